@@ -1,0 +1,60 @@
+/**
+ * Who may do what: scopes, tiers and their limits, and the table of public routes.
+ * Envoy's routes, the scope checks and the OpenAPI document are all made from this table.
+ */
+
+export const scopes = ['inference:read', 'inference:write', 'gw:read', 'gw:lineage', 'gw:export', 'admin:keys'] as const;
+export type Scope = (typeof scopes)[number];
+
+export const defaultScopes: readonly Scope[] = ['inference:read', 'inference:write', 'gw:read'];
+
+export const accountTiers = ['audit', 'audit_plus', 'enterprise'] as const;
+export type AccountTier = (typeof accountTiers)[number];
+
+export interface Limits {
+  /** Refill of the token bucket, requests per second. */
+  readonly ratePerS: number;
+  /** Size of the token bucket, requests. */
+  readonly burst: number;
+  /** Requests per UTC day. */
+  readonly perDay: number;
+}
+
+/** Specification part 8. Enterprise is negotiated, so its limits are stored with the account. */
+export const tierLimits: Readonly<Record<'audit' | 'audit_plus', Limits>> = {
+  audit: { ratePerS: 50, burst: 200, perDay: 100_000 },
+  audit_plus: { ratePerS: 200, burst: 800, perDay: 400_000 },
+};
+
+/** Reads of receipts, usage, audit log and keys: a rate of their own, outside the day budget. */
+export const managementLimits = { ratePerS: 10, burst: 50 } as const;
+
+/** Which limit a route draws on. */
+export type LimitKind = 'calls' | 'management';
+/** `sidecar`: goes to a provider, with a receipt. `control`: the control plane answers. */
+export type Handler = 'sidecar' | 'control';
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** `{name}` stands for one path segment; `{model_id}` may hold slashes, raw or as %2F. */
+  readonly path: string;
+  readonly scope: Scope | null;
+  readonly limit: LimitKind | null;
+  readonly handler: Handler;
+  readonly summary: string;
+}
+
+export const routes: readonly Route[] = [
+  { method: 'POST', path: '/v1/chat/completions', scope: 'inference:write', limit: 'calls', handler: 'sidecar', summary: 'Create a chat completion with a receipt' },
+  { method: 'POST', path: '/v1/completions', scope: 'inference:write', limit: 'calls', handler: 'sidecar', summary: 'Create a text completion with a receipt' },
+  { method: 'POST', path: '/v1/embeddings', scope: 'inference:write', limit: 'calls', handler: 'sidecar', summary: 'Create embeddings with a receipt' },
+  { method: 'GET', path: '/v1/models', scope: 'inference:read', limit: 'calls', handler: 'control', summary: 'List models' },
+  { method: 'GET', path: '/v1/models/{model_id}', scope: 'inference:read', limit: 'calls', handler: 'control', summary: 'Read one model' },
+  { method: 'GET', path: '/v1/regions', scope: 'inference:read', limit: 'calls', handler: 'control', summary: 'List regions' },
+  { method: 'GET', path: '/v1/regions/{region_code}', scope: 'inference:read', limit: 'calls', handler: 'control', summary: 'Read one region' },
+  { method: 'GET', path: '/v1/gw/receipts', scope: 'gw:read', limit: 'management', handler: 'control', summary: 'List the ledger' },
+  { method: 'GET', path: '/v1/gw/receipts/{receipt_id}', scope: 'gw:read', limit: 'management', handler: 'control', summary: 'Read one receipt' },
+  { method: 'GET', path: '/v1/usage', scope: 'gw:read', limit: 'management', handler: 'control', summary: 'Requests, tokens, energy and carbon by day and model' },
+  { method: 'GET', path: '/openapi.json', scope: null, limit: null, handler: 'control', summary: 'This document' },
+  { method: 'GET', path: '/healthz', scope: null, limit: null, handler: 'control', summary: 'Whether the gateway answers' },
+];

@@ -1,0 +1,32 @@
+/**
+ * How a verified identity travels behind Envoy.
+ *
+ * Invariant: only ext-authz makes it. Envoy strips every `x-gw-*` header of a client first, and each internal
+ * listener demands the internal token, so that a direct call with forged headers is refused.
+ */
+import type { AccountTier, Scope } from '../access.ts';
+
+/** Dynamic-metadata namespace that ext-authz fills; the rate limit and the sidecar read it. */
+export const identityNamespace = 'envoy.filters.http.ext_authz';
+
+export interface Identity {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly tier: AccountTier;
+  readonly scopes: readonly Scope[];
+  /** Allow-list of models, or null for all. */
+  readonly models: readonly string[] | null;
+}
+
+/** Headers from ext-authz to the control plane. */
+export const identityHeaders = {
+  accountId: 'x-gw-account-id',
+  keyId: 'x-gw-key-id',
+  tier: 'x-gw-tier',
+  scopes: 'x-gw-scopes',
+  /** JSON array, or absent for all models. */
+  models: 'x-gw-models',
+} as const;
+
+/** Carries the internal token: `Bearer <token>`, to the control plane and on every gRPC call of Envoy. */
+export const internalTokenHeader = 'x-gw-internal-token';

@@ -1,0 +1,28 @@
+/** Every key that the parts share in Redis, in one place. Hash tags keep one account's keys on one node. */
+
+/** Snapshot as JSON, and its version for the poll. */
+export const snapshotKey = 'gw:snapshot';
+export const snapshotVersionKey = 'gw:snapshot:version';
+/** Published to when a new snapshot is there; the message is the version. */
+export const snapshotChannel = 'gw:snapshot:changed';
+
+/** Counts every change of a key or an account; the poll compares it. */
+export const keyGenerationKey = 'gw:keys:generation';
+/** Published to on a change of a key or an account; the message is the key's public id, or `*`. */
+export const keyChangedChannel = 'gw:keys:changed';
+
+/** Stream of finished receipts, to be ingested. One field, `entry`, a LedgerEntry as JSON. */
+export const ledgerStream = 'gw:ledger';
+export const ledgerGroup = 'ingest';
+
+/** A LedgerEntry as JSON while Postgres may not have it yet. */
+export const receiptKey = (receiptId: string): string => `gw:receipt:${receiptId}`;
+/** How long Redis answers for a receipt, seconds; far longer than the ingester needs. */
+export const receiptTtlS = 3600;
+/** Sorted set of receipts under way: member = receipt id, score = when its holder counts as dead (ms since 1970). */
+export const pendingReceiptsKey = 'gw:receipts:pending';
+/** How long a holder may be silent before its pending receipts are closed as degraded. */
+export const pendingLeaseMs = 30_000;
+
+/** One hash tag per account: bucket and day counter are decided in one script. */
+export const limitKey = (accountId: string, kind: string): string => `gw:limit:{${accountId}}:${kind}`;

@@ -1,0 +1,82 @@
+/**
+ * The catalogue as the hot path sees it: one immutable, versioned value that the control plane publishes and the
+ * services swap whole. Nothing in the hot path asks Postgres.
+ */
+import { z } from 'zod';
+import { temporalMatches } from '../receipt.ts';
+
+/** Billions of parameters, as a range; a known count has min = max. */
+const parametersSchema = z.object({ min: z.number().positive(), max: z.number().positive() });
+
+export const modelClasses = ['small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'] as const;
+
+export const snapshotModelSchema = z.object({
+  id: z.string(),
+  created: z.int(),
+  ownedBy: z.string(),
+  kind: z.enum(['chat', 'embedding']),
+  contextWindow: z.int().positive().nullable(),
+  modalities: z.array(z.string()),
+  /** False for models that refuse a temperature: then none is added to a request without one. */
+  takesTemperature: z.boolean(),
+  activeParametersB: parametersSchema.nullable(),
+  totalParametersB: parametersSchema.nullable(),
+  modelClass: z.enum(modelClasses).nullable(),
+  quantizationBits: z.number().positive().nullable(),
+  /** Output tokens per second and seconds to the first token, where measured. */
+  tokensPerS: z.number().positive().nullable(),
+  ttftS: z.number().nonnegative().nullable(),
+});
+export type SnapshotModel = z.infer<typeof snapshotModelSchema>;
+
+export const snapshotRegionSchema = z.object({
+  code: z.string(),
+  name: z.string(),
+  country: z.string(),
+  gridZone: z.string(),
+  status: z.enum(['active', 'degraded', 'saturated', 'decommissioned']),
+  /** Provider preference: lower comes first. */
+  preference: z.int(),
+});
+export type SnapshotRegion = z.infer<typeof snapshotRegionSchema>;
+
+export const snapshotDeploymentSchema = z.object({
+  id: z.string(),
+  provider: z.string(),
+  region: z.string(),
+  /** Public model id → the name that the provider knows it by. */
+  models: z.record(z.string(), z.string()),
+  pue: z.number().min(1),
+  wueOnsiteLPerKwh: z.number().nonnegative().nullable(),
+  /** Which measured-energy shape its replies carry, if any. */
+  telemetry: z.string().nullable(),
+});
+export type SnapshotDeployment = z.infer<typeof snapshotDeploymentSchema>;
+
+export const gridReadingSchema = z.object({
+  zone: z.string(),
+  gPerKwh: z.number().nonnegative(),
+  source: z.string(),
+  signal: z.enum(['average', 'marginal', 'forecast', 'annual']),
+  /** The interval that the value is for, RFC 3339. */
+  periodStart: z.string(),
+  periodEnd: z.string(),
+  observedAt: z.string(),
+  temporalMatch: z.enum(temporalMatches).nullable(),
+  /** Litres of water per kWh of electricity, from the same zone, or null. */
+  waterLPerKwh: z.number().nonnegative().nullable(),
+});
+export type SnapshotGridReading = z.infer<typeof gridReadingSchema>;
+
+export const snapshotSchema = z.object({
+  version: z.int().positive(),
+  publishedAt: z.string(),
+  models: z.array(snapshotModelSchema),
+  regions: z.array(snapshotRegionSchema),
+  deployments: z.array(snapshotDeploymentSchema),
+  grid: z.array(gridReadingSchema),
+});
+export type Snapshot = z.infer<typeof snapshotSchema>;
+
+/** The Envoy cluster for an order of deployments; the control plane makes it, the sidecar names it. */
+export const orderCluster = (deploymentIds: readonly string[]): string => `order:${deploymentIds.join('>')}`;
