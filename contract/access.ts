@@ -3,7 +3,14 @@
  * Envoy's routes, the scope checks and the OpenAPI document are all made from this table.
  */
 
-export const scopes = ['inference:read', 'inference:write', 'gw:read', 'gw:lineage', 'gw:export', 'admin:keys'] as const;
+export const scopes = [
+  'inference:read',
+  'inference:write',
+  'gw:read',
+  'gw:lineage',
+  'gw:export',
+  'admin:keys',
+] as const;
 export type Scope = (typeof scopes)[number];
 
 export const defaultScopes: readonly Scope[] = ['inference:read', 'inference:write', 'gw:read'];
@@ -45,16 +52,93 @@ export interface Route {
 }
 
 export const routes: readonly Route[] = [
-  { method: 'POST', path: '/v1/chat/completions', scope: 'inference:write', limit: 'calls', handler: 'sidecar', summary: 'Create a chat completion with a receipt' },
-  { method: 'POST', path: '/v1/completions', scope: 'inference:write', limit: 'calls', handler: 'sidecar', summary: 'Create a text completion with a receipt' },
-  { method: 'POST', path: '/v1/embeddings', scope: 'inference:write', limit: 'calls', handler: 'sidecar', summary: 'Create embeddings with a receipt' },
-  { method: 'GET', path: '/v1/models', scope: 'inference:read', limit: 'calls', handler: 'control', summary: 'List models' },
-  { method: 'GET', path: '/v1/models/{model_id}', scope: 'inference:read', limit: 'calls', handler: 'control', summary: 'Read one model' },
-  { method: 'GET', path: '/v1/regions', scope: 'inference:read', limit: 'calls', handler: 'control', summary: 'List regions' },
-  { method: 'GET', path: '/v1/regions/{region_code}', scope: 'inference:read', limit: 'calls', handler: 'control', summary: 'Read one region' },
-  { method: 'GET', path: '/v1/gw/receipts', scope: 'gw:read', limit: 'management', handler: 'control', summary: 'List the ledger' },
-  { method: 'GET', path: '/v1/gw/receipts/{receipt_id}', scope: 'gw:read', limit: 'management', handler: 'control', summary: 'Read one receipt' },
-  { method: 'GET', path: '/v1/usage', scope: 'gw:read', limit: 'management', handler: 'control', summary: 'Requests, tokens, energy and carbon by day and model' },
+  {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    scope: 'inference:write',
+    limit: 'calls',
+    handler: 'sidecar',
+    summary: 'Create a chat completion with a receipt',
+  },
+  {
+    method: 'POST',
+    path: '/v1/completions',
+    scope: 'inference:write',
+    limit: 'calls',
+    handler: 'sidecar',
+    summary: 'Create a text completion with a receipt',
+  },
+  {
+    method: 'POST',
+    path: '/v1/embeddings',
+    scope: 'inference:write',
+    limit: 'calls',
+    handler: 'sidecar',
+    summary: 'Create embeddings with a receipt',
+  },
+  {
+    method: 'GET',
+    path: '/v1/models',
+    scope: 'inference:read',
+    limit: 'calls',
+    handler: 'control',
+    summary: 'List models',
+  },
+  {
+    method: 'GET',
+    path: '/v1/models/{model_id}',
+    scope: 'inference:read',
+    limit: 'calls',
+    handler: 'control',
+    summary: 'Read one model',
+  },
+  {
+    method: 'GET',
+    path: '/v1/regions',
+    scope: 'inference:read',
+    limit: 'calls',
+    handler: 'control',
+    summary: 'List regions',
+  },
+  {
+    method: 'GET',
+    path: '/v1/regions/{region_code}',
+    scope: 'inference:read',
+    limit: 'calls',
+    handler: 'control',
+    summary: 'Read one region',
+  },
+  {
+    method: 'GET',
+    path: '/v1/gw/receipts',
+    scope: 'gw:read',
+    limit: 'management',
+    handler: 'control',
+    summary: 'List the ledger',
+  },
+  {
+    method: 'GET',
+    path: '/v1/gw/receipts/{receipt_id}',
+    scope: 'gw:read',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Read one receipt',
+  },
+  {
+    method: 'GET',
+    path: '/v1/usage',
+    scope: 'gw:read',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Requests, tokens, energy and carbon by day and model',
+  },
   { method: 'GET', path: '/openapi.json', scope: null, limit: null, handler: 'control', summary: 'This document' },
-  { method: 'GET', path: '/healthz', scope: null, limit: null, handler: 'control', summary: 'Whether the gateway answers' },
+  {
+    method: 'GET',
+    path: '/healthz',
+    scope: null,
+    limit: null,
+    handler: 'control',
+    summary: 'Whether the gateway answers',
+  },
 ];

@@ -120,7 +120,10 @@ export const routingTraceSchema = z
         excluded_reason: text,
       }),
     ),
-    estimated_saving_g: z.number().nullable().describe('Against the provider-preference choice; negative if it would have been cleaner'),
+    estimated_saving_g: z
+      .number()
+      .nullable()
+      .describe('Against the provider-preference choice; negative if it would have been cleaner'),
   })
   .meta({ id: 'RoutingTrace', description: 'How the region was chosen' });
 

@@ -1,0 +1,31 @@
+/** `POST /v1/completions`: OpenAI's legacy text completion, plus `gw` and `routing_trace`. */
+import { z } from 'zod';
+import { textOrTokens } from './embeddings.ts';
+import { gatewayFields } from './gw-options.ts';
+import { receiptSchema, routingTraceSchema } from './receipt.ts';
+import { samplingFields, usageSchema } from './sampling.ts';
+
+export const completionRequestSchema = z
+  .looseObject({
+    ...samplingFields,
+    ...gatewayFields,
+    prompt: textOrTokens,
+    suffix: z.string().nullish(),
+    echo: z.boolean().nullish(),
+    best_of: z.int().min(1).max(20).nullish(),
+    logprobs: z.int().min(0).max(5).nullish(),
+  })
+  .meta({ id: 'CompletionRequest' });
+
+export const completionResponseSchema = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('text_completion'),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(z.looseObject({ index: z.int(), text: z.string(), finish_reason: z.string().nullable() })),
+    usage: usageSchema.nullish(),
+    gw: receiptSchema,
+    routing_trace: routingTraceSchema,
+  })
+  .meta({ id: 'Completion' });
