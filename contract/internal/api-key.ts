@@ -1,0 +1,69 @@
+/**
+ * The API key: `gw_` + 12-character public id + `_` + 43-character secret + 6-character checksum.
+ *
+ * Invariant: a mistyped or made-up key is refused by its checksum alone, before any look-up. The public id may be
+ * shown and logged; the rest of the key never.
+ */
+import { createHmac } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const publicIdLength = 12;
+const secretBytes = 32;
+const checksumLength = 6;
+const shape = /^gw_([0-9A-Za-z]{12})_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/;
+
+/** Returns that many unpredictable bytes; `crypto.randomBytes` outside of tests. */
+export type RandomBytes = (bytes: number) => Buffer;
+
+export interface NewApiKey {
+  readonly plaintext: string;
+  readonly publicId: string;
+}
+
+export interface ParsedApiKey {
+  readonly publicId: string;
+  /** The whole key as it was sent: what `hashApiKey` takes. */
+  readonly secretAndAll: string;
+}
+
+export function generateApiKey(random: RandomBytes): NewApiKey {
+  const publicId = randomPublicId(random);
+  const body = `gw_${publicId}_${random(secretBytes).toString('base64url')}`;
+  return { plaintext: body + checksum(body), publicId };
+}
+
+/** Null if the text does not have the shape of a key or its checksum is wrong. */
+export function parseApiKey(text: string): ParsedApiKey | null {
+  const publicId = shape.exec(text)?.[1];
+  if (publicId === undefined) return null;
+  if (checksum(text.slice(0, -checksumLength)) !== text.slice(-checksumLength)) return null;
+  return { publicId, secretAndAll: text };
+}
+
+/** HMAC-SHA-256 (32 bytes) of the whole key. With the pepper kept outside the database, a stolen table verifies nothing. */
+export function hashApiKey(plaintext: string, pepper: Buffer): Buffer {
+  return createHmac('sha256', pepper).update(plaintext).digest();
+}
+
+/** CRC-32 finds every error that is confined to 32 bits, so every change of one character. */
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let digits = '';
+  for (let i = 0; i < checksumLength; i++) {
+    digits = base62.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}
+
+function randomPublicId(random: RandomBytes): string {
+  let id = '';
+  while (id.length < publicIdLength) {
+    for (const byte of random(publicIdLength)) {
+      // 248 is the largest multiple of 62 in a byte; bytes above it would favour the first letters.
+      if (byte < 248 && id.length < publicIdLength) id += base62.charAt(byte % 62);
+    }
+  }
+  return id;
+}
