@@ -1,0 +1,72 @@
+/**
+ * Reads settings from an environment.
+ *
+ * Invariant: every problem is reported together, with the variable's name and an example; values of secrets never are.
+ */
+import type { Addresses } from '../errors.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export class ConfigurationError extends Error {
+  constructor(problems: readonly string[]) {
+    super(
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n  ${problems.join('\n  ')}`,
+    );
+  }
+}
+
+export interface SettingReader {
+  /** A setting that must be there. */
+  required(name: string, example: string): string;
+  optional(name: string, fallback: string): string;
+  integer(name: string, fallback: number): number;
+  /** A secret of at least `length` characters that match `pattern`. */
+  secret(name: string, pattern: RegExp, example: string): string;
+  addresses(): Addresses;
+  /** Throws a ConfigurationError if anything was wrong. Call it last. */
+  finish(): void;
+}
+
+export function readSettings(environment: Environment): SettingReader {
+  const problems: string[] = [];
+  const required = (name: string, example: string): string => {
+    const value = environment[name];
+    if (!value) problems.push(`${name} is not set. Example: ${name}=${example}`);
+    return value ?? '';
+  };
+  const optional = (name: string, fallback: string): string => environment[name] || fallback;
+  return {
+    required,
+    optional,
+    integer(name, fallback) {
+      const text = environment[name];
+      if (!text) return fallback;
+      const value = Number(text);
+      if (!Number.isSafeInteger(value) || value < 0)
+        problems.push(`${name} is not a whole number. Example: ${name}=${fallback}`);
+      return value;
+    },
+    secret(name, pattern, example) {
+      const value = required(name, example);
+      if (value && !pattern.test(value)) problems.push(`${name} has not the right form. Example: ${name}=${example}`);
+      return value;
+    },
+    addresses: () => ({
+      baseUrl: optional('GW_BASE_URL', 'http://localhost:8080').replace(/\/$/, ''),
+      statusUrl: optional('GW_STATUS_URL', 'https://status.example.com'),
+      auditEmail: optional('GW_AUDIT_EMAIL', 'audit@example.com'),
+      securityEmail: optional('GW_SECURITY_EMAIL', 'security@example.com'),
+    }),
+    finish() {
+      if (problems.length > 0) throw new ConfigurationError(problems);
+    },
+  };
+}
+
+/** The internal token: what Envoy shows to each internal listener. */
+export const readInternalToken = (settings: SettingReader): string =>
+  settings.secret(
+    'GW_INTERNAL_TOKEN',
+    /^[A-Za-z0-9_-]{32,}$/,
+    '<at least 32 of A-Z a-z 0-9 _ ->, e.g. from: openssl rand -hex 32',
+  );

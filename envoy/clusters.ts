@@ -1,0 +1,207 @@
+/**
+ * The dynamic part of Envoy's configuration: what the control plane serves by xDS.
+ *
+ * A call goes to an order cluster (fail-over by priority), whose endpoints are internal listeners, one per deployment.
+ * Credential, path and host differ by deployment, so they are set there, once per attempt: upstream filters of a
+ * cluster do not run when it is reached through an aggregate, and the provider would get no credential at all.
+ *
+ * Invariant: a secret appears only in `secretResources`; Envoy redacts those in its config dump.
+ */
+import { orderCluster } from '@gw/contract/internal/snapshot';
+
+export interface DeploymentEndpoint {
+  readonly id: string;
+  /** The provider's base URL up to and without the endpoint: `https://host/v1`. */
+  readonly baseUrl: string;
+  readonly kind: 'simulator' | 'openai';
+  /** Which header carries the credential (`authorization` with scheme `Bearer`, or `api-key` with none). */
+  readonly credential: { readonly header: string; readonly scheme: string | null; readonly secretName: string } | null;
+}
+
+export interface Secret {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Replies of 64 MiB are buffered on their way to the sidecar. */
+const bufferLimitBytes = 68_157_440;
+const systemCertificates = '/etc/ssl/certs/ca-certificates.crt';
+
+const typed = (type: string, fields: object = {}) => ({ '@type': `type.googleapis.com/${type}`, ...fields });
+const breakers = {
+  thresholds: [{ max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000, max_retries: 1000 }],
+};
+const listenerName = (id: string) => `deployment:${id}`;
+const leafName = (id: string) => `provider:${id}`;
+
+function leaf(deployment: DeploymentEndpoint): object {
+  const url = new URL(deployment.baseUrl);
+  const tls = url.protocol === 'https:';
+  const port = Number(url.port || (tls ? 443 : 80));
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const tlsSocket = {
+    name: 'envoy.transport_sockets.tls',
+    typed_config: typed('envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext', {
+      sni: host,
+      auto_sni_san_validation: true,
+      common_tls_context: { validation_context: { trusted_ca: { filename: systemCertificates } } },
+    }),
+  };
+  return typed('envoy.config.cluster.v3.Cluster', {
+    name: leafName(deployment.id),
+    type: 'LOGICAL_DNS',
+    connect_timeout: '2s',
+    per_connection_buffer_limit_bytes: bufferLimitBytes,
+    circuit_breakers: breakers,
+    load_assignment: {
+      cluster_name: leafName(deployment.id),
+      endpoints: [
+        { lb_endpoints: [{ endpoint: { address: { socket_address: { address: host, port_value: port } } } }] },
+      ],
+    },
+    ...(tls ? { transport_socket: tlsSocket } : {}),
+  });
+}
+
+function order(ids: readonly string[]): object {
+  const name = orderCluster(ids);
+  return typed('envoy.config.cluster.v3.Cluster', {
+    name,
+    type: 'STATIC',
+    connect_timeout: '1s',
+    per_connection_buffer_limit_bytes: bufferLimitBytes,
+    circuit_breakers: breakers,
+    // With one deployment there is nowhere else to go, so ejecting it could only do harm.
+    ...(ids.length > 1
+      ? { outlier_detection: { consecutive_5xx: 10, base_ejection_time: '5s', max_ejection_percent: 100 } }
+      : {}),
+    transport_socket: {
+      name: 'envoy.transport_sockets.internal_upstream',
+      typed_config: typed('envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport', {
+        transport_socket: {
+          name: 'envoy.transport_sockets.raw_buffer',
+          typed_config: typed('envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer'),
+        },
+      }),
+    },
+    load_assignment: {
+      cluster_name: name,
+      endpoints: ids.map((id, priority) => ({
+        priority,
+        lb_endpoints: [
+          { endpoint: { address: { envoy_internal_address: { server_listener_name: listenerName(id) } } } },
+        ],
+      })),
+    },
+  });
+}
+
+/** Leaf clusters, and one order cluster for each fail-over order that the sidecar can name. */
+export function clusterResources(
+  deployments: readonly DeploymentEndpoint[],
+  orders: readonly (readonly string[])[],
+): object[] {
+  return [...deployments.map(leaf), ...orders.map(order)];
+}
+
+function credentialFilter({ header, scheme, secretName }: NonNullable<DeploymentEndpoint['credential']>): object {
+  return {
+    name: 'envoy.filters.http.credential_injector',
+    typed_config: typed('envoy.extensions.filters.http.credential_injector.v3.CredentialInjector', {
+      overwrite: true,
+      // Without its credential a call must fail here and not at the provider.
+      allow_request_without_credential: false,
+      credential: {
+        name: 'envoy.http.injected_credentials.generic',
+        typed_config: typed('envoy.extensions.http.injected_credentials.generic.v3.Generic', {
+          credential: {
+            name: secretName,
+            sds_config: {
+              resource_api_version: 'V3',
+              api_config_source: {
+                api_type: 'REST',
+                transport_api_version: 'V3',
+                cluster_names: ['control_plane'],
+                refresh_delay: '1s',
+                request_timeout: '2s',
+              },
+            },
+          },
+          header,
+          ...(scheme ? { header_value_prefix: `${scheme} ` } : {}),
+        }),
+      },
+    }),
+  };
+}
+
+/** Only what the allow-list of the contract names reaches a provider; the sidecar has removed the rest before. */
+function cleanUpFilter(kind: DeploymentEndpoint['kind']): object {
+  const prefixes = ['x-gw-', 'x-envoy-', 'x-forwarded-', ...(kind === 'simulator' ? [] : ['x-sim-'])];
+  return {
+    name: 'envoy.filters.http.header_mutation',
+    typed_config: typed('envoy.extensions.filters.http.header_mutation.v3.HeaderMutation', {
+      mutations: {
+        request_mutations: [
+          ...prefixes.map((prefix) => ({ remove_on_match: { key_matcher: { prefix, ignore_case: true } } })),
+          { remove: 'x-request-id' },
+        ],
+      },
+    }),
+  };
+}
+
+function listener(deployment: DeploymentEndpoint): object {
+  const url = new URL(deployment.baseUrl);
+  const route = {
+    match: { prefix: '/v1/' },
+    route: {
+      cluster: leafName(deployment.id),
+      prefix_rewrite: `${url.pathname.replace(/\/$/, '')}/`,
+      host_rewrite_literal: url.host,
+      // The route in front counts the time and retries; a second clock here would only cut long completions.
+      timeout: '0s',
+    },
+    // Overwrites what a provider may send: the sidecar trusts this header to know who answered.
+    response_headers_to_add: [
+      { header: { key: 'x-gw-deployment', value: deployment.id }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },
+    ],
+  };
+  const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
+    stat_prefix: `deployment_${deployment.id}`,
+    generate_request_id: false,
+    stream_idle_timeout: '0s',
+    delayed_close_timeout: '0s',
+    server_header_transformation: 'PASS_THROUGH',
+    route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
+    http_filters: [
+      ...(deployment.credential ? [credentialFilter(deployment.credential)] : []),
+      cleanUpFilter(deployment.kind),
+      {
+        name: 'envoy.filters.http.router',
+        typed_config: typed('envoy.extensions.filters.http.router.v3.Router', { suppress_envoy_headers: true }),
+      },
+    ],
+  });
+  return typed('envoy.config.listener.v3.Listener', {
+    name: listenerName(deployment.id),
+    internal_listener: {},
+    per_connection_buffer_limit_bytes: bufferLimitBytes,
+    filter_chains: [{ filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }] }],
+  });
+}
+
+/** One internal listener per deployment. */
+export function listenerResources(deployments: readonly DeploymentEndpoint[]): object[] {
+  return deployments.map(listener);
+}
+
+/** Provider credentials as generic secrets. Never log the result. */
+export function secretResources(secrets: readonly Secret[]): object[] {
+  return secrets.map(({ name, value }) =>
+    typed('envoy.extensions.transport_sockets.tls.v3.Secret', {
+      name,
+      generic_secret: { secret: { inline_string: value } },
+    }),
+  );
+}

@@ -1,0 +1,35 @@
+import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+import type { EnvoySettings } from './render.ts';
+
+/** Envoy's settings from the environment. Throws a ConfigurationError that names every problem. */
+export function loadEnvoySettings(environment: Environment, templateDir: string): EnvoySettings {
+  const settings = readSettings(environment);
+  const listen = settings.optional('GW_PUBLIC_LISTEN', '0.0.0.0:8080');
+  const colon = listen.lastIndexOf(':');
+  const certFile = settings.optional('GW_TLS_CERT_FILE', '');
+  const loaded: EnvoySettings = {
+    nodeId: settings.optional('GW_NODE_ID', 'gw'),
+    publicAddress: listen.slice(0, colon),
+    publicPort: Number(listen.slice(colon + 1)),
+    tls: certFile
+      ? {
+          certFile,
+          keyFile: settings.required('GW_TLS_KEY_FILE', '/etc/gw/tls/tls.key'),
+          sdsFile: settings.optional('GW_TLS_SDS_FILE', '/run/gw/tls.sds.json'),
+        }
+      : null,
+    extAuthz: settings.required('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
+    receiptSidecar: settings.required('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
+    controlPlane: settings.required('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
+    adminSocket: settings.required('GW_ENVOY_ADMIN_SOCKET', '/run/gw/envoy-admin.sock'),
+    accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),
+    internalToken: readInternalToken(settings),
+    addresses: settings.addresses(),
+    maxConnections: settings.integer('GW_MAX_CONNECTIONS', 20_000),
+    streamIdleTimeoutS: settings.integer('GW_STREAM_IDLE_TIMEOUT_S', 300),
+    sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 1000),
+    templateDir,
+  };
+  settings.finish();
+  return Object.freeze(loaded);
+}

@@ -1,0 +1,59 @@
+/**
+ * Envoy's own replies, turned into our error object.
+ *
+ * Invariant: a mapper matches by response flag or by a status that only Envoy itself gives, never a reply that another
+ * part has already written (those have no flag).
+ */
+import { type Addresses, apiError, type CatalogueCode, errorBody } from '@gw/contract/errors';
+
+const status = (value: number) => ({
+  status_code_filter: { comparison: { op: 'EQ', value: { default_value: value, runtime_key: 'gw.unset' } } },
+});
+const flags = (...names: string[]) => ({ response_flag_filter: { flags: names } });
+const toProvider = { header_filter: { header: { name: 'x-gw-cluster', present_match: true } } };
+const both = (...filters: object[]) => ({ and_filter: { filters } });
+const either = (...filters: object[]) => ({ or_filter: { filters } });
+/** Envoy's reasons for refusing a request before any route is chosen have no flag, only these words. */
+const details = (...reasons: string[]) => ({
+  extension_filter: {
+    name: 'cel',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
+      expression: reasons.map((reason) => `response.code_details.startsWith('${reason}')`).join(' || '),
+    },
+  },
+});
+
+export function localReplies(addresses: Addresses): object[] {
+  const mapper = (filter: object, code: CatalogueCode) => {
+    const error = apiError(code);
+    return {
+      filter,
+      status_code: error.status,
+      body: { inline_string: errorBody(error, addresses) },
+      body_format_override: {
+        text_format_source: { inline_string: '%LOCAL_REPLY_BODY%' },
+        content_type: 'application/json',
+      },
+    };
+  };
+  return [
+    mapper(status(413), 'request_too_large'),
+    mapper(
+      either(
+        status(431),
+        status(426),
+        status(408),
+        both(status(400), flags('DPE')),
+        details('path_normalization_failed', 'missing_host', 'low_version', 'http1.', 'http2.'),
+      ),
+      'invalid_request',
+    ),
+    mapper(both(toProvider, either(status(504), flags('UT', 'SI'))), 'upstream_timeout'),
+    mapper(both(toProvider, either(flags('UPE'), details('response_payload_too_large'))), 'upstream_invalid_response'),
+    mapper(both(toProvider, flags('UF', 'UO', 'UH', 'NC', 'LR', 'UR', 'UC', 'URX')), 'upstream_error'),
+    mapper(flags('UF', 'UO', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE', 'OM'), 'internal_error'),
+    mapper(both(status(500), flags('UAEX')), 'internal_error'),
+    mapper(both(status(503), details('overload')), 'internal_error'),
+  ];
+}

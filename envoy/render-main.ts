@@ -1,0 +1,10 @@
+/** Writes Envoy's configuration for the environment that it runs in, to the file named by the argument: for containers. */
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadEnvoySettings } from './config.ts';
+import { writeEnvoyConfig } from './render.ts';
+
+const path = process.argv[2];
+if (!path) throw new Error('Name the file to write, e.g. render-envoy.js /run/gw/envoy.yaml');
+const templateDir = resolve(fileURLToPath(new URL('../envoy', import.meta.url)));
+writeEnvoyConfig(loadEnvoySettings(process.env, templateDir), path);

@@ -1,0 +1,159 @@
+/**
+ * Renders `envoy.template.yaml`.
+ *
+ * Invariant: a value enters the template only as JSON, so no setting can change the structure around it.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { localReplies } from './local-replies.ts';
+import { envoyRoutes } from './routes.ts';
+
+export interface EnvoySettings {
+  readonly nodeId: string;
+  readonly publicAddress: string;
+  readonly publicPort: number;
+  /** PEM files, taken up again when they change; null serves plain HTTP (loopback, or behind a load balancer). */
+  readonly tls: { readonly certFile: string; readonly keyFile: string; readonly sdsFile: string } | null;
+  /** `unix:/path` or `host:port`. */
+  readonly extAuthz: string;
+  readonly receiptSidecar: string;
+  readonly controlPlane: string;
+  readonly adminSocket: string;
+  /** A file path, or /dev/stdout. */
+  readonly accessLog: string;
+  readonly internalToken: string;
+  readonly addresses: Addresses;
+  /** Clients at once; above, connections are refused. */
+  readonly maxConnections: number;
+  /** How long a stream may be silent, seconds. */
+  readonly streamIdleTimeoutS: number;
+  /** How long the sidecar may take for one answer, ms; then the reply passes without it. */
+  readonly sidecarTimeoutMs: number;
+  /** Folder that holds envoy.template.yaml and degraded.lua. */
+  readonly templateDir: string;
+}
+
+function address(listen: string): { type: string; address: object } {
+  if (listen.startsWith('unix:')) return { type: 'STATIC', address: { pipe: { path: listen.slice('unix:'.length) } } };
+  const colon = listen.lastIndexOf(':');
+  return {
+    type: 'STRICT_DNS',
+    address: { socket_address: { address: listen.slice(0, colon), port_value: Number(listen.slice(colon + 1)) } },
+  };
+}
+
+function endpoint(name: string, listen: string): [string, unknown][] {
+  const { type, address: at } = address(listen);
+  const loadAssignment = { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: at } }] }] };
+  return [
+    [`${name.toUpperCase()}_TYPE`, type],
+    [`${name.toUpperCase()}_ENDPOINT`, loadAssignment],
+  ];
+}
+
+/** Certificates come by SDS from files: Envoy watches them and takes up a change without a restart. */
+function downstreamTls(tls: EnvoySettings['tls']): object {
+  if (!tls) {
+    return {
+      name: 'envoy.transport_sockets.raw_buffer',
+      typed_config: { '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer' },
+    };
+  }
+  return {
+    name: 'envoy.transport_sockets.tls',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext',
+      common_tls_context: {
+        alpn_protocols: ['h2', 'http/1.1'],
+        tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
+        tls_certificate_sds_secret_configs: [
+          {
+            name: 'public',
+            sds_config: { resource_api_version: 'V3', path_config_source: { path: tls.sdsFile } },
+          },
+        ],
+      },
+    },
+  };
+}
+
+/** The content of the SDS file that `downstreamTls` names. */
+function certificateSecret(tls: { certFile: string; keyFile: string }): string {
+  const folder = tls.certFile.slice(0, Math.max(tls.certFile.lastIndexOf('/'), 0)) || '.';
+  return JSON.stringify({
+    resources: [
+      {
+        '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
+        name: 'public',
+        tls_certificate: {
+          certificate_chain: { filename: tls.certFile },
+          private_key: { filename: tls.keyFile },
+          // A rotation moves new files into this folder; Envoy reloads on the move.
+          watched_directory: { path: folder },
+        },
+      },
+    ],
+  });
+}
+
+/** Writes the configuration to `path`, mode 0600 since it holds the internal token, and what it refers to. */
+export function writeEnvoyConfig(settings: EnvoySettings, path: string): void {
+  if (settings.tls) writeFileSync(settings.tls.sdsFile, certificateSecret(settings.tls), { mode: 0o600 });
+  writeFileSync(path, renderEnvoy(settings), { mode: 0o600 });
+}
+
+/** The finished configuration as YAML. */
+export function renderEnvoy(settings: EnvoySettings): string {
+  const { addresses } = settings;
+  const internalError = errorBody(
+    apiError('internal_error', {
+      message: 'The gateway could not process the request; nothing was sent to a provider.',
+    }),
+    addresses,
+  );
+  const lua = readFileSync(`${settings.templateDir}/degraded.lua`, 'utf8').replace('@UPSTREAM_ERROR@', () =>
+    luaString(errorBody(apiError('upstream_error'), addresses)),
+  );
+  const values = new Map<string, unknown>([
+    ['NODE_ID', settings.nodeId],
+    ['ADMIN_SOCKET', settings.adminSocket],
+    ['MAX_CONNECTIONS', settings.maxConnections],
+    ['PUBLIC_ADDRESS', settings.publicAddress],
+    ['PUBLIC_PORT', settings.publicPort],
+    [
+      'LISTENER_FILTERS',
+      settings.tls
+        ? [
+            {
+              name: 'envoy.filters.listener.tls_inspector',
+              typed_config: {
+                '@type': 'type.googleapis.com/envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector',
+              },
+            },
+          ]
+        : [],
+    ],
+    ['DOWNSTREAM_TLS', downstreamTls(settings.tls)],
+    ['STREAM_IDLE_TIMEOUT', `${settings.streamIdleTimeoutS}s`],
+    ['SIDECAR_TIMEOUT', `${settings.sidecarTimeoutMs / 1000}s`],
+    ['ACCESS_LOG', settings.accessLog],
+    ['INTERNAL_TOKEN', `Bearer ${settings.internalToken}`],
+    ['LOCAL_REPLIES', localReplies(addresses)],
+    ['ROUTES', envoyRoutes(addresses)],
+    ['DEGRADED_LUA', lua],
+    ['INTERNAL_ERROR_BODY', internalError],
+    ...endpoint('ext_authz', settings.extAuthz),
+    ...endpoint('receipt_sidecar', settings.receiptSidecar),
+    ...endpoint('control_plane', settings.controlPlane),
+  ]);
+  const template = readFileSync(`${settings.templateDir}/envoy.template.yaml`, 'utf8');
+  return template.replace(/\$\{([A-Z_]+)\}/g, (found, name: string) => {
+    if (!values.has(name)) throw new Error(`envoy.template.yaml names ${found}, which render.ts does not know.`);
+    return JSON.stringify(values.get(name));
+  });
+}
+
+/** A Lua string literal that can hold any text. */
+function luaString(text: string): string {
+  return `'${text.replace(/\\/g, '\\\\').replace(/'/g, "\\'").replace(/\n/g, '\\n')}'`;
+}

@@ -1,0 +1,176 @@
+/**
+ * Envoy's route table, made from the table of public routes in the contract.
+ *
+ * Invariant: every route that reaches a provider or the control plane with a scope also demands key, scope and limit;
+ * every path that is not in the table answers 404, every other method 405, both without a key.
+ */
+
+import { type Route, routes } from '@gw/contract/access';
+import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { identityNamespace } from '@gw/contract/internal/identity';
+
+const perRoute = (name: string, message: string, fields: object) => ({
+  [name]: { '@type': `type.googleapis.com/${message}`, ...fields },
+});
+
+const withoutKey = perRoute(
+  'envoy.filters.http.ext_authz',
+  'envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute',
+  { disabled: true },
+);
+const withoutSidecar = perRoute(
+  'envoy.filters.http.ext_proc',
+  'envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute',
+  { disabled: true },
+);
+const withoutLua = perRoute('envoy.filters.http.lua', 'envoy.extensions.filters.http.lua.v3.LuaPerRoute', {
+  disabled: true,
+});
+const withoutBody = perRoute('envoy.filters.http.buffer', 'envoy.extensions.filters.http.buffer.v3.BufferPerRoute', {
+  disabled: true,
+});
+/** What Envoy answers by itself: else a 404 without a key would be a 401. */
+const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...withoutBody };
+
+const setHeader = (key: string, value: string) => ({
+  header: { key, value },
+  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
+});
+
+function pathMatch(path: string): object {
+  if (!path.includes('{')) return { path };
+  // A model id may hold slashes, raw or encoded; no other name may hold a percent sign.
+  const regex = path.replace('{model_id}', '.+').replace(/\{[a-z_]+\}/, '[A-Za-z0-9._~-]+');
+  return { safe_regex: { regex } };
+}
+
+const methodMatch = (method: string) => ({ headers: [{ name: ':method', string_match: { exact: method } }] });
+
+function rateLimits(kind: string): object[] {
+  const fromIdentity = (key: string) => ({
+    metadata: { descriptor_key: key, metadata_key: { key: identityNamespace, path: [{ key }] } },
+  });
+  return [
+    {
+      actions: [
+        fromIdentity('account_id'),
+        fromIdentity('limits'),
+        { generic_key: { descriptor_key: 'kind', descriptor_value: kind } },
+      ],
+    },
+  ];
+}
+
+const keyAndScope = (route: Route) =>
+  perRoute('envoy.filters.http.ext_authz', 'envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute', {
+    check_settings: {
+      context_extensions: { scope: route.scope ?? '', handler: route.handler },
+      // The body is the sidecar's business.
+      disable_request_body_buffering: true,
+    },
+  });
+
+function inferenceRoutes(route: Route): object[] {
+  const filters = keyAndScope(route);
+  const match = pathMatch(route.path);
+  const method = methodMatch(route.method).headers;
+  const limits = rateLimits(route.limit ?? 'calls');
+  return [
+    {
+      // Reached only after the sidecar's last request answer, which names the cluster and clears the route.
+      name: 'provider',
+      match: { ...match, headers: [...method, { name: 'x-gw-cluster', present_match: true }] },
+      route: {
+        cluster_header: 'x-gw-cluster',
+        cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',
+        timeout: '0s', // The sidecar sets x-envoy-upstream-rq-timeout-ms: streams have an idle time-out instead.
+        rate_limits: limits,
+        retry_policy: {
+          // The sidecar sets x-envoy-max-retries: none for a pinned region, the number of other regions otherwise.
+          retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes',
+          retriable_status_codes: [429],
+          num_retries: 0,
+          retry_back_off: { base_interval: '0.010s', max_interval: '0.050s' },
+          retry_priority: {
+            name: 'envoy.retry_priorities.previous_priorities',
+            typed_config: {
+              '@type':
+                'type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig',
+              update_frequency: 1,
+            },
+          },
+        },
+      },
+      typed_per_filter_config: filters,
+    },
+    {
+      name: 'sink',
+      match: { ...match, headers: method },
+      route: { cluster: 'sink', timeout: '5s', rate_limits: limits },
+      typed_per_filter_config: filters,
+    },
+  ];
+}
+
+function controlRoute(route: Route): object {
+  const open = route.scope === null;
+  return {
+    name: 'control',
+    match: { ...pathMatch(route.path), ...methodMatch(route.method) },
+    route: {
+      cluster: 'control_plane',
+      timeout: '10s',
+      ...(route.limit ? { rate_limits: rateLimits(route.limit) } : {}),
+    },
+    request_headers_to_remove: ['authorization', 'cookie'],
+    typed_per_filter_config: { ...(open ? withoutKey : keyAndScope(route)), ...withoutSidecar, ...withoutLua },
+  };
+}
+
+function directError(
+  name: string,
+  match: object,
+  error: ReturnType<typeof apiError>,
+  addresses: Addresses,
+  allow?: string,
+): object {
+  return {
+    name,
+    match,
+    direct_response: { status: error.status, body: { inline_string: errorBody(error, addresses) } },
+    response_headers_to_add: [
+      setHeader('content-type', 'application/json'),
+      ...(allow ? [setHeader('allow', allow)] : []),
+    ],
+    typed_per_filter_config: byItself,
+  };
+}
+
+const health = {
+  name: 'health',
+  match: { path: '/healthz', ...methodMatch('GET') },
+  direct_response: { status: 200, body: { inline_string: '{"status":"ok"}' } },
+  response_headers_to_add: [setHeader('content-type', 'application/json')],
+  typed_per_filter_config: byItself,
+};
+
+/** The routes of the public listener, as JSON for the template. */
+export function envoyRoutes(addresses: Addresses): object[] {
+  const handled = routes.flatMap((route) => {
+    if (route.path === '/healthz') return [health];
+    return route.handler === 'sidecar' ? inferenceRoutes(route) : [controlRoute(route)];
+  });
+  const paths = [...new Set(routes.map((route) => route.path))];
+  const wrongMethod = paths.map((path) => {
+    const allow = routes
+      .filter((route) => route.path === path)
+      .map((route) => route.method)
+      .join(', ');
+    return directError('wrong method', pathMatch(path), apiError('method_not_allowed'), addresses, allow);
+  });
+  return [
+    ...handled,
+    ...wrongMethod,
+    directError('unknown path', { prefix: '/' }, apiError('unknown_endpoint'), addresses),
+  ];
+}

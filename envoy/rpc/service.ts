@@ -1,0 +1,48 @@
+/**
+ * The services that Envoy calls, as plain functions. Handlers do not know which transport carries them.
+ *
+ * Invariant: a handler answers every message it is given, or throws; a throw becomes an INTERNAL status, never a hang.
+ */
+
+import type { StreamAccessLogsMessage } from '../generated/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts';
+import type { CheckRequest } from '../generated/envoy/service/auth/v3/CheckRequest.ts';
+import type { ICheckResponse } from '../generated/envoy/service/auth/v3/CheckResponse.ts';
+import type { ProcessingRequest } from '../generated/envoy/service/ext_proc/v3/ProcessingRequest.ts';
+import type { IProcessingResponse } from '../generated/envoy/service/ext_proc/v3/ProcessingResponse.ts';
+import type { RateLimitRequest } from '../generated/envoy/service/ratelimit/v3/RateLimitRequest.ts';
+import type { IRateLimitResponse } from '../generated/envoy/service/ratelimit/v3/RateLimitResponse.ts';
+
+export type {
+  CheckRequest,
+  ICheckResponse,
+  IProcessingResponse,
+  IRateLimitResponse,
+  ProcessingRequest,
+  RateLimitRequest,
+  StreamAccessLogsMessage,
+};
+
+export type Check = (request: CheckRequest) => Promise<ICheckResponse>;
+export type ShouldRateLimit = (request: RateLimitRequest) => Promise<IRateLimitResponse>;
+
+/** One HTTP call as ext_proc sees it: messages in, answers out, in the order of the messages. */
+export interface Processor {
+  message(request: ProcessingRequest): void;
+  /** The stream is over: the call has finished, or somebody has gone. Called exactly once. */
+  close(): void;
+}
+export type OpenProcessor = (answer: (response: IProcessingResponse) => void) => Processor;
+
+export interface EnvoyServices {
+  readonly check?: Check;
+  readonly shouldRateLimit?: ShouldRateLimit;
+  readonly openProcessor?: OpenProcessor;
+  readonly accessLog?: (message: StreamAccessLogsMessage) => void;
+}
+
+export interface RpcServer {
+  /** The bound port, or null on a Unix socket. */
+  readonly port: number | null;
+  /** Ends after open calls have finished, at the latest after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
