@@ -36,7 +36,11 @@ test('a key with a character lost or gained is refused', () => {
 
 test('random text is refused, also when it has the shape of a key', () => {
   const shaped = fc.stringMatching(/^gw_[0-9A-Za-z]{12}_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/);
-  fc.assert(fc.property(fc.oneof(fc.string(), shaped), (text) => expect(parseApiKey(text)).toBeNull()));
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), shaped), (text) => {
+      expect(parseApiKey(text)).toBeNull();
+    }),
+  );
 });
 
 test('two keys share neither id nor secret', () => {

@@ -1,0 +1,75 @@
+/** What the authorization step needs to know about a key, in one query. It decides; this only reads. */
+import { type AccountTier, type Limits, type Scope, scopes, tierLimits } from '@gw/contract/access';
+import type { Queryable } from './client.ts';
+
+export interface FoundKey {
+  readonly publicId: string;
+  readonly accountId: string;
+  /** HMAC-SHA-256 of the plaintext; null once deleted, which only a revoked key is. */
+  readonly hash: Buffer | null;
+  readonly scopes: readonly Scope[];
+  /** At the moment of the query. Revoked wins over expired; `expiresAt` lets a cache see a later expiry. */
+  readonly state: 'active' | 'revoked' | 'expired';
+  readonly expiresAt: Date | null;
+  readonly account: {
+    readonly tier: AccountTier;
+    readonly state: 'active' | 'suspended';
+    /** Allow-list of models, or null for all. */
+    readonly models: readonly string[] | null;
+    readonly limits: Limits;
+  };
+}
+
+interface Row {
+  public_id: string;
+  account_id: string;
+  hash: Uint8Array | null;
+  scopes: string[];
+  key_state: FoundKey['state'];
+  expires_at: Date | null;
+  tier: AccountTier;
+  account_state: 'active' | 'suspended';
+  models: string[] | null;
+  limit_per_s: number | null;
+  limit_burst: number | null;
+  limit_per_day: number | null;
+}
+
+/** Null if no key has this public id. The caller compares the hash, in constant time. */
+export async function findKey(db: Queryable, publicId: string): Promise<FoundKey | null> {
+  const rows = await db.$queryRaw<Row[]>`
+    SELECT k.public_id, k.account_id, k.hash, k.scopes, k.expires_at,
+      CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked'
+           WHEN k.expires_at <= clock_timestamp() THEN 'expired'
+           ELSE 'active' END AS key_state,
+      a.tier::text AS tier, a.state::text AS account_state, a.models, a.limit_per_s, a.limit_burst, a.limit_per_day
+    FROM api_keys k JOIN accounts a ON a.id = k.account_id
+    WHERE k.public_id = ${publicId}::char(12)`;
+  const row = rows[0];
+  if (row === undefined) return null;
+  return {
+    publicId: row.public_id,
+    accountId: row.account_id,
+    hash: row.hash === null ? null : Buffer.from(row.hash),
+    scopes: scopes.filter((scope) => row.scopes.includes(scope)),
+    state: row.key_state,
+    expiresAt: row.expires_at,
+    account: { tier: row.tier, state: row.account_state, models: row.models, limits: limitsOf(row) },
+  };
+}
+
+/** Rises with every change of a key or an account, in the same transaction. */
+export async function keyGeneration(db: Queryable): Promise<number> {
+  const rows = await db.$queryRaw<{ generation: bigint }[]>`SELECT generation FROM key_generation`;
+  return Number(rows[0]?.generation ?? 0);
+}
+
+/** The account's own limits come before those of its tier; for Enterprise the database demands all three. */
+function limitsOf(row: Row): Limits {
+  const tier = tierLimits[row.tier === 'audit_plus' ? 'audit_plus' : 'audit'];
+  return {
+    ratePerS: row.limit_per_s ?? tier.ratePerS,
+    burst: row.limit_burst ?? tier.burst,
+    perDay: row.limit_per_day ?? tier.perDay,
+  };
+}
