@@ -1,0 +1,8 @@
+/** A fault that the person at the keyboard can cure: shown as one line, without a stack. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+}
+
+export function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
