@@ -1,0 +1,105 @@
+/**
+ * The Authorization service: key, then account state, then scope.
+ *
+ * Invariant: fails closed. A fault (no store can confirm the key) is a 500 of ours, never an open door.
+ */
+import { scopes } from '@gw/contract/access';
+import { type Addresses, apiError, type CatalogueCode, errorBody } from '@gw/contract/errors';
+import { identityHeaders } from '@gw/contract/internal/identity';
+import type { Check, ICheckResponse } from '@gw/envoy/rpc/service';
+import type { FoundKey } from '@gw/prisma/find-key';
+import type { Logger } from '@gw/service/log';
+import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
+
+export interface CheckContext extends AuthenticateContext {
+  readonly addresses: Addresses;
+  readonly log: Logger;
+}
+
+const text = (value: string) => ({ stringValue: value });
+const header = (key: string, value: string) => ({ header: { key, value } });
+
+/** What the parts behind Envoy learn of the caller. Made once per cached key: the key object is the cache's own. */
+function allowed(key: FoundKey): { sidecar: ICheckResponse; control: ICheckResponse } {
+  const { ratePerS, burst, perDay } = key.account.limits;
+  const fields = {
+    account_id: text(key.accountId),
+    key_id: text(key.publicId),
+    tier: text(key.account.tier),
+    limits: text(`${ratePerS}:${burst}:${perDay}`),
+    ...(key.account.models ? { models: text(JSON.stringify(key.account.models)) } : {}),
+  };
+  const base = { status: { code: 0 }, dynamicMetadata: { fields } };
+  return {
+    // The client's own key goes no further than this.
+    sidecar: { ...base, okResponse: { headersToRemove: ['authorization'] } },
+    control: {
+      ...base,
+      okResponse: {
+        headersToRemove: ['authorization'],
+        headers: [
+          header(identityHeaders.accountId, key.accountId),
+          header(identityHeaders.keyId, key.publicId),
+          header(identityHeaders.tier, key.account.tier),
+          header(identityHeaders.scopes, key.scopes.join(' ')),
+          ...(key.account.models ? [header(identityHeaders.models, JSON.stringify(key.account.models))] : []),
+        ],
+      },
+    },
+  };
+}
+
+function denied(code: CatalogueCode, addresses: Addresses, message?: string): ICheckResponse {
+  const error = apiError(code, message ? { message } : {});
+  return {
+    status: { code: error.status === 401 ? 16 : 7 },
+    deniedResponse: {
+      // The enum of the proto has the number of each HTTP status as its value.
+      status: { code: error.status as 401 },
+      headers: [
+        header('content-type', 'application/json'),
+        ...(error.status === 401 ? [header('www-authenticate', 'Bearer')] : []),
+      ],
+      body: errorBody(error, addresses),
+    },
+  };
+}
+
+export function makeCheck(context: CheckContext): Check {
+  const { addresses, log } = context;
+  const answers = new WeakMap<FoundKey, ReturnType<typeof allowed>>();
+  const answer = (key: FoundKey) => {
+    let made = answers.get(key);
+    if (!made) {
+      made = allowed(key);
+      answers.set(key, made);
+    }
+    return made;
+  };
+
+  return async (request) => {
+    const attributes = request.attributes;
+    const { scope, handler } = attributes?.contextExtensions ?? {};
+    const result = await authenticate(attributes?.request?.http?.headers?.['authorization'], context).catch(
+      (fault: unknown) => {
+        log.error({ fault: fault instanceof Error ? fault.message : String(fault) }, 'a key could not be checked');
+        return null;
+      },
+    );
+    // Fail closed: nobody can say whether this key holds.
+    if (!result) return denied('internal_error', addresses);
+    if (!result.ok) return denied(result.code, addresses);
+    const { key } = result;
+    if (handler === 'sidecar' && key.account.state === 'suspended') return denied('customer_suspended', addresses);
+    const needed = scopes.find((known) => known === scope);
+    // A route without a scope that reached this filter is a mistake in the configuration.
+    if (!needed) return denied('internal_error', addresses);
+    if (!key.scopes.includes(needed))
+      return denied(
+        'insufficient_scope',
+        addresses,
+        `This API key lacks the scope ${needed}, which the endpoint needs.`,
+      );
+    return handler === 'sidecar' ? answer(key).sidecar : answer(key).control;
+  };
+}

@@ -1,0 +1,38 @@
+import type { Addresses } from '@gw/contract/errors';
+import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+
+export interface Config {
+  /** `unix:/path` or `host:port`. */
+  readonly listen: string;
+  /** `host:port` of GET /healthz, or null. */
+  readonly healthListen: string | null;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly internalToken: string;
+  /** Server-side part of the key hash; never stored beside the hashes. */
+  readonly pepper: Buffer;
+  readonly addresses: Addresses;
+  readonly logLevel: string;
+  /** How many instances share the limits: each enforces its share while Redis is away. */
+  readonly instances: number;
+}
+
+export function loadConfig(environment: Environment): Config {
+  const settings = readSettings(environment);
+  const config: Config = {
+    listen: settings.required('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
+    healthListen: settings.optional('GW_AUTHZ_HEALTH_LISTEN', '') || null,
+    databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
+    redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
+    internalToken: readInternalToken(settings),
+    pepper: Buffer.from(
+      settings.secret('GW_KEY_PEPPER', /^[0-9a-f]{64}$/i, '<64 hex digits, e.g. from: openssl rand -hex 32>'),
+      'hex',
+    ),
+    addresses: settings.addresses(),
+    logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
+    instances: Math.max(1, settings.integer('GW_AUTHZ_INSTANCES', 1)),
+  };
+  settings.finish();
+  return Object.freeze(config);
+}

@@ -1,0 +1,5 @@
+import { runService } from '@gw/service/process';
+import { loadConfig } from './config.ts';
+import { startExtAuthz } from './server.ts';
+
+await runService(async () => startExtAuthz(loadConfig(process.env)));

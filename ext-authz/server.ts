@@ -1,0 +1,72 @@
+/** Wires the service together. */
+import { serveGrpc } from '@gw/envoy/rpc/grpc-js';
+import { openDatabase } from '@gw/prisma/client';
+import { findKey, keyGeneration } from '@gw/prisma/find-key';
+import { serveHealth } from '@gw/service/health';
+import { openLog } from '@gw/service/log';
+import { openRedis, untilReady } from '@gw/service/redis';
+import { makeCheck } from './check.ts';
+import type { Config } from './config.ts';
+import { watchChanges } from './keys/change-watch.ts';
+import { KeyCache } from './keys/key-cache.ts';
+import { openLimiter } from './limits/limiter.ts';
+import { makeShouldRateLimit } from './should-rate-limit.ts';
+
+/** Cached keys are honoured this long when neither Postgres nor Redis can be reached; then they are refused. */
+const graceMs = 60_000;
+
+export async function startExtAuthz(config: Config) {
+  const log = openLog('ext-authz', config.logLevel);
+  const db = openDatabase(config.databaseUrl, {
+    connections: 4,
+    onConnectionLost: (fault) => log.warn({ fault: fault.message }, 'a Postgres connection broke'),
+  });
+  const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 250, autoPipelining: true });
+  const subscriber = openRedis(config.redisUrl, log);
+  await untilReady(redis, 2000);
+
+  const cache = new KeyCache(
+    { find: (publicId) => findKey(db, publicId) },
+    { now: () => performance.now(), capacity: 50_000, graceMs },
+  );
+  const watch = watchChanges({
+    cache,
+    generation: async () => Number(await keyGeneration(db)),
+    redis,
+    subscriber,
+    pollMs: 500,
+    log,
+  });
+  const limiter = openLimiter({ redis, now: Date.now, instances: config.instances, log });
+
+  const onFault = (fault: unknown) =>
+    log.error({ fault: fault instanceof Error ? fault.message : String(fault) }, 'a call failed');
+  const server = await serveGrpc(
+    config.listen,
+    config.internalToken,
+    {
+      check: makeCheck({ cache, pepper: config.pepper, now: Date.now, addresses: config.addresses, log }),
+      shouldRateLimit: makeShouldRateLimit({ limiter, addresses: config.addresses }),
+    },
+    onFault,
+  );
+  const health = config.healthListen
+    ? await serveHealth(config.healthListen, () => ({
+        ok: watch.confirmed(),
+        details: { keys_confirmed: watch.confirmed(), limits_exact: !limiter.local() },
+      }))
+    : null;
+  log.info({ listen: config.listen }, 'ready');
+
+  return {
+    log,
+    stop: async () => {
+      watch.stop();
+      await server.close(2000);
+      await health?.close();
+      redis.disconnect();
+      subscriber.disconnect();
+      await db.$disconnect();
+    },
+  };
+}

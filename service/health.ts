@@ -1,0 +1,40 @@
+/** `GET /healthz` of a service: for the monitoring system, not for clients. */
+import { createServer } from 'node:http';
+
+export interface HealthReport {
+  readonly ok: boolean;
+  /** What the service depends on: name → whether it is there. */
+  readonly details: Readonly<Record<string, boolean>>;
+}
+
+export interface HealthEndpoint {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Listens on `host:port`. 200 when the service can do its work, 503 otherwise, both with the details. */
+export async function serveHealth(listen: string, report: () => HealthReport): Promise<HealthEndpoint> {
+  const colon = listen.lastIndexOf(':');
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/healthz') {
+      response.writeHead(404).end();
+      return;
+    }
+    const { ok, details } = report();
+    response
+      .writeHead(ok ? 200 : 503, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ status: ok ? 'ok' : 'unavailable', ...details }));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(Number(listen.slice(colon + 1)), listen.slice(0, colon), resolve);
+  });
+  const bound = server.address();
+  return {
+    port: typeof bound === 'object' && bound ? bound.port : 0,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

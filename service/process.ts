@@ -1,0 +1,40 @@
+/** The life of a service process: one start, one orderly end. */
+import type { Logger } from './log.ts';
+
+/** How long an orderly end may take, ms. */
+const endWithinMs = 10_000;
+
+/**
+ * Runs `start`, and on SIGTERM or SIGINT the `stop` that it returns. A fault at start ends the process with its
+ * message alone; an unexpected fault later ends it too, since its state can not be trusted, and the supervisor starts it again.
+ */
+export async function runService(start: () => Promise<{ log: Logger; stop: () => Promise<void> }>): Promise<void> {
+  let service: { log: Logger; stop: () => Promise<void> };
+  try {
+    service = await start();
+  } catch (fault) {
+    process.stderr.write(`${fault instanceof Error ? fault.message : String(fault)}\n`);
+    process.exit(1);
+  }
+  const { log, stop } = service;
+  let ending = false;
+  const end = (signal: string) => {
+    if (ending) return;
+    ending = true;
+    log.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), endWithinMs).unref();
+    stop().then(
+      () => process.exit(0),
+      (fault: unknown) => {
+        log.error({ fault }, 'could not stop in order');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+  process.on('uncaughtException', (fault) => {
+    log.fatal({ fault: { message: fault.message, stack: fault.stack } }, 'unexpected fault');
+    process.exit(1);
+  });
+}
