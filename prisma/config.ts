@@ -1,0 +1,52 @@
+/** The environment of the migration command, read once. All problems are reported together. */
+import type { CustomProvider } from './seed.ts';
+
+export interface MigrateConfig {
+  readonly databaseUrl: string;
+  /** Null: only migrate. */
+  readonly seed: SeedConfig | null;
+}
+
+export interface SeedConfig {
+  readonly pepper: Buffer;
+  /** JSON file of mode 0600 with the demo keys' plaintexts; read if it is there, written afterwards. */
+  readonly keysFile: string;
+  readonly simulatorUrl: string | null;
+  readonly provider: CustomProvider | null;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws one error that lists every problem with the variable's name and an example. */
+export function readMigrateConfig(env: Environment): MigrateConfig {
+  const problems: string[] = [];
+  const demand = (name: string, example: string, valid: RegExp): string => {
+    const value = env[name] ?? '';
+    if (!valid.test(value))
+      problems.push(`${name} is ${value === '' ? 'missing' : 'not valid'}, for example ${example}`);
+    return value;
+  };
+  const databaseUrl = demand('GW_DATABASE_URL', 'postgresql://gw@/gw?host=/run/postgres', /^postgres(ql)?:\/\//);
+  let seed: SeedConfig | null = null;
+  if (env.GW_SEED === 'demo') {
+    const pepper = demand('GW_KEY_PEPPER', '64 hexadecimal digits from `openssl rand -hex 32`', /^[0-9a-f]{64}$/i);
+    const keysFile = demand('GW_SEED_FILE', '.gw/run/keys.json', /./);
+    const simulatorUrl = env.GW_SIM_URL ? demand('GW_SIM_URL', 'http://127.0.0.1:9000', /^https?:\/\//) : null;
+    seed = { pepper: Buffer.from(pepper, 'hex'), keysFile, simulatorUrl, provider: readProvider(env, demand) };
+  } else if (env.GW_SEED) problems.push('GW_SEED is not valid, for example demo');
+  if (problems.length > 0) throw new Error(`The configuration has problems:\n- ${problems.join('\n- ')}`);
+  return Object.freeze({ databaseUrl, seed: seed && Object.freeze(seed) });
+}
+
+function readProvider(
+  env: Environment,
+  demand: (name: string, example: string, valid: RegExp) => string,
+): CustomProvider | null {
+  if (!env.GW_PROVIDER_URL) return null;
+  const url = demand('GW_PROVIDER_URL', 'https://llm.example.com/v1', /^https?:\/\//);
+  const models = demand('GW_PROVIDER_MODELS', 'model-a,model-b', /[^,\s]/);
+  const list = models.split(',').flatMap((id) => id.trim() || []);
+  if (!env.GW_PROVIDER_CREDENTIAL_REF) return { url, models: list };
+  const credentialRef = demand('GW_PROVIDER_CREDENTIAL_REF', 'CUSTOM', /^[A-Z0-9_]{1,64}$/);
+  return { url, models: list, credentialRef };
+}

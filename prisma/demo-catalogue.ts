@@ -1,0 +1,92 @@
+/** What the built-in simulated provider offers, and how an unknown provider is described. */
+import type { Prisma } from './client.ts';
+
+const chat = { ownedBy: 'simulator', kind: 'chat' as const, contextWindow: 131_072, modalities: ['text'] };
+
+/** A known count is a range of one value. */
+const parameters = (totalB: number, activeB: number = totalB) => ({
+  activeParametersMinB: activeB,
+  activeParametersMaxB: activeB,
+  totalParametersMinB: totalB,
+  totalParametersMaxB: totalB,
+});
+
+export const simulatorModels: readonly Prisma.ModelCreateManyInput[] = [
+  { ...chat, ...parameters(8), id: 'sim-small', modelClass: 'small' },
+  { ...chat, ...parameters(70), id: 'sim-large', modelClass: 'large' },
+  // The one model whose replies carry measured energy.
+  { ...chat, ...parameters(117, 5.1), id: 'sim-measured', modelClass: 'moe_small_active' },
+  {
+    ...parameters(0.3),
+    id: 'sim-embed',
+    ownedBy: 'simulator',
+    kind: 'embedding',
+    contextWindow: 8192,
+    modalities: ['text'],
+    takesTemperature: false,
+    modelClass: 'embedding',
+  },
+];
+
+export const simulatorRegions: readonly Prisma.RegionCreateManyInput[] = [
+  { code: 'us-east', name: 'Virginia', country: 'US', gridZone: 'USA', preference: 0 },
+  { code: 'eu-north', name: 'Stockholm', country: 'SE', gridZone: 'SWE', preference: 1 },
+  { code: 'eu-west', name: 'Paris', country: 'FR', gridZone: 'FRA', preference: 2 },
+];
+
+const offered = (...ids: string[]): Prisma.InputJsonObject => Object.fromEntries(ids.map((id) => [id, id]));
+const simulated = { providerId: 'simulator', telemetry: 'neuralwatt' };
+
+/** PUE and WUE are made up, like the data centres; they differ so that the region shows in the receipt. */
+export const simulatorDeployments: readonly Prisma.DeploymentCreateManyInput[] = [
+  {
+    ...simulated,
+    id: 'sim-us-east',
+    regionCode: 'us-east',
+    models: offered('sim-small', 'sim-large', 'sim-measured', 'sim-embed'),
+    pue: 1.15,
+    wueOnsiteLPerKwh: 0.4,
+  },
+  {
+    ...simulated,
+    id: 'sim-eu-north',
+    regionCode: 'eu-north',
+    models: offered('sim-small', 'sim-large', 'sim-measured', 'sim-embed'),
+    pue: 1.1,
+    wueOnsiteLPerKwh: 0.05,
+  },
+  {
+    ...simulated,
+    id: 'sim-eu-west',
+    regionCode: 'eu-west',
+    // Without sim-large, so that there is a known region that lacks a known model.
+    models: offered('sim-small', 'sim-measured', 'sim-embed'),
+    pue: 1.2,
+    wueOnsiteLPerKwh: 0.2,
+  },
+];
+
+/** Where an unknown provider computes is unknown, so the world's average grid stands for it. */
+export const customRegion: Prisma.RegionCreateInput = {
+  code: 'default',
+  name: 'Default',
+  country: 'unknown',
+  gridZone: 'WOR',
+  preference: 0,
+};
+
+/** Nobody told the PUE of an unknown provider: higher than the large clouds publish, so that it is not flattered. */
+export const customPue = 1.5;
+
+export function customModel(id: string): Prisma.ModelCreateManyInput {
+  const embedding = /embed/i.test(id);
+  return {
+    id,
+    ownedBy: 'custom',
+    kind: embedding ? 'embedding' : 'chat',
+    modalities: ['text'],
+    takesTemperature: !embedding,
+    // Unknown size is charged as the largest class: a receipt may err upwards, never flatter.
+    modelClass: embedding ? 'embedding' : 'frontier',
+  };
+}
