@@ -1,0 +1,51 @@
+/** Reads of the ledger and of usage: what may be asked, and what comes back. */
+import { z } from 'zod';
+
+/** Receipt ids as they are made: `rcpt_` and a UUIDv7. */
+export const receiptIdPattern = /^rcpt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+export const ledgerQuerySchema = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Receipts per page'),
+  after: z.string().regex(receiptIdPattern).optional().describe('The `last_id` of the page before'),
+  order: z.enum(['asc', 'desc']).default('desc').describe('By the time of the call'),
+  model: z.string().min(1).max(256).optional(),
+  region: z.string().min(1).max(64).optional(),
+});
+export type LedgerQuery = z.infer<typeof ledgerQuerySchema>;
+
+export const receiptQuerySchema = z.object({
+  version: z.coerce.number().int().min(1).max(1_000_000).optional().describe('An older version; default: the newest'),
+});
+export type ReceiptQuery = z.infer<typeof receiptQuerySchema>;
+
+const instant = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+
+export const usageQuerySchema = z.object({
+  from: instant.optional().describe('Inclusive; a UTC date or an RFC 3339 time. Default: 30 days before `to`'),
+  to: instant.optional().describe('Exclusive. Default: now. At most 366 days after `from`'),
+});
+export type UsageQuery = z.infer<typeof usageQuerySchema>;
+
+export const usageRowSchema = z
+  .strictObject({
+    object: z.literal('gw.usage'),
+    date: z.iso.date().describe('UTC'),
+    model: z.string(),
+    requests: z.int().nonnegative().describe('Calls with a receipt'),
+    requests_degraded: z.int().nonnegative().describe('Of those, calls whose receipt is degraded'),
+    prompt_tokens: z.int().nonnegative(),
+    completion_tokens: z.int().nonnegative(),
+    energy_wh: z.number().nonnegative().nullable().describe('Sum of what is known; null if nothing is'),
+    carbon_g: z.number().nonnegative().nullable().describe('gCO2e; sum of what is known; null if nothing is'),
+  })
+  .meta({ id: 'UsageRow' });
+export type UsageRow = z.infer<typeof usageRowSchema>;
+
+export const usageSchema = z
+  .strictObject({
+    object: z.literal('list'),
+    data: z.array(usageRowSchema),
+    from: z.iso.datetime({ precision: 3 }),
+    to: z.iso.datetime({ precision: 3 }),
+  })
+  .meta({ id: 'Usage' });

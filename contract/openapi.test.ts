@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { routes } from './access.ts';
+import { errorCatalogue } from './errors.ts';
+import { openApiDocument } from './openapi.ts';
+
+const document = openApiDocument('https://gw.example');
+
+/** Every `$ref` in the document. */
+function references(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) => (key === '$ref' ? [String(child)] : references(child)));
+}
+
+const resolve = (reference: string): unknown =>
+  reference
+    .replace('#/', '')
+    .split('/')
+    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
+
+test('every public route is in the document, with its scope, and nothing else is', () => {
+  const listed = Object.entries(document.paths as Record<string, Record<string, { 'x-scope'?: string }>>).flatMap(
+    ([path, item]) => Object.entries(item).map(([method, op]) => `${method} ${path} ${op['x-scope'] ?? null}`),
+  );
+  expect(listed.sort()).toEqual(routes.map((r) => `${r.method.toLowerCase()} ${r.path} ${r.scope}`).sort());
+});
+
+test('every reference in the document leads somewhere', () => {
+  const all = new Set(references(document));
+  expect(all.size).toBeGreaterThan(20);
+  for (const reference of all) expect(resolve(reference), reference).toBeTypeOf('object');
+});
+
+test('the receipt is described once and referred to, not copied', () => {
+  const schemas = (document.components as { schemas: Record<string, unknown> }).schemas;
+  expect(references(schemas.ChatCompletion)).toContain('#/components/schemas/Receipt');
+  expect(references(schemas.ReceiptList)).toContain('#/components/schemas/Receipt');
+  expect(schemas.Receipt).toMatchObject({ additionalProperties: false, properties: { energy_wh: {} } });
+});
+
+test('the error catalogue of the document holds every code', () => {
+  expect(Object.keys(document['x-error-catalogue'] as object)).toEqual([
+    ...Object.keys(errorCatalogue),
+    'invalid_field',
+  ]);
+});
+
+test('the document is plain JSON', () => {
+  expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+});

@@ -1,0 +1,195 @@
+/**
+ * The OpenAPI 3.1 document, made from the table of routes, the schemas and the error catalogue.
+ *
+ * Invariant: a public route without an entry here does not compile, so that the document is never behind the product.
+ */
+import { z } from 'zod';
+import { type Route, routes } from './access.ts';
+import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regionSchema } from './catalogue.ts';
+import { chatRequestSchema, chatResponseSchema } from './chat.ts';
+import { completionRequestSchema, completionResponseSchema } from './completions.ts';
+import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
+import { errorCatalogue } from './errors.ts';
+import { gwOptionsSchema } from './gw-options.ts';
+import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
+import { errorResponses, errorSchema, headers, type Json, jsonBody, ref, successHeaders } from './openapi-replies.ts';
+import { receiptSchema, routingTraceSchema } from './receipt.ts';
+
+interface Operation {
+  readonly id: string;
+  readonly request?: string;
+  /** Component name of the 200 body, or null for a body without a schema. */
+  readonly response: string | null;
+  readonly query?: z.ZodObject;
+  readonly streams?: boolean;
+  readonly mayBePending?: boolean;
+}
+
+const operations: Readonly<Record<string, Operation>> = {
+  'POST /v1/chat/completions': {
+    id: 'createChatCompletion',
+    request: 'ChatCompletionRequest',
+    response: 'ChatCompletion',
+    streams: true,
+  },
+  'POST /v1/completions': {
+    id: 'createCompletion',
+    request: 'CompletionRequest',
+    response: 'Completion',
+    streams: true,
+  },
+  'POST /v1/embeddings': { id: 'createEmbedding', request: 'EmbeddingRequest', response: 'EmbeddingList' },
+  'GET /v1/models': { id: 'listModels', response: 'ModelList' },
+  'GET /v1/models/{model_id}': { id: 'readModel', response: 'Model' },
+  'GET /v1/regions': { id: 'listRegions', response: 'RegionList' },
+  'GET /v1/regions/{region_code}': { id: 'readRegion', response: 'Region' },
+  'GET /v1/gw/receipts': { id: 'listReceipts', response: 'ReceiptList', query: ledgerQuerySchema },
+  'GET /v1/gw/receipts/{receipt_id}': {
+    id: 'readReceipt',
+    response: 'Receipt',
+    query: receiptQuerySchema,
+    mayBePending: true,
+  },
+  'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema },
+  'GET /openapi.json': { id: 'readOpenApi', response: null },
+  'GET /healthz': { id: 'readHealth', response: null },
+};
+
+/** What a client may send: unknown fields are allowed, defaults may be absent. */
+const requestSchemas = { GwOptions: gwOptionsSchema, ChatCompletionRequest: chatRequestSchema };
+const moreRequestSchemas = { CompletionRequest: completionRequestSchema, EmbeddingRequest: embeddingRequestSchema };
+const responseSchemas = {
+  Receipt: receiptSchema,
+  RoutingTrace: routingTraceSchema,
+  ChatCompletion: chatResponseSchema,
+  Completion: completionResponseSchema,
+  EmbeddingList: embeddingResponseSchema,
+  Model: modelSchema,
+  ModelList: modelListSchema,
+  Region: regionSchema,
+  RegionList: regionListSchema,
+  ReceiptList: receiptListSchema,
+  Usage: usageSchema,
+  UsageRow: usageRowSchema,
+};
+
+/** `baseUrl` becomes the only server. */
+export function openApiDocument(baseUrl: string): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Inference gateway',
+      version: '1',
+      description:
+        'An inference gateway that speaks the OpenAI API and attaches an environmental receipt to every call.',
+    },
+    servers: [{ url: baseUrl }],
+    paths: paths(),
+    components: {
+      schemas: {
+        ...jsonSchemas({ ...requestSchemas, ...moreRequestSchemas }, 'input'),
+        ...jsonSchemas(responseSchemas, 'output'),
+        Error: errorSchema,
+      },
+      headers,
+      responses: errorResponses(),
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The API key' } },
+    },
+    'x-error-catalogue': {
+      ...errorCatalogue,
+      invalid_field: {
+        type: 'validation_error',
+        status: 400,
+        message:
+          'Stands for the family invalid_<field>: the field named in error.param has the wrong type or value, for example invalid_temperature.',
+        action: errorCatalogue.invalid_json.action,
+      },
+    },
+  };
+}
+
+/** Converts schemas to JSON Schema; those that name each other become references. */
+function jsonSchemas(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): Json {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
+  const converted = z.toJSONSchema(registry, { io, uri: (id) => `#/components/schemas/${id}` }).schemas;
+  return Object.fromEntries(Object.entries(converted).map(([id, schema]) => [id, withoutIdentity(schema)]));
+}
+
+/** `$id` would change what the references are relative to; `id` is not a keyword of JSON Schema. */
+function withoutIdentity(schema: object): Json {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => !['$id', 'id', '$schema'].includes(key)));
+}
+
+function paths(): Json {
+  const result: Record<string, Json> = {};
+  for (const route of routes) {
+    const item = result[route.path] ?? {};
+    item[route.method.toLowerCase()] = operation(route);
+    result[route.path] = item;
+  }
+  return result;
+}
+
+function operation(route: Route): Json {
+  const known = operations[`${route.method} ${route.path}`];
+  if (known === undefined) throw new Error(`${route.method} ${route.path} has no entry in the OpenAPI document`);
+  const parameters = [...pathParameters(route.path), ...(known.query ? queryParameters(known.query) : [])];
+  return {
+    operationId: known.id,
+    summary: route.summary,
+    ...(route.scope ? { security: [{ bearer: [] }], 'x-scope': route.scope } : { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(known.request && {
+      requestBody: { required: true, content: jsonBody(ref('schemas', known.request)) },
+    }),
+    responses: responses(route, known),
+  };
+}
+
+function pathParameters(path: string): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    ...(name === 'model_id' && { description: 'May hold slashes, raw or as %2F' }),
+  }));
+}
+
+function queryParameters(query: z.ZodObject): Json[] {
+  const { properties = {} } = z.toJSONSchema(query, { io: 'output' });
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
+}
+
+function responses(route: Route, known: Operation): Json {
+  const content: Json = jsonBody(known.response === null ? { type: 'object' } : ref('schemas', known.response));
+  if (known.streams)
+    content['text/event-stream'] = {
+      schema: {
+        type: 'string',
+        description: 'Server-sent events; the last chunk with choices carries `gw` and `routing_trace`',
+      },
+    };
+  const success = { description: 'Success', headers: successHeaders(route), content };
+  const pending = {
+    description: 'The call is still under way; the block has status `pending`',
+    headers: successHeaders(route),
+    content: jsonBody(ref('schemas', 'Receipt')),
+  };
+  return {
+    200: success,
+    ...(known.mayBePending && { 202: pending }),
+    ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
+    default: ref('responses', 'Error500'),
+  };
+}
+
+function errorStatuses(route: Route): number[] {
+  const statuses = [400, 500];
+  if (route.scope !== null) statuses.push(401, 403);
+  if (route.limit !== null) statuses.push(429);
+  if (route.path.includes('{')) statuses.push(404);
+  if (route.handler === 'sidecar') statuses.push(502, 503);
+  return statuses.sort();
+}
