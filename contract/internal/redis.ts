@@ -14,6 +14,8 @@ export const keyChangedChannel = 'gw:keys:changed';
 /** Stream of finished receipts, to be ingested. One field, `entry`, a LedgerEntry as JSON. */
 export const ledgerStream = 'gw:ledger';
 export const ledgerGroup = 'ingest';
+/** Entries that can never be ingested, kept for a human: `entry` as it came, and `reason`. */
+export const deadLedgerStream = 'gw:ledger:dead';
 
 /** A LedgerEntry as JSON while Postgres may not have it yet. */
 export const receiptKey = (receiptId: string): string => `gw:receipt:${receiptId}`;
