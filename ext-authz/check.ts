@@ -80,7 +80,7 @@ export function makeCheck(context: CheckContext): Check {
   return async (request) => {
     const attributes = request.attributes;
     const { scope, handler } = attributes?.contextExtensions ?? {};
-    const result = await authenticate(attributes?.request?.http?.headers?.['authorization'], context).catch(
+    const result = await authenticate(attributes?.request?.http?.headers?.authorization, context).catch(
       (fault: unknown) => {
         log.error({ fault: fault instanceof Error ? fault.message : String(fault) }, 'a key could not be checked');
         return null;

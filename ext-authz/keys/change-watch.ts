@@ -52,7 +52,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   const poll = async (): Promise<void> => {
     try {
       const now = await current();
-      if (known !== null && now !== known) cache.forget('*');
+      if (now !== known) cache.forget('*');
       known = now;
       cache.confirm();
       if (!confirmed) log.info('keys are confirmed again');

@@ -1,0 +1,34 @@
+import type { Addresses } from '@gw/contract/errors';
+import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+
+export interface Config {
+  /** `unix:/path` or `host:port`. */
+  readonly listen: string;
+  /** `host:port` of GET /healthz, or null. */
+  readonly healthListen: string | null;
+  readonly redisUrl: string;
+  readonly internalToken: string;
+  /** Where receipts wait while Redis is away: a persistent volume. */
+  readonly spoolDir: string;
+  readonly addresses: Addresses;
+  readonly logLevel: string;
+  /** The whole time that a provider may take for a JSON reply, seconds. */
+  readonly upstreamTimeoutS: number;
+}
+
+export function loadConfig(environment: Environment): Config {
+  const settings = readSettings(environment);
+  const config: Config = {
+    listen: settings.required('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
+    healthListen: settings.optional('GW_SIDECAR_HEALTH_LISTEN', '') || null,
+    redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
+    internalToken: readInternalToken(settings),
+    spoolDir: settings.required('GW_SPOOL_DIR', '/var/lib/gw/spool'),
+    addresses: settings.addresses(),
+    logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
+    // The official SDKs wait 600 s by default; a gateway that gave up earlier would change their behaviour.
+    upstreamTimeoutS: settings.integer('GW_UPSTREAM_TIMEOUT_S', 600),
+  };
+  settings.finish();
+  return Object.freeze(config);
+}

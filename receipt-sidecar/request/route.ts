@@ -1,0 +1,110 @@
+/**
+ * Chooses where a call goes, from the snapshot alone.
+ *
+ * Invariant: a pinned call names one deployment of its region and never leaves it. A free call goes in the order of
+ * provider preference; Envoy fails over along that order.
+ */
+import { type ApiError, apiError } from '@gw/contract/errors';
+import {
+  orderCluster,
+  type SnapshotDeployment,
+  type SnapshotGridReading,
+  type SnapshotModel,
+  type SnapshotRegion,
+} from '@gw/contract/internal/snapshot';
+import { availableTiers } from '@gw/methodology/assess';
+import type { Catalogue } from '../snapshot.ts';
+import type { Endpoint, ParsedRequest } from './parse.ts';
+
+export interface Candidate {
+  readonly deployment: SnapshotDeployment;
+  readonly region: SnapshotRegion;
+  readonly grid: SnapshotGridReading | null;
+}
+
+export interface Route {
+  readonly model: SnapshotModel;
+  readonly providerModel: string;
+  readonly pinned: boolean;
+  /** In the order in which they are tried; at least one. */
+  readonly order: readonly [Candidate, ...Candidate[]];
+  readonly cluster: string;
+}
+
+export type Routed = { readonly ok: true; readonly route: Route } | { readonly ok: false; readonly error: ApiError };
+
+const refuse = (error: ApiError): Routed => ({ ok: false, error });
+const invalidModel = (message: string) => refuse(apiError('invalid_model', { message, param: 'model' }));
+
+const regionErrors = {
+  degraded: 'region_degraded',
+  saturated: 'region_saturated',
+  decommissioned: 'region_decommissioned',
+} as const;
+
+const kindOf = (endpoint: Endpoint): SnapshotModel['kind'] => (endpoint === 'embeddings' ? 'embedding' : 'chat');
+
+/** `allowedModels`: the account's allow-list, or null for all. */
+export function chooseRoute(
+  request: ParsedRequest,
+  catalogue: Catalogue,
+  allowedModels: readonly string[] | null,
+): Routed {
+  const { model: id, options } = request;
+  const model = catalogue.models.get(id);
+  if (!model || (allowedModels && !allowedModels.includes(id))) {
+    return invalidModel(
+      `The model \`${id.slice(0, 100)}\` does not exist or is not offered to this account. GET /v1/models lists what is.`,
+    );
+  }
+  if (model.kind !== kindOf(request.endpoint)) return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
+  const tier = options.tier ?? 'auto';
+  if (tier !== 'auto' && !availableTiers(model).some((offered) => offered === tier)) {
+    return refuse(
+      apiError('invalid_tier', {
+        message: `The tier \`${tier}\` is not available for \`${id}\`. Offered: auto, ${availableTiers(model).join(', ')}.`,
+        param: 'gw.tier',
+      }),
+    );
+  }
+  const candidates = catalogue.candidates(id);
+  return options.region === undefined
+    ? freeRoute(model, candidates)
+    : pinnedRoute(model, candidates, options.region, catalogue);
+}
+
+function pinnedRoute(
+  model: SnapshotModel,
+  candidates: readonly Candidate[],
+  code: string,
+  catalogue: Catalogue,
+): Routed {
+  const region = catalogue.regions.get(code);
+  if (!region)
+    return refuse(
+      apiError('invalid_region', {
+        message: `There is no region \`${code.slice(0, 100)}\`. GET /v1/regions lists those that exist.`,
+        param: 'gw.region',
+      }),
+    );
+  if (region.status !== 'active') return refuse(apiError(regionErrors[region.status], { param: 'gw.region' }));
+  const candidate = candidates.find(({ deployment }) => deployment.region === code);
+  if (!candidate) return invalidModel(`The model \`${model.id}\` is not offered in the region \`${code}\`.`);
+  return routed(model, true, [candidate]);
+}
+
+function freeRoute(model: SnapshotModel, candidates: readonly Candidate[]): Routed {
+  const [first, ...others] = candidates.filter(({ region }) => region.status === 'active');
+  if (!first) return refuse(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
+  // One body serves every attempt, so a fail-over goes only to where the model has the same name.
+  const name = first.deployment.models[model.id];
+  return routed(model, false, [first, ...others.filter(({ deployment }) => deployment.models[model.id] === name)]);
+}
+
+function routed(model: SnapshotModel, pinned: boolean, order: Route['order']): Routed {
+  const providerModel = order[0].deployment.models[model.id] ?? model.id;
+  return {
+    ok: true,
+    route: { model, providerModel, pinned, order, cluster: orderCluster(order.map(({ deployment }) => deployment.id)) },
+  };
+}

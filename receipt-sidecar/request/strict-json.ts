@@ -1,0 +1,117 @@
+/**
+ * JSON that every parser reads alike.
+ *
+ * Invariant: what passes is valid UTF-8, at most 64 levels deep, without duplicate keys, NUL, lone surrogates or numbers
+ * out of range. So the provider can not read it differently from what was validated here.
+ */
+
+export type JsonObject = Record<string, unknown>;
+export type StrictJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string };
+
+const maxDepth = 64;
+const refuse = (problem: string): StrictJson => ({ ok: false, problem });
+
+// Keeps a byte order mark, so that JSON.parse refuses it.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export function parseStrictJson(bytes: Uint8Array): StrictJson {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch {
+    return refuse('The body is not valid UTF-8.');
+  }
+  if (text.trim() === '') return refuse('The body is empty; send a JSON object.');
+  // Before JSON.parse, whose recursion a hostile nesting could exhaust.
+  const problem = structureProblem(text);
+  if (problem) return refuse(problem);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (fault) {
+    return refuse(
+      `The body is not valid JSON: ${fault instanceof Error ? fault.message.slice(0, 200) : 'syntax error'}`,
+    );
+  }
+  // Only an escape can bring in NUL or half a surrogate pair.
+  if (text.includes('\\u') && hasBadCharacter(value))
+    return refuse('A string in the body holds NUL or half of a surrogate pair.');
+  return { ok: true, value };
+}
+
+interface Frame {
+  /** Keys of an object so far; null for an array. */
+  readonly keys: Set<string> | null;
+  /** Whether the next string of an object is a key. */
+  expectKey: boolean;
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Index of the closing quote of the string that opens at `open`, or -1. */
+function endOfString(text: string, open: number): number {
+  for (let end = text.indexOf('"', open + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return -1;
+}
+
+const numberToken = /[-+.0-9eE]+/y;
+
+/** What JSON.parse would not notice. Its own errors (an unclosed string, say) are left to it. */
+function structureProblem(text: string): string | null {
+  const frames: Frame[] = [];
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const frame = frames[frames.length - 1];
+    if (code === quote) {
+      const end = endOfString(text, i);
+      if (end === -1) return null;
+      if (frame?.keys && frame.expectKey) {
+        frame.expectKey = false;
+        const key = unescaped(text.slice(i, end + 1));
+        if (frame.keys.has(key)) return `The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`;
+        frame.keys.add(key);
+      }
+      i = end;
+    } else if (code === 0x7b || code === 0x5b) {
+      if (frames.length === maxDepth) return `The body is nested deeper than ${maxDepth} levels.`;
+      frames.push(code === 0x7b ? { keys: new Set(), expectKey: true } : { keys: null, expectKey: false });
+    } else if (code === 0x7d || code === 0x5d) {
+      frames.pop();
+    } else if (code === 0x2c) {
+      if (frame) frame.expectKey = true;
+    } else if ((code >= 0x30 && code <= 0x39) || code === 0x2d) {
+      numberToken.lastIndex = i;
+      const token = numberToken.exec(text)?.[0] ?? '-';
+      if (token.length > 3 && !Number.isFinite(Number(token)) && /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(token))
+        return 'A number in the body is out of range.';
+      i += token.length - 1;
+    }
+  }
+  return null;
+}
+
+function unescaped(literal: string): string {
+  if (!literal.includes('\\')) return literal.slice(1, -1);
+  try {
+    return String(JSON.parse(literal));
+  } catch {
+    return literal;
+  }
+}
+
+const bad = (text: string) => text.includes('\0') || !text.isWellFormed();
+
+function hasBadCharacter(value: unknown): boolean {
+  if (typeof value === 'string') return bad(value);
+  if (Array.isArray(value)) return value.some(hasBadCharacter);
+  if (value !== null && typeof value === 'object')
+    return Object.entries(value).some(([key, inner]) => bad(key) || hasBadCharacter(inner));
+  return false;
+}
