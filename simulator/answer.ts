@@ -1,0 +1,59 @@
+/** What chat and text completions share: the words of a choice, why it ended, and the usage of the whole reply. */
+import type { Directives } from './directives.ts';
+import { type MeasuredEnergy, measuredEnergy } from './energy.ts';
+import type { Call } from './request.ts';
+import { answerText, countTokens, cutAtStop, cutTokens } from './text.ts';
+
+export interface Answer {
+  readonly text: string;
+  readonly tokens: number;
+  readonly finishReason: 'stop' | 'length';
+}
+
+/** Applies stop sequences, then the limit of tokens, to a finished text. */
+export function limitText(text: string, call: Call): Answer {
+  const stopped = call.stops.length === 0 ? text : cutAtStop(text, call.stops);
+  const tokens = countTokens(stopped);
+  if (call.maxTokens === null || tokens <= call.maxTokens) return { text: stopped, tokens, finishReason: 'stop' };
+  return { text: cutTokens(stopped, call.maxTokens), tokens: call.maxTokens, finishReason: 'length' };
+}
+
+/** One answer for each choice that was asked for; the second differs from the first. */
+export function makeAnswers(call: Call, seed: number, directives: Directives): Answer[] {
+  const answers: Answer[] = [];
+  for (let index = 0; index < call.choices; index++) {
+    answers.push(limitText(answerText(seed + index, directives.text, directives.tokens), call));
+  }
+  return answers;
+}
+
+export interface Usage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: { readonly cached_tokens: number };
+  readonly completion_tokens_details: { readonly reasoning_tokens: number };
+}
+
+export const usageOf = (promptTokens: number, completionTokens: number): Usage => ({
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+  prompt_tokens_details: { cached_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0 },
+});
+
+/** Usage and energy of a reply, each undefined (so absent in JSON) where the model has none or a fault omits it. */
+export interface Figures {
+  readonly usage: Usage | undefined;
+  readonly energy: MeasuredEnergy | undefined;
+}
+
+export function figuresOf(call: Call, directives: Directives, promptTokens: number, completionTokens: number): Figures {
+  const { faults } = directives;
+  const measures = call.model.measuresEnergy && !faults.has('no-energy');
+  return {
+    usage: faults.has('no-usage') ? undefined : usageOf(promptTokens, completionTokens),
+    energy: measures ? measuredEnergy(promptTokens, completionTokens) : undefined,
+  };
+}

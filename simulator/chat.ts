@@ -1,0 +1,168 @@
+/** `POST /v1/chat/completions`: exactly OpenAI's objects, as JSON or as events. */
+import { type Figures, figuresOf } from './answer.ts';
+import { type Choice, makeChoices, type ToolCall } from './chat-choice.ts';
+import type { Directives } from './directives.ts';
+import type { Echo } from './echo.ts';
+import { chatLogprob, chatLogprobs } from './logprobs.ts';
+import { CREATED } from './models.ts';
+import { DONE, errorReply, jsonReply, type Reply, type StreamReply, sse } from './reply.ts';
+import { type Call, contentText, isFields, isReply, readCall } from './request.ts';
+import { seedOf } from './seed.ts';
+import { countTokens, splitTokens } from './text.ts';
+
+const FINGERPRINT = 'fp_simulator';
+
+interface Completion {
+  readonly id: string;
+  readonly call: Call;
+  readonly choices: readonly Choice[];
+  readonly figures: Figures;
+  readonly topLogprobs: number | null;
+  readonly echo: Echo;
+}
+
+function promptTokens(messages: readonly unknown[]): number {
+  return countTokens(messages.map((message) => (isFields(message) ? contentText(message.content) : '')).join(''));
+}
+
+const toolCallObject = (call: ToolCall): object => ({
+  id: call.id,
+  type: 'function',
+  function: { name: call.name, arguments: call.arguments },
+});
+
+function messageOf(choice: Choice): object {
+  const base = { role: 'assistant', content: choice.toolCall === null ? choice.text : null, refusal: null };
+  return choice.toolCall === null ? base : { ...base, tool_calls: [toolCallObject(choice.toolCall)] };
+}
+
+function asJson({ id, call, choices, figures, topLogprobs, echo }: Completion): Reply {
+  return jsonReply(
+    {
+      id,
+      object: 'chat.completion',
+      created: CREATED,
+      model: call.model.id,
+      choices: choices.map((choice, index) => ({
+        index,
+        message: messageOf(choice),
+        logprobs: topLogprobs === null || choice.toolCall !== null ? null : chatLogprobs(choice.text, topLogprobs),
+        finish_reason: choice.finishReason,
+      })),
+      usage: figures.usage,
+      energy: figures.energy,
+      service_tier: 'default',
+      system_fingerprint: FINGERPRINT,
+      ...echo,
+    },
+    choices.reduce((sum, choice) => sum + choice.tokens, 0),
+  );
+}
+
+/** Makes the text of chunks. What all chunks of a stream share is serialised once, because a stream is mostly chunks. */
+function chunkWriter({
+  id,
+  call,
+}: Completion): (index: number, delta: string, logprobs: string, finish: string) => string {
+  const start = JSON.stringify({ id, object: 'chat.completion.chunk', created: CREATED, model: call.model.id });
+  const head = `${start.slice(0, -1)},"service_tier":"default","system_fingerprint":"${FINGERPRINT}","choices":[{"index":`;
+  const tail = `}]${call.includeUsage ? ',"usage":null' : ''}}`;
+  return (index, delta, logprobs, finish) =>
+    sse(`${head}${index},"delta":${delta},"logprobs":${logprobs},"finish_reason":${finish}${tail}`);
+}
+
+function roleDelta(choice: Choice): string {
+  if (choice.toolCall === null) return '{"role":"assistant","content":"","refusal":null}';
+  const toolCall = { index: 0, ...toolCallObject({ ...choice.toolCall, arguments: '' }) };
+  return JSON.stringify({ role: 'assistant', content: null, tool_calls: [toolCall] });
+}
+
+const tokenDelta = (choice: Choice, token: string): string =>
+  choice.toolCall === null
+    ? `{"content":${JSON.stringify(token)}}`
+    : `{"tool_calls":[{"index":0,"function":{"arguments":${JSON.stringify(token)}}}]}`;
+
+function usageChunk({ id, call, figures }: Completion): string[] {
+  if (!call.includeUsage || figures.usage === undefined) return [];
+  const { usage } = figures;
+  return [
+    sse(
+      JSON.stringify({
+        id,
+        object: 'chat.completion.chunk',
+        created: CREATED,
+        model: call.model.id,
+        service_tier: 'default',
+        system_fingerprint: FINGERPRINT,
+        choices: [],
+        usage,
+      }),
+    ),
+  ];
+}
+
+/** The first chunk carries what was asked to be echoed. */
+function withEcho(event: string, echo: Echo): string {
+  const fields = JSON.stringify(echo);
+  return fields === '{}' ? event : `${event.slice(0, -3)},${fields.slice(1)}\n\n`;
+}
+
+function asStream(completion: Completion): StreamReply {
+  const { choices, figures, topLogprobs, echo } = completion;
+  const chunk = chunkWriter(completion);
+  const pieces = choices.map((choice) => splitTokens(choice.toolCall?.arguments ?? choice.text));
+  const tokens: string[] = [];
+  for (let step = 0; step < Math.max(...pieces.map((list) => list.length)); step++) {
+    for (const [index, choice] of choices.entries()) {
+      const token = pieces[index]?.[step];
+      if (token === undefined) continue;
+      const logprobs =
+        topLogprobs === null || choice.toolCall !== null
+          ? 'null'
+          : JSON.stringify({ content: [chatLogprob(token, topLogprobs)], refusal: null });
+      tokens.push(chunk(index, tokenDelta(choice, token), logprobs, 'null'));
+    }
+  }
+  const energy = figures.energy === undefined ? [] : [`: energy ${JSON.stringify(figures.energy)}\n\n`];
+  const head = choices.map((choice, index) => chunk(index, roleDelta(choice), 'null', 'null'));
+  return {
+    kind: 'stream',
+    tokensPerSecond: completion.call.model.tokensPerSecond,
+    firstTokenMs: completion.call.model.firstTokenMs,
+    head: [withEcho(head[0] ?? '', echo), ...head.slice(1)],
+    tokens,
+    tail: [
+      ...choices.map((choice, index) => chunk(index, '{}', 'null', `"${choice.finishReason}"`)),
+      ...usageChunk(completion),
+      ...energy,
+      DONE,
+    ],
+  };
+}
+
+function topLogprobsOf(call: Call): number | null {
+  if (call.fields.logprobs !== true) return null;
+  const top = call.fields.top_logprobs;
+  return typeof top === 'number' ? Math.min(Math.max(Math.trunc(top), 0), 20) : 0;
+}
+
+export function chatReply(body: Buffer, directives: Directives, echo: Echo): Reply {
+  const call = readCall(body, 'chat');
+  if (isReply(call)) return call;
+  const messages = call.fields.messages;
+  if (!Array.isArray(messages) || messages.length === 0) {
+    return errorReply(400, 'messages has to be a list with at least one message.', 'messages');
+  }
+  const seed = seedOf(call.model.id, messages);
+  const choices = makeChoices(call, seed, directives);
+  const completionTokens = choices.reduce((sum, choice) => sum + choice.tokens, 0);
+  const completion = {
+    id: `chatcmpl-${seed.id}`,
+    call,
+    choices,
+    figures: figuresOf(call, directives, promptTokens(messages), completionTokens),
+    topLogprobs: topLogprobsOf(call),
+    echo,
+  };
+  return call.stream ? asStream(completion) : asJson(completion);
+}

@@ -1,0 +1,104 @@
+/** `POST /v1/completions`: OpenAI's legacy text completions, as JSON or as events. */
+import { type Answer, type Figures, figuresOf, makeAnswers } from './answer.ts';
+import type { Directives } from './directives.ts';
+import type { Echo } from './echo.ts';
+import { completionLogprobs } from './logprobs.ts';
+import { CREATED, type SimModel } from './models.ts';
+import { DONE, errorReply, jsonReply, type Reply, type StreamReply, sse } from './reply.ts';
+import { isReply, readCall } from './request.ts';
+import { seedOf } from './seed.ts';
+import { countTokens, splitTokens } from './text.ts';
+
+/** The texts of a `prompt` or `input`: a text, several, token ids, or several lists of them. Null if it is none. */
+export function promptTexts(prompt: unknown): readonly (string | readonly number[])[] | null {
+  const isIds = (value: unknown): value is number[] =>
+    Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'number');
+  if (typeof prompt === 'string') return [prompt];
+  if (isIds(prompt)) return [prompt];
+  if (!Array.isArray(prompt) || prompt.length === 0) return null;
+  return prompt.every((item) => typeof item === 'string' || isIds(item)) ? prompt : null;
+}
+
+/** A token id is one token, text is counted by the rule of text.ts. */
+export const promptTokenCount = (texts: readonly (string | readonly number[])[]): number =>
+  texts.reduce((sum, text) => sum + (typeof text === 'string' ? countTokens(text) : text.length), 0);
+
+interface Completion {
+  readonly id: string;
+  readonly model: SimModel;
+  readonly includeUsage: boolean;
+  readonly answers: readonly Answer[];
+  readonly figures: Figures;
+  readonly topLogprobs: number | null;
+  readonly echo: Echo;
+}
+
+const logprobsOf = (text: string, top: number | null, offset = 0): object | null =>
+  top === null ? null : completionLogprobs(text, top, offset);
+
+function asJson({ id, model, answers, figures, topLogprobs, echo }: Completion): Reply {
+  const choices = answers.map((answer, index) => ({
+    text: answer.text,
+    index,
+    logprobs: logprobsOf(answer.text, topLogprobs),
+    finish_reason: answer.finishReason,
+  }));
+  return jsonReply(
+    { id, object: 'text_completion', created: CREATED, model: model.id, choices, ...figures, ...echo },
+    answers.reduce((sum, answer) => sum + answer.tokens, 0),
+  );
+}
+
+function asStream({ id, model, includeUsage, answers, figures, topLogprobs, echo }: Completion): StreamReply {
+  const chunk = (choices: readonly object[], more: object = {}): string =>
+    sse(JSON.stringify({ id, object: 'text_completion', created: CREATED, model: model.id, choices, ...more }));
+  const noUsageYet = includeUsage ? { usage: null } : {};
+  const pieces = answers.map((answer) => splitTokens(answer.text));
+  const offsets = answers.map(() => 0);
+  const tokens: string[] = [];
+  for (let step = 0; step < Math.max(...pieces.map((list) => list.length)); step++) {
+    for (const [index, list] of pieces.entries()) {
+      const text = list[step];
+      if (text === undefined) continue;
+      const offset = offsets[index] ?? 0;
+      offsets[index] = offset + text.length;
+      const choice = { text, index, logprobs: logprobsOf(text, topLogprobs, offset), finish_reason: null };
+      tokens.push(chunk([choice], tokens.length === 0 ? { ...noUsageYet, ...echo } : noUsageYet));
+    }
+  }
+  const ends = answers.map((answer, index) =>
+    chunk([{ text: '', index, logprobs: null, finish_reason: answer.finishReason }], noUsageYet),
+  );
+  const usage = includeUsage && figures.usage !== undefined ? [chunk([], { usage: figures.usage })] : [];
+  const energy = figures.energy === undefined ? [] : [`: energy ${JSON.stringify(figures.energy)}\n\n`];
+  const { tokensPerSecond, firstTokenMs } = model;
+  return {
+    kind: 'stream',
+    head: [],
+    tokens,
+    tail: [...ends, ...usage, ...energy, DONE],
+    tokensPerSecond,
+    firstTokenMs,
+  };
+}
+
+export function completionReply(body: Buffer, directives: Directives, echo: Echo): Reply {
+  const call = readCall(body, 'chat');
+  if (isReply(call)) return call;
+  const prompts = promptTexts(call.fields.prompt);
+  if (prompts === null) return errorReply(400, 'prompt has to be a text or a list of texts.', 'prompt');
+  const seed = seedOf(call.model.id, prompts);
+  const answers = prompts.flatMap((_, index) => makeAnswers(call, seed.number + index, directives));
+  const completionTokens = answers.reduce((sum, answer) => sum + answer.tokens, 0);
+  const top = call.fields.logprobs;
+  const completion = {
+    id: `cmpl-${seed.id}`,
+    model: call.model,
+    includeUsage: call.includeUsage,
+    answers,
+    figures: figuresOf(call, directives, promptTokenCount(prompts), completionTokens),
+    topLogprobs: typeof top === 'number' ? top : null,
+    echo,
+  };
+  return call.stream ? asStream(completion) : asJson(completion);
+}

@@ -1,0 +1,144 @@
+/**
+ * What a request asks of the simulator itself, by its `x-sim-*` headers.
+ *
+ * A site is the first part of a path before `/v1`: with `/paris/v1/…` and `/oslo/v1/…` as two base URLs, one simulator
+ * stands for two providers, and `x-sim-fault: paris:reset` breaks one of them only.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { TextStyle } from './text.ts';
+
+export const faults = [
+  'status-400',
+  'status-401',
+  'status-403',
+  'status-404',
+  'status-413',
+  'status-422',
+  'status-429',
+  'status-500',
+  'status-503',
+  'reset',
+  'stall',
+  'stall-mid',
+  'cut',
+  'malformed',
+  'error-event',
+  'no-done',
+  'no-usage',
+  'no-energy',
+  'own-gw',
+  'split',
+  'gzip',
+  'html',
+  'empty',
+  'big',
+] as const;
+export type Fault = (typeof faults)[number];
+
+export interface Directives {
+  /** The length of the answer; null leaves it to the seed. */
+  readonly tokens: number | null;
+  /** 0 is as fast as possible; null is the model's own pace. */
+  readonly tokensPerSecond: number | null;
+  /** Time before the response headers; null is the model's own. */
+  readonly delayMs: number | null;
+  readonly faults: ReadonlySet<Fault>;
+  /** The size of the reply, or of one event, with the fault `big`. */
+  readonly bytes: number;
+  readonly text: TextStyle;
+  readonly echoHeaders: boolean;
+  readonly echoBody: boolean;
+}
+
+/** No faults, no delay: for what the simulator says about itself. */
+export const plainDirectives: Directives = {
+  tokens: null,
+  tokensPerSecond: 0,
+  delayMs: 0,
+  faults: new Set(),
+  bytes: 0,
+  text: 'plain',
+  echoHeaders: false,
+  echoBody: false,
+};
+
+/** A header that can not be followed. The request is refused, so that a test with a typing error can not pass. */
+export interface BadDirective {
+  readonly header: string;
+  readonly message: string;
+}
+
+const MIB = 1024 * 1024;
+const limits = {
+  'x-sim-tokens': 100_000,
+  'x-sim-tokens-per-second': 1_000_000,
+  'x-sim-delay-ms': 600_000,
+  'x-sim-bytes': 256 * MIB,
+} as const;
+type NumberHeader = keyof typeof limits;
+
+const known = new Set<string>([
+  ...Object.keys(limits),
+  'x-sim-fault',
+  'x-sim-text',
+  'x-sim-echo-headers',
+  'x-sim-echo-body',
+  'x-sim-marker',
+]);
+
+function readFaults(value: string, site: string): Set<Fault> | BadDirective {
+  const chosen = new Set<Fault>();
+  for (const item of value.split(',').map((part) => part.trim())) {
+    const colon = item.indexOf(':');
+    const name = item.slice(colon + 1);
+    const fault = faults.find((candidate) => candidate === name);
+    if (fault === undefined) {
+      return { header: 'x-sim-fault', message: `Unknown fault "${name}". Known: ${faults.join(', ')}.` };
+    }
+    if (colon < 0 || item.slice(0, colon) === site) chosen.add(fault);
+  }
+  return chosen;
+}
+
+const isBad = (value: unknown): value is BadDirective =>
+  typeof value === 'object' && value !== null && 'header' in value && 'message' in value;
+
+/** Reads all `x-sim-*` headers. `site` is empty for a path that begins with `/v1`. */
+export function readDirectives(headers: IncomingHttpHeaders, site: string): Directives | BadDirective {
+  const problems: BadDirective[] = [];
+  const text = (name: string): string | null => {
+    const value = headers[name];
+    return typeof value === 'string' ? value : null;
+  };
+  const number = (name: NumberHeader): number | null => {
+    const value = text(name);
+    if (value === null) return null;
+    const parsed = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+    if (parsed <= limits[name]) return parsed;
+    problems.push({ header: name, message: `${name} has to be a number from 0 to ${limits[name]}.` });
+    return null;
+  };
+  const style = text('x-sim-text') ?? 'plain';
+  if (style !== 'plain' && style !== 'unicode') {
+    problems.push({ header: 'x-sim-text', message: 'x-sim-text has to be plain or unicode.' });
+  }
+  for (const name in headers) {
+    if (name.startsWith('x-sim-') && !known.has(name)) problems.push({ header: name, message: `Unknown ${name}.` });
+  }
+  const faultText = text('x-sim-fault');
+  const chosen = faultText === null ? new Set<Fault>() : readFaults(faultText, site);
+  const tokens = number('x-sim-tokens');
+  const directives = {
+    tokens: tokens === null ? null : Math.floor(tokens),
+    tokensPerSecond: number('x-sim-tokens-per-second'),
+    delayMs: number('x-sim-delay-ms'),
+    bytes: Math.floor(number('x-sim-bytes') ?? MIB),
+    text: style === 'unicode' ? ('unicode' as const) : ('plain' as const),
+    echoHeaders: headers['x-sim-echo-headers'] === '1',
+    echoBody: headers['x-sim-echo-body'] === '1',
+  };
+  if (isBad(chosen)) return chosen;
+  return problems[0] ?? { ...directives, faults: chosen };
+}
+
+export const isBadDirective = (value: Directives | BadDirective): value is BadDirective => isBad(value);

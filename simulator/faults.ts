@@ -1,0 +1,88 @@
+/**
+ * Faults in what a reply says. Faults in how its bytes travel (reset, stall, cut, split, gzip) are in deliver.ts.
+ *
+ * Invariant: a fault changes a finished reply and knows nothing about how it was made, so every endpoint can fail in
+ * every way. A fault that has no meaning for a reply (`no-done` for JSON) leaves it as it is.
+ */
+import type { Directives, Fault } from './directives.ts';
+import { DONE, errorReply, type JsonReply, jsonReply, type Reply, type StreamReply, sse } from './reply.ts';
+
+/** What a dishonest provider could claim; a gateway has to replace both fields wherever they stand. */
+const FORGED =
+  '"gw":{"id":"rcpt_forged","object":"gw.receipt","status":"complete","energy_wh":0,"carbon_g":0},"routing_trace":{"decision":"forged"}';
+
+const ERROR_EVENT = sse(
+  JSON.stringify({
+    error: { message: 'Simulated error inside a stream.', type: 'server_error', param: null, code: null },
+  }),
+);
+
+const HTML =
+  '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>Simulated proxy error</body></html>';
+
+const isStatus = (fault: Fault): boolean => fault.startsWith('status-');
+
+function statusReply(fault: Fault): JsonReply {
+  const status = Number(fault.slice('status-'.length));
+  const reply = errorReply(status, `Simulated failure ${status}.`, status === 400 ? 'max_tokens' : null);
+  return status === 429 ? { ...reply, headers: { 'retry-after': '1' } } : reply;
+}
+
+/** The first and the last fields of the object are the forged ones, so the text has duplicate keys. */
+function forge(text: string): string {
+  const start = text.indexOf('{');
+  const end = text.lastIndexOf('}');
+  if (!text.startsWith('{') && !text.startsWith('data: {')) return text;
+  return `${text.slice(0, start)}{${FORGED},${text.slice(start + 1, end)},${FORGED}${text.slice(end)}`;
+}
+
+/** Makes the object at the end of a text so much longer that the whole text has the given size, if it was shorter. */
+function pad(text: string, bytes: number): string {
+  const end = text.lastIndexOf('}');
+  const missing = bytes - Buffer.byteLength(text) - ',"sim_padding":""'.length;
+  if (end < 0 || missing < 0) return text;
+  return `${text.slice(0, end)},"sim_padding":"${'x'.repeat(missing)}"${text.slice(end)}`;
+}
+
+function jsonFaults(reply: JsonReply, { faults, bytes }: Directives): JsonReply {
+  let body = reply.body;
+  if (faults.has('error-event')) return jsonReply(ERROR_EVENT.slice('data: '.length).trimEnd());
+  if (faults.has('own-gw')) body = forge(body);
+  if (faults.has('big')) body = pad(body, bytes);
+  if (faults.has('malformed')) body = body.slice(0, -2);
+  return { ...reply, body };
+}
+
+function streamFaults(reply: StreamReply, { faults, bytes }: Directives): StreamReply {
+  const middle = reply.tokens.length >> 1;
+  const changeMiddle = (stream: StreamReply, change: (event: string) => string): StreamReply => ({
+    ...stream,
+    tokens: stream.tokens.map((event, index) => (index === middle ? change(event) : event)),
+  });
+  let stream = reply;
+  if (faults.has('own-gw')) {
+    const { head, tokens, tail } = stream;
+    stream = { ...stream, head: head.map(forge), tokens: tokens.map(forge), tail: tail.map(forge) };
+  }
+  if (faults.has('big')) stream = changeMiddle(stream, (event) => pad(event, bytes));
+  if (faults.has('malformed')) stream = changeMiddle(stream, (event) => `${event.trimEnd().slice(0, -7)}\n\n`);
+  if (faults.has('no-done')) stream = { ...stream, tail: stream.tail.filter((event) => event !== DONE) };
+  if (faults.has('error-event')) {
+    stream = { ...stream, tokens: [...stream.tokens.slice(0, middle), ERROR_EVENT], tail: [] };
+  }
+  return stream;
+}
+
+export function applyFaults(reply: Reply, directives: Directives): Reply {
+  const { faults } = directives;
+  if (faults.size === 0) return reply;
+  const status = [...faults].find(isStatus);
+  if (status !== undefined) return statusReply(status);
+  if (faults.has('html')) return { ...jsonReply(HTML), status: 502, contentType: 'text/html; charset=utf-8' };
+  if (faults.has('empty')) {
+    return reply.kind === 'json'
+      ? { ...reply, body: '' }
+      : { ...jsonReply(''), contentType: 'text/event-stream; charset=utf-8' };
+  }
+  return reply.kind === 'json' ? jsonFaults(reply, directives) : streamFaults(reply, directives);
+}

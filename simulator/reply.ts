@@ -1,0 +1,58 @@
+/** A reply before it is sent: plain values, so that faults can change them and tests can read them. */
+
+export interface JsonReply {
+  readonly kind: 'json';
+  readonly status: number;
+  /** JSON, unless a fault has made something else of it. */
+  readonly body: string;
+  readonly contentType: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly completionTokens: number;
+}
+
+/** Each string is one whole event (or comment) with its blank line. */
+export interface StreamReply {
+  readonly kind: 'stream';
+  /** Sent at once after the response headers. */
+  readonly head: readonly string[];
+  /** Sent one by one at the pace of the stream. */
+  readonly tokens: readonly string[];
+  /** Sent together with the last token. */
+  readonly tail: readonly string[];
+  /** The pace that holds unless the request names another. */
+  readonly tokensPerSecond: number;
+  readonly firstTokenMs: number;
+}
+
+export type Reply = JsonReply | StreamReply;
+
+export const jsonReply = (body: unknown, completionTokens = 0): JsonReply => ({
+  kind: 'json',
+  status: 200,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+  contentType: 'application/json',
+  headers: {},
+  completionTokens,
+});
+
+export const sse = (json: string): string => `data: ${json}\n\n`;
+export const DONE = 'data: [DONE]\n\n';
+
+const errorTypes: Record<number, readonly [type: string, code: string | null]> = {
+  400: ['invalid_request_error', 'invalid_value'],
+  401: ['invalid_request_error', 'invalid_api_key'],
+  403: ['invalid_request_error', 'forbidden'],
+  404: ['invalid_request_error', 'model_not_found'],
+  405: ['invalid_request_error', 'method_not_allowed'],
+  413: ['invalid_request_error', 'request_too_large'],
+  422: ['invalid_request_error', 'unprocessable'],
+  429: ['requests', 'rate_limit_exceeded'],
+  500: ['server_error', null],
+  503: ['server_error', 'overloaded'],
+};
+
+/** OpenAI's error object: `{"error":{message,type,param,code}}`. */
+export function errorReply(status: number, message: string, param: string | null = null): JsonReply {
+  const [type, code] = errorTypes[status] ?? ['server_error', null];
+  return { ...jsonReply({ error: { message, type, param, code } }), status };
+}
