@@ -1,0 +1,74 @@
+/**
+ * Every constant of the calculation, with its unit and source.
+ *
+ * Invariant: a number that a formula uses stands here, once, and is part of the methodology's hash.
+ */
+
+/**
+ * EcoLogits 0.11.3 (doi:10.21105/joss.07471): an NVIDIA H100 80 GB in an 8-GPU server, serving 64 requests at once.
+ * The two fits are on ML.ENERGY's measurements of models up to 200 billion parameters.
+ */
+export const serving = {
+  /** Wh per output token and GPU = alpha · exp(beta · batchSize) · active parameters (billions) + gamma. */
+  gpuEnergyAlpha: 1.1665273170451914e-6,
+  gpuEnergyBeta: -0.011205921025579175,
+  gpuEnergyGamma: 4.052928146734005e-5,
+  /** Seconds per output token = alpha · active parameters (billions) + beta · batchSize + gamma. */
+  latencyAlpha: 0.0006785088094353663,
+  latencyBeta: 0.0003119310311688259,
+  latencyGamma: 0.019473717579473387,
+  batchSize: 64,
+  weightBits: 16,
+  gpuMemoryGb: 80,
+  memoryOverhead: 1.2,
+  /** A p5.48xlarge without its GPUs (BoaviztAPI). */
+  serverPowerW: 1200,
+  serverGpus: 8,
+} as const;
+
+/** Making the hardware, spread over its life of three years: GPU from ADEME 2026, server from BoaviztAPI. */
+export const embodied = {
+  lifespanS: 94_608_000,
+  gpuGwpKg: 273,
+  gpuAdpeKgSb: 0.00895,
+  gpuPeMj: 3721,
+  serverGwpKg: 5700,
+  serverAdpeKgSb: 0.37,
+  serverPeMj: 70_000,
+} as const;
+
+/**
+ * Reading the input, our own derivation: a forward pass takes 2 operations per parameter and token (Kaplan et al. 2020,
+ * arXiv:2001.08361); peak rate (dense BF16) and power of an H100 SXM5 from NVIDIA's data sheet. The utilisation is an
+ * assumption with a wide range, and the range is carried into the receipt's bounds.
+ */
+export const prefill = {
+  flopPerParameterAndToken: 2,
+  peakFlopPerS: 989.4e12,
+  gpuPowerW: 700,
+  utilisation: 0.4,
+  utilisationMin: 0.25,
+  utilisationMax: 0.6,
+} as const;
+
+/**
+ * Idle capacity per Wh of active machines: 0.02 / (0.14 + 0.06) from the split that Google published for a median text
+ * prompt (arXiv:2508.15734, 2025). Rounding of those figures alone spans 0.07 to 0.13.
+ */
+export const idleShare = 0.1;
+
+/** Half-widths of the intervals published for each tier, used where a model has no parameter range of its own. */
+export const literatureUncertainty = { proxy: 0.6, parametric: 0.35 } as const;
+
+/**
+ * A model of each class that stands in for one whose parameters are unknown: billions of parameters, active and total.
+ * `frontier` covers the range of estimates for closed mixture-of-experts models.
+ */
+export const standIns = {
+  small: { active: { min: 8, max: 8 }, total: { min: 8, max: 8 } },
+  medium: { active: { min: 24, max: 24 }, total: { min: 24, max: 24 } },
+  large: { active: { min: 70, max: 70 }, total: { min: 70, max: 70 } },
+  moe_small_active: { active: { min: 5.1, max: 5.1 }, total: { min: 117, max: 117 } },
+  frontier: { active: { min: 44, max: 132 }, total: { min: 440, max: 440 } },
+  embedding: { active: { min: 0.3, max: 0.3 }, total: { min: 0.3, max: 0.3 } },
+} as const;

@@ -1,0 +1,76 @@
+/**
+ * What the calculation needs to know about one call. All of it is given; nothing here is looked up.
+ *
+ * Invariant: unknown is null. A zero is a statement about the world, never a missing figure.
+ */
+
+/** Billions of parameters; a known count has min = max. */
+export interface ParameterRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+export type ModelClass = 'small' | 'medium' | 'large' | 'moe_small_active' | 'frontier' | 'embedding';
+
+export interface ModelFacts {
+  readonly kind: 'chat' | 'embedding';
+  /** Parameters that take part in computing one token, and all that must sit in memory. */
+  readonly activeParametersB: ParameterRange | null;
+  readonly totalParametersB: ParameterRange | null;
+  /** The size class that stands in for a model whose parameters are not known. */
+  readonly modelClass: ModelClass | null;
+  /** Bits per weight in memory; null means the methodology's default of 16. */
+  readonly quantizationBits: number | null;
+  /** Measured output tokens per second, and seconds to the first token. */
+  readonly tokensPerS: number | null;
+  readonly ttftS: number | null;
+}
+
+export interface SiteFacts {
+  /** Power usage effectiveness of the data centre, at least 1. */
+  readonly pue: number;
+  /** Water used on site per kWh of IT energy. */
+  readonly wueOnsiteLPerKwh: number | null;
+}
+
+export type TemporalMatch = 'live_window' | 'fresh' | 'forecast' | 'prior_week' | 'annual_fallback' | 'none';
+
+/** The carbon intensity of one zone over one interval. Times are RFC 3339. */
+export interface GridReading {
+  readonly zone: string;
+  readonly gPerKwh: number;
+  readonly source: string;
+  readonly signal: 'average' | 'marginal' | 'forecast' | 'annual';
+  /** Half-open: the end is the first moment that the value is not for. */
+  readonly periodStart: string;
+  readonly periodEnd: string;
+  readonly observedAt: string;
+  /** What the adapter knows about the match (`prior_week`, `forecast`); age-based matches are computed per call. */
+  readonly temporalMatch: TemporalMatch | null;
+  /** Water used by power stations per kWh of electricity, from the same zone. */
+  readonly waterLPerKwh: number | null;
+}
+
+export interface TokenUsage {
+  readonly promptTokens: number;
+  /** The part of the prompt tokens that a cache served; it is not computed again. */
+  readonly cachedPromptTokens: number;
+  /** Reasoning tokens included. */
+  readonly completionTokens: number;
+}
+
+export type Boundary = 'comprehensive' | 'narrow';
+export type RequestedTier = 'auto' | 'proxy' | 'parametric' | 'telemetry';
+
+export interface CallFacts {
+  readonly requestedTier: RequestedTier;
+  readonly boundary: Boundary;
+  /** Time of the call, RFC 3339. */
+  readonly requestedAt: string;
+  readonly usage: TokenUsage | null;
+  /** Seconds that the provider took, without the gateway's own time; caps the modelled generation time. */
+  readonly upstreamLatencyS: number | null;
+  readonly model: ModelFacts;
+  readonly site: SiteFacts;
+  readonly grid: GridReading | null;
+}

@@ -1,0 +1,124 @@
+/**
+ * The parametric tier: work from the model's parameter counts.
+ *
+ * Invariant: with input tokens and idle left out, the steps equal EcoLogits 0.11.3 (doi:10.21105/joss.07471) to 1e-9.
+ * Writing the output (decode) is EcoLogits' model; reading the input (prefill) is our own derivation.
+ */
+import { literatureUncertainty, prefill, serving } from './factors.ts';
+import type { ModelFacts, ParameterRange } from './facts.ts';
+import type { DecodeStep, PrefillStep, StepValues } from './steps.ts';
+import { bitsPerByte, parametersPerBillion, secondsPerHour } from './units.ts';
+import { combine, type Estimate, noWork, type Work } from './work.ts';
+
+const batchedAlpha = serving.gpuEnergyAlpha * Math.exp(serving.gpuEnergyBeta * serving.batchSize);
+const batchedLatency = serving.latencyBeta * serving.batchSize + serving.latencyGamma;
+
+/** What the decode model needs beside the parameter counts. Seconds and bits; null where not known. */
+export interface DecodeConditions {
+  readonly quantizationBits: number | null;
+  readonly tokensPerS: number | null;
+  readonly ttftS: number | null;
+  readonly upstreamLatencyS: number | null;
+}
+
+/** Output tokens, billions of parameters; the steps' units are in steps.ts. */
+export function decode(
+  outputTokens: number,
+  activeB: number,
+  totalB: number,
+  conditions: DecodeConditions,
+): StepValues<DecodeStep> {
+  const latency = generationLatency(outputTokens, activeB, conditions);
+  const memoryGb =
+    (serving.memoryOverhead * totalB * (conditions.quantizationBits ?? serving.weightBits)) / bitsPerByte;
+  const gpus = 2 ** Math.ceil(Math.log2(Math.max(1, Math.ceil(memoryGb / serving.gpuMemoryGb))));
+  const hostShare = gpus / serving.serverGpus / serving.batchSize;
+  return {
+    gpu_energy: outputTokens * (batchedAlpha * activeB + serving.gpuEnergyGamma),
+    generation_latency: latency,
+    model_required_memory: memoryGb,
+    gpu_required_count: gpus,
+    server_energy: (latency / secondsPerHour) * serving.serverPowerW * hostShare,
+  };
+}
+
+/** No output takes no time, also where a time to the first token is known: otherwise an empty reply would cost. */
+function generationLatency(outputTokens: number, activeB: number, conditions: DecodeConditions): number {
+  if (outputTokens === 0) return 0;
+  const perToken =
+    conditions.tokensPerS === null ? serving.latencyAlpha * activeB + batchedLatency : 1 / conditions.tokensPerS;
+  const modelled = outputTokens * perToken + (conditions.ttftS ?? 0);
+  return conditions.upstreamLatencyS === null ? modelled : Math.min(modelled, conditions.upstreamLatencyS);
+}
+
+/**
+ * Input tokens that no cache served, billions of active parameters. The time is this call's exclusive share of the
+ * GPUs, so it is neither divided by the batch nor multiplied by the number of GPUs that hold the model.
+ */
+export function readInput(inputTokens: number, activeB: number): StepValues<PrefillStep> {
+  const flop = inputTokens * prefill.flopPerParameterAndToken * activeB * parametersPerBillion;
+  const time = flop / (prefill.peakFlopPerS * prefill.utilisation);
+  return {
+    prefill_time: time,
+    prefill_gpu_energy: (time / secondsPerHour) * prefill.gpuPowerW,
+    prefill_server_energy: ((time / secondsPerHour) * serving.serverPowerW) / serving.serverGpus,
+  };
+}
+
+export function decodeWork(steps: StepValues<DecodeStep>): Work {
+  return {
+    acceleratorWh: steps.gpu_required_count * steps.gpu_energy,
+    hostWh: steps.server_energy,
+    acceleratorS: (steps.generation_latency * steps.gpu_required_count) / serving.batchSize,
+  };
+}
+
+export function prefillWork(steps: StepValues<PrefillStep>): Work {
+  return {
+    acceleratorWh: steps.prefill_gpu_energy,
+    hostWh: steps.prefill_server_energy,
+    acceleratorS: steps.prefill_time,
+  };
+}
+
+export interface ParametricInput {
+  /** Tokens to charge: input without the cached part, or 0 where the methodology leaves input out. */
+  readonly inputTokens: number;
+  /** 0 for an embedding, which writes nothing. */
+  readonly outputTokens: number;
+  readonly upstreamLatencyS: number | null;
+}
+
+/** Whether the parametric tier can serve the model. An embedding writes nothing, so its memory does not matter. */
+export function hasParameters(model: ModelFacts): boolean {
+  return model.activeParametersB !== null && (model.kind === 'embedding' || model.totalParametersB !== null);
+}
+
+/** The estimate from the parameter counts, or null where they are not known (see hasParameters). */
+export function parametricEstimate(model: ModelFacts, input: ParametricInput): Estimate | null {
+  const active = model.activeParametersB;
+  if (active === null || !hasParameters(model)) return null;
+  const total = model.kind === 'embedding' ? active : (model.totalParametersB ?? active);
+  const { inputTokens, outputTokens } = input;
+  const conditions = { ...conditionsOf(model), upstreamLatencyS: input.upstreamLatencyS };
+  const run = (end: keyof ParameterRange) => ({
+    writing: outputTokens === 0 ? noWork : decodeWork(decode(outputTokens, active[end], total[end], conditions)),
+    reading: inputTokens === 0 ? noWork : prefillWork(readInput(inputTokens, active[end])),
+  });
+  const least = run('min');
+  const isRange = active.min !== active.max || total.min !== total.max;
+  const most = isRange ? run('max') : least;
+  const spread = isRange ? 0 : literatureUncertainty.parametric;
+  const writing = combine(least.writing, 0.5, most.writing, 0.5);
+  const reading = combine(least.reading, 0.5, most.reading, 0.5);
+  return {
+    central: combine(writing, 1, reading, 1),
+    low: combine(least.writing, 1 - spread, least.reading, prefill.utilisation / prefill.utilisationMax),
+    high: combine(most.writing, 1 + spread, most.reading, prefill.utilisation / prefill.utilisationMin),
+    basis: isRange ? 'parameter_range' : 'literature_default',
+  };
+}
+
+function conditionsOf(model: ModelFacts): Omit<DecodeConditions, 'upstreamLatencyS'> {
+  return { quantizationBits: model.quantizationBits, tokensPerS: model.tokensPerS, ttftS: model.ttftS };
+}

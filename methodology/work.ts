@@ -1,0 +1,29 @@
+/**
+ * What one call makes the hardware do, the meeting point of the tiers: each tier estimates work, and energy, carbon and
+ * water follow from work in one way (boundary.ts). All that follows is linear in work.
+ */
+export interface Work {
+  readonly acceleratorWh: number;
+  readonly hostWh: number;
+  /** GPU-seconds that belong to this call alone; they carry the embodied impact. */
+  readonly acceleratorS: number;
+}
+
+export interface Estimate {
+  readonly central: Work;
+  readonly low: Work;
+  readonly high: Work;
+  /** Where the bounds come from. They are scenario bounds, not a confidence interval. */
+  readonly basis: 'parameter_range' | 'literature_default';
+}
+
+export const noWork: Work = { acceleratorWh: 0, hostWh: 0, acceleratorS: 0 };
+
+/** The weighted sum of two amounts of work. */
+export function combine(a: Work, weightA: number, b: Work, weightB: number): Work {
+  return {
+    acceleratorWh: a.acceleratorWh * weightA + b.acceleratorWh * weightB,
+    hostWh: a.hostWh * weightA + b.hostWh * weightB,
+    acceleratorS: a.acceleratorS * weightA + b.acceleratorS * weightB,
+  };
+}
