@@ -56,13 +56,13 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   if (gw && extraBody?.gw && canonical(gw) !== canonical(extraBody.gw)) {
     return refuse(apiErrorGw('`gw` and `extra_body.gw` have different values. Send one of them.'));
   }
-  const streamOptions = body['stream_options'] as { include_usage?: boolean | null } | null | undefined;
-  const stream = endpoint !== 'embeddings' && body['stream'] === true;
+  const streamOptions = body.stream_options as { include_usage?: boolean | null } | null | undefined;
+  const stream = endpoint !== 'embeddings' && body.stream === true;
   return {
     ok: true,
     request: {
       endpoint,
-      model: String(body['model']),
+      model: String(body.model),
       options: options as GwOptions,
       stream,
       wantsUsage: stream && streamOptions?.include_usage === true,
@@ -114,19 +114,14 @@ function toError(error: z.ZodError, value: unknown): ApiError {
 export function serialise(request: ParsedRequest, providerModel: string, takesTemperature: boolean): Buffer {
   const { endpoint, body, stream } = request;
   const sent: JsonObject = { ...body, model: providerModel };
-  if (
-    endpoint !== 'embeddings' &&
-    takesTemperature &&
-    (sent['temperature'] === undefined || sent['temperature'] === null)
-  )
-    sent['temperature'] = 1;
-  if (stream)
-    sent['stream_options'] = { ...(body['stream_options'] as object | null | undefined), include_usage: true };
+  if (endpoint !== 'embeddings' && takesTemperature && (sent.temperature === undefined || sent.temperature === null))
+    sent.temperature = 1;
+  if (stream) sent.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
   return Buffer.from(JSON.stringify(sent));
 }
 
 /** Text of the request in characters, for an estimate when a call breaks off before the provider counted. */
 export function promptCharacters(request: ParsedRequest): number {
-  const prompt = request.body['messages'] ?? request.body['prompt'] ?? request.body['input'];
+  const prompt = request.body.messages ?? request.body.prompt ?? request.body.input;
   return typeof prompt === 'string' ? prompt.length : JSON.stringify(prompt ?? '').length;
 }

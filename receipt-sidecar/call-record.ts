@@ -1,0 +1,106 @@
+/**
+ * The receipt of one call, from "a provider is being asked" to "it is in the ledger".
+ *
+ * Invariant: a call that reached a provider is recorded exactly once, however it ends.
+ */
+import type { Receipt, RoutingTrace } from '@gw/contract/receipt';
+import type { LedgerWriter } from './ledger/writer.ts';
+import type { Caller } from './messages.ts';
+import { type CallIdentity, degradedReceipt, makeReceipt, type Outcome } from './receipt.ts';
+import { promptCharacters } from './request/parse.ts';
+import { estimateTokens } from './response/usage.ts';
+import { routingTrace } from './routing-trace.ts';
+import type { Catalogue } from './snapshot.ts';
+
+export interface Recorded {
+  /** JSON texts of the receipt and the trace, as the client sees them. */
+  readonly gw: string;
+  readonly routingTrace: string;
+  /** Resolves when the receipt is safe. Never rejects. */
+  readonly saved: Promise<void>;
+}
+
+export type OutcomeFacts = Pick<Outcome, 'status' | 'usage' | 'usageSource'> & Pick<Partial<Outcome>, 'unmeasured'>;
+
+const path = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;
+
+export class CallRecord {
+  readonly identity: CallIdentity;
+  readonly #caller: Caller;
+  readonly #catalogue: Catalogue;
+  readonly #ledger: LedgerWriter;
+  readonly #startedAt = performance.now();
+  #servedBy: string | null = null;
+  #attempts = 0;
+  #recorded = false;
+
+  constructor(identity: CallIdentity, caller: Caller, catalogue: Catalogue, ledger: LedgerWriter) {
+    this.identity = identity;
+    this.#caller = caller;
+    this.#catalogue = catalogue;
+    this.#ledger = ledger;
+  }
+
+  get recorded(): boolean {
+    return this.#recorded;
+  }
+
+  /** Stores the receipt as pending. Returns the degraded block that the client gets if this process dies. */
+  begin(): string {
+    const nothing = { servedBy: null, usage: null, usageSource: null };
+    const block = degradedReceipt(this.identity, { ...nothing, status: 'complete' }, 'sidecar_unavailable');
+    this.#ledger.begin(
+      this.identity.receiptId,
+      this.#entry(JSON.stringify({ ...block, status: 'pending' }), 'null', null),
+    );
+    return JSON.stringify(block);
+  }
+
+  /** Envoy's word on who answered. */
+  answeredBy(deployment: string | null, attempts: number): void {
+    this.#servedBy = deployment;
+    this.#attempts = attempts;
+  }
+
+  finish(facts: OutcomeFacts): Recorded {
+    if (this.#recorded) throw new Error('A call was recorded twice.');
+    this.#recorded = true;
+    const { identity } = this;
+    const servedBy = this.#servedBy === null ? null : (this.#catalogue.candidate(this.#servedBy) ?? null);
+    const outcome: Outcome = { ...facts, servedBy, upstreamLatencyS: (performance.now() - this.#startedAt) / 1000 };
+    const made = makeReceipt(identity, outcome);
+    const trace: RoutingTrace = routingTrace(identity.route, servedBy, this.#attempts, identity.createdAt);
+    const gw = JSON.stringify(made.receipt satisfies Receipt);
+    const traceText = JSON.stringify(trace);
+    return {
+      gw,
+      routingTrace: traceText,
+      saved: this.#ledger.finish(identity.receiptId, this.#entry(gw, traceText, made.facts)),
+    };
+  }
+
+  /** The call broke off. What was streamed is estimated; of a JSON reply nothing is known. */
+  breakOff(by: 'client' | 'provider', contentEvents: number | null): Recorded {
+    const status = by === 'client' ? 'client_aborted' : 'upstream_error';
+    if (contentEvents === null) {
+      const unmeasured = by === 'client' ? 'client_aborted_unmeasured' : 'upstream_error_unmeasured';
+      return this.finish({ status, usage: null, usageSource: null, unmeasured });
+    }
+    return this.finish({ status, usage: this.estimate(contentEvents), usageSource: 'estimated' });
+  }
+
+  estimate(contentEvents: number) {
+    return {
+      promptTokens: estimateTokens(promptCharacters(this.identity.request)),
+      cachedPromptTokens: 0,
+      completionTokens: contentEvents,
+    };
+  }
+
+  /** A LedgerEntry; put together from texts, since the receipt is serialised already. */
+  #entry(receipt: string, trace: string, facts: unknown): string {
+    const { accountId, keyId } = this.#caller;
+    const head = JSON.stringify({ accountId, keyId, endpoint: path[this.identity.request.endpoint] });
+    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${JSON.stringify(facts)}}`;
+  }
+}

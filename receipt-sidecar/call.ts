@@ -1,0 +1,197 @@
+/**
+ * One inference call as ext_proc shows it: request headers, request body, response headers, response body.
+ *
+ * Invariants: every message is answered; the cluster of a provider is named only in the last request answer, so a call
+ * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
+ */
+import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import type { IProcessingResponse, ProcessingRequest, Processor } from '@gw/envoy/rpc/service';
+import { CallRecord } from './call-record.ts';
+import type { Ends } from './ends.ts';
+import type { LedgerWriter } from './ledger/writer.ts';
+import {
+  attemptCount,
+  type Caller,
+  gwMetadata,
+  type Headers,
+  immediate,
+  readCaller,
+  readHeaders,
+  setHeader,
+  unchanged,
+} from './messages.ts';
+import { newReceiptId } from './receipt.ts';
+import { headersToRemove, refusedHeaders, tooLarge } from './request/headers.ts';
+import { endpoints, type ParsedRequest, parseRequest, serialise } from './request/parse.ts';
+import { chooseRoute, type Route } from './request/route.ts';
+import { JsonReply, type Reply, StreamReply } from './response/reply.ts';
+import type { Catalogue } from './snapshot.ts';
+
+export interface CallContext {
+  readonly addresses: Addresses;
+  readonly catalogue: () => Catalogue | null;
+  readonly ledger: LedgerWriter;
+  readonly ends: Ends;
+  readonly now: () => number;
+  readonly upstreamTimeoutS: number;
+}
+
+type Answer = (response: IProcessingResponse) => void;
+
+const chunkObjects = { chat: 'chat.completion.chunk', completions: 'text_completion', embeddings: '' } as const;
+/** Reply headers of a provider that a client may see; the rest is ours. */
+const shown = new Set(['content-type', 'cache-control']);
+
+export class Call implements Processor {
+  readonly #context: CallContext;
+  readonly #answer: Answer;
+  #headers: Headers = new Map();
+  #caller: Caller | null = null;
+  #record: CallRecord | null = null;
+  #reply: Reply | null = null;
+
+  constructor(context: CallContext, answer: Answer) {
+    this.#context = context;
+    this.#answer = answer;
+  }
+
+  message(request: ProcessingRequest): void {
+    if (request.requestHeaders) this.#requestHeaders(request);
+    else if (request.requestBody) this.#requestBody(request.requestBody.body ?? Buffer.alloc(0));
+    else if (request.responseHeaders) this.#responseHeaders(request);
+    else if (request.responseBody)
+      this.#responseBody(request.responseBody.body ?? Buffer.alloc(0), request.responseBody.endOfStream ?? false);
+    else this.#answer(request.responseTrailers ? { responseTrailers: {} } : { requestTrailers: {} });
+  }
+
+  close(): void {
+    const record = this.#record;
+    this.#reply?.close();
+    if (!record || record.recorded) return;
+    const contentEvents = this.#reply?.contentEvents ?? null;
+    void this.#context.ends.ask(record.identity.receiptId).then((by) => record.breakOff(by, contentEvents).saved);
+  }
+
+  #requestHeaders(request: ProcessingRequest): void {
+    this.#headers = readHeaders(request.requestHeaders);
+    this.#caller = readCaller(request);
+    if (!this.#caller) return this.#refuse(apiError('internal_error'));
+    const refused = refusedHeaders(this.#headers);
+    if (refused) return this.#refuse(refused);
+    if (request.requestHeaders?.endOfStream)
+      return this.#refuse(apiError('invalid_json', { message: 'The body is empty; send a JSON object.' }));
+    this.#answer({
+      ...unchanged.requestHeaders,
+      modeOverride: { requestBodyMode: 'BUFFERED', responseHeaderMode: 'SEND' },
+    });
+  }
+
+  #requestBody(bytes: Buffer): void {
+    const catalogue = this.#context.catalogue();
+    const endpoint = endpoints[(this.#headers.get(':path') ?? '').split('?', 1)[0] ?? ''];
+    // Fail closed: without a catalogue nobody can say which models and regions there are.
+    if (!catalogue || !endpoint || !this.#caller) return this.#refuse(apiError('internal_error'));
+    if (tooLarge(bytes)) return this.#refuse(apiError('request_too_large'));
+    const parsed = parseRequest(endpoint, bytes);
+    if (!parsed.ok) return this.#refuse(parsed.error);
+    const routed = chooseRoute(parsed.request, catalogue, this.#caller.models);
+    if (!routed.ok) return this.#refuse(routed.error);
+    this.#send(parsed.request, routed.route, this.#caller, catalogue);
+  }
+
+  #send(request: ParsedRequest, route: Route, caller: Caller, catalogue: Catalogue): void {
+    const { ledger, now, upstreamTimeoutS } = this.#context;
+    const nowMs = now();
+    const receiptId = newReceiptId(nowMs);
+    const identity = {
+      receiptId,
+      createdAt: new Date(nowMs).toISOString(),
+      requestId: this.#headers.get('x-request-id') ?? null,
+      request,
+      route,
+    };
+    this.#record = new CallRecord(identity, caller, catalogue, ledger);
+    const degraded = this.#record.begin();
+    const body = serialise(request, route.providerModel, route.model.takesTemperature);
+    this.#answer({
+      requestBody: {
+        response: {
+          bodyMutation: { body },
+          headerMutation: {
+            setHeaders: [
+              setHeader('content-length', String(body.length)),
+              setHeader('content-type', 'application/json'),
+              setHeader('accept-encoding', 'identity'),
+              setHeader('x-gw-cluster', route.cluster),
+              // Envoy reads both: other regions to try, and the whole time for a JSON reply. A stream has an idle time-out instead.
+              setHeader('x-envoy-max-retries', String(route.order.length - 1)),
+              setHeader('x-envoy-upstream-rq-timeout-ms', request.stream ? '0' : String(upstreamTimeoutS * 1000)),
+            ],
+            removeHeaders: headersToRemove(this.#headers),
+          },
+          clearRouteCache: true,
+        },
+      },
+      dynamicMetadata: gwMetadata({ receipt_id: receiptId, degraded, chunk_object: chunkObjects[request.endpoint] }),
+    });
+  }
+
+  #responseHeaders(request: ProcessingRequest): void {
+    const record = this.#record;
+    if (!record) return this.#answer(unchanged.responseHeaders);
+    const headers = readHeaders(request.responseHeaders);
+    const deployment = headers.get('x-gw-deployment') ?? null;
+    const attempts = attemptCount(request);
+    record.answeredBy(deployment, attempts);
+    const { receiptId } = record.identity;
+    if (deployment === null) {
+      // Envoy's own reply (a time-out, no connection): our error object already.
+      const { saved } = record.breakOff('provider', null);
+      return void saved.then(() =>
+        this.#answer({
+          responseHeaders: {
+            response: { headerMutation: { setHeaders: attempts > 0 ? [setHeader('x-gw-receipt-id', receiptId)] : [] } },
+          },
+          dynamicMetadata: gwMetadata({ done: true }),
+        }),
+      );
+    }
+    const status = Number(headers.get(':status'));
+    const contentType = (headers.get('content-type') ?? '').toLowerCase();
+    const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
+    const stream = status === 200 && record.identity.request.stream && contentType.startsWith('text/event-stream');
+    const { addresses } = this.#context;
+    if (encoding !== 'identity' || request.responseHeaders?.endOfStream) {
+      // Encoded although identity was asked for, or no body at all: nothing here can be read.
+      const error = apiError(status === 200 ? 'upstream_invalid_response' : 'upstream_error');
+      const { saved } = record.breakOff('provider', null);
+      return void saved.then(() => this.#answer(immediate(error, errorBody(error, addresses), receiptId)));
+    }
+    const replyContext = { record, addresses, answer: this.#answer };
+    this.#reply = stream
+      ? new StreamReply({ ...replyContext, chunkObject: chunkObjects[record.identity.request.endpoint] })
+      : new JsonReply({ ...replyContext, status });
+    this.#answer({
+      responseHeaders: {
+        response: {
+          headerMutation: {
+            setHeaders: [setHeader('x-gw-receipt-id', receiptId)],
+            removeHeaders: [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name)),
+          },
+        },
+      },
+      modeOverride: { responseHeaderMode: 'SEND', responseBodyMode: stream ? 'STREAMED' : 'BUFFERED' },
+      dynamicMetadata: gwMetadata({ headers_done: true }),
+    });
+  }
+
+  #responseBody(bytes: Buffer, end: boolean): void {
+    if (this.#reply) this.#reply.chunk(bytes, end);
+    else this.#answer(unchanged.responseBody);
+  }
+
+  /** Refuses the call before any provider is asked. */
+  #refuse(error: ApiError): void {
+    this.#answer(immediate(error, errorBody(error, this.#context.addresses), null));
+  }
+}

@@ -1,0 +1,5 @@
+import { runService } from '@gw/service/process';
+import { loadConfig } from './config.ts';
+import { startSidecar } from './server.ts';
+
+await runService(async () => startSidecar(loadConfig(process.env)));

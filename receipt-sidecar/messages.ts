@@ -1,0 +1,94 @@
+/** Builds the answers of ext_proc, and reads the parts of its messages that the sidecar needs. */
+import type { ApiError } from '@gw/contract/errors';
+import { identityNamespace } from '@gw/contract/internal/identity';
+import type { IProcessingResponse, ProcessingRequest } from '@gw/envoy/rpc/service';
+
+export type Headers = ReadonlyMap<string, string>;
+
+/** Header names are lower case; of a repeated header the last value counts. */
+export function readHeaders(message: ProcessingRequest['requestHeaders']): Headers {
+  const headers = new Map<string, string>();
+  for (const { key, value, rawValue } of message?.headers?.headers ?? []) {
+    if (key) headers.set(key, rawValue && rawValue.length > 0 ? rawValue.toString('latin1') : (value ?? ''));
+  }
+  return headers;
+}
+
+/** How often Envoy sent the request to a deployment; 0 if it never did. */
+export function attemptCount(request: ProcessingRequest): number {
+  for (const struct of Object.values(request.attributes ?? {})) {
+    const count = struct.fields?.['upstream.request_attempt_count']?.numberValue;
+    if (typeof count === 'number') return count;
+  }
+  return 0;
+}
+
+export interface Caller {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly models: readonly string[] | null;
+}
+
+/** Who calls, as ext-authz left it; null if it did not, which a verified request never is. */
+export function readCaller(request: ProcessingRequest): Caller | null {
+  const fields = request.metadataContext?.filterMetadata?.[identityNamespace]?.fields;
+  const accountId = fields?.account_id?.stringValue;
+  const keyId = fields?.key_id?.stringValue;
+  if (!accountId || !keyId) return null;
+  const models = fields?.models?.stringValue;
+  return { accountId, keyId, models: models ? (JSON.parse(models) as string[]) : null };
+}
+
+const overwrite = 'OVERWRITE_IF_EXISTS_OR_ADD' as const;
+
+export const setHeader = (key: string, value: string) => ({
+  header: { key, rawValue: Buffer.from(value, 'latin1') },
+  appendAction: overwrite,
+});
+
+const text = (value: string) => ({ stringValue: value });
+
+/** Dynamic metadata `gw` for the Lua filter and the access log; each answer adds to what was set before. */
+export const gwMetadata = (fields: Readonly<Record<string, string | true>>) => ({
+  fields: {
+    gw: {
+      structValue: {
+        fields: Object.fromEntries(
+          Object.entries(fields).map(([name, value]) => [name, value === true ? { boolValue: true } : text(value)]),
+        ),
+      },
+    },
+  },
+});
+
+/** Ends the call with our error, before or instead of a provider's reply. */
+export function immediate(error: ApiError, body: string, receiptId: string | null): IProcessingResponse {
+  return {
+    immediateResponse: {
+      // The enum of the proto has the number of each HTTP status as its value.
+      status: { code: error.status as 400 },
+      headers: {
+        setHeaders: [
+          setHeader('content-type', 'application/json'),
+          ...(receiptId ? [setHeader('x-gw-receipt-id', receiptId)] : []),
+        ],
+      },
+      body: Buffer.from(body),
+      details: `gw_${error.code}`,
+    },
+    ...(receiptId ? { dynamicMetadata: gwMetadata({ done: true }) } : {}),
+  };
+}
+
+/** Let through as it is. */
+export const unchanged = {
+  requestHeaders: { requestHeaders: {} },
+  responseHeaders: { responseHeaders: {} },
+  requestBody: { requestBody: {} },
+  responseBody: { responseBody: {} },
+} as const;
+
+/** The answer to a response chunk: other bytes, or none. An empty `bodyMutation` would mean "unchanged". */
+export const replaceChunk = (bytes: Buffer): IProcessingResponse => ({
+  responseBody: { response: { bodyMutation: bytes.length > 0 ? { body: bytes } : { clearBody: true } } },
+});

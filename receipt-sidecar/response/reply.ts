@@ -1,0 +1,194 @@
+/** The body of a provider's reply, whole (JSON) or in pieces (SSE), on its way to the client. */
+import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import type { IProcessingResponse } from '@gw/envoy/rpc/service';
+import type { CallRecord } from '../call-record.ts';
+import { gwMetadata, replaceChunk, setHeader, unchanged } from '../messages.ts';
+import { EventStream, type StreamFacts } from './event-stream.ts';
+import { addToObject, parseObject } from './json-body.ts';
+import { providerError } from './provider-error.ts';
+import { readUsage } from './usage.ts';
+
+export interface ReplyContext {
+  readonly record: CallRecord;
+  readonly addresses: Addresses;
+  readonly answer: (response: IProcessingResponse) => void;
+}
+
+export interface Reply {
+  chunk(bytes: Buffer, end: boolean): void;
+  /** Chunks with content seen so far; null where nothing can be counted. */
+  readonly contentEvents: number | null;
+  /** The call is over. */
+  close(): void;
+}
+
+const done = { dynamicMetadata: gwMetadata({ done: true }) };
+
+/** A reply that Envoy has buffered whole: its headers can still be changed. */
+export class JsonReply implements Reply {
+  readonly #context: ReplyContext & { readonly status: number };
+  readonly contentEvents = null;
+
+  constructor(context: ReplyContext & { readonly status: number }) {
+    this.#context = context;
+  }
+
+  chunk(bytes: Buffer): void {
+    const { record, status, answer } = this.#context;
+    const text = bytes.toString('utf8');
+    const value = status === 200 ? parseObject(text) : null;
+    if (!value || value.error)
+      return this.#fail(
+        status === 200 && !value
+          ? apiError('upstream_invalid_response')
+          : providerError(status === 200 ? 500 : status, text),
+      );
+    const usage = readUsage(value.usage);
+    const recorded = record.finish({ status: 'complete', usage, usageSource: usage ? 'provider' : null });
+    const body = Buffer.from(addToObject(text, value, recorded));
+    void recorded.saved.then(() =>
+      answer({
+        responseBody: {
+          response: {
+            bodyMutation: { body },
+            headerMutation: {
+              setHeaders: [
+                setHeader('content-type', 'application/json'),
+                setHeader('content-length', String(body.length)),
+              ],
+            },
+          },
+        },
+        ...done,
+      }),
+    );
+  }
+
+  #fail(error: ApiError): void {
+    const { record, addresses, answer } = this.#context;
+    const body = Buffer.from(errorBody(error, addresses));
+    const { saved } = record.breakOff('provider', null);
+    const setHeaders = [
+      setHeader(':status', String(error.status)),
+      setHeader('content-type', 'application/json'),
+      setHeader('content-length', String(body.length)),
+    ];
+    void saved.then(() =>
+      answer({ responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } }, ...done }),
+    );
+  }
+
+  close(): void {
+    // Nothing waits here.
+  }
+}
+
+/** A held chunk waits at most this long for the usage, ms: well within Envoy's patience with one answer. */
+const holdMs = 500;
+/** Above this many unanswered bytes Envoy could stop reading, so what is whole goes out. */
+const holdBytes = 64 * 1024;
+
+/**
+ * A stream. Bytes are held back by not answering their message: Envoy keeps the originals meanwhile and sends them if
+ * this process dies, so a held chunk is never lost.
+ */
+export class StreamReply implements Reply {
+  readonly #context: ReplyContext;
+  readonly #events: EventStream;
+  /** Messages without an answer, and their bytes. */
+  #unanswered = 0;
+  #unansweredBytes = 0;
+  #ready: Buffer[] = [];
+  #done = false;
+  #saved: Promise<void> | null = null;
+  #queue: { readonly bytes: Buffer; readonly end: boolean }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(context: ReplyContext & { readonly chunkObject: string }) {
+    this.#context = context;
+    const { record, addresses, chunkObject } = context;
+    this.#events = new EventStream({
+      wantsUsage: record.identity.request.wantsUsage,
+      chunkObject,
+      addresses,
+      receipt: (facts) => this.#receipt(facts),
+    });
+  }
+
+  get contentEvents(): number {
+    return this.#events.facts.contentEvents;
+  }
+
+  chunk(bytes: Buffer, end: boolean): void {
+    // While the receipt is being stored, what comes behind it waits.
+    if (this.#saved) this.#queue.push({ bytes, end });
+    else this.#handle(bytes, end);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #handle(bytes: Buffer, end: boolean): void {
+    this.#unanswered += 1;
+    this.#unansweredBytes += bytes.length;
+    const out = this.#events.push(bytes);
+    if (out.length > 0) this.#ready.push(out);
+    if (end) this.#ready.push(this.#events.end());
+    if (this.#saved) return;
+    if (!end && this.#events.waiting && this.#unansweredBytes < holdBytes) {
+      this.#timer ??= setTimeout(() => this.#release(), holdMs);
+      return;
+    }
+    this.#flush(bytes);
+  }
+
+  /** The usage, or the rest of an event, did not come in time. */
+  #release(): void {
+    this.#timer = undefined;
+    const out = this.#events.giveUpWaiting();
+    if (out.length > 0) this.#ready.push(out);
+    if (!this.#saved) this.#flush(null);
+  }
+
+  /** Answers all messages; the bytes ride on the last answer. `original`: the only message's bytes, if it is one. */
+  #flush(original: Buffer | null): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const { answer } = this.#context;
+    const bytes = this.#ready.length === 1 ? (this.#ready[0] as Buffer) : Buffer.concat(this.#ready);
+    this.#ready = [];
+    for (; this.#unanswered > 1; this.#unanswered--) answer(replaceChunk(Buffer.alloc(0)));
+    if (this.#unanswered === 0) {
+      if (bytes.length > 0) this.#ready.push(bytes);
+      return;
+    }
+    this.#unanswered = 0;
+    this.#unansweredBytes = 0;
+    const response = original?.equals(bytes) ? unchanged.responseBody : replaceChunk(bytes);
+    answer(this.#done ? { ...response, ...done } : response);
+  }
+
+  #receipt({ usage, contentEvents, failed }: StreamFacts) {
+    const { record } = this.#context;
+    const counted = usage ?? (contentEvents > 0 ? record.estimate(contentEvents) : null);
+    const usageSource = usage ? 'provider' : counted ? 'estimated' : null;
+    const recorded = record.finish(
+      failed && !counted
+        ? { status: 'upstream_error', usage: null, usageSource: null, unmeasured: 'upstream_error_unmeasured' }
+        : { status: failed ? 'upstream_error' : 'complete', usage: counted, usageSource },
+    );
+    this.#done = true;
+    // The receipt must be safe before the client can read its id.
+    this.#saved = recorded.saved.then(() => this.#resume());
+    return recorded;
+  }
+
+  #resume(): void {
+    this.#saved = null;
+    this.#flush(null);
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const { bytes, end } of queue) this.#handle(bytes, end);
+  }
+}

@@ -1,0 +1,77 @@
+/** Wires the sidecar together. */
+import { hostname } from 'node:os';
+import { serveGrpc } from '@gw/envoy/rpc/grpc-js';
+import type { StreamAccessLogsMessage } from '@gw/envoy/rpc/service';
+import { serveHealth } from '@gw/service/health';
+import { openLog } from '@gw/service/log';
+import { openRedis, untilReady } from '@gw/service/redis';
+import { Call } from './call.ts';
+import type { Config } from './config.ts';
+import { type Ends, openEnds } from './ends.ts';
+import { openSpool } from './ledger/spool.ts';
+import { openLedgerWriter } from './ledger/writer.ts';
+import { holdCatalogue } from './snapshot.ts';
+
+/** How long the access log may take to say how a call ended. */
+const endsWaitMs = 2000;
+
+function readEnds(ends: Ends, message: StreamAccessLogsMessage): void {
+  for (const { commonProperties } of message.httpLogs?.logEntry ?? []) {
+    const receiptId = commonProperties?.metadata?.filterMetadata?.gw?.fields?.receipt_id?.stringValue;
+    const flags = commonProperties?.responseFlags;
+    if (receiptId)
+      ends.tell(
+        receiptId,
+        flags?.downstreamConnectionTermination || flags?.downstreamRemoteReset ? 'client' : 'provider',
+      );
+  }
+}
+
+export async function startSidecar(config: Config) {
+  const log = openLog('receipt-sidecar', config.logLevel);
+  // Short: a reply waits for this write, and the spool takes over when it fails.
+  const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 50, autoPipelining: true });
+  // The catalogue is read over a connection of its own, with time for a large value.
+  const subscriber = openRedis(config.redisUrl, log);
+  const reader = openRedis(config.redisUrl, log, { commandTimeoutMs: 5000 });
+  await Promise.all([redis, subscriber, reader].map((connection) => untilReady(connection, 2000)));
+
+  const catalogue = holdCatalogue(reader, subscriber, 1000, log);
+  const spool = await openSpool(config.spoolDir, hostname());
+  const ledger = openLedgerWriter({ redis, spool, now: Date.now, log });
+  const ends = openEnds(endsWaitMs);
+  const context = {
+    addresses: config.addresses,
+    catalogue: catalogue.current,
+    ledger,
+    ends,
+    now: Date.now,
+    upstreamTimeoutS: config.upstreamTimeoutS,
+  };
+
+  const server = await serveGrpc(
+    config.listen,
+    config.internalToken,
+    { openProcessor: (answer) => new Call(context, answer), accessLog: (message) => readEnds(ends, message) },
+    (fault) =>
+      log.error({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'a call failed'),
+  );
+  const health = config.healthListen
+    ? await serveHealth(config.healthListen, () => ({
+        ok: catalogue.current() !== null,
+        details: { catalogue: catalogue.current() !== null, redis: redis.status === 'ready' },
+      }))
+    : null;
+  log.info({ listen: config.listen }, 'ready');
+
+  return {
+    log,
+    stop: async () => {
+      await server.close(5000);
+      await health?.close();
+      catalogue.stop();
+      await ledger.stop();
+      for (const connection of [redis, subscriber, reader]) connection.disconnect();
+    },
+  };
+}
