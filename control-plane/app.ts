@@ -1,0 +1,56 @@
+/** Builds the two HTTP applications of the control plane. Listening is the server's business. */
+import { openApiDocument } from '@gw/contract/openapi';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import { catalogueRoutes } from './catalogue/routes.ts';
+import type { Context } from './context.ts';
+import { healthRoute } from './health.ts';
+import { demandToken } from './identity.ts';
+import { receiptRoutes } from './receipts/routes.ts';
+import { handleErrors, sendJson } from './replies.ts';
+import { usageRoutes } from './usage/routes.ts';
+import { type XdsOptions, xdsRoutes } from './xds/routes.ts';
+
+export interface InternalOptions extends XdsOptions {
+  readonly internalToken: string;
+}
+
+/** What only Envoy may reach: the reads of the public API, and Envoy's own configuration. */
+export function buildInternalApp(context: Context, options: InternalOptions): FastifyInstance {
+  const app = bareApp(context);
+  demandToken(app, options.internalToken, context);
+  healthRoute(app, context, 'short');
+  const document = JSON.stringify(openApiDocument(context.addresses.baseUrl));
+  app.get('/openapi.json', (_request, reply) => sendJson(reply, document));
+  catalogueRoutes(app, context);
+  receiptRoutes(app, context);
+  usageRoutes(app, context);
+  xdsRoutes(app, context, options);
+  return app;
+}
+
+/** The operators' port. */
+export function buildOperatorApp(context: Context): FastifyInstance {
+  const app = bareApp(context);
+  healthRoute(app, context, 'detailed');
+  return app;
+}
+
+function bareApp(context: Context): FastifyInstance {
+  const logger: FastifyBaseLogger = context.log;
+  const app = Fastify({
+    loggerInstance: logger,
+    // Envoy writes the access log; a second line per request would double its cost.
+    disableRequestLogging: true,
+    requestIdHeader: 'x-request-id',
+    bodyLimit: 64 * 1024,
+    // Longer than Envoy keeps an idle connection, so that this side never closes one in use.
+    keepAliveTimeout: 3_660_000,
+    requestTimeout: 30_000,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 1024 },
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  handleErrors(app, context.addresses);
+  return app;
+}

@@ -1,0 +1,97 @@
+/**
+ * Holds the catalogue in memory and keeps Redis supplied with its snapshot.
+ *
+ * Invariant: a version names one content. The number comes from Postgres and only rises; if Redis knows a higher one,
+ * or another content under the same number, Postgres is raised first, so that no service keeps an outdated snapshot.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
+import { type Snapshot, snapshotSchema } from '@gw/contract/internal/snapshot';
+import type { Database } from '@gw/prisma/client';
+import type { Logger } from '@gw/service/log';
+import type { Redis } from 'ioredis';
+import { publishScript } from './publish.lua.ts';
+import { type AnnualReading, type Catalogue, readCatalogue, snapshotOf } from './read.ts';
+
+export interface HeldCatalogue {
+  readonly catalogue: Catalogue;
+  readonly snapshot: Snapshot;
+}
+
+export interface CatalogueView {
+  /** Null until Postgres was read for the first time. */
+  readonly current: () => HeldCatalogue | null;
+}
+
+export interface CatalogueKeeper extends CatalogueView {
+  /** Reads Postgres if its version moved, then publishes if Redis lacks that version. Throws if either is away. */
+  refresh(): Promise<void>;
+}
+
+export interface KeeperOptions {
+  readonly db: Database;
+  readonly redis: Redis;
+  readonly annualReading: AnnualReading;
+  readonly now: () => Date;
+  readonly log: Logger;
+}
+
+export function createCatalogueKeeper({ db, redis, annualReading, now, log }: KeeperOptions): CatalogueKeeper {
+  let held: HeldCatalogue | null = null;
+  let comparedContent = false;
+
+  const load = async (): Promise<HeldCatalogue> => {
+    const version = (await db.catalogueVersion.findFirstOrThrow()).version;
+    if (held !== null && held.catalogue.version === version) return held;
+    const catalogue = await readCatalogue(db);
+    held = { catalogue, snapshot: snapshotOf(catalogue, annualReading, now()) };
+    return held;
+  };
+
+  /** Once per process: new code may bring new grid data or a new shape under a version that services already hold. */
+  const raiseIfContentDiffers = async (snapshot: Snapshot): Promise<boolean> => {
+    const text = await redis.get(snapshotKey);
+    comparedContent = true;
+    if (text === null || sameContent(text, snapshot)) return false;
+    await db.catalogueVersion.updateMany({
+      where: { version: snapshot.version },
+      data: { version: { increment: 1 } },
+    });
+    return true;
+  };
+
+  return {
+    current: () => held,
+    refresh: async () => {
+      let { snapshot } = await load();
+      const known = Number((await redis.get(snapshotVersionKey)) ?? 0);
+      if (known > snapshot.version) {
+        // The database was replaced by an older one; its numbers must go on above those that services hold.
+        await db.catalogueVersion.updateMany({ where: { version: { lt: known } }, data: { version: known + 1 } });
+        snapshot = (await load()).snapshot;
+      } else if (known === snapshot.version && !comparedContent) {
+        if (await raiseIfContentDiffers(snapshot)) snapshot = (await load()).snapshot;
+      } else if (known === snapshot.version) return;
+      const published = await redis.eval(
+        publishScript,
+        2,
+        snapshotKey,
+        snapshotVersionKey,
+        snapshot.version,
+        JSON.stringify(snapshot),
+        snapshotChannel,
+      );
+      if (published === 1) log.info({ version: snapshot.version }, 'published the catalogue');
+    },
+  };
+}
+
+/** Unreadable counts as different. */
+function sameContent(text: string, snapshot: Snapshot): boolean {
+  try {
+    const other = snapshotSchema.parse(JSON.parse(text));
+    return isDeepStrictEqual({ ...other, publishedAt: '' }, { ...snapshotSchema.parse(snapshot), publishedAt: '' });
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,96 @@
+/** Models and regions as a client sees them, made from the snapshot. */
+import type { ModelObject, RegionObject } from '@gw/contract/catalogue';
+import type { Snapshot, SnapshotGridReading, SnapshotModel, SnapshotRegion } from '@gw/contract/internal/snapshot';
+import type { Receipt } from '@gw/contract/receipt';
+
+/** An allow-list of models, or null for all. */
+export type AllowedModels = readonly string[] | null;
+
+const isAllowed = (allowed: AllowedModels, modelId: string): boolean => allowed === null || allowed.includes(modelId);
+
+/** Models that the account may use and that some region serves. */
+export function modelObjects(snapshot: Snapshot, allowed: AllowedModels): ModelObject[] {
+  return snapshot.models.flatMap((model) => {
+    const regions = regionsServing(snapshot, model.id);
+    if (!isAllowed(allowed, model.id) || regions.length === 0) return [];
+    return {
+      id: model.id,
+      object: 'model' as const,
+      created: model.created,
+      owned_by: model.ownedBy,
+      context_window: model.contextWindow,
+      modalities: model.modalities,
+      regions,
+      tiers: tiersOf(model),
+    };
+  });
+}
+
+function regionsServing(snapshot: Snapshot, modelId: string): string[] {
+  const codes = snapshot.deployments.filter((each) => Object.hasOwn(each.models, modelId)).map((each) => each.region);
+  return snapshot.regions.filter((region) => codes.includes(region.code)).map((region) => region.code);
+}
+
+/** Telemetry joins once measured energy is read from replies: an offer that always fails would be none. */
+function tiersOf(model: SnapshotModel): ModelObject['tiers'] {
+  const tiers: ModelObject['tiers'] = [];
+  if (model.modelClass !== null) tiers.push('proxy');
+  if (model.activeParametersB !== null && model.totalParametersB !== null) tiers.push('parametric');
+  return tiers;
+}
+
+export function regionObject(
+  snapshot: Snapshot,
+  region: SnapshotRegion,
+  allowed: AllowedModels,
+  requestedAt: Date,
+): RegionObject {
+  const served = new Set(
+    snapshot.deployments.filter((each) => each.region === region.code).flatMap((each) => Object.keys(each.models)),
+  );
+  return {
+    code: region.code,
+    object: 'region',
+    name: region.name,
+    country: region.country,
+    grid_zone: region.gridZone,
+    status: region.status,
+    models: snapshot.models.map((model) => model.id).filter((id) => served.has(id) && isAllowed(allowed, id)),
+    ...gridFields(
+      snapshot.grid.find((reading) => reading.zone === region.gridZone),
+      requestedAt,
+    ),
+  };
+}
+
+type GridFields = Pick<
+  Receipt,
+  | 'grid_intensity_g_per_kwh'
+  | 'grid_intensity_source'
+  | 'grid_intensity_observed_at'
+  | 'grid_intensity_requested_at'
+  | 'grid_intensity_age_minutes'
+  | 'grid_temporal_match'
+>;
+
+function gridFields(reading: SnapshotGridReading | undefined, requestedAt: Date): GridFields {
+  return {
+    grid_intensity_g_per_kwh: reading?.gPerKwh ?? null,
+    grid_intensity_source: reading?.source ?? null,
+    grid_intensity_observed_at: reading ? new Date(reading.observedAt).toISOString() : null,
+    grid_intensity_requested_at: requestedAt.toISOString(),
+    grid_intensity_age_minutes: reading ? ageMinutes(reading, requestedAt) : null,
+    grid_temporal_match: reading ? (reading.temporalMatch ?? defaultMatch(reading)) : 'none',
+  };
+}
+
+/** Minutes between observation and request, with one decimal; 0 inside the observed interval, null for a forecast. */
+function ageMinutes(reading: SnapshotGridReading, requestedAt: Date): number | null {
+  if (reading.signal === 'forecast') return null;
+  const at = requestedAt.getTime();
+  if (at >= Date.parse(reading.periodStart) && at < Date.parse(reading.periodEnd)) return 0;
+  return Math.max(0, Math.round((at - Date.parse(reading.observedAt)) / 6000) / 10);
+}
+
+const defaultMatch = (reading: SnapshotGridReading): Receipt['grid_temporal_match'] =>
+  reading.signal === 'annual' ? 'annual_fallback' : reading.signal === 'forecast' ? 'forecast' : 'none';

@@ -1,0 +1,101 @@
+/** The catalogue as Postgres has it: read in one transaction, so that its parts and its version fit together. */
+import {
+  modelClasses,
+  type Snapshot,
+  type SnapshotGridReading,
+  type SnapshotModel,
+} from '@gw/contract/internal/snapshot';
+import type { Database } from '@gw/prisma/client';
+import { z } from 'zod';
+
+export interface Provider {
+  readonly id: string;
+  readonly kind: 'simulator' | 'openai';
+  readonly baseUrl: string;
+  readonly authHeader: string | null;
+  readonly authScheme: string | null;
+  /** The name of a secret. */
+  readonly credentialRef: string | null;
+}
+
+export interface Catalogue {
+  readonly version: number;
+  readonly models: Snapshot['models'];
+  readonly regions: Snapshot['regions'];
+  readonly deployments: Snapshot['deployments'];
+  readonly providers: readonly Provider[];
+}
+
+/** The zone's annual average, or null if there is none. */
+export type AnnualReading = (zone: string) => SnapshotGridReading | null;
+
+const deploymentModels = z.record(z.string(), z.string());
+const modelClass = z.enum(modelClasses).nullable();
+
+export function readCatalogue(db: Database): Promise<Catalogue> {
+  return db.$transaction(
+    async (tx) => {
+      const { version } = await tx.catalogueVersion.findFirstOrThrow();
+      const models = await tx.model.findMany({ orderBy: { id: 'asc' } });
+      const regions = await tx.region.findMany({ orderBy: [{ preference: 'asc' }, { code: 'asc' }] });
+      const deployments = await tx.deployment.findMany({ orderBy: { id: 'asc' } });
+      const providers = await tx.provider.findMany({ orderBy: { id: 'asc' } });
+      return {
+        version,
+        models: models.map(snapshotModel),
+        regions: regions.map(({ code, name, country, gridZone, status, preference }) => ({
+          code,
+          name,
+          country,
+          gridZone,
+          status,
+          preference,
+        })),
+        deployments: deployments.map(({ providerId, regionCode, models: offered, ...rest }) => ({
+          ...rest,
+          provider: providerId,
+          region: regionCode,
+          models: deploymentModels.parse(offered),
+        })),
+        providers,
+      };
+    },
+    { isolationLevel: 'RepeatableRead' },
+  );
+}
+
+type ModelRow = Awaited<ReturnType<Database['model']['findMany']>>[number];
+
+function snapshotModel(row: ModelRow): SnapshotModel {
+  return {
+    id: row.id,
+    created: Math.floor(row.createdAt.getTime() / 1000),
+    ownedBy: row.ownedBy,
+    kind: row.kind,
+    contextWindow: row.contextWindow,
+    modalities: row.modalities,
+    takesTemperature: row.takesTemperature,
+    activeParametersB: range(row.activeParametersMinB, row.activeParametersMaxB),
+    totalParametersB: range(row.totalParametersMinB, row.totalParametersMaxB),
+    modelClass: modelClass.parse(row.modelClass),
+    quantizationBits: row.quantizationBits,
+    tokensPerS: row.tokensPerS,
+    ttftS: row.ttftS,
+  };
+}
+
+const range = (min: number | null, max: number | null): { min: number; max: number } | null =>
+  min === null || max === null ? null : { min, max };
+
+/** `publishedAt` is the only part that does not follow from the catalogue and the bundled grid data. */
+export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, publishedAt: Date): Snapshot {
+  const zones = [...new Set(catalogue.regions.map((region) => region.gridZone))];
+  return {
+    version: catalogue.version,
+    publishedAt: publishedAt.toISOString(),
+    models: catalogue.models,
+    regions: catalogue.regions,
+    deployments: catalogue.deployments,
+    grid: zones.flatMap((zone) => annualReading(zone) ?? []),
+  };
+}

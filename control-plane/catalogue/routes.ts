@@ -1,0 +1,46 @@
+/** `/v1/models*` and `/v1/regions*`: from the snapshot in memory, so that they answer while Postgres is away. */
+import { listObject } from '@gw/contract/catalogue';
+import { apiError } from '@gw/contract/errors';
+import type { Snapshot } from '@gw/contract/internal/snapshot';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { identityOf } from '../identity.ts';
+import { refuse } from '../replies.ts';
+import { modelObjects, regionObject } from './objects.ts';
+
+export function catalogueRoutes(app: FastifyInstance, context: Context): void {
+  const { addresses, now } = context;
+  const snapshot = (): Snapshot => {
+    const held = context.catalogue.current();
+    if (held === null) throw new Error('the catalogue was not read yet');
+    return held.snapshot;
+  };
+
+  app.get('/v1/models', (request) => listObject(modelObjects(snapshot(), identityOf(request).models), (m) => m.id));
+
+  // A wildcard, because the id may hold slashes, raw or as %2F; the router decodes it once.
+  app.get<{ Params: { '*': string } }>('/v1/models/*', (request, reply) => {
+    const id = request.params['*'];
+    const model = modelObjects(snapshot(), identityOf(request).models).find((each) => each.id === id);
+    return model ?? refuse(reply, apiError('invalid_model', { status: 404, param: 'model' }), addresses);
+  });
+
+  app.get('/v1/regions', (request) => {
+    const { models } = identityOf(request);
+    const current = snapshot();
+    const at = now();
+    return listObject(
+      current.regions.map((region) => regionObject(current, region, models, at)),
+      (region) => region.code,
+    );
+  });
+
+  app.get<{ Params: { code: string } }>('/v1/regions/:code', (request, reply) => {
+    const { models } = identityOf(request);
+    const current = snapshot();
+    const region = current.regions.find((each) => each.code === request.params.code);
+    if (region === undefined)
+      return refuse(reply, apiError('invalid_region', { status: 404, param: 'region_code' }), addresses);
+    return regionObject(current, region, models, now());
+  });
+}

@@ -1,0 +1,42 @@
+/** The environment of the control plane, read once. */
+import type { Addresses } from '@gw/contract/errors';
+import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+
+export interface Config {
+  /** `unix:/path` or `host:port`; only Envoy may reach it. */
+  readonly internalListen: string;
+  /** `host:port` of the operator API. */
+  readonly operatorListen: string;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly internalToken: string;
+  /** Provider credentials by reference: `GW_CREDENTIAL_<REF>`. */
+  readonly credentials: ReadonlyMap<string, string>;
+  readonly addresses: Addresses;
+  readonly logLevel: string;
+}
+
+const credentialPrefix = 'GW_CREDENTIAL_';
+
+export function loadConfig(environment: Environment): Config {
+  const settings = readSettings(environment);
+  const config: Config = {
+    internalListen: settings.required('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
+    operatorListen: settings.optional('GW_CONTROL_LISTEN', '127.0.0.1:8081'),
+    databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
+    redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
+    internalToken: readInternalToken(settings),
+    credentials: readCredentials(environment),
+    addresses: settings.addresses(),
+    logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
+  };
+  settings.finish();
+  return Object.freeze(config);
+}
+
+function readCredentials(environment: Environment): Map<string, string> {
+  const credentials = new Map<string, string>();
+  for (const [name, value] of Object.entries(environment))
+    if (name.startsWith(credentialPrefix) && value) credentials.set(name.slice(credentialPrefix.length), value);
+  return credentials;
+}

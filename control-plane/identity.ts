@@ -1,0 +1,47 @@
+/**
+ * Who is calling, on the internal listener.
+ *
+ * Invariant: identity headers are believed only on a request that shows the internal token, which only Envoy has.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { accountTiers, scopes } from '@gw/contract/access';
+import { apiError } from '@gw/contract/errors';
+import { type Identity, identityHeaders, internalTokenHeader } from '@gw/contract/internal/identity';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Context } from './context.ts';
+import { refuse } from './replies.ts';
+
+const identitySchema = z.object({
+  accountId: z.string().min(1),
+  keyId: z.string().min(1),
+  tier: z.enum(accountTiers),
+  scopes: z.string().transform((text) => scopes.filter((scope) => text.split(/[\s,]+/).includes(scope))),
+  models: z
+    .string()
+    .optional()
+    .transform((text) => (text === undefined ? null : z.array(z.string()).parse(JSON.parse(text)))),
+});
+
+/** Refuses each request of `app` that does not show the token. */
+export function demandToken(app: FastifyInstance, token: string, context: Context): void {
+  const expected = digest(`Bearer ${token}`);
+  app.addHook('onRequest', async (request, reply) => {
+    const shown = request.headers[internalTokenHeader];
+    if (typeof shown === 'string' && timingSafeEqual(digest(shown), expected)) return;
+    return refuse(reply, apiError('invalid_api_key'), context.addresses);
+  });
+}
+
+/** Of equal length whatever was sent, as the comparison in constant time needs it. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Throws if the headers are missing or malformed: then the gateway itself is at fault, and nothing may be shown. */
+export function identityOf(request: FastifyRequest): Identity {
+  return identitySchema.parse(namedHeaders(request.headers));
+}
+
+function namedHeaders(headers: IncomingHttpHeaders): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(identityHeaders).map(([field, name]) => [field, headers[name]]));
+}

@@ -1,0 +1,54 @@
+/**
+ * What the control plane does by itself, in every instance at once; each job is safe to run in several.
+ *
+ * Plain timers, no job queue: every job here is one idempotent step that takes its own lock in its store and needs
+ * neither history nor retries of its own. A queue would add connections and a second place to look.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { ensurePartitions } from '@gw/prisma/partitions';
+import type { Redis } from 'ioredis';
+import type { CatalogueKeeper } from './catalogue/keeper.ts';
+import type { Context } from './context.ts';
+import { copyKeyGeneration } from './keys/generation-copy.ts';
+import { startIngester } from './receipts/ingest.ts';
+import { sweepPending } from './receipts/sweep.ts';
+import { type RepeatedJob, repeat } from './repeat.ts';
+
+const dayMs = 86_400_000;
+
+export function startJobs(context: Context, keeper: CatalogueKeeper, blockingRedis: Redis): RepeatedJob {
+  const { db, redis, log, now } = context;
+  const consumer = `${hostname()}-${process.pid}-${randomUUID()}`;
+  const jobs: RepeatedJob[] = [
+    repeat({ name: 'catalogue', everyMs: 1000, log, run: () => keeper.refresh() }),
+    repeat({ name: 'key generation', everyMs: 500, log, run: () => copyKeyGeneration(db, redis) }),
+    repeat({
+      name: 'unattended receipts',
+      everyMs: 5000,
+      log,
+      run: async () => void (await sweepPending(redis, now(), log)),
+    }),
+    dailyPartitions(context),
+    startIngester({ db, redis: blockingRedis, log, consumer }),
+  ];
+  return { stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))) };
+}
+
+/** Looked at every minute and made once a day, so that a failure at midnight is mended a minute later. */
+function dailyPartitions({ db, log, now }: Context): RepeatedJob {
+  let madeOn = -1;
+  return repeat({
+    name: 'partitions',
+    everyMs: 60_000,
+    log,
+    run: async () => {
+      const today = Math.floor(now().getTime() / dayMs);
+      if (today === madeOn) return;
+      const made = await ensurePartitions(db, now());
+      if (made > 0) log.info({ made }, 'made partitions for receipts');
+      madeOn = today;
+    },
+  });
+}

@@ -1,0 +1,50 @@
+/** The control plane: wires the parts, and nothing else. */
+import { clusterResources, listenerResources, secretResources } from '@gw/envoy/clusters';
+import { annualReading } from '@gw/methodology/grid-annual';
+import { openDatabase } from '@gw/prisma/client';
+import { openLog } from '@gw/service/log';
+import { runService } from '@gw/service/process';
+import { openRedis, untilReady } from '@gw/service/redis';
+import { buildInternalApp, buildOperatorApp } from './app.ts';
+import { createCatalogueKeeper } from './catalogue/keeper.ts';
+import { loadConfig } from './config.ts';
+import type { Context } from './context.ts';
+import { startJobs } from './jobs.ts';
+import { listen } from './server.ts';
+
+await runService(async () => {
+  const config = loadConfig(process.env);
+  const log = openLog('control-plane', config.logLevel);
+  const db = openDatabase(config.databaseUrl, {
+    onConnectionLost: (fault) => log.warn({ fault: fault.message }, 'a database connection was lost'),
+  });
+  const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 2000 });
+  // Longer than the ingester blocks; a connection that died in silence is noticed too.
+  const blockingRedis = openRedis(config.redisUrl, log, { commandTimeoutMs: 10_000 });
+  await Promise.all([untilReady(redis, 5000), untilReady(blockingRedis, 5000)]);
+  const now = (): Date => new Date();
+  const keeper = createCatalogueKeeper({ db, redis, annualReading, now, log });
+  // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
+  await keeper.refresh().catch(() => {});
+  const context: Context = { db, redis, log, addresses: config.addresses, now, catalogue: keeper };
+  const jobs = startJobs(context, keeper, blockingRedis);
+  const internal = buildInternalApp(context, {
+    internalToken: config.internalToken,
+    writer: { clusterResources, listenerResources, secretResources },
+    credentials: config.credentials,
+  });
+  const operator = buildOperatorApp(context);
+  await listen(internal, config.internalListen);
+  await listen(operator, config.operatorListen);
+  log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane listens');
+  return {
+    log,
+    stop: async () => {
+      await Promise.all([internal.close(), operator.close()]);
+      await jobs.stop();
+      redis.disconnect();
+      blockingRedis.disconnect();
+      await db.$disconnect();
+    },
+  };
+});

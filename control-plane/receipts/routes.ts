@@ -1,0 +1,37 @@
+/** `/v1/gw/receipts*`: reads of the ledger, each account its own. */
+import { apiError, fieldError } from '@gw/contract/errors';
+import { ledgerQuerySchema, receiptQuerySchema } from '@gw/contract/management';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import { identityOf } from '../identity.ts';
+import { refuse, sendJson } from '../replies.ts';
+import { findReceipt } from './find-receipt.ts';
+import { ledgerPage } from './ledger.ts';
+import { timeOfReceipt } from './receipt-id.ts';
+
+export function receiptRoutes(app: FastifyInstance, context: Context): void {
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  const { addresses, db } = context;
+
+  typed.get('/v1/gw/receipts', { schema: { querystring: ledgerQuerySchema } }, async (request, reply) => {
+    const { accountId } = identityOf(request);
+    const { query } = request;
+    if (query.after !== undefined && timeOfReceipt(query.after) === null)
+      return refuse(reply, fieldError('after', 'after: not a receipt id.'), addresses);
+    const { rows, hasMore } = await ledgerPage(db, accountId, query);
+    const ends = { has_more: hasMore, first_id: rows[0]?.id ?? null, last_id: rows.at(-1)?.id ?? null };
+    // Assembled as text: the receipts go out as they were stored, without being parsed and printed again.
+    const data = rows.map((row) => row.json).join(',');
+    return sendJson(reply, `{"object":"list","data":[${data}],${JSON.stringify(ends).slice(1)}`);
+  });
+
+  const byId = { params: z.object({ id: z.string() }), querystring: receiptQuerySchema };
+  typed.get('/v1/gw/receipts/:id', { schema: byId }, async (request, reply) => {
+    const { accountId } = identityOf(request);
+    const receipt = await findReceipt(context, accountId, request.params.id, request.query.version);
+    if (receipt === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
+    return sendJson(reply, receipt.json, receipt.pending ? 202 : 200);
+  });
+}

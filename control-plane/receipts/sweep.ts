@@ -1,0 +1,57 @@
+/**
+ * Closes receipts whose holder died.
+ *
+ * Invariant: a receipt is closed once, however many instances sweep and even if its holder wakes up meanwhile: the
+ * script closes it only if it is still the text that was read and its lease is still over.
+ */
+import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
+import { ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
+import { closeUnattended } from '@gw/contract/internal/unattended-receipt';
+import type { Logger } from '@gw/service/log';
+import type { Redis } from 'ioredis';
+
+/**
+ * KEYS: receipt, pending set, ledger stream. ARGV: id, now (ms), the text that was read, the closed text or '' if there
+ * is nothing to close, seconds to keep. Returns 1 if it closed the receipt.
+ */
+const closeScript = `
+local lease = redis.call('ZSCORE', KEYS[2], ARGV[1])
+if not lease or tonumber(lease) > tonumber(ARGV[2]) then return 0 end
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[3] then return 0 end
+redis.call('ZREM', KEYS[2], ARGV[1])
+if ARGV[4] == '' then return 0 end
+redis.call('SET', KEYS[1], ARGV[4], 'EX', ARGV[5])
+redis.call('XADD', KEYS[3], '*', 'entry', ARGV[4])
+return 1
+`;
+
+const batchSize = 100;
+
+/** Returns how many receipts this call closed. */
+export async function sweepPending(redis: Redis, now: Date, log: Logger): Promise<number> {
+  const nowMs = now.getTime();
+  const ids = await redis.zrangebyscore(pendingReceiptsKey, '-inf', nowMs, 'LIMIT', 0, batchSize);
+  let closed = 0;
+  for (const id of ids) {
+    const text = (await redis.get(receiptKey(id))) ?? '';
+    const keys = [receiptKey(id), pendingReceiptsKey, ledgerStream];
+    const args = [id, nowMs, text, closedText(text) ?? '', receiptTtlS];
+    closed += Number(await redis.eval(closeScript, keys.length, ...keys, ...args));
+  }
+  if (closed > 0) log.warn({ closed }, 'closed receipts whose holder died, as degraded');
+  return closed;
+}
+
+/** Null if there is nothing to close: the entry is gone, unreadable, or no longer pending. */
+function closedText(text: string): string | null {
+  if (text === '') return null;
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const parsed = ledgerEntrySchema.safeParse(raw);
+  if (!parsed.success || parsed.data.receipt.status !== 'pending') return null;
+  return JSON.stringify({ ...parsed.data, receipt: closeUnattended(parsed.data.receipt) });
+}

@@ -1,0 +1,46 @@
+/** A job that runs again and again, never twice at once in this process. A fault ends one run, never the job. */
+import type { Logger } from '@gw/service/log';
+
+export interface RepeatedJob {
+  /** Resolves when the run that is under way has ended. */
+  stop(): Promise<void>;
+}
+
+export interface RepeatOptions {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly log: Logger;
+  readonly run: () => Promise<void>;
+}
+
+/** Runs at once, then `everyMs` after the end of each run. One log line when it begins to fail, one when it is well again. */
+export function repeat({ name, everyMs, log, run }: RepeatOptions): RepeatedJob {
+  let stopped = false;
+  let failing = false;
+  let timer: NodeJS.Timeout | undefined;
+  const once = async (): Promise<void> => {
+    try {
+      await run();
+      if (failing) log.info({ job: name }, 'the job is well again');
+      failing = false;
+    } catch (fault) {
+      if (!failing && !stopped)
+        log.warn({ job: name, fault: messageOf(fault) }, 'the job fails and will be tried again');
+      failing = true;
+    }
+    if (!stopped)
+      timer = setTimeout(() => {
+        current = once();
+      }, everyMs);
+  };
+  let current = once();
+  return {
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+      return current;
+    },
+  };
+}
+
+export const messageOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));

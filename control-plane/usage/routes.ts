@@ -1,0 +1,29 @@
+/** `GET /v1/usage`. */
+import { fieldError } from '@gw/contract/errors';
+import { usageQuerySchema } from '@gw/contract/management';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Context } from '../context.ts';
+import { identityOf } from '../identity.ts';
+import { refuse } from '../replies.ts';
+import { usageOf } from './usage.ts';
+
+const dayMs = 86_400_000;
+const defaultDays = 30;
+const maxDays = 366;
+
+export function usageRoutes(app: FastifyInstance, { db, addresses, now }: Context): void {
+  const schema = { querystring: usageQuerySchema };
+  app.withTypeProvider<ZodTypeProvider>().get('/v1/usage', { schema }, async (request, reply) => {
+    const { accountId } = identityOf(request);
+    // A date without a time is read as midnight UTC.
+    const to = request.query.to === undefined ? now() : new Date(request.query.to);
+    const from =
+      request.query.from === undefined ? new Date(to.getTime() - defaultDays * dayMs) : new Date(request.query.from);
+    if (from >= to) return refuse(reply, fieldError('to', 'to: must lie after from.'), addresses);
+    if (to.getTime() - from.getTime() > maxDays * dayMs)
+      return refuse(reply, fieldError('from', `from: at most ${maxDays} days before to.`), addresses);
+    const data = await usageOf(db, accountId, from, to);
+    return { object: 'list', data, from: from.toISOString(), to: to.toISOString() };
+  });
+}

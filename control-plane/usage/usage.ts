@@ -1,0 +1,38 @@
+/** What an account used, by UTC day and model. */
+import type { UsageRow } from '@gw/contract/management';
+import type { Database } from '@gw/prisma/client';
+import { newest } from '../receipts/ledger.ts';
+
+interface Row {
+  readonly date: string;
+  readonly model: string;
+  readonly requests: number;
+  readonly requests_degraded: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly energy_wh: number | null;
+  readonly carbon_g: number | null;
+}
+
+/** `[from, to)`. Sums are made in decimal by the database and rounded to 12 significant digits at the end. */
+export async function usageOf(db: Database, accountId: string, from: Date, to: Date): Promise<UsageRow[]> {
+  const rows = await db.$queryRaw<Row[]>`
+    SELECT to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, r.model,
+      count(*)::int AS requests,
+      (count(*) FILTER (WHERE r.tier = 'degraded'))::int AS requests_degraded,
+      coalesce(sum(r.prompt_tokens), 0)::float8 AS prompt_tokens,
+      coalesce(sum(r.completion_tokens), 0)::float8 AS completion_tokens,
+      sum(r.energy_wh)::float8 AS energy_wh,
+      sum(r.carbon_g)::float8 AS carbon_g
+    FROM receipts r
+    WHERE r.account_id = ${accountId} AND r.created_at >= ${from} AND r.created_at < ${to} AND ${newest}
+    GROUP BY 1, 2 ORDER BY 1, 2`;
+  return rows.map((row) => ({
+    object: 'gw.usage',
+    ...row,
+    energy_wh: rounded(row.energy_wh),
+    carbon_g: rounded(row.carbon_g),
+  }));
+}
+
+const rounded = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(12)));

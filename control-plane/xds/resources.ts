@@ -1,0 +1,69 @@
+/**
+ * Envoy's dynamic configuration, made from the catalogue.
+ *
+ * Invariant: a version is a hash of its content, so every instance gives the same answer, and secrets appear in the
+ * answer for secrets alone.
+ */
+import { createHash } from 'node:crypto';
+import { allOrders } from '@gw/contract/internal/failover-order';
+import type { DeploymentEndpoint } from '@gw/envoy/clusters';
+import type { Catalogue } from '../catalogue/read.ts';
+
+/** How resources are written; the functions of the Envoy package. */
+export interface ResourceWriter {
+  clusterResources(deployments: readonly DeploymentEndpoint[], orders: readonly (readonly string[])[]): object[];
+  listenerResources(deployments: readonly DeploymentEndpoint[]): object[];
+  secretResources(secrets: readonly { name: string; value: string }[]): object[];
+}
+
+export interface Answer {
+  readonly version: string;
+  readonly resources: readonly object[];
+}
+
+export const clusterAnswer = (writer: ResourceWriter, catalogue: Catalogue): Answer =>
+  answer(writer.clusterResources(endpoints(catalogue), allOrders(catalogue)));
+
+export const listenerAnswer = (writer: ResourceWriter, catalogue: Catalogue): Answer =>
+  answer(writer.listenerResources(endpoints(catalogue)));
+
+/** Only the secrets that were asked for, and only those that a provider names. */
+export function secretAnswer(
+  writer: ResourceWriter,
+  catalogue: Catalogue,
+  credentials: ReadonlyMap<string, string>,
+  names: readonly string[],
+): Answer {
+  const refs = new Set(catalogue.providers.flatMap((provider) => provider.credentialRef ?? []));
+  const secrets = [...new Set(names)].sort().flatMap((name) => {
+    const value = refs.has(name) ? credentials.get(name) : undefined;
+    return value === undefined ? [] : { name, value };
+  });
+  return answer(writer.secretResources(secrets));
+}
+
+/** Names of secrets that the catalogue needs and the environment lacks. */
+export function missingCredentials(catalogue: Catalogue, credentials: ReadonlyMap<string, string>): string[] {
+  return catalogue.providers.flatMap(({ credentialRef }) =>
+    credentialRef !== null && !credentials.has(credentialRef) ? credentialRef : [],
+  );
+}
+
+function endpoints(catalogue: Catalogue): DeploymentEndpoint[] {
+  const providers = new Map(catalogue.providers.map((provider) => [provider.id, provider]));
+  return catalogue.deployments.flatMap((deployment) => {
+    const provider = providers.get(deployment.provider);
+    if (provider === undefined) return [];
+    const { kind, baseUrl, authHeader, authScheme, credentialRef } = provider;
+    const credential =
+      authHeader === null || credentialRef === null
+        ? null
+        : { header: authHeader, scheme: authScheme, secretName: credentialRef };
+    return { id: deployment.id, baseUrl, kind, credential };
+  });
+}
+
+function answer(resources: readonly object[]): Answer {
+  const version = createHash('sha256').update(JSON.stringify(resources)).digest('hex').slice(0, 32);
+  return { version, resources };
+}

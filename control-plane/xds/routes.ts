@@ -1,0 +1,44 @@
+/** xDS over REST: Envoy polls with the version it has, and gets 304 or everything. Neither body is ever logged. */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Catalogue } from '../catalogue/read.ts';
+import type { Context } from '../context.ts';
+import { type Answer, clusterAnswer, listenerAnswer, type ResourceWriter, secretAnswer } from './resources.ts';
+
+const discoveryRequest = z.object({
+  version_info: z.string().optional(),
+  resource_names: z.array(z.string()).default([]),
+  /** Why Envoy refused the answer before. */
+  error_detail: z.object({ message: z.string().optional() }).optional(),
+});
+
+/** Envoy's description of itself lists all its extensions. */
+const bodyLimit = 4 * 1024 * 1024;
+const type = (name: string): string => `type.googleapis.com/envoy.config.${name}`;
+
+export interface XdsOptions {
+  readonly writer: ResourceWriter;
+  readonly credentials: ReadonlyMap<string, string>;
+}
+
+export function xdsRoutes(app: FastifyInstance, context: Context, { writer, credentials }: XdsOptions): void {
+  const serve = (path: string, typeUrl: string, make: (catalogue: Catalogue, names: string[]) => Answer): void => {
+    // A doubled colon is a literal one.
+    const options = { bodyLimit, schema: { body: discoveryRequest } };
+    app.withTypeProvider<ZodTypeProvider>().post(`/v3/discovery::${path}`, options, (request, reply) => {
+      const held = context.catalogue.current();
+      if (held === null) throw new Error('the catalogue was not read yet');
+      const { version_info, resource_names, error_detail } = request.body;
+      if (error_detail !== undefined)
+        request.log.error({ path, reason: error_detail.message }, 'Envoy refused its configuration');
+      const { version, resources } = make(held.catalogue, resource_names);
+      if (version === version_info) return reply.code(304).send();
+      return reply.send({ version_info: version, type_url: typeUrl, resources });
+    });
+  };
+  serve('clusters', type('cluster.v3.Cluster'), (catalogue) => clusterAnswer(writer, catalogue));
+  serve('listeners', type('listener.v3.Listener'), (catalogue) => listenerAnswer(writer, catalogue));
+  const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
+  serve('secrets', secretType, (catalogue, names) => secretAnswer(writer, catalogue, credentials, names));
+}
