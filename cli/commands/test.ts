@@ -1,0 +1,123 @@
+/**
+ * `./gw check` and `./gw test`.
+ *
+ * Invariant: the last line is `N passed, N failed` (`, N skipped`), counting each test and each other check once, and
+ * the exit code is 0 only if nothing failed. The tests have a stack and folders of their own, removed afterwards.
+ */
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { inCheckout } from '../checkout.ts';
+import { add, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
+
+interface Check {
+  readonly title: string;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+const tool = (name: string): string => inCheckout('node_modules', '.bin', name);
+const staticChecks: readonly Check[] = [
+  { title: 'types', command: tool('tsc'), args: ['-p', '.'] },
+  { title: 'style', command: tool('biome'), args: ['check', '--error-on-warnings', '.'] },
+  { title: 'dead code', command: tool('knip'), args: [] },
+];
+
+/** Test projects of vitest.config.ts. */
+const fastProjects = ['fast'];
+const allProjects = ['fast', 'stores', 'stack'];
+
+export async function check(args: readonly string[]): Promise<number> {
+  return runAll(fastProjects, args);
+}
+
+export async function test(args: readonly string[]): Promise<number> {
+  if (args[0] === 'long') {
+    process.stderr.write('gw: there are no long tests yet.\n');
+    return 2;
+  }
+  return runAll(allProjects, args);
+}
+
+async function runAll(projects: readonly string[], files: readonly string[]): Promise<number> {
+  const dir = inCheckout('.gw', `test-${process.pid}`);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  try {
+    const statics = await runChecks(staticChecks);
+    const tests = await runVitest(projects, files, dir);
+    const all = add(statics, tests);
+    if (tests.failed > 0) keepLogs(dir);
+    process.stdout.write(`\n${tallyLine(all)}\n`);
+    return all.failed === 0 && all.passed > 0 ? 0 : 1;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** All at once; each is shown only if it has something to say. */
+async function runChecks(checks: readonly Check[]): Promise<Tally> {
+  const outcomes = await Promise.all(
+    checks.map(async (each) => {
+      const { ok, output, seconds } = await capture(each);
+      process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${each.title} (${seconds} s)\n${ok ? '' : `${output}\n`}`);
+      return ok;
+    }),
+  );
+  const passed = outcomes.filter(Boolean).length;
+  return { passed, failed: outcomes.length - passed, skipped: 0 };
+}
+
+function capture({ command, args }: Check): Promise<{ ok: boolean; output: string; seconds: number }> {
+  const started = Date.now();
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: inCheckout(), stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const collect = (data: Buffer) => {
+      output += data.toString();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    const end = (ok: boolean) =>
+      resolve({ ok, output: output.trim(), seconds: Math.round((Date.now() - started) / 1000) });
+    child.once('error', (cause) => {
+      output += cause.message;
+      end(false);
+    });
+    child.once('close', (code) => end(code === 0));
+  });
+}
+
+async function runVitest(projects: readonly string[], files: readonly string[], dir: string): Promise<Tally> {
+  const report = join(dir, 'report.json');
+  const args = [
+    'run',
+    ...projects.flatMap((name) => ['--project', name]),
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    ...files,
+  ];
+  const child = spawn(tool('vitest'), args, {
+    cwd: inCheckout(),
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, GW_TEST_DIR: dir },
+  });
+  // A signal ends vitest in order, which stops the stack of the tests; our own end follows.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill('SIGTERM'));
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('exit', resolve);
+  });
+  const found = existsSync(report) ? readFileSync(report, 'utf8') : null;
+  return tallyOfVitest(found, code === 0);
+}
+
+/** What the parts said, for whoever looks into the failure. */
+function keepLogs(dir: string): void {
+  const kept = inCheckout('.gw', 'logs', 'last-failed-test');
+  rmSync(kept, { recursive: true, force: true });
+  const logs = join(dir, 'stack', 'logs');
+  if (!existsSync(logs)) return;
+  cpSync(logs, kept, { recursive: true });
+  process.stdout.write(`The logs of the stack are in ${kept}.\n`);
+}

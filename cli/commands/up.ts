@@ -1,0 +1,184 @@
+/** `./gw up`: runs the whole stack in this process, or with `--detach` in one that stays behind. */
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { inCheckout } from '../checkout.ts';
+import { Problem, reasonOf } from '../problem.ts';
+import type { CustomProvider } from '../provider.ts';
+import {
+  claimFolder,
+  endLeftovers,
+  type RunFile,
+  readRunFile,
+  releaseFolder,
+  supervisorPid,
+  writeRunFile,
+} from '../run-file.ts';
+import { openLog } from '../services/child.ts';
+import { type Stack, startStack } from '../stack.ts';
+import { welcome } from '../welcome.ts';
+
+interface Options {
+  readonly detach: boolean;
+  readonly json: boolean;
+  readonly publicPort: number;
+  readonly controlPort: number;
+  readonly provider: CustomProvider | null;
+}
+
+const dir = inCheckout('.gw');
+
+function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      detach: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      port: { type: 'string', default: '8080' },
+      'control-port': { type: 'string', default: '8081' },
+      provider: { type: 'string' },
+    },
+  });
+  return {
+    detach: values.detach,
+    json: values.json,
+    publicPort: portNumber('--port', values.port),
+    controlPort: portNumber('--control-port', values['control-port']),
+    provider: values.provider === undefined ? null : readProvider(values.provider),
+  };
+}
+
+/** 0 stands for any free port. */
+function portNumber(option: string, text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new Problem(`${option} takes a port, for example ${option} 9080.`);
+  return port;
+}
+
+function readProvider(url: string): CustomProvider {
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    throw new Problem('--provider takes an address, for example --provider https://llm.example.com/v1.');
+  }
+  return { url: url.replace(/\/$/, ''), key: process.env.GW_PROVIDER_KEY || null };
+}
+
+export async function up(args: readonly string[]): Promise<number> {
+  const options = readOptions(args);
+  if (supervisorPid(dir) !== null) return alreadyRunning(options);
+  if (options.detach) return detach(args, options);
+  return supervise(options);
+}
+
+function alreadyRunning(options: Options): number {
+  const run = readRunFile(dir);
+  if (!run) throw new Problem('Another ./gw up is just starting. ./gw logs shows how far it is; ./gw down stops it.');
+  process.stderr.write('It is running already.\n');
+  announce(run, options);
+  return 0;
+}
+
+function announce(run: RunFile, options: Options): void {
+  process.stdout.write(options.json ? `${JSON.stringify(run)}\n` : welcome(run, options.detach));
+}
+
+/** What the process that stays behind tells the one that started it. */
+type Message = { readonly line: string } | { readonly ready: true } | { readonly failed: string };
+
+async function detach(args: readonly string[], options: Options): Promise<number> {
+  const log = openLog(join(dir, 'logs', 'supervisor.log'));
+  const rest = args.filter((arg) => arg !== '--detach');
+  const child = spawn(process.execPath, [...process.execArgv, inCheckout('dist', 'cli.js'), 'up', ...rest], {
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  const outcome = await new Promise<string | null>((resolve) => {
+    child.on('message', (message: Message) => {
+      if ('line' in message) process.stderr.write(`${message.line}\n`);
+      else resolve('failed' in message ? message.failed : null);
+    });
+    child.once('exit', () => resolve('It ended while it was starting; ./gw logs supervisor shows why.'));
+  });
+  if (outcome !== null) throw new Problem(outcome);
+  const run = readRunFile(dir);
+  if (!run) throw new Problem('It started but left no .gw/run.json.');
+  child.disconnect();
+  child.unref();
+  announce(run, options);
+  return 0;
+}
+
+async function supervise(options: Options): Promise<number> {
+  await endLeftovers(dir);
+  claimFolder(dir);
+  const stopping = new AbortController();
+  const asked = untilAskedToStop(stopping);
+  const log = (line: string) => {
+    if (process.connected) process.send?.({ line } satisfies Message);
+    process.stderr.write(`${line}\n`);
+  };
+  let stack: Stack | null = null;
+  const note = () => {
+    if (stack && !stopping.signal.aborted) writeRunFile(dir, describe(stack));
+  };
+  try {
+    const startedAt = Date.now();
+    log('Starting…');
+    stack = await startStack({
+      dir,
+      publicPort: options.publicPort,
+      controlPort: options.controlPort,
+      ...(options.provider ? { provider: options.provider } : {}),
+      log,
+      onChange: note,
+      signal: stopping.signal,
+    });
+    note();
+    log(`Ready after ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+    if (process.connected) handOver();
+    else announce({ ...describe(stack), startMarks: {} }, options);
+    await asked;
+    process.stderr.write('\nStopping…\n');
+    return 0;
+  } catch (cause) {
+    if (stopping.signal.aborted) return 130;
+    if (process.connected) process.send?.({ failed: reasonOf(cause) } satisfies Message);
+    throw cause;
+  } finally {
+    await stack?.stop();
+    releaseFolder(dir);
+  }
+}
+
+/** From here on the process that started us may go. */
+function handOver(): void {
+  process.removeAllListeners('disconnect');
+  process.send?.({ ready: true } satisfies Message);
+}
+
+/** Resolves at Ctrl-C, `./gw down`, a closed terminal, or when the one who waits for our start is gone. */
+function untilAskedToStop(stopping: AbortController): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = () => {
+      stopping.abort();
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+    if (process.connected) process.once('disconnect', stop);
+  });
+}
+
+function describe(stack: Stack): Omit<RunFile, 'startMarks'> {
+  const { publicUrl, controlUrl, model, logs, keys, operatorToken } = stack;
+  return {
+    publicUrl,
+    controlUrl,
+    model,
+    logs,
+    keys,
+    operatorToken,
+    pids: { supervisor: process.pid, ...stack.pids() },
+  };
+}

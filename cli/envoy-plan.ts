@@ -1,0 +1,58 @@
+/** How Envoy is started: its configuration is rendered into a private file, since it holds the internal token. */
+import { rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
+import { inCheckout } from './checkout.ts';
+import { startChild } from './services/child.ts';
+import { fromUser, type Layout, logFileOf, orderly, passedOn, socketAddress } from './stack-plans.ts';
+import type { PartPlan } from './supervise.ts';
+
+type Tls = { readonly certFile: string; readonly keyFile: string };
+
+export function planEnvoy(layout: Layout, binary: string, tls: Tls | null): PartPlan {
+  const configFile = join(layout.dir, 'envoy.yaml');
+  // A file that is already there would keep its mode.
+  rmSync(configFile, { force: true });
+  writeEnvoyConfig(settings(layout, tls), configFile);
+  const logFile = logFileOf(layout.logs, 'envoy');
+  const concurrency = String(Math.min(availableParallelism(), 8));
+  // Hot restart needs shared memory that a killed Envoy leaves behind, and we never use it.
+  const args = ['-c', configFile, '--disable-hot-restart', '--concurrency', concurrency, '--log-level', 'warning'];
+  const env = { ...fromUser(passedOn), ...layout.overrides.envoy };
+  return {
+    name: 'envoy',
+    logFile,
+    start: async () => {
+      rmSync(adminSocket(layout), { force: true });
+      return orderly(await startChild({ command: binary, args, env, logFile }));
+    },
+  };
+}
+
+const adminSocket = (layout: Layout): string => join(layout.sockets, 'envoy-admin.sock');
+
+function settings(layout: Layout, tls: Tls | null): EnvoySettings {
+  return {
+    nodeId: 'gw-local',
+    publicAddress: '127.0.0.1',
+    publicPort: layout.ports.public,
+    tls: tls ? { ...tls, sdsFile: join(layout.dir, 'tls.sds.json') } : null,
+    extAuthz: socketAddress(layout, 'ext-authz'),
+    receiptSidecar: socketAddress(layout, 'receipt-sidecar'),
+    controlPlane: socketAddress(layout, 'control-plane'),
+    adminSocket: adminSocket(layout),
+    accessLog: join(layout.logs, 'access.log'),
+    internalToken: layout.secrets.internalToken,
+    addresses: {
+      baseUrl: process.env.GW_BASE_URL ?? layout.publicUrl,
+      statusUrl: process.env.GW_STATUS_URL ?? 'https://status.example.com',
+      auditEmail: process.env.GW_AUDIT_EMAIL ?? 'audit@example.com',
+      securityEmail: process.env.GW_SECURITY_EMAIL ?? 'security@example.com',
+    },
+    maxConnections: 20_000,
+    streamIdleTimeoutS: 300,
+    sidecarTimeoutMs: 1000,
+    templateDir: inCheckout('envoy'),
+  };
+}

@@ -1,0 +1,54 @@
+/** Brings the database up to date and fills in the demo accounts and the provider, in a process of its own. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inCheckout } from './checkout.ts';
+import { readJson } from './private-file.ts';
+import { Problem } from './problem.ts';
+import type { CustomProvider } from './provider.ts';
+import { type DemoKeys, demoKeysSchema } from './run-file.ts';
+import { startChild } from './services/child.ts';
+import { fromUser, type Layout, passedOn } from './stack-plans.ts';
+
+export interface SeedRequest {
+  readonly layout: Layout;
+  /** Null: the simulated provider. */
+  readonly provider: CustomProvider | null;
+  /** The models of that provider. */
+  readonly models: readonly string[];
+}
+
+/** Returns the demo keys; those of an earlier run stay valid. */
+export async function seedDatabase({ layout, provider, models }: SeedRequest): Promise<DemoKeys> {
+  const keysFile = join(layout.dir, 'keys.json');
+  const logFile = join(layout.logs, 'migrate.log');
+  const child = await startChild({
+    command: process.execPath,
+    args: ['--enable-source-maps', inCheckout('dist', 'migrate.js')],
+    env: {
+      ...fromUser(passedOn),
+      GW_DATABASE_URL: layout.databaseUrl,
+      GW_KEY_PEPPER: layout.secrets.pepper,
+      GW_SEED: 'demo',
+      GW_SEED_FILE: keysFile,
+      ...(provider
+        ? providerVariables(provider, models)
+        : { GW_SIM_URL: `http://127.0.0.1:${layout.ports.simulator}/v1` }),
+    },
+    logFile,
+  });
+  const { code } = await child.exited;
+  if (code !== 0) {
+    const reason = readFileSync(logFile, 'utf8').trim().split('\n').at(-1) ?? '';
+    throw new Problem(`The database could not be prepared: ${reason} (${logFile})`);
+  }
+  return demoKeysSchema.parse(readJson(keysFile));
+}
+
+function providerVariables(provider: CustomProvider, models: readonly string[]): Record<string, string> {
+  return {
+    GW_PROVIDER_URL: provider.url,
+    GW_PROVIDER_MODELS: models.join(','),
+    ...(provider.key === null ? {} : { GW_PROVIDER_CREDENTIAL_REF: 'CUSTOM' }),
+  };
+}

@@ -1,0 +1,194 @@
+/**
+ * Makes a checkout runnable: installs the packages, generates code, builds the bundles. Each step has a stamp of
+ * everything that it depends on and is skipped while that is the same, so a second start costs a fraction of a second.
+ *
+ * Plain JavaScript without packages, since it runs before there are any.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const at = (...path) => join(root, ...path);
+
+/** Bundle → entry point; a part whose entry is not there is left out. */
+const bundles = {
+  cli: 'cli/main.ts',
+  'ext-authz': 'ext-authz/main.ts',
+  'receipt-sidecar': 'receipt-sidecar/main.ts',
+  'control-plane': 'control-plane/main.ts',
+  simulator: 'simulator/main.ts',
+  migrate: 'prisma/migrate-main.ts',
+  'render-envoy': 'envoy/render-main.ts',
+  bench: 'bench/main.ts',
+};
+
+class Failure extends Error {}
+
+function digest(files, extra = '') {
+  const hash = createHash('sha256').update(extra);
+  for (const file of files) hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+/** Runs `step` unless it has succeeded before for the same `stamp` and its `result` is still there. */
+async function once(name, stamp, result, step) {
+  const file = at('.deps', 'stamps', name);
+  if (existsSync(result) && existsSync(file) && readFileSync(file, 'utf8') === stamp) return;
+  await step();
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, stamp);
+}
+
+/** Shows how long a step takes: counting on a terminal, else one line at its end. */
+function progress(title) {
+  const started = Date.now();
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  const line = () => process.stderr.write(`\r${title}… ${seconds()} s`);
+  if (process.stderr.isTTY) line();
+  else process.stderr.write(`${title}…\n`);
+  const ticker = process.stderr.isTTY ? setInterval(line, 1000) : null;
+  return (outcome) => {
+    if (ticker) clearInterval(ticker);
+    process.stderr.write(process.stderr.isTTY ? `\r${title}… ${outcome}\n` : `${title}… ${seconds()} s\n`);
+  };
+}
+
+async function run(title, command, args, environment = {}) {
+  const done = progress(title);
+  const started = Date.now();
+  const child = spawn(command, args, {
+    cwd: root,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  const code = await new Promise((resolve) => {
+    child.once('error', (cause) => {
+      output += cause.message;
+      resolve(null);
+    });
+    child.once('close', resolve);
+  });
+  done(code === 0 ? `${Math.round((Date.now() - started) / 1000)} s` : 'failed');
+  if (code === 0) return;
+  const log = at('.gw', 'logs', 'prepare.log');
+  mkdirSync(dirname(log), { recursive: true });
+  writeFileSync(log, output, { mode: 0o600 });
+  throw new Failure(explain(title, output, relative(process.cwd(), log)));
+}
+
+function explain(title, output, log) {
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network (?:request|timeout)/i.test(output)) {
+    return `${title}: the package registry could not be reached. Check network and proxy (npm config get proxy) and start again.`;
+  }
+  if (/ENOSPC/.test(output)) return `${title}: the disk is full. Free some space and start again.`;
+  if (/EACCES|EPERM/.test(output))
+    return `${title}: no permission to write into ${root}. Make the checkout yours and start again.`;
+  return `${title} failed; the reason is in ${log}.`;
+}
+
+/** True if every package of the lock file is installed in that very version; npm notes what it installed. */
+function isInstalled() {
+  const installed = at('node_modules', '.package-lock.json');
+  if (!existsSync(installed)) return false;
+  const there = JSON.parse(readFileSync(installed, 'utf8')).packages;
+  const wanted = JSON.parse(readFileSync(at('package-lock.json'), 'utf8')).packages;
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (!path.startsWith('node_modules/')) return true;
+    if (entry.link) return existsSync(at(path));
+    return entry.optional && !there[path] ? true : there[path]?.version === entry.version;
+  });
+}
+
+async function install() {
+  if (isInstalled()) return;
+  // npm would otherwise keep its downloads in the home folder.
+  const cache = process.env.npm_config_cache ?? at('.deps', 'npm-cache');
+  await run('Installing packages', 'npm', ['ci', '--no-audit', '--no-fund', '--no-update-notifier'], {
+    npm_config_cache: cache,
+  });
+  rmSync(at('.deps', 'npm-cache'), { recursive: true, force: true });
+}
+
+async function generate() {
+  const lock = at('package-lock.json');
+  await once('protos', digest([lock, at('envoy', 'package.json')]), at('envoy', 'generated', 'rls.ts'), () =>
+    run('Generating protocol types', 'npm', ['run', '--silent', 'generate', '--workspace=envoy']),
+  );
+  // Only the client is generated, which needs no native engine; naming a stand-in keeps Prisma from downloading one.
+  const quiet = { PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' };
+  const schema = at('prisma', 'schema.prisma');
+  await once('client', digest([lock, schema]), at('prisma', 'generated', 'client.ts'), () =>
+    run(
+      'Generating the database client',
+      at('node_modules', '.bin', 'prisma'),
+      ['generate', '--config', 'prisma/prisma.config.ts'],
+      quiet,
+    ),
+  );
+}
+
+const notSources = new Set(['node_modules', 'dist', 'docs', 'test']);
+
+function sources(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name.startsWith('.') || notSources.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sources(path);
+    return /\.(ts|mjs|json|lua)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : [];
+  });
+}
+
+async function bundle() {
+  const started = Date.now();
+  const { build } = await import('esbuild');
+  const next = at('dist', `.next-${process.pid}`);
+  const entryPoints = Object.entries(bundles)
+    .filter(([, entry]) => existsSync(at(entry)))
+    .map(([out, entry]) => ({ out, in: at(entry) }));
+  // Packages of npm stay outside; our own, which are TypeScript, go into the bundle.
+  const external = {
+    name: 'external-packages',
+    setup: (hooks) =>
+      hooks.onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+        kind === 'entry-point' || path.startsWith('@gw/') ? undefined : { path, external: true },
+      ),
+  };
+  try {
+    await build({
+      entryPoints,
+      outdir: next,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      sourcemap: true,
+      loader: { '.lua': 'text' },
+      plugins: [external],
+      logLevel: 'error',
+    });
+    // Renaming file by file: a process that starts meanwhile sees the old or the new file, never half of one.
+    for (const file of readdirSync(next)) renameSync(join(next, file), at('dist', file));
+  } catch (cause) {
+    throw new Failure(`The build failed: ${cause.message.split('\n')[0]}`);
+  } finally {
+    rmSync(next, { recursive: true, force: true });
+  }
+  process.stderr.write(`Built in ${((Date.now() - started) / 1000).toFixed(1)} s\n`);
+}
+
+try {
+  const lock = at('package-lock.json');
+  const platform = `${process.platform} ${process.arch}`;
+  await once('packages', digest([lock], platform), at('node_modules', '.package-lock.json'), install);
+  await generate();
+  await once('bundles', digest(sources(root).sort()), at('dist', 'cli.js'), bundle);
+} catch (cause) {
+  if (!(cause instanceof Failure)) throw cause;
+  process.stderr.write(`gw: ${cause.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,151 @@
+/**
+ * How each part is started: its command, and the environment that it gets.
+ *
+ * Invariant: secrets travel in the environment or in files of mode 0600, never in arguments, which every user of the
+ * machine can read; and a part gets only the settings that it needs.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { inCheckout } from './checkout.ts';
+import type { Secrets } from './secrets.ts';
+import { startChild } from './services/child.ts';
+import { startPostgres } from './services/postgres.ts';
+import { startValkey } from './services/valkey.ts';
+import type { PartPlan, Running } from './supervise.ts';
+
+export const partNames = [
+  'postgres',
+  'valkey',
+  'simulator',
+  'control-plane',
+  'ext-authz',
+  'receipt-sidecar',
+  'envoy',
+] as const;
+export type PartName = (typeof partNames)[number];
+type ServiceName = Exclude<PartName, 'postgres' | 'valkey' | 'envoy'>;
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Everything that the plans are made from. */
+export interface Layout {
+  readonly dir: string;
+  readonly logs: string;
+  readonly sockets: string;
+  readonly secrets: Secrets;
+  readonly ports: { readonly public: number; readonly control: number; readonly simulator: number };
+  readonly healthPorts: Readonly<Record<'ext-authz' | 'receipt-sidecar', number>>;
+  readonly publicUrl: string;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  /** The key of the provider given by `--provider`, or null. */
+  readonly providerKey: string | null;
+  /** More variables for single parts, for tests. */
+  readonly overrides: Readonly<Partial<Record<PartName, Variables>>>;
+  readonly durable: boolean;
+}
+
+export const logFileOf = (logs: string, name: PartName): string => join(logs, `${name}.log`);
+
+/** What any program needs, and nothing that may be secret. */
+export const passedOn = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
+/** Settings of the user that the services read themselves. */
+const settings = ['GW_LOG_LEVEL', 'GW_BASE_URL', 'GW_STATUS_URL', 'GW_AUDIT_EMAIL', 'GW_SECURITY_EMAIL'];
+
+export function fromUser(names: readonly string[]): Variables {
+  return Object.fromEntries(names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined));
+}
+
+/** Named credentials of providers, `GW_CREDENTIAL_<REF>`: they go to the control plane alone. */
+function credentials(): Variables {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('GW_CREDENTIAL_')));
+}
+
+export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): string =>
+  `unix:${join(layout.sockets, `${name}.sock`)}`;
+
+function ownVariables(name: ServiceName, layout: Layout): Variables {
+  const { secrets, ports, healthPorts } = layout;
+  const stores = { GW_DATABASE_URL: layout.databaseUrl, GW_REDIS_URL: layout.redisUrl };
+  switch (name) {
+    case 'simulator':
+      return { GW_SIM_LISTEN: `127.0.0.1:${ports.simulator}` };
+    case 'ext-authz':
+      return {
+        ...stores,
+        GW_AUTHZ_LISTEN: socketAddress(layout, name),
+        GW_AUTHZ_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name]}`,
+        GW_INTERNAL_TOKEN: secrets.internalToken,
+        GW_KEY_PEPPER: secrets.pepper,
+      };
+    case 'receipt-sidecar':
+      return {
+        GW_REDIS_URL: layout.redisUrl,
+        GW_SIDECAR_LISTEN: socketAddress(layout, name),
+        GW_SIDECAR_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name]}`,
+        GW_SPOOL_DIR: join(layout.dir, 'spool'),
+        GW_INTERNAL_TOKEN: secrets.internalToken,
+      };
+    case 'control-plane':
+      return {
+        ...credentials(),
+        ...stores,
+        GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
+        GW_CONTROL_LISTEN: `127.0.0.1:${ports.control}`,
+        GW_INTERNAL_TOKEN: secrets.internalToken,
+        GW_OPERATOR_TOKEN: secrets.operatorToken,
+        GW_KEY_PEPPER: secrets.pepper,
+        ...(layout.providerKey === null ? {} : { GW_CREDENTIAL_CUSTOM: layout.providerKey }),
+      };
+  }
+}
+
+export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
+  const logFile = logFileOf(layout.logs, name);
+  const env = {
+    GW_BASE_URL: layout.publicUrl,
+    ...fromUser([...passedOn, ...settings]),
+    ...ownVariables(name, layout),
+    ...layout.overrides[name],
+  };
+  return {
+    name,
+    logFile,
+    start: async () => {
+      // A killed process leaves its socket file behind, which would be in the way.
+      rmSync(join(layout.sockets, `${name}.sock`), { force: true });
+      const args = ['--enable-source-maps', inCheckout('dist', `${name}.js`)];
+      return orderly(await startChild({ command: process.execPath, args, env, logFile }));
+    },
+  };
+}
+
+export function orderly(child: Running['child']): Running {
+  return { child, stop: () => child.stop() };
+}
+
+type StoreLayout = Pick<Layout, 'dir' | 'logs' | 'sockets' | 'durable'>;
+
+/** `onUrl` is told where the database is, each time that it was started. */
+export function storePlan(
+  name: 'postgres' | 'valkey',
+  layout: StoreLayout,
+  watcher: { readonly log: (line: string) => void; readonly onUrl: (url: string) => void },
+): PartPlan {
+  const start = name === 'postgres' ? startPostgres : startValkey;
+  const logFile = logFileOf(layout.logs, name);
+  return {
+    name,
+    logFile,
+    start: async () => {
+      const service = await start({
+        dir: join(layout.dir, name),
+        socketDir: join(layout.sockets, name),
+        log: watcher.log,
+        logFile,
+        durable: layout.durable,
+      });
+      watcher.onUrl(service.url);
+      return service;
+    },
+  };
+}

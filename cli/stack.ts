@@ -1,0 +1,215 @@
+/**
+ * The whole gateway on one machine: Postgres, Valkey, the services, a simulated provider and Envoy.
+ *
+ * Invariant: `startStack` returns when a request has passed through every part, or leaves nothing running.
+ */
+import { existsSync, mkdirSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { envoyBinary } from './binaries.ts';
+import { planEnvoy } from './envoy-plan.ts';
+import { seedDatabase } from './migrate-and-seed.ts';
+import { freePorts, takePort } from './ports.ts';
+import { type CustomProvider, providerModels } from './provider.ts';
+import { firstRequest, until } from './readiness.ts';
+import type { DemoKeys } from './run-file.ts';
+import { loadSecrets } from './secrets.ts';
+import { removeSocketFolder, socketFolder } from './services/socket-folder.ts';
+import {
+  type Layout,
+  logFileOf,
+  type PartName,
+  partNames,
+  servicePlan,
+  storePlan,
+  type Variables,
+} from './stack-plans.ts';
+import { type Part, type PartPlan, supervise } from './supervise.ts';
+
+export interface StackOptions {
+  /** Holds data, logs, secrets and sockets. Data and secrets in it are used again. */
+  readonly dir: string;
+  /** Default: a free one. */
+  readonly publicPort?: number;
+  /** Default: a free one. */
+  readonly controlPort?: number;
+  /** An OpenAI-compatible server in place of the simulated provider. */
+  readonly provider?: CustomProvider;
+  /** Certificate files for the public listener; else it speaks plain HTTP. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  /** More variables for single parts. */
+  readonly env?: Readonly<Partial<Record<PartName, Variables>>>;
+  /** Parts that are not started; then nothing waits for a request to pass. */
+  readonly without?: readonly PartName[];
+  /** False: data need not survive a crash. Default true. */
+  readonly durable?: boolean;
+  /** Progress and what happens to the parts, one line each. */
+  readonly log: (line: string) => void;
+  /** Told when the process ids have changed. */
+  readonly onChange?: () => void;
+  /** Gives up a start that is under way. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Stack {
+  readonly publicUrl: string;
+  readonly controlUrl: string;
+  /** Part → process id, of those that run at this moment. */
+  pids(): Record<string, number>;
+  readonly keys: DemoKeys;
+  readonly operatorToken: string;
+  /** A model that can chat, or null if the provider lists none. */
+  readonly model: string | null;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  /** Base URL of the simulated provider. */
+  readonly simulatorUrl: string;
+  /** `GET <url>/healthz` of the two services that only speak gRPC else. */
+  readonly healthUrls: Readonly<Record<'ext-authz' | 'receipt-sidecar', string>>;
+  /** Folder of the Unix sockets; `envoy-admin.sock` is Envoy's. */
+  readonly sockets: string;
+  readonly logs: string;
+  part(name: PartName): Part;
+  stop(): Promise<void>;
+}
+
+/** Ends first what takes requests, and last what keeps data. */
+const stopOrder: readonly (readonly PartName[])[] = [
+  ['envoy'],
+  ['ext-authz', 'receipt-sidecar', 'control-plane'],
+  ['simulator'],
+  ['valkey', 'postgres'],
+];
+
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const parts = new Map<PartName, Part>();
+  const sockets = socketFolder(join(options.dir, 'sock'));
+  const stop = async () => {
+    for (const names of stopOrder) await Promise.all(names.map((name) => parts.get(name)?.stop()));
+    removeSocketFolder(sockets);
+  };
+  try {
+    const stack = await assemble(options, sockets, parts);
+    return { ...stack, stop };
+  } catch (cause) {
+    await stop();
+    throw cause;
+  }
+}
+
+async function assemble(
+  options: StackOptions,
+  sockets: string,
+  parts: Map<PartName, Part>,
+): Promise<Omit<Stack, 'stop'>> {
+  const { log } = options;
+  const logs = prepareLogs(options.dir);
+  const watcher = { log, changed: () => options.onChange?.() };
+  const without = new Set<PartName>(options.without ?? []);
+  if (options.provider) without.add('simulator');
+  const start = async (name: PartName, plan: PartPlan) => {
+    options.signal?.throwIfAborted();
+    if (!without.has(name)) parts.set(name, await supervise(plan, watcher));
+  };
+
+  const ports = await takePorts(options);
+  const binary = without.has('envoy') ? Promise.resolve('') : envoyBinary(log);
+  const models = options.provider ? providerModels(options.provider) : Promise.resolve([]);
+  const urls = { postgres: '', valkey: '' };
+  const store = (name: 'postgres' | 'valkey') => {
+    const told = (url: string) => {
+      urls[name] = url;
+    };
+    const layout = { dir: options.dir, logs, sockets, durable: options.durable ?? true };
+    return start(name, storePlan(name, layout, { log, onUrl: told }));
+  };
+  await settled([store('postgres'), store('valkey'), binary, models]);
+
+  const secrets = loadSecrets(options.dir);
+  const publicUrl = `${options.tls ? 'https' : 'http'}://127.0.0.1:${ports.public}`;
+  const layout: Layout = {
+    dir: options.dir,
+    logs,
+    sockets,
+    secrets,
+    ports,
+    healthPorts: { 'ext-authz': ports.authzHealth, 'receipt-sidecar': ports.sidecarHealth },
+    publicUrl,
+    databaseUrl: urls.postgres,
+    redisUrl: urls.valkey,
+    providerKey: options.provider?.key ?? null,
+    overrides: options.env ?? {},
+    durable: options.durable ?? true,
+  };
+  const [keys] = await settled([
+    seedDatabase({ layout, provider: options.provider ?? null, models: await models }),
+    start('simulator', servicePlan('simulator', layout)),
+  ]);
+  await settled(
+    (['control-plane', 'ext-authz', 'receipt-sidecar'] as const).map((name) => start(name, servicePlan(name, layout))),
+  );
+  const patience = { parts: parts.values(), ...(options.signal ? { signal: options.signal } : {}) };
+  if (parts.has('control-plane')) {
+    // Envoy asks the control plane for its clusters at once, and after that only with pauses.
+    await until('the control plane to listen', () => existsSync(join(sockets, 'control-plane.sock')), patience);
+  }
+  if (!without.has('envoy')) await start('envoy', planEnvoy(layout, await binary, options.tls ?? null));
+  const complete = partNames.every((name) => parts.has(name) || (name === 'simulator' && options.provider));
+  const model = complete
+    ? await firstRequest({ publicUrl, key: keys.enterprise, complete: !options.provider }, patience)
+    : null;
+  return {
+    publicUrl,
+    controlUrl: `http://127.0.0.1:${ports.control}`,
+    pids: () => pidsOf(parts),
+    keys,
+    operatorToken: secrets.operatorToken,
+    model,
+    databaseUrl: layout.databaseUrl,
+    redisUrl: layout.redisUrl,
+    simulatorUrl: `http://127.0.0.1:${ports.simulator}`,
+    healthUrls: {
+      'ext-authz': `http://127.0.0.1:${ports.authzHealth}`,
+      'receipt-sidecar': `http://127.0.0.1:${ports.sidecarHealth}`,
+    },
+    sockets,
+    logs,
+    part: (name) => {
+      const part = parts.get(name);
+      if (!part) throw new Error(`${name} is not part of this stack.`);
+      return part;
+    },
+  };
+}
+
+/** Like Promise.all, but waits for all of them even if one fails, so that nothing is started behind our back. */
+async function settled<T extends readonly unknown[]>(
+  tasks: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+): Promise<T> {
+  await Promise.allSettled(tasks);
+  return (await Promise.all(tasks)) as unknown as T;
+}
+
+function prepareLogs(dir: string): string {
+  const logs = join(dir, 'logs');
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  for (const file of [...partNames.map((name) => logFileOf(logs, name)), join(logs, 'access.log')]) {
+    if (existsSync(file)) truncateSync(file);
+  }
+  return logs;
+}
+
+async function takePorts(options: StackOptions) {
+  const [simulator = 0, authzHealth = 0, sidecarHealth = 0, freePublic = 0, freeControl = 0] = await freePorts(5);
+  return {
+    public: await takePort(options.publicPort || freePublic, '--port'),
+    control: await takePort(options.controlPort || freeControl, '--control-port'),
+    simulator,
+    authzHealth,
+    sidecarHealth,
+  };
+}
+
+function pidsOf(parts: ReadonlyMap<PartName, Part>): Record<string, number> {
+  const running = [...parts].flatMap(([name, { pid }]) => (pid === null ? [] : [[name, pid] as const]));
+  return Object.fromEntries(running);
+}

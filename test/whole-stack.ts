@@ -1,0 +1,77 @@
+/**
+ * The one stack that all suites of `test/` share; a suite that breaks parts for good starts its own (`startStack`).
+ *
+ * Suites get it by `inject('stack')`. The ids of the processes change when a part is killed, so they are read from
+ * `run.json` when they are needed (`partPid`).
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { inCheckout } from '@gw/cli/checkout';
+import { type RunFile, writeRunFile } from '@gw/cli/run-file';
+import { type Stack, startStack } from '@gw/cli/stack';
+import type { TestProject } from 'vitest/node';
+
+/** What the suites know of the stack; plain data, since they run in other processes. */
+export interface SharedStack {
+  /** Folder of the stack: `run.json`, logs, data. */
+  readonly dir: string;
+  /** Without `/v1`. */
+  readonly publicUrl: string;
+  readonly controlUrl: string;
+  readonly keys: RunFile['keys'];
+  readonly operatorToken: string;
+  readonly model: string;
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly simulatorUrl: string;
+  readonly healthUrls: Stack['healthUrls'];
+  /** Folder of the Unix sockets of the internal listeners and of Envoy's admin interface. */
+  readonly sockets: string;
+  readonly logs: string;
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    stack: SharedStack;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  execFileSync(process.execPath, [inCheckout('cli', 'prepare.mjs')], { stdio: 'inherit' });
+  const dir = testFolder();
+  let stack: Stack | null = null;
+  const note = () => {
+    if (!stack) return;
+    const { publicUrl, controlUrl, model, logs, keys, operatorToken } = stack;
+    writeRunFile(dir, { publicUrl, controlUrl, model, logs, keys, operatorToken, pids: stack.pids() });
+  };
+  const started = await startStack({ dir, durable: false, log: (line) => console.log(line), onChange: note });
+  stack = started;
+  note();
+  if (started.model === null) throw new Error('The simulated provider lists no model.');
+  project.provide('stack', shared(started, dir, started.model));
+  return async () => {
+    stack = null;
+    await started.stop();
+    if (process.env.GW_TEST_DIR === undefined) rmSync(dir, { recursive: true, force: true });
+  };
+}
+
+/** Given by `./gw test`, which keeps the logs of a failure; else made and removed here. */
+function testFolder(): string {
+  const given = process.env.GW_TEST_DIR;
+  if (given === undefined) {
+    mkdirSync(inCheckout('.gw'), { recursive: true });
+    return mkdtempSync(inCheckout('.gw', 'test-'));
+  }
+  const dir = join(given, 'stack');
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return dir;
+}
+
+function shared(stack: Stack, dir: string, model: string): SharedStack {
+  const { publicUrl, controlUrl, keys, operatorToken, databaseUrl, redisUrl, simulatorUrl, healthUrls } = stack;
+  const urls = { publicUrl, controlUrl, databaseUrl, redisUrl, simulatorUrl, healthUrls };
+  return { ...urls, dir, keys, operatorToken, model, sockets: stack.sockets, logs: stack.logs };
+}

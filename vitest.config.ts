@@ -1,0 +1,48 @@
+/**
+ * Three kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) starts Postgres and Valkey; `stack`
+ * (`test/**`) runs against the whole gateway, of which there is one for all suites.
+ */
+import { configDefaults, defineConfig } from 'vitest/config';
+
+const stores = '**/*.pg.test.ts';
+const stack = 'test/**/*.test.ts';
+const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
+
+export default defineConfig({
+  test: {
+    // The stack shares the processors with the tests.
+    maxWorkers: 2,
+    projects: [
+      {
+        test: {
+          name: 'fast',
+          include: ['**/*.test.ts'],
+          exclude: [...exclude, stores, stack],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'stores',
+          include: [stores],
+          exclude: [...exclude, stack],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'stack',
+          include: [stack],
+          exclude,
+          globalSetup: ['test/whole-stack.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
