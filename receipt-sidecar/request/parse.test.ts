@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { parseRequest, serialise } from './parse.ts';
+
+const chat = (fields: object) =>
+  parseRequest(
+    'chat',
+    Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields })),
+  );
+const errorOf = (fields: object) => {
+  const parsed = chat(fields);
+  if (parsed.ok) throw new Error('was accepted');
+  return { code: parsed.error.code, param: parsed.error.param, status: parsed.error.status, type: parsed.error.type };
+};
+const refused = (code: string, param: string | null) => ({ code, param, status: 400, type: 'validation_error' });
+
+describe('a request', () => {
+  it('names the field at fault and the code of its family', () => {
+    expect(errorOf({ temperature: 2.5 })).toEqual(refused('invalid_temperature', 'temperature'));
+    expect(errorOf({ temperature: 'hot' })).toEqual(refused('invalid_temperature', 'temperature'));
+    expect(errorOf({ top_p: -0.1 })).toEqual(refused('invalid_top_p', 'top_p'));
+    expect(errorOf({ max_tokens: 1.5 })).toEqual(refused('invalid_max_tokens', 'max_tokens'));
+    expect(errorOf({ messages: [] })).toEqual(refused('invalid_messages', 'messages'));
+    expect(errorOf({ messages: [{ role: 'nobody', content: 'x' }] })).toEqual(
+      refused('invalid_role', 'messages[0].role'),
+    );
+    expect(errorOf({ messages: [{ role: 'user', content: 5 }] })).toEqual(
+      refused('invalid_content', 'messages[0].content'),
+    );
+    expect(errorOf({ gw: { tier: 'best' } })).toEqual(refused('invalid_tier', 'gw.tier'));
+    expect(errorOf({ gw: { boundary: 1 } })).toEqual(refused('invalid_boundary', 'gw.boundary'));
+    expect(errorOf({ gw: { colour: 'green' } })).toEqual(refused('invalid_colour', 'gw.colour'));
+    expect(errorOf({ extra_body: { gw: { tier: 1 } } })).toEqual(refused('invalid_tier', 'extra_body.gw.tier'));
+  });
+
+  it('says which required parameter is missing', () => {
+    expect(errorOf({ model: undefined })).toEqual(refused('missing_required_parameter', 'model'));
+    expect(errorOf({ messages: undefined })).toEqual(refused('missing_required_parameter', 'messages'));
+    expect(errorOf({ messages: [{ content: 'x' }] })).toEqual(
+      refused('missing_required_parameter', 'messages[0].role'),
+    );
+    expect(errorOf({ messages: [{ role: 'user' }] })).toEqual(
+      refused('missing_required_parameter', 'messages[0].content'),
+    );
+  });
+
+  it('takes the options from gw or extra_body.gw, and refuses two that differ', () => {
+    for (const fields of [
+      { gw: { tier: 'proxy' } },
+      { extra_body: { gw: { tier: 'proxy' } } },
+      { gw: { tier: 'proxy' }, extra_body: { gw: { tier: 'proxy' } } },
+    ]) {
+      const parsed = chat(fields);
+      expect(parsed.ok && parsed.request.options).toEqual({ tier: 'proxy' });
+    }
+    expect(errorOf({ gw: { tier: 'proxy' }, extra_body: { gw: { tier: 'auto' } } })).toEqual(
+      refused('invalid_gw', 'gw'),
+    );
+  });
+
+  it('refuses a body that is no object', () => {
+    for (const body of ['[]', '"text"', '5', 'null']) {
+      const parsed = parseRequest('chat', Buffer.from(body));
+      expect(parsed.ok ? null : parsed.error.code).toBe('invalid_json');
+    }
+  });
+
+  it('reaches the provider with unknown fields, without ours, with usage asked for and the temperature spelled out', () => {
+    const parsed = chat({ gw: { tier: 'proxy' }, extra_body: {}, vendor_option: { a: 1 }, stream: true });
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    const sent = JSON.parse(serialise(parsed.request, 'upstream-name', true).toString());
+    expect(sent).toEqual({
+      model: 'upstream-name',
+      messages: [{ role: 'user', content: 'hi' }],
+      vendor_option: { a: 1 },
+      stream: true,
+      temperature: 1,
+      stream_options: { include_usage: true },
+    });
+    expect(JSON.parse(serialise(parsed.request, 'm', false).toString())).not.toHaveProperty('temperature');
+    expect(parsed.request.wantsUsage).toBe(false);
+  });
+});

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseStrictJson } from './strict-json.ts';
+
+const parse = (text: string) => parseStrictJson(Buffer.from(text));
+const problem = (text: string) => {
+  const result = parse(text);
+  return result.ok ? null : result.problem;
+};
+
+describe('strict JSON', () => {
+  it('reads every JSON value that JSON.stringify writes, to the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        expect(parse(JSON.stringify(value))).toEqual({ ok: true, value: JSON.parse(JSON.stringify(value)) });
+      }),
+    );
+  });
+
+  it('never accepts what JSON.parse refuses, and never throws', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        const result = parseStrictJson(bytes);
+        if (result.ok) expect(JSON.parse(Buffer.from(bytes).toString('utf8'))).toEqual(result.value);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('refuses nesting above 64 levels before any recursion could fail', () => {
+    expect(parse(`${'['.repeat(64)}${']'.repeat(64)}`).ok).toBe(true);
+    expect(problem(`${'['.repeat(65)}${']'.repeat(65)}`)).toContain('64 levels');
+    expect(problem('['.repeat(100_000))).toContain('64 levels');
+    expect(problem('{"a":'.repeat(100_000))).toContain('64 levels');
+  });
+
+  it('refuses a key that stands twice, also when one of them is escaped', () => {
+    expect(problem('{"a":1,"a":2}')).toContain('twice');
+    expect(problem('{"a":1,"\\u0061":2}')).toContain('twice');
+    expect(problem('{"x":[{"k":{},"k":1}]}')).toContain('twice');
+    expect(parse('{"a":{"a":1},"b":[{"a":1},{"a":2}],"c":"a"}').ok).toBe(true);
+  });
+
+  it('refuses NUL and half surrogate pairs in values and keys', () => {
+    expect(problem('{"a":"\\u0000"}')).toContain('NUL');
+    expect(problem('{"a":["\\ud800"]}')).toContain('surrogate');
+    expect(problem('{"\\udc00":1}')).toContain('surrogate');
+    expect(parse('{"a":"\\ud83d\\ude00"}').ok).toBe(true);
+  });
+
+  it('refuses invalid UTF-8, a byte order mark, an empty body and numbers out of range', () => {
+    expect(parseStrictJson(Buffer.from([0x22, 0xff, 0x22])).ok).toBe(false);
+    expect(problem('\ufeff{}')).not.toBeNull();
+    expect(problem('  ')).toContain('empty');
+    expect(problem('{"a":1e999}')).toContain('out of range');
+    expect(problem(`{"a":-${'9'.repeat(400)}}`)).toContain('out of range');
+    expect(parse('{"a":1e300,"b":-0.5E-3}').ok).toBe(true);
+  });
+
+  it('does not take quotes, braces and commas inside strings for structure', () => {
+    expect(parse('{"a":"\\\\","b":"}{,\\"a\\":","c":"\\\\\\""}')).toEqual({
+      ok: true,
+      value: { a: '\\', b: '}{,"a":', c: '\\"' },
+    });
+  });
+});

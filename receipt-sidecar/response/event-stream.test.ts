@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EventStream, type StreamFacts } from './event-stream.ts';
+import { eventData, splitEvents } from './events.ts';
+
+const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
+const event = (value: unknown) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
+const delta = (content: string, finish: string | null = null, index = 0) => ({
+  id: 'c1',
+  choices: [{ index, delta: { content }, finish_reason: finish }],
+});
+const usageChunk = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } };
+
+/** Feeds `text` in pieces of the given lengths and returns the data of every event that came out. */
+function run(text: string, options: { wantsUsage?: boolean; cuts?: readonly number[] } = {}) {
+  const asked: StreamFacts[] = [];
+  const stream = new EventStream({
+    wantsUsage: options.wantsUsage ?? false,
+    chunkObject: 'chat.completion.chunk',
+    addresses,
+    receipt: (facts) => {
+      asked.push(facts);
+      return { gw: '{"id":"r"}', routingTrace: '{"policy":"p"}' };
+    },
+  });
+  const bytes = Buffer.from(text);
+  const out: Buffer[] = [];
+  let from = 0;
+  for (const cut of [...(options.cuts ?? []), bytes.length]) {
+    const to = Math.min(bytes.length, from + cut);
+    out.push(stream.push(bytes.subarray(from, to)));
+    from = to;
+  }
+  out.push(stream.end());
+  const raw = Buffer.concat(out).toString('utf8');
+  const { events, rest } = splitEvents(Buffer.from(raw));
+  expect(rest.length).toBe(0);
+  const data = events.map((bytesOfEvent) => eventData(bytesOfEvent.toString('utf8')));
+  const chunks = data.filter((text_) => text_ !== null && text_ !== '[DONE]').map((text_) => JSON.parse(String(text_)));
+  return { raw, chunks, asked, done: data.at(-1) === '[DONE]' };
+}
+
+const usual =
+  event(delta('Hé')) + event(delta('llo 🌍')) + event(delta('', 'stop')) + event(usageChunk) + event('[DONE]');
+
+describe('a stream', () => {
+  it('carries the receipt on the last chunk with choices, and drops a usage chunk that nobody asked for', () => {
+    const { chunks, asked, done } = run(usual);
+    expect(chunks).toEqual([
+      delta('Hé'),
+      delta('llo 🌍'),
+      { ...delta('', 'stop'), gw: { id: 'r' }, routing_trace: { policy: 'p' } },
+    ]);
+    expect(asked).toEqual([
+      { usage: { promptTokens: 7, cachedPromptTokens: 0, completionTokens: 3 }, contentEvents: 2, failed: false },
+    ]);
+    expect(done).toBe(true);
+  });
+
+  it('carries the receipt on the usage chunk if the client asked for one', () => {
+    const { chunks } = run(usual, { wantsUsage: true });
+    expect(chunks.at(-1)).toEqual({ ...usageChunk, gw: { id: 'r' }, routing_trace: { policy: 'p' } });
+    expect(chunks.filter((chunk) => 'gw' in chunk)).toHaveLength(1);
+  });
+
+  it('comes out the same however the bytes are cut', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 60 }), fc.boolean(), (cuts, wantsUsage) => {
+        expect(run(usual, { cuts, wantsUsage }).raw).toBe(run(usual, { wantsUsage }).raw);
+      }),
+    );
+  });
+
+  it('reads events that end in CRLF, comments, and data over several lines', () => {
+    const text = `: hello\r\n\r\n${JSON.stringify(delta('a')).replace(/^/, 'data: ')}\r\n\r\ndata: {"choices":\ndata: []}\n\n${event(delta('', 'stop'))}${event('[DONE]')}`;
+    const { raw, chunks } = run(text);
+    expect(raw).toContain(': hello\r\n\r\n');
+    expect(chunks).toHaveLength(3);
+    expect(chunks.at(-1)).toHaveProperty('gw');
+  });
+
+  it('puts the receipt on the last of several choices that finish one after the other', () => {
+    const { chunks } = run(
+      event(delta('', 'stop', 0)) + event(delta('', 'length', 1)) + event(usageChunk) + event('[DONE]'),
+    );
+    expect(chunks.map((chunk) => 'gw' in chunk)).toEqual([false, true]);
+  });
+
+  it('makes a chunk of its own when nothing with choices was left to carry the receipt', () => {
+    const { raw, chunks, asked } = run(event(delta('a')) + event('[DONE]'));
+    expect(chunks.at(-1)).toMatchObject({ object: 'chat.completion.chunk', choices: [], gw: { id: 'r' } });
+    expect(raw.indexOf('"gw"')).toBeLessThan(raw.indexOf('[DONE]'));
+    expect(asked[0]).toMatchObject({ usage: null, contentEvents: 1 });
+    expect(run(event(delta('a'))).chunks.at(-1)).toHaveProperty('gw');
+  });
+
+  it('ends with one error event and no [DONE] when the provider reports an error or sends rubbish', () => {
+    for (const bad of [event({ error: { message: 'secret detail' } }), 'data: {"broken\n\n']) {
+      const { raw, chunks, asked, done } = run(event(delta('a')) + bad + event(delta('b')) + event('[DONE]'));
+      expect(chunks).toHaveLength(2);
+      expect(chunks[1].error.type).toBe('inference_error');
+      expect(raw).not.toContain('secret detail');
+      expect(done).toBe(false);
+      expect(asked).toEqual([{ usage: null, contentEvents: 1, failed: true }]);
+    }
+  });
+
+  it('lets no gw or routing_trace of the provider through', () => {
+    const forged = { ...delta('a'), gw: { id: 'forged' }, routing_trace: 'forged' };
+    const { raw, chunks } = run(
+      event(forged) +
+        event({ ...delta('', 'stop'), gw: 'forged' }) +
+        event({ ...usageChunk, gw: 'forged' }) +
+        event('[DONE]'),
+    );
+    expect(raw).not.toContain('forged');
+    expect(chunks.map((chunk) => chunk.gw)).toEqual([undefined, { id: 'r' }]);
+  });
+
+  it('asks for the receipt once, whatever comes', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.constantFrom(
+            event(delta('a')),
+            event(delta('', 'stop')),
+            event(usageChunk),
+            event('[DONE]'),
+            ': c\n\n',
+            'data: x\n\n',
+            'rubbish',
+          ),
+          { maxLength: 12 },
+        ),
+        fc.boolean(),
+        (parts, wantsUsage) => {
+          expect(run(parts.join(''), { wantsUsage }).asked).toHaveLength(1);
+        },
+      ),
+    );
+  });
+});
