@@ -138,6 +138,11 @@ describe('input tokens', () => {
     for (const value of [energy_wh, carbon_operation_g, carbon_embodied_g, water_ml]) expect(value).toBeGreaterThan(0);
   });
 
+  it('do not depend on the parameters that only fill memory', () => {
+    const model = { ...embedding, totalParametersB: { min: 1, max: 9 } };
+    expect(assess({ ...call, model })).toEqual(assess({ ...call, model: embedding }));
+  });
+
   it('widen the bounds by the range of the utilisation', () => {
     const facts = { ...call, model: embedding, usage: { ...usage, completionTokens: 0 } };
     const { energy_high_wh, energy_low_wh, energy_wh, uncertainty_basis } = impact(facts);

@@ -17,6 +17,7 @@ export interface Impact {
   readonly tier_reason: string;
   readonly boundary: Boundary;
   readonly boundary_excludes: string[];
+  readonly grid_zone: string;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly energy_wh: number;
@@ -44,7 +45,6 @@ export interface Impact {
   readonly grid_intensity_requested_at: string;
   readonly grid_intensity_age_minutes: number | null;
   readonly grid_temporal_match: TemporalMatch;
-  readonly grid_zone: string;
   readonly methodology: string;
   readonly methodology_version: string;
   readonly methodology_hash: string;
@@ -64,7 +64,7 @@ export interface ImpactInputs {
 
 /** Null if a result is not a finite, non-negative number: the inputs were out of the formulas' range. */
 export function impactOf(inputs: ImpactInputs): Impact | null {
-  const { boundary, estimate, grid, methodology, provenance, site, usage } = inputs;
+  const { boundary, estimate, grid, methodology, site, usage } = inputs;
   const account = (work: Estimate['central']) => accountFor(work, site, grid, methodology.idleShare);
   const footprintOf = boundary === 'narrow' ? narrowFootprint : comprehensiveFootprint;
   const central = account(estimate.central);
@@ -76,6 +76,7 @@ export function impactOf(inputs: ImpactInputs): Impact | null {
     tier_reason: inputs.tierReason,
     boundary,
     boundary_excludes: exclusions(boundary, methodology, footprint.water_ml !== null),
+    grid_zone: grid.zone,
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     energy_wh: footprint.energy_wh,
@@ -97,18 +98,23 @@ export function impactOf(inputs: ImpactInputs): Impact | null {
     water_ml: footprint.water_ml,
     uncertainty_basis: estimate.basis,
     pue: decimal(site.pue),
+    ...gridFields(grid, inputs.provenance),
+    methodology: methodology.id,
+    methodology_version: methodology.version,
+    methodology_hash: methodology.hash,
+  };
+  return isSound(impact) ? impact : null;
+}
+
+function gridFields(grid: GridReading, provenance: GridProvenance) {
+  return {
     grid_intensity_g_per_kwh: decimal(grid.gPerKwh),
     grid_intensity_source: grid.source,
     grid_intensity_observed_at: provenance.observedAt,
     grid_intensity_requested_at: provenance.requestedAt,
     grid_intensity_age_minutes: provenance.ageMinutes,
     grid_temporal_match: provenance.temporalMatch,
-    grid_zone: grid.zone,
-    methodology: methodology.id,
-    methodology_version: methodology.version,
-    methodology_hash: methodology.hash,
   };
-  return isSound(impact) ? impact : null;
 }
 
 type Footprint = Pick<
