@@ -40,7 +40,7 @@ def read(folder: Path, wheel: str, member: str):
 
 def write(name: str, head: dict, rows: list) -> None:
     """One row a line, so that a change of the data reads well as a diff."""
-    lines = ",\n".join("    " + json.dumps(row, ensure_ascii=False) for row in rows)
+    lines = ",\n".join("    { " + json.dumps(row, ensure_ascii=False)[1:-1] + " }" for row in rows)
     body = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
     (DATA / name).write_text("{\n" + body + '  "rows": [\n' + lines + "\n  ]\n}\n", encoding="utf-8")
     print(f"{name}: {len(rows)} rows")
