@@ -1,13 +1,14 @@
 /** Builds the two HTTP applications of the control plane. Listening is the server's business. */
+import { apiError } from '@gw/contract/errors';
 import { openApiDocument } from '@gw/contract/openapi';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Context } from './context.ts';
 import { healthRoute } from './health.ts';
 import { demandToken } from './identity.ts';
 import { receiptRoutes } from './receipts/routes.ts';
-import { handleErrors, sendJson } from './replies.ts';
+import { handleErrors, refuse, sendJson } from './replies.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { type XdsOptions, xdsRoutes } from './xds/routes.ts';
 
@@ -41,7 +42,9 @@ function bareApp(context: Context): FastifyInstance {
   const app = Fastify({
     loggerInstance: logger,
     // Envoy writes the access log; a second line per request would double its cost.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
+    // A path that can not be decoded never reaches the error handler.
+    frameworkErrors: (_fault, _request, reply) => refuse(reply, apiError('invalid_request'), context.addresses),
     requestIdHeader: 'x-request-id',
     bodyLimit: 64 * 1024,
     // Longer than Envoy keeps an idle connection, so that this side never closes one in use.

@@ -13,9 +13,10 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-export async function startTestPostgres(): Promise<TestPostgres> {
+/** Not durable, it is faster, but a kill may take the last commits with it. */
+export async function startTestPostgres(durable = false): Promise<TestPostgres> {
   const dir = mkdtempSync(join(tmpdir(), 'gwpg-'));
-  const options = { dir, log: () => {}, durable: false };
+  const options = { dir, log: () => {}, durable };
   let server = await startPostgres(options);
   return {
     url: server.url,

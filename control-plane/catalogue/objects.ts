@@ -1,7 +1,9 @@
 /** Models and regions as a client sees them, made from the snapshot. */
 import type { ModelObject, RegionObject } from '@gw/contract/catalogue';
-import type { Snapshot, SnapshotGridReading, SnapshotModel, SnapshotRegion } from '@gw/contract/internal/snapshot';
+import type { Snapshot, SnapshotGridReading, SnapshotRegion } from '@gw/contract/internal/snapshot';
 import type { Receipt } from '@gw/contract/receipt';
+import { gridProvenance } from '@gw/methodology/grid';
+import { availableTiers } from '@gw/methodology/tier';
 
 /** An allow-list of models, or null for all. */
 export type AllowedModels = readonly string[] | null;
@@ -21,7 +23,7 @@ export function modelObjects(snapshot: Snapshot, allowed: AllowedModels): ModelO
       context_window: model.contextWindow,
       modalities: model.modalities,
       regions,
-      tiers: tiersOf(model),
+      tiers: [...availableTiers(model)],
     };
   });
 }
@@ -29,14 +31,6 @@ export function modelObjects(snapshot: Snapshot, allowed: AllowedModels): ModelO
 function regionsServing(snapshot: Snapshot, modelId: string): string[] {
   const codes = snapshot.deployments.filter((each) => Object.hasOwn(each.models, modelId)).map((each) => each.region);
   return snapshot.regions.filter((region) => codes.includes(region.code)).map((region) => region.code);
-}
-
-/** Telemetry joins once measured energy is read from replies: an offer that always fails would be none. */
-function tiersOf(model: SnapshotModel): ModelObject['tiers'] {
-  const tiers: ModelObject['tiers'] = [];
-  if (model.modelClass !== null) tiers.push('proxy');
-  if (model.activeParametersB !== null && model.totalParametersB !== null) tiers.push('parametric');
-  return tiers;
 }
 
 export function regionObject(
@@ -74,23 +68,13 @@ type GridFields = Pick<
 >;
 
 function gridFields(reading: SnapshotGridReading | undefined, requestedAt: Date): GridFields {
+  const provenance = reading ? gridProvenance(reading, requestedAt.toISOString()) : null;
   return {
     grid_intensity_g_per_kwh: reading?.gPerKwh ?? null,
     grid_intensity_source: reading?.source ?? null,
-    grid_intensity_observed_at: reading ? new Date(reading.observedAt).toISOString() : null,
+    grid_intensity_observed_at: provenance?.observedAt ?? null,
     grid_intensity_requested_at: requestedAt.toISOString(),
-    grid_intensity_age_minutes: reading ? ageMinutes(reading, requestedAt) : null,
-    grid_temporal_match: reading ? (reading.temporalMatch ?? defaultMatch(reading)) : 'none',
+    grid_intensity_age_minutes: provenance?.ageMinutes ?? null,
+    grid_temporal_match: provenance?.temporalMatch ?? 'none',
   };
 }
-
-/** Minutes between observation and request, with one decimal; 0 inside the observed interval, null for a forecast. */
-function ageMinutes(reading: SnapshotGridReading, requestedAt: Date): number | null {
-  if (reading.signal === 'forecast') return null;
-  const at = requestedAt.getTime();
-  if (at >= Date.parse(reading.periodStart) && at < Date.parse(reading.periodEnd)) return 0;
-  return Math.max(0, Math.round((at - Date.parse(reading.observedAt)) / 6000) / 10);
-}
-
-const defaultMatch = (reading: SnapshotGridReading): Receipt['grid_temporal_match'] =>
-  reading.signal === 'annual' ? 'annual_fallback' : reading.signal === 'forecast' ? 'forecast' : 'none';

@@ -1,0 +1,103 @@
+import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
+import { type Snapshot, type SnapshotGridReading, snapshotSchema } from '@gw/contract/internal/snapshot';
+import { annualReading } from '@gw/methodology/grid-annual';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
+import { type CatalogueKeeper, createCatalogueKeeper } from './keeper.ts';
+import type { AnnualReading } from './read.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+}, 120_000);
+afterAll(() => stores?.stop());
+
+const keeperOf = (reading: AnnualReading = annualReading): CatalogueKeeper =>
+  createCatalogueKeeper({
+    db: stores.db,
+    redis: stores.redis,
+    annualReading: reading,
+    now: () => new Date(),
+    log: silentLog,
+  });
+const published = async (): Promise<Snapshot> =>
+  snapshotSchema.parse(JSON.parse((await stores.redis.get(snapshotKey)) ?? 'null'));
+const publishedVersion = async () => Number(await stores.redis.get(snapshotVersionKey));
+
+test('the snapshot in Redis holds the seeded catalogue with a grid reading for each zone', async () => {
+  await keeperOf().refresh();
+  const snapshot = await published();
+  expect(snapshot.version).toBe(await publishedVersion());
+  expect(snapshot.models.find((model) => model.id === 'sim-measured')).toMatchObject({
+    kind: 'chat',
+    activeParametersB: { min: 5.1, max: 5.1 },
+    totalParametersB: { min: 117, max: 117 },
+    modelClass: 'moe_small_active',
+    contextWindow: 131_072,
+  });
+  expect(snapshot.deployments.map(({ id, region }) => [id, region])).toEqual([
+    ['sim-eu-north', 'eu-north'],
+    ['sim-eu-west', 'eu-west'],
+    ['sim-us-east', 'us-east'],
+  ]);
+  expect(snapshot.grid.map((reading) => reading.zone)).toEqual(['USA', 'SWE', 'FRA']);
+});
+
+test('a change is published under a higher version and announced, and nothing is published without one', async () => {
+  const keeper = keeperOf();
+  await keeper.refresh();
+  const before = await published();
+  await keeper.refresh();
+  expect(await published()).toEqual(before);
+  const subscriber = stores.connect();
+  await new Promise((resolve) => subscriber.once('ready', resolve));
+  await subscriber.subscribe(snapshotChannel);
+  const announced = new Promise<string>((resolve) => subscriber.once('message', (_channel, text) => resolve(text)));
+  await stores.db.region.update({ where: { code: 'us-east' }, data: { status: 'degraded' } });
+  await keeper.refresh();
+  expect(Number(await announced)).toBe(await publishedVersion());
+  expect(await publishedVersion()).toBeGreaterThan(before.version);
+  expect((await published()).regions.find((region) => region.code === 'us-east')?.status).toBe('degraded');
+});
+
+test('a snapshot that Redis lost is published again', async () => {
+  const keeper = keeperOf();
+  await keeper.refresh();
+  const before = await published();
+  await stores.redis.flushall();
+  await keeper.refresh();
+  expect(await published()).toEqual({ ...before, publishedAt: expect.any(String) });
+});
+
+test('after the database was replaced the version goes on above the one that services hold', async () => {
+  await stores.redis.set(snapshotVersionKey, 9000);
+  await keeperOf().refresh();
+  expect(await publishedVersion()).toBe(9001);
+  expect((await published()).version).toBe(9001);
+});
+
+test('a new program with other grid data publishes them under a new version, once', async () => {
+  const before = await publishedVersion();
+  const other = (zone: string): SnapshotGridReading | null => {
+    const reading = annualReading(zone);
+    return reading && { ...reading, gPerKwh: reading.gPerKwh + 1 };
+  };
+  const keeper = keeperOf(other);
+  await keeper.refresh();
+  expect(await publishedVersion()).toBe(before + 1);
+  expect((await published()).grid[0]?.gPerKwh).toBe((annualReading('USA')?.gPerKwh ?? 0) + 1);
+  await keeper.refresh();
+  await keeperOf(other).refresh();
+  expect(await publishedVersion()).toBe(before + 1);
+});
+
+test('an instance that lags behind never replaces a newer snapshot', async () => {
+  const slow = keeperOf();
+  await slow.refresh();
+  await stores.db.region.update({ where: { code: 'us-east' }, data: { status: 'active' } });
+  await Promise.all([keeperOf().refresh(), slow.refresh(), keeperOf().refresh()]);
+  await slow.refresh();
+  const { version } = await stores.db.catalogueVersion.findFirstOrThrow();
+  expect(await publishedVersion()).toBe(version);
+  expect((await published()).version).toBe(version);
+});

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from './config.ts';
+
+const good = {
+  GW_CONTROL_INTERNAL_LISTEN: 'unix:/run/gw/control.sock',
+  GW_DATABASE_URL: 'postgresql://gw@localhost/gw',
+  GW_REDIS_URL: '/run/valkey.sock',
+  GW_INTERNAL_TOKEN: 'x'.repeat(32),
+};
+
+test('credentials are read by their reference, an empty one counts as absent', () => {
+  const { credentials } = loadConfig({ ...good, GW_CREDENTIAL_OPENAI: 'sk-1', GW_CREDENTIAL_EMPTY: '' });
+  expect([...credentials]).toEqual([['OPENAI', 'sk-1']]);
+});
+
+test('every problem is reported at once, and no secret is', () => {
+  const secret = 'short-secret';
+  expect(() => loadConfig({ GW_INTERNAL_TOKEN: secret })).toThrow(
+    /GW_CONTROL_INTERNAL_LISTEN[\s\S]*GW_DATABASE_URL[\s\S]*GW_REDIS_URL[\s\S]*GW_INTERNAL_TOKEN/,
+  );
+  expect(() => loadConfig({ GW_INTERNAL_TOKEN: secret })).not.toThrow(secret);
+});

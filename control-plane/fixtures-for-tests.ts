@@ -1,0 +1,154 @@
+/** Real stores and ready-made receipts for the tests of the control plane. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startValkey } from '@gw/cli/services/valkey';
+import type { Addresses } from '@gw/contract/errors';
+import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
+import type { Receipt } from '@gw/contract/receipt';
+import { type Database, openDatabase } from '@gw/prisma/client';
+import { migrate } from '@gw/prisma/migrate';
+import { startTestPostgres, type TestPostgres } from '@gw/prisma/postgres-for-tests';
+import { seed } from '@gw/prisma/seed';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+
+export const silentLog = pino({ level: 'silent' });
+
+export const addresses: Addresses = {
+  baseUrl: 'https://gw.example',
+  statusUrl: 'https://status.example',
+  auditEmail: 'audit@example.com',
+  securityEmail: 'security@example.com',
+};
+
+export interface Stores {
+  readonly postgres: TestPostgres;
+  readonly db: Database;
+  readonly redis: Redis;
+  /** A further connection. */
+  connect(): Redis;
+  stopRedis(): Promise<void>;
+  /** Comes back empty. */
+  startRedis(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startStores(): Promise<Stores> {
+  const dir = mkdtempSync(join(tmpdir(), 'gwcp-'));
+  const options = { dir, log: () => {}, durable: false };
+  const postgres = await startTestPostgres(true);
+  let valkey = await startValkey(options);
+  await migrate(postgres.url, () => {});
+  const db = openDatabase(postgres.url);
+  await seed(db, { pepper: randomBytes(32), simulatorUrl: 'http://127.0.0.1:9000' });
+  const path = valkey.url;
+  const connections: Redis[] = [];
+  const connect = (): Redis => {
+    const redis = new Redis(path, { retryStrategy: () => 50, enableOfflineQueue: false, maxRetriesPerRequest: 0 });
+    redis.on('error', () => {});
+    connections.push(redis);
+    return redis;
+  };
+  const redis = connect();
+  await new Promise((resolve) => redis.once('ready', resolve));
+  return {
+    postgres,
+    db,
+    redis,
+    connect,
+    stopRedis: () => valkey.stop(),
+    startRedis: async () => {
+      valkey = await startValkey(options);
+    },
+    stop: async () => {
+      for (const each of connections) each.disconnect();
+      await db.$disconnect();
+      await Promise.all([valkey.stop(), postgres.stop()]);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Tries until it is true, or gives up after 15 s. */
+export async function eventually(check: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!(await Promise.resolve(check()).catch(() => false))) {
+    if (Date.now() > deadline) throw new Error('it did not come true within 15 s');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** An id as the sidecar makes it: UUIDv7 of the given time. */
+export function receiptIdAt(time: Date): string {
+  const ms = time.getTime().toString(16).padStart(12, '0');
+  return `rcpt_${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`;
+}
+
+const measured = {
+  energy_wh: 1.5,
+  energy_accelerator_wh: 1,
+  energy_host_wh: 0.3,
+  energy_idle_wh: null,
+  energy_overhead_wh: 0.2,
+  energy_low_wh: 1.2,
+  energy_high_wh: 1.9,
+  energy_split: 'modelled' as const,
+  energy_failed_attempts_wh: null,
+  carbon_g: 0.6,
+  carbon_operation_g: 0.5,
+  carbon_embodied_g: 0.1,
+  carbon_low_g: 0.4,
+  carbon_high_g: 0.8,
+  sci_g_per_request: 0.6,
+  water_ml: 2.5,
+  uncertainty_basis: 'test',
+};
+
+export function receiptOf(changes: Partial<Receipt> = {}): Receipt {
+  const id = changes.id ?? receiptIdAt(new Date());
+  const createdAt = new Date(Number.parseInt(id.slice(5, 18).replace('-', ''), 16)).toISOString();
+  return {
+    id,
+    object: 'gw.receipt',
+    version: 1,
+    supersedes: null,
+    created_at: createdAt,
+    request_id: 'req',
+    status: 'complete',
+    tier: 'parametric',
+    requested_tier: 'auto',
+    tier_reason: 'test',
+    boundary: 'comprehensive',
+    boundary_excludes: [],
+    model: 'sim-small',
+    provider: 'simulator',
+    region: 'us-east',
+    grid_zone: 'USA',
+    prompt_tokens: 10,
+    completion_tokens: 20,
+    usage_source: 'provider',
+    ...measured,
+    pue: 1.1,
+    grid_intensity_g_per_kwh: 380,
+    grid_intensity_source: 'test',
+    grid_intensity_observed_at: createdAt,
+    grid_intensity_requested_at: createdAt,
+    grid_intensity_age_minutes: 0,
+    grid_temporal_match: 'annual_fallback',
+    methodology: 'test',
+    methodology_version: '1',
+    methodology_hash: 'x',
+    ...changes,
+  };
+}
+
+export const entryOf = (changes: Partial<Receipt> = {}, accountId = 'acct_demo_audit'): LedgerEntry => ({
+  accountId,
+  keyId: 'key',
+  endpoint: '/v1/chat/completions',
+  receipt: receiptOf(changes),
+  routingTrace: null,
+  facts: { inputs: 'of the calculation' },
+});

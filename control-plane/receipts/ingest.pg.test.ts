@@ -1,0 +1,145 @@
+import {
+  deadLedgerStream,
+  ledgerGroup,
+  ledgerStream,
+  pendingReceiptsKey,
+  receiptKey,
+} from '@gw/contract/internal/redis';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { entryOf, eventually, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
+import { type Ingester, startIngester } from './ingest.ts';
+import { sweepPending } from './sweep.ts';
+
+let stores: Stores;
+let ingesters: Ingester[] = [];
+
+beforeAll(async () => {
+  stores = await startStores();
+}, 120_000);
+afterAll(() => stores?.stop());
+beforeEach(async () => {
+  await stores.redis.flushall();
+  await stores.db.$executeRaw`TRUNCATE receipts`;
+});
+afterEach(async () => {
+  await Promise.all(ingesters.map((ingester) => ingester.stop()));
+  ingesters = [];
+});
+
+const start = (consumer: string, abandonedAfterMs?: number): void => {
+  const redis = stores.connect();
+  ingesters.push(
+    startIngester({ db: stores.db, redis, log: silentLog, consumer, ...(abandonedAfterMs && { abandonedAfterMs }) }),
+  );
+};
+const add = (entry: unknown) =>
+  stores.redis.xadd(ledgerStream, '*', 'entry', typeof entry === 'string' ? entry : JSON.stringify(entry));
+const rowCount = () => stores.db.receipt.count();
+const emptied = async () => (await stores.redis.xlen(ledgerStream)) === 0;
+
+test('every entry becomes one row with the text that the client saw, and leaves the stream', async () => {
+  const entries = Array.from({ length: 1200 }, (_, i) => entryOf({ prompt_tokens: i, energy_wh: 0.1 + i / 3 }));
+  for (const entry of entries) await add(entry);
+  start('one');
+  await eventually(emptied);
+  expect(await rowCount()).toBe(1200);
+  const stored = await stores.db.$queryRaw<{ body: string; facts: string }[]>`
+    SELECT body::text AS body, facts::text AS facts FROM receipts`;
+  expect(stored.map((row) => row.body).sort()).toEqual(entries.map((entry) => JSON.stringify(entry.receipt)).sort());
+  expect(stored[0]?.facts).toBe('{"inputs":"of the calculation"}');
+});
+
+test('an entry that arrives twice, and two ingesters at once, make one row each', async () => {
+  const entries = Array.from({ length: 300 }, () => entryOf());
+  for (const entry of [...entries, ...entries]) await add(entry);
+  start('one');
+  start('two');
+  await eventually(emptied);
+  expect(await rowCount()).toBe(300);
+});
+
+test('what can never be stored goes to the dead letters once, and the others of its batch are stored', async () => {
+  await add('not json');
+  await add({ ...entryOf(), receipt: { id: 'rcpt_x' } });
+  await add(entryOf({ status: 'pending' }));
+  // Valid JSON that the database has no text for.
+  await add(entryOf({ model: 'nul\u0000' }));
+  const good = [entryOf(), entryOf(), entryOf()];
+  for (const entry of good) await add(entry);
+  start('one');
+  await eventually(emptied);
+  expect(await rowCount()).toBe(3);
+  const dead = await stores.redis.xrange(deadLedgerStream, '-', '+');
+  expect(dead.map(([, fields]) => fields?.[3]).sort()).toEqual([
+    'not valid JSON',
+    expect.stringMatching(/^receipt\./),
+    expect.stringMatching(/^receipt\./),
+    'the database refuses its values',
+  ]);
+  expect((await stores.redis.xpending(ledgerStream, ledgerGroup))[0]).toBe(0);
+});
+
+test('entries that a dead consumer had read are taken over', async () => {
+  await stores.redis.xgroup('CREATE', ledgerStream, ledgerGroup, '0', 'MKSTREAM');
+  for (let i = 0; i < 5; i++) await add(entryOf());
+  await stores.redis.xreadgroup('GROUP', ledgerGroup, 'dead', 'COUNT', 3, 'STREAMS', ledgerStream, '>');
+  start('living', 50);
+  await eventually(emptied);
+  expect(await rowCount()).toBe(5);
+});
+
+test('a killed Postgres loses no receipt: they wait in the stream and go on when it is back', async () => {
+  start('one');
+  await add(entryOf());
+  await eventually(emptied);
+  await stores.postgres.kill();
+  for (let i = 0; i < 50; i++) await add(entryOf());
+  await stores.postgres.start();
+  await eventually(emptied);
+  expect(await rowCount()).toBe(51);
+}, 30_000);
+
+test('Redis that comes back empty is ingested from again', async () => {
+  start('one');
+  await add(entryOf());
+  await eventually(emptied);
+  await stores.stopRedis();
+  await stores.startRedis();
+  await eventually(async () => (await stores.redis.ping()) === 'PONG');
+  await add(entryOf());
+  await eventually(async () => (await rowCount()) === 2);
+}, 30_000);
+
+test('a pending receipt whose holder died is closed as degraded, once, by any number of sweepers', async () => {
+  const entry = entryOf({ status: 'pending', energy_wh: null });
+  const { id } = entry.receipt;
+  await stores.redis.set(receiptKey(id), JSON.stringify(entry));
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1, id);
+  const closed = await Promise.all([1, 2, 3].map(() => sweepPending(stores.redis, new Date(), silentLog)));
+  expect(closed.reduce((a, b) => a + b)).toBe(1);
+  const stored = JSON.parse((await stores.redis.get(receiptKey(id))) ?? '');
+  expect(stored.receipt).toMatchObject({
+    status: 'complete',
+    tier: 'degraded',
+    degraded_reason: 'sidecar_unavailable',
+    explanation: expect.any(String),
+    recalculable: false,
+  });
+  expect(await stores.redis.zcard(pendingReceiptsKey)).toBe(0);
+  start('one');
+  await eventually(async () => (await rowCount()) === 1);
+  expect(await stores.db.receipt.findMany()).toMatchObject([{ id, tier: 'degraded', status: 'complete' }]);
+});
+
+test('a holder that is alive, or that has finished, keeps its receipt', async () => {
+  const alive = entryOf({ status: 'pending' });
+  const finished = entryOf();
+  for (const entry of [alive, finished]) await stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify(entry));
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() + 60_000, alive.receipt.id);
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1, finished.receipt.id);
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1, 'rcpt_gone');
+  expect(await sweepPending(stores.redis, new Date(), silentLog)).toBe(0);
+  expect(await stores.redis.zrange(pendingReceiptsKey, '0', '-1')).toEqual([alive.receipt.id]);
+  expect(await stores.redis.get(receiptKey(finished.receipt.id))).toBe(JSON.stringify(finished));
+  expect(await stores.redis.xlen(ledgerStream)).toBe(0);
+});

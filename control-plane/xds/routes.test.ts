@@ -1,0 +1,126 @@
+import { clusterResources, listenerResources, secretResources } from '@gw/envoy/clusters';
+import type { Database } from '@gw/prisma/client';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { buildInternalApp } from '../app.ts';
+import type { Catalogue } from '../catalogue/read.ts';
+
+const token = 'a-token-of-the-tests-that-is-long-enough';
+const secret = 'sk-very-secret';
+
+const region = (code: string, preference: number): Catalogue['regions'][number] => ({
+  code,
+  name: code,
+  country: 'x',
+  gridZone: 'x',
+  status: 'active',
+  preference,
+});
+const deployment = (id: string, provider: string, at: string): Catalogue['deployments'][number] => ({
+  id,
+  provider,
+  region: at,
+  models: { m: 'm' },
+  pue: 1,
+  wueOnsiteLPerKwh: null,
+  telemetry: null,
+});
+const catalogue: Catalogue = {
+  version: 1,
+  models: [],
+  regions: [region('a', 0), region('b', 1)],
+  deployments: [deployment('da', 'plain', 'a'), deployment('db', 'paid', 'b')],
+  providers: [
+    {
+      id: 'plain',
+      kind: 'simulator',
+      baseUrl: 'http://sim:1/v1',
+      authHeader: null,
+      authScheme: null,
+      credentialRef: null,
+    },
+    {
+      id: 'paid',
+      kind: 'openai',
+      baseUrl: 'https://paid/v1',
+      authHeader: 'authorization',
+      authScheme: 'Bearer',
+      credentialRef: 'PAID',
+    },
+  ],
+};
+
+/** The stores are never asked: xDS is answered from memory. */
+function appWith(held: Catalogue | null, logged: string[] = []) {
+  const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
+  const snapshot = { version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] };
+  const addresses = { baseUrl: 'http://gw', statusUrl: '', auditEmail: '', securityEmail: '' };
+  return buildInternalApp(
+    {
+      db: {} as Database,
+      redis: new Redis({ lazyConnect: true }),
+      log,
+      addresses,
+      now: () => new Date(0),
+      catalogue: { current: () => (held === null ? null : { catalogue: held, snapshot }) },
+    },
+    {
+      internalToken: token,
+      writer: { clusterResources, listenerResources, secretResources },
+      credentials: new Map([
+        ['PAID', secret],
+        ['OTHER', 'sk-other'],
+      ]),
+    },
+  );
+}
+
+const ask = (app: ReturnType<typeof appWith>, path: string, payload: object) =>
+  app.inject({
+    method: 'POST',
+    url: `/v3/discovery:${path}`,
+    headers: { 'x-gw-internal-token': `Bearer ${token}` },
+    payload: { node: { id: 'envoy' }, ...payload },
+  });
+
+test('Envoy gets a leaf per deployment and a cluster for every fail-over order, then 304 while nothing changes', async () => {
+  const app = appWith(catalogue);
+  const reply = (
+    await ask(app, 'clusters', { type_url: 'type.googleapis.com/envoy.config.cluster.v3.Cluster' })
+  ).json();
+  expect(reply.type_url).toBe('type.googleapis.com/envoy.config.cluster.v3.Cluster');
+  const names = reply.resources.map((resource: { name: string }) => resource.name);
+  for (const order of ['order:da', 'order:db', 'order:da>db', 'order:db>da']) expect(names).toContain(order);
+  const again = await ask(app, 'clusters', { version_info: reply.version_info });
+  expect([again.statusCode, again.body]).toEqual([304, '']);
+  const changed = appWith({ ...catalogue, deployments: catalogue.deployments.slice(0, 1) });
+  expect((await ask(changed, 'clusters', { version_info: reply.version_info })).statusCode).toBe(200);
+});
+
+test('every instance answers with the same version', async () => {
+  const versions = await Promise.all(
+    [appWith(catalogue), appWith(structuredClone(catalogue))].map(
+      async (app) => (await ask(app, 'listeners', {})).json().version_info,
+    ),
+  );
+  expect(versions[0]).toBe(versions[1]);
+});
+
+test('a secret is in the answer for secrets alone, only if it is asked for and a provider names it, and never in the log', async () => {
+  const logged: string[] = [];
+  const app = appWith(catalogue, logged);
+  const open = await Promise.all(['clusters', 'listeners'].map(async (path) => (await ask(app, path, {})).body));
+  expect(open.join()).not.toContain(secret);
+  const refused = { error_detail: { message: 'no' } };
+  const reply = await ask(app, 'secrets', { resource_names: ['PAID', 'OTHER', 'NONE'], ...refused });
+  expect(reply.json().resources.map((resource: { name: string }) => resource.name)).toEqual(['PAID']);
+  expect(reply.body).toContain(secret);
+  expect((await ask(app, 'secrets', { resource_names: [] })).json().resources).toEqual([]);
+  expect(logged.join()).toContain('Envoy refused its configuration');
+  expect(logged.join()).not.toContain('sk-');
+});
+
+test('before the catalogue was read Envoy gets a fault and not an empty configuration', async () => {
+  expect((await ask(appWith(null), 'clusters', {})).statusCode).toBe(500);
+});
