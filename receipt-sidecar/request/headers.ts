@@ -4,8 +4,19 @@ import type { Headers } from '../messages.ts';
 
 const maxBytes = 10 * 1024 * 1024;
 
-/** `x-request-id` and `x-envoy-*` stay for Envoy itself; the listener of the deployment takes them off. `x-sim-*` is for the simulator. */
-const forwarded = new Set(['content-type', 'content-length', 'accept', 'user-agent', 'traceparent', 'x-request-id']);
+/**
+ * `x-request-id` and `x-forwarded-proto` stay for Envoy itself (without the latter no route matches after this phase);
+ * the listener of the deployment takes them off. `x-sim-*` is for the simulator.
+ */
+const forwarded = new Set([
+  'content-type',
+  'content-length',
+  'accept',
+  'user-agent',
+  'traceparent',
+  'x-request-id',
+  'x-forwarded-proto',
+]);
 
 export function refusedHeaders(headers: Headers): ApiError | null {
   const type = (headers.get('content-type') ?? '').split(';');
