@@ -1,0 +1,88 @@
+/** `gw bench`: starts what is measured, measures it in turns, prints the report, and stops all it started. */
+import { availableParallelism } from 'node:os';
+import { findOnPath } from '@gw/cli/services/child';
+import { autocannonLoad } from './json-load.ts';
+import { microBenchmarks } from './micro.ts';
+import { type Options, readOptions, UsageError, usage } from './options.ts';
+import { usedBy } from './processes.ts';
+import { figuresOf, furtherEventCpuUs, goalsOf, type Report, streamSettings } from './report.ts';
+import { runRounds, type Sample, scenarios } from './rounds.ts';
+import { reportText } from './table.ts';
+import type { Target } from './target.ts';
+import { startTargets } from './targets.ts';
+import { wrkLoad } from './wrk.ts';
+
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+const now = (): number => performance.now();
+
+const MB = 1024 * 1024;
+function rssMb(target: Target): Record<string, number> {
+  return Object.fromEntries(Object.entries(usedBy(target.pids())).map(([part, used]) => [part, used.rssBytes / MB]));
+}
+
+function makeReport(options: Options, generator: string, targets: readonly Target[], samples: Sample[]): Report {
+  const byName = <T>(value: (target: Target) => T): Partial<Record<Target['name'], T>> =>
+    Object.fromEntries(targets.map((target) => [target.name, value(target)]));
+  const report = {
+    generator,
+    machine: {
+      cpus: availableParallelism(),
+      platform: `${process.platform} ${process.arch}`,
+      node: process.versions.node,
+    },
+    rounds: options.rounds,
+    secondsPerMeasurement: options.seconds,
+    streams: streamSettings,
+    figures: scenarios.flatMap((scenario) => targets.map(({ name }) => figuresOf(samples, scenario, name))),
+    cpuUsPerFurtherEvent: byName(({ name }) => furtherEventCpuUs(samples, name)),
+    rssMb: byName(rssMb),
+    micro: microBenchmarks(now),
+  };
+  return { ...report, goals: options.gateway ? goalsOf(report) : [] };
+}
+
+async function bench(options: Options, signal: AbortSignal): Promise<Report> {
+  const wrk = findOnPath('wrk');
+  say(wrk === null ? 'load generator: autocannon (wrk is not on PATH)' : `load generator: wrk (${wrk})`);
+  const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  aborted.catch(() => undefined);
+  const started = await startTargets(options.gateway, { log: say, signal });
+  try {
+    const { targets, model } = started;
+    const { seconds, rounds, warmUpSeconds } = options;
+    const jsonLoad = wrk === null ? autocannonLoad : wrkLoad(wrk);
+    const run = runRounds({ targets, model, jsonLoad, seconds, rounds, warmUpSeconds, progress: say, signal });
+    const samples = await Promise.race([run, aborted]);
+    return makeReport(options, wrk === null ? 'autocannon' : 'wrk', targets, samples);
+  } finally {
+    await started.stop();
+  }
+}
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const interrupt = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => interrupt.abort(new Error(`Stopped by ${name}.`)));
+  }
+  const report = await bench(options, interrupt.signal);
+  process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
+  return 0;
+}
+
+/** Ends only when all was written: a pipe takes a long report in pieces. */
+function exit(code: number): void {
+  process.stdout.write('', () => process.exit(code));
+}
+
+main().then(exit, (error: unknown) => {
+  say(error instanceof Error ? error.message : String(error));
+  if (error instanceof UsageError) say(usage);
+  exit(error instanceof UsageError ? 2 : 1);
+});

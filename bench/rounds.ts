@@ -1,0 +1,117 @@
+/**
+ * The measurements, in turns: each round measures every scenario at every target, so that a machine that becomes slower
+ * or busier meanwhile changes all of them alike and the ratios stay.
+ */
+import type { JsonLoad } from './json-load.ts';
+import { type Used, usedBy } from './processes.ts';
+import { streamLoad } from './stream-load.ts';
+import { jsonCall, type Load, streamCall, type Target } from './target.ts';
+
+export const TOKENS_PER_SECOND = 50;
+export const SHORT_STREAM_TOKENS = 20;
+export const LONG_STREAM_TOKENS = 100;
+export const STREAMS = 32;
+
+export const scenarios = ['json-1', 'json-32', 'stream-short', 'stream-long'] as const;
+export type Scenario = (typeof scenarios)[number];
+
+export interface Sample {
+  readonly round: number;
+  readonly target: Target['name'];
+  readonly scenario: Scenario;
+  readonly load: Load;
+  /** Processor time of each part of the target in this measurement. */
+  readonly cpuUs: Readonly<Record<string, number>>;
+}
+
+export interface Bench {
+  readonly targets: readonly Target[];
+  readonly model: string;
+  readonly jsonLoad: JsonLoad;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly warmUpSeconds: number;
+  readonly progress: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+function generate(bench: Bench, target: Target, scenario: Scenario, seconds: number): Promise<Load> {
+  const { model, jsonLoad } = bench;
+  switch (scenario) {
+    case 'json-1':
+      return jsonLoad(jsonCall(target, model), 1, seconds);
+    case 'json-32':
+      return jsonLoad(jsonCall(target, model), 32, seconds);
+    case 'stream-short':
+      return streamLoad(streamCall(target, model, SHORT_STREAM_TOKENS, TOKENS_PER_SECOND), STREAMS, seconds);
+    case 'stream-long':
+      return streamLoad(streamCall(target, model, LONG_STREAM_TOKENS, TOKENS_PER_SECOND), STREAMS, seconds);
+  }
+}
+
+const totalUs = (used: Readonly<Record<string, Used>>): number =>
+  Object.values(used).reduce((sum, { cpuUs }) => sum + cpuUs, 0);
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Waits, for at most three seconds, until the target has done what it puts off, such as writing receipts: that work
+ * belongs to its own requests and may not slow the next target down.
+ */
+async function settle(target: Target): Promise<void> {
+  const intervalMs = 250;
+  for (let left = 12, before = totalUs(usedBy(target.pids())); left > 0; left--) {
+    await pause(intervalMs);
+    const now = totalUs(usedBy(target.pids()));
+    if (now - before < intervalMs * 1000 * 0.1) return;
+    before = now;
+  }
+}
+
+async function measure(bench: Bench, round: number, target: Target, scenario: Scenario): Promise<Sample> {
+  const before = usedBy(target.pids());
+  const load = await generate(bench, target, scenario, bench.seconds);
+  await settle(target);
+  const after = usedBy(target.pids());
+  const cpuUs = Object.fromEntries(
+    Object.entries(after).map(([part, used]) => [part, used.cpuUs - (before[part]?.cpuUs ?? 0)]),
+  );
+  return { round, target: target.name, scenario, load, cpuUs };
+}
+
+/** One call to each target, which has to be answered: a benchmark of error replies would be worth nothing. */
+async function probe(bench: Bench, target: Target): Promise<void> {
+  const { url, headers, body } = jsonCall(target, bench.model);
+  const reply = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) });
+  const text = await reply.text();
+  if (reply.status !== 200) throw new Error(`${target.name} answers ${reply.status}: ${text.slice(0, 500)}`);
+}
+
+/** The order changes by round, so that no target always comes after the same one. */
+export function rotate<T>(list: readonly T[], by: number): T[] {
+  const start = list.length === 0 ? 0 : by % list.length;
+  return [...list.slice(start), ...list.slice(0, start)];
+}
+
+export async function runRounds(bench: Bench): Promise<Sample[]> {
+  for (const target of bench.targets) await probe(bench, target);
+  for (const target of bench.targets) {
+    bench.progress(`warming up: ${target.name}`);
+    for (const scenario of ['json-32', 'stream-short'] as const) {
+      bench.signal?.throwIfAborted();
+      await generate(bench, target, scenario, bench.warmUpSeconds);
+    }
+    await settle(target);
+  }
+  const samples: Sample[] = [];
+  for (let round = 0; round < bench.rounds; round++) {
+    for (const scenario of scenarios) {
+      for (const target of rotate(bench.targets, round)) {
+        bench.signal?.throwIfAborted();
+        bench.progress(`round ${round + 1} of ${bench.rounds}: ${scenario}, ${target.name}`);
+        samples.push(await measure(bench, round, target, scenario));
+      }
+    }
+  }
+  return samples;
+}
