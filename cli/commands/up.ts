@@ -101,11 +101,12 @@ async function detach(args: readonly string[], options: Options): Promise<number
     });
     child.once('exit', () => resolve('It ended while it was starting; ./gw logs supervisor shows why.'));
   });
+  // An open channel would keep us alive.
+  if (child.connected) child.disconnect();
+  child.unref();
   if (outcome !== null) throw new Problem(outcome);
   const run = readRunFile(dir);
   if (!run) throw new Problem('It started but left no .gw/run.json.');
-  child.disconnect();
-  child.unref();
   announce(run, options);
   return 0;
 }
@@ -149,6 +150,7 @@ async function supervise(options: Options): Promise<number> {
   } finally {
     await stack?.stop();
     releaseFolder(dir);
+    if (process.connected) process.disconnect();
   }
 }
 
