@@ -45,8 +45,14 @@ function readProvider(
   if (!env.GW_PROVIDER_URL) return null;
   const url = demand('GW_PROVIDER_URL', 'https://llm.example.com/v1', /^https?:\/\//);
   const models = demand('GW_PROVIDER_MODELS', 'model-a,model-b', /[^,\s]/);
-  const list = models.split(',').flatMap((id) => id.trim() || []);
-  if (!env.GW_PROVIDER_CREDENTIAL_REF) return { url, models: list };
-  const credentialRef = demand('GW_PROVIDER_CREDENTIAL_REF', 'CUSTOM', /^[A-Z0-9_]{1,64}$/);
-  return { url, models: list, credentialRef };
+  const optional = (name: string, example: string, valid: RegExp): string | null =>
+    env[name] ? demand(name, example, valid) : null;
+  const credentialRef = optional('GW_PROVIDER_CREDENTIAL_REF', 'CUSTOM', /^[A-Z0-9_]{1,64}$/);
+  const gridZone = optional('GW_PROVIDER_GRID_ZONE', 'DEU', /^[A-Z]{3}$/);
+  return {
+    url,
+    models: models.split(',').flatMap((id) => id.trim() || []),
+    ...(credentialRef !== null && { credentialRef }),
+    ...(gridZone !== null && { gridZone }),
+  };
 }

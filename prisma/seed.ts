@@ -27,6 +27,8 @@ export interface CustomProvider {
   /** Name of the secret that holds the provider's key, or absent if it takes none. */
   readonly credentialRef?: string;
   readonly models: readonly string[];
+  /** ISO 3166-1 alpha-3 of the grid that feeds it, if known. */
+  readonly gridZone?: string;
 }
 
 export interface SeedOptions {
@@ -127,7 +129,12 @@ async function seedCustom(tx: Transaction, provider: CustomProvider): Promise<vo
   });
   await tx.model.deleteMany({ where: { ownedBy: 'custom', id: { notIn: [...provider.models] } } });
   await tx.model.createMany({ data: provider.models.map(customModel), skipDuplicates: true });
-  await tx.region.createMany({ data: [customRegion], skipDuplicates: true });
+  const gridZone = provider.gridZone ?? customRegion.gridZone;
+  await tx.region.upsert({
+    where: { code: customRegion.code },
+    create: { ...customRegion, gridZone },
+    update: { gridZone },
+  });
   await tx.deployment.upsert({
     where: { id: 'custom' },
     create: { id: 'custom', providerId: 'custom', regionCode: customRegion.code, models, pue: customPue },

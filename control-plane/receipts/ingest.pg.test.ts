@@ -56,6 +56,7 @@ test('an entry that arrives twice, and two ingesters at once, make one row each'
   start('two');
   await eventually(emptied);
   expect(await rowCount()).toBe(300);
+  expect(await stores.redis.xlen(deadLedgerStream)).toBe(0);
 });
 
 test('what can never be stored goes to the dead letters once, and the others of its batch are stored', async () => {

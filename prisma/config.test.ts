@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { readMigrateConfig } from './config.ts';
+
+const databaseUrl = 'postgresql://gw@/gw?host=/run/pg';
+const seeding = {
+  GW_DATABASE_URL: databaseUrl,
+  GW_SEED: 'demo',
+  GW_KEY_PEPPER: 'ab'.repeat(32),
+  GW_SEED_FILE: 'k.json',
+};
+
+test('without GW_SEED the database is only migrated', () => {
+  expect(readMigrateConfig({ GW_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, seed: null });
+});
+
+test('a provider of one’s own is described by its address, models, credential name and grid', () => {
+  const provider = {
+    GW_PROVIDER_URL: 'https://llm/v1',
+    GW_PROVIDER_MODELS: 'a, b/c,',
+    GW_PROVIDER_CREDENTIAL_REF: 'CUSTOM',
+    GW_PROVIDER_GRID_ZONE: 'DEU',
+  };
+  expect(readMigrateConfig({ ...seeding, ...provider }).seed?.provider).toEqual({
+    url: 'https://llm/v1',
+    models: ['a', 'b/c'],
+    credentialRef: 'CUSTOM',
+    gridZone: 'DEU',
+  });
+});
+
+test('all problems are reported together, and the pepper is not', () => {
+  const broken = { GW_SEED: 'demo', GW_KEY_PEPPER: 'not-a-pepper', GW_SIM_URL: 'ftp://x', GW_PROVIDER_URL: 'x' };
+  expect(() => readMigrateConfig(broken)).toThrow(
+    /GW_DATABASE_URL[\s\S]*GW_KEY_PEPPER is not valid[\s\S]*GW_SEED_FILE[\s\S]*GW_SIM_URL[\s\S]*GW_PROVIDER_URL[\s\S]*GW_PROVIDER_MODELS/,
+  );
+  expect(() => readMigrateConfig(broken)).not.toThrow('not-a-pepper');
+});
