@@ -61,7 +61,7 @@ function perPart(samples: readonly Sample[], figure: (sample: Sample, cpuUs: num
 export function figuresOf(samples: readonly Sample[], scenario: Scenario, target: TargetName): Figures {
   const own = samples.filter((sample) => sample.scenario === scenario && sample.target === target);
   const envoy = (sample: Sample): Sample | undefined =>
-    target === 'provider' ? undefined : twin(samples, sample, 'envoy');
+    target === 'gateway' ? twin(samples, sample, 'envoy') : undefined;
   return {
     scenario,
     target,

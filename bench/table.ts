@@ -25,7 +25,7 @@ function speedTable(figures: readonly Figures[], scenario: Scenario): string {
   const head = [
     '',
     isStream ? 'events/s' : 'requests/s',
-    'of Envoy',
+    '× Envoy',
     'p50 ms',
     'p99 ms',
     'added p50',
@@ -85,6 +85,6 @@ export function reportText(report: Report): string {
     const rows = report.goals.map(({ name, goal, reached }) => [name, goal, show(reached)]);
     sections.push(['Goals', table([['', 'goal', 'reached'], ...rows])]);
   }
-  const about = `${machine.cpus} CPUs shared with the load generator (${report.generator}) and the provider; ${rounds} rounds of ${report.secondsPerMeasurement} s, medians. ${machine.platform}, Node ${machine.node}.`;
+  const about = `${machine.cpus} CPUs shared with the load generator (${report.generator}) and the provider; ${report.secondsPerMeasurement} s each, medians of ${rounds}. ${machine.platform}, Node ${machine.node}.`;
   return [about, ...sections.map(([name, text]) => `${name}\n${text}`), ''].join('\n\n');
 }
