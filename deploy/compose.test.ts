@@ -1,0 +1,134 @@
+/** No container engine is needed: everything that the compose file and the Dockerfiles name is looked up. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+const root = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+const serviceSchema = z.object({
+  image: z.string(),
+  build: z.object({ context: z.literal('.'), dockerfile: z.string() }).optional(),
+  user: z.string(),
+  restart: z.string(),
+  command: z.array(z.string()).optional(),
+  environment: z.record(z.string(), z.string()).optional(),
+  volumes: z.array(z.string()).default([]),
+  ports: z.array(z.string()).default([]),
+  depends_on: z.record(z.string(), z.object({ condition: z.string(), required: z.boolean().optional() })).default({}),
+  healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+});
+const composeText = read('docker-compose.yml');
+const compose = z
+  .object({ services: z.record(z.string(), serviceSchema), volumes: z.record(z.string(), z.unknown()) })
+  .parse(parse(composeText, { merge: true }));
+const services = Object.entries(compose.services);
+const jobs = ['migrate', 'seed', 'envoy-config'];
+/** Entry point of each bundle, as the build has them. */
+const bundles = new Map(
+  [...read('cli/prepare.mjs').matchAll(/^ {2}'?([a-z-]+)'?: '([a-z-]+\/[a-z-]+\.ts)',$/gm)].map((found) => [
+    found[1] ?? '',
+    found[2] ?? '',
+  ]),
+);
+const typescript = services.filter(([, service]) => service.image === 'gw-services');
+
+/** Every `GW_…` name in the sources of a folder. */
+function namesIn(folder: string): Set<string> {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  const sources = files.filter((file) => /(^|\/)config\.ts$/.test(file)).map((file) => read(join(folder, file)));
+  const shared = read('contract/internal/environment.ts');
+  return new Set([...sources, shared].join('\n').match(/GW_[A-Z_]+/g) ?? []);
+}
+
+const partOf = (command: readonly string[]): string =>
+  /^dist\/([a-z-]+)\.js$/.exec(command.find((word) => word.startsWith('dist/')) ?? '')?.[1] ?? '';
+
+test('each TypeScript part runs a bundle that the build makes', () => {
+  expect(typescript).toHaveLength(7);
+  for (const [name, { command = [] }] of typescript) {
+    const entry = bundles.get(partOf(command));
+    expect(entry, `${name} runs ${command.join(' ')}`).toBeDefined();
+    expect(existsSync(join(root, entry ?? '')), `${entry}`).toBe(true);
+  }
+});
+
+test('each part gets the variables that its configuration requires, and none that it does not know', () => {
+  for (const [name, { command = [], environment = {} }] of typescript) {
+    const folder = (bundles.get(partOf(command)) ?? '').split('/')[0] ?? '';
+    const known = namesIn(folder);
+    for (const variable of Object.keys(environment)) {
+      const isKnown = known.has(variable) || (variable.startsWith('GW_CREDENTIAL_') && known.has('GW_CREDENTIAL_'));
+      // The addresses and the log level are one block for all parts.
+      const isShared = variable === 'GW_LOG_LEVEL' && folder === 'envoy';
+      expect(isKnown || isShared, `${name}: ${variable}`).toBe(true);
+    }
+    const required = new Set(
+      [...read(join(folder, 'config.ts')).matchAll(/(?:required|secret|demand)\(\s*'(GW_[A-Z_]+)'/g)].map(
+        (found) => found[1] ?? '',
+      ),
+    );
+    const optional = [
+      'GW_TLS_KEY_FILE',
+      ...(folder === 'prisma' ? [...required].filter((each) => !/DATABASE/.test(each)) : []),
+    ];
+    for (const variable of required) {
+      if (!optional.includes(variable)) expect(environment[variable], `${name}: ${variable}`).toBeTruthy();
+    }
+  }
+});
+
+test('each part that stays has a health check and restarts, and none is root', () => {
+  for (const [name, { user, restart, healthcheck }] of services) {
+    expect(user, name).not.toMatch(/^(0|root)\b/);
+    expect(restart, name).toBe(jobs.includes(name) ? 'no' : 'unless-stopped');
+    if (!jobs.includes(name)) expect(healthcheck, name).toBeDefined();
+  }
+});
+
+test('no secret has a value in the file, and the example names every variable that the file asks for', () => {
+  const asked = [...composeText.matchAll(/(?<!\$)\$\{([A-Z_]+)(:[?-])?/g)];
+  const example = new Set([...read('deploy/.env.example').matchAll(/^([A-Z_]+)=/gm)].map((found) => found[1] ?? ''));
+  for (const [, name = '', kind] of asked) {
+    expect(example.has(name), name).toBe(true);
+    if (/PASSWORD|TOKEN|PEPPER/.test(name)) expect(kind, name).toBe(':?');
+  }
+  expect([...example].filter((name) => !asked.some((found) => found[1] === name))).toEqual([]);
+});
+
+test('ports that are checked, published or connected to are those that are listened on', () => {
+  const listening = (name: string): string => Object.values(compose.services[name]?.environment ?? {}).join(' ');
+  expect(listening('envoy-config')).toContain('0.0.0.0:8080');
+  for (const [name, { healthcheck, ports }] of typescript) {
+    const port = /127\.0\.0\.1:(\d+)\/healthz/.exec(healthcheck?.test.join(' ') ?? '')?.[1];
+    if (port) expect(listening(name), name).toContain(`:${port}`);
+    for (const published of ports) expect(listening(name)).toContain(`0.0.0.0:${published.split(':').at(-1)}`);
+  }
+  expect(listening('seed')).toContain('simulator:9000');
+  expect(listening('simulator')).toContain(':9000');
+});
+
+test('volumes and dependencies exist', () => {
+  for (const [name, { volumes, depends_on }] of services) {
+    for (const volume of volumes) expect(Object.keys(compose.volumes), name).toContain(volume.split(':')[0]);
+    for (const other of Object.keys(depends_on)) expect(Object.keys(compose.services), name).toContain(other);
+  }
+});
+
+test('Dockerfiles end as a user that is not root, and copy only what is there', () => {
+  for (const [, { build }] of services) {
+    if (!build) continue;
+    const text = read(build.dockerfile);
+    const users = [...text.matchAll(/^USER (\S+)/gm)].map((found) => found[1]);
+    expect(users.at(-1)).toBe('1000:1000');
+    for (const [, sources = ''] of text.matchAll(/^COPY --from=build (.+) \S+$/gm)) {
+      for (const source of sources.split(' ')) {
+        const path = source.replace(/^\/gw\//, '');
+        const isMade = ['node_modules', 'dist'].includes(path);
+        expect(isMade || existsSync(join(root, path)), path).toBe(true);
+      }
+    }
+  }
+});
