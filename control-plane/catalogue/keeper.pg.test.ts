@@ -4,6 +4,7 @@ import { annualReading } from '@gw/methodology/grid-annual';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { type CatalogueKeeper, createCatalogueKeeper } from './keeper.ts';
+import { publishScript } from './publish.lua.ts';
 import type { AnnualReading } from './read.ts';
 
 let stores: Stores;
@@ -58,6 +59,16 @@ test('a change is published under a higher version and announced, and nothing is
   expect(Number(await announced)).toBe(await publishedVersion());
   expect(await publishedVersion()).toBeGreaterThan(before.version);
   expect((await published()).regions.find((region) => region.code === 'us-east')?.status).toBe('degraded');
+});
+
+test('an older snapshot never replaces a newer one', async () => {
+  await keeperOf().refresh();
+  const before = await stores.redis.get(snapshotKey);
+  const version = await publishedVersion();
+  const publish = (at: number) =>
+    stores.redis.eval(publishScript, 2, snapshotKey, snapshotVersionKey, at, '{"older":true}', snapshotChannel);
+  expect([await publish(version - 1), await publish(version)]).toEqual([0, 0]);
+  expect(await stores.redis.get(snapshotKey)).toBe(before);
 });
 
 test('a snapshot that Redis lost is published again', async () => {

@@ -38,7 +38,11 @@ const rowCount = () => stores.db.receipt.count();
 const emptied = async () => (await stores.redis.xlen(ledgerStream)) === 0;
 
 test('every entry becomes one row with the text that the client saw, and leaves the stream', async () => {
-  const entries = Array.from({ length: 1200 }, (_, i) => entryOf({ prompt_tokens: i, energy_wh: 0.1 + i / 3 }));
+  const entries = Array.from({ length: 1200 }, (_, i) => {
+    const entry = entryOf({ prompt_tokens: i, energy_wh: 0.1 + i / 3 });
+    // The order of the fields belongs to the text, whatever order the schema has.
+    return { ...entry, receipt: Object.fromEntries(Object.entries(entry.receipt).reverse()) };
+  });
   for (const entry of entries) await add(entry);
   start('one');
   await eventually(emptied);
@@ -130,6 +134,26 @@ test('a pending receipt whose holder died is closed as degraded, once, by any nu
   start('one');
   await eventually(async () => (await rowCount()) === 1);
   expect(await stores.db.receipt.findMany()).toMatchObject([{ id, tier: 'degraded', status: 'complete' }]);
+});
+
+test('a holder that finishes just as the sweeper closes its receipt wins', async () => {
+  const pending = entryOf({ status: 'pending' });
+  const key = receiptKey(pending.receipt.id);
+  const finished = JSON.stringify({ ...pending, receipt: { ...pending.receipt, status: 'complete' } });
+  await stores.redis.set(key, JSON.stringify(pending));
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1, pending.receipt.id);
+  const racing = new Proxy(stores.redis, {
+    get: (redis, name) => {
+      if (name !== 'eval') return Reflect.get(redis, name).bind(redis);
+      return async (script: string, keys: number, ...rest: string[]) => {
+        await redis.set(key, finished);
+        return redis.eval(script, keys, ...rest);
+      };
+    },
+  });
+  expect(await sweepPending(racing, new Date(), silentLog)).toBe(0);
+  expect(await stores.redis.get(key)).toBe(finished);
+  expect(await stores.redis.xlen(ledgerStream)).toBe(0);
 });
 
 test('a holder that is alive, or that has finished, keeps its receipt', async () => {
