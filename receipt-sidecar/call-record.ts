@@ -3,10 +3,9 @@
  *
  * Invariant: a call that reached a provider is recorded exactly once, however it ends.
  */
-import type { Receipt, RoutingTrace } from '@gw/contract/receipt';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
-import { type CallIdentity, degradedReceipt, makeReceipt, type Outcome } from './receipt.ts';
+import { type CallIdentity, makeReceipt, type Outcome, unattendedReceipt } from './receipt.ts';
 import { promptCharacters } from './request/parse.ts';
 import { estimateTokens } from './response/usage.ts';
 import { routingTrace } from './routing-trace.ts';
@@ -47,13 +46,9 @@ export class CallRecord {
 
   /** Stores the receipt as pending. Returns the degraded block that the client gets if this process dies. */
   begin(): string {
-    const nothing = { servedBy: null, usage: null, usageSource: null };
-    const block = degradedReceipt(this.identity, { ...nothing, status: 'complete' }, 'sidecar_unavailable');
-    this.#ledger.begin(
-      this.identity.receiptId,
-      this.#entry(JSON.stringify({ ...block, status: 'pending' }), 'null', null),
-    );
-    return JSON.stringify(block);
+    const { identity } = this;
+    this.#ledger.begin(identity.receiptId, this.#entry(unattendedReceipt(identity, 'pending'), 'null', 'null'));
+    return unattendedReceipt(identity, 'complete');
   }
 
   /** Envoy's word on who answered. */
@@ -69,14 +64,9 @@ export class CallRecord {
     const servedBy = this.#servedBy === null ? null : (this.#catalogue.candidate(this.#servedBy) ?? null);
     const outcome: Outcome = { ...facts, servedBy, upstreamLatencyS: (performance.now() - this.#startedAt) / 1000 };
     const made = makeReceipt(identity, outcome);
-    const trace: RoutingTrace = routingTrace(identity.route, servedBy, this.#attempts, identity.createdAt);
-    const gw = JSON.stringify(made.receipt satisfies Receipt);
-    const traceText = JSON.stringify(trace);
-    return {
-      gw,
-      routingTrace: traceText,
-      saved: this.#ledger.finish(identity.receiptId, this.#entry(gw, traceText, made.facts)),
-    };
+    const trace = JSON.stringify(routingTrace(identity.route, servedBy, this.#attempts, identity.createdAt));
+    const entry = this.#entry(made.receipt, trace, made.facts);
+    return { gw: made.receipt, routingTrace: trace, saved: this.#ledger.finish(identity.receiptId, entry) };
   }
 
   /** The call broke off. What was streamed is estimated; of a JSON reply nothing is known. */
@@ -97,10 +87,10 @@ export class CallRecord {
     };
   }
 
-  /** A LedgerEntry; put together from texts, since the receipt is serialised already. */
-  #entry(receipt: string, trace: string, facts: unknown): string {
+  /** A LedgerEntry; put together from JSON texts. */
+  #entry(receipt: string, trace: string, facts: string): string {
     const { accountId, keyId } = this.#caller;
     const head = JSON.stringify({ accountId, keyId, endpoint: path[this.identity.request.endpoint] });
-    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${JSON.stringify(facts)}}`;
+    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}}`;
   }
 }
