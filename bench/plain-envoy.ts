@@ -87,7 +87,7 @@ export async function startPlainEnvoy(options: PlainEnvoyOptions): Promise<Child
   });
   const end = performance.now() + 15_000;
   while (performance.now() < end && child.alive()) {
-    if (await isReady(options.port)) return child;
+    if ((await isReady(options.port)) && child.alive()) return child;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   await child.stop();

@@ -1,0 +1,34 @@
+/** Runs with the tests of the stores, because it starts a program as they do: a real Envoy. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { envoyBinary } from '@gw/cli/binaries';
+import { freePorts } from '@gw/cli/ports';
+import { ask, readJson, startSimulator } from '@gw/simulator/start-for-test';
+import { expect, test } from 'vitest';
+import { startPlainEnvoy } from './plain-envoy.ts';
+
+test('plain Envoy passes calls to the provider, and one that can not start tells why', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-plain-envoy-'));
+  const simulator = await startSimulator();
+  const [port = 0, otherPort = 0] = await freePorts(2);
+  const options = {
+    binary: await envoyBinary(() => undefined),
+    dir,
+    port,
+    upstreamPort: Number(new URL(simulator.url).port),
+    concurrency: 1,
+  };
+  const envoy = await startPlainEnvoy(options);
+  try {
+    expect(await readJson(ask(`http://127.0.0.1:${port}`))).toMatchObject({ object: 'chat.completion' });
+    await expect(startPlainEnvoy({ ...options, port: otherPort, binary: process.execPath })).rejects.toThrow(
+      /did not start: [^]*SyntaxError/,
+    );
+  } finally {
+    await envoy.stop();
+    await simulator.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+  expect(envoy.alive()).toBe(false);
+});

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { figuresOf, furtherEventCpuUs, goalsOf, type Report, totalWithoutProvider } from './report.ts';
+import type { Sample, Scenario } from './rounds.ts';
+import { reportText, show, table } from './table.ts';
+import type { Target } from './target.ts';
+
+function sample(round: number, target: Target['name'], scenario: Scenario, more: Partial<Sample['load']>): Sample {
+  const load = { requests: 100, errors: 0, durationS: 1, p50Ms: 1, p99Ms: 2, events: 0, ...more };
+  return { round, target, scenario, load, cpuUs: { simulator: 1000, envoy: 5000 } };
+}
+
+const json = [
+  sample(0, 'envoy', 'json-32', { requests: 1000, p50Ms: 1 }),
+  sample(0, 'gateway', 'json-32', { requests: 100, p50Ms: 3, errors: 25 }),
+  sample(1, 'envoy', 'json-32', { requests: 100, p50Ms: 11 }),
+  sample(1, 'gateway', 'json-32', { requests: 20, p50Ms: 12 }),
+];
+
+test('ratios and added times compare the same round, so a machine that slows down does not show in them', () => {
+  const figures = figuresOf(json, 'json-32', 'gateway');
+  expect(figures.ratioToEnvoy).toBeCloseTo(0.15);
+  expect(figures.addedP50Ms).toBe(1.5);
+  expect(figures.requestsPerS).toBe(60);
+  expect(figures.errors).toBe(25);
+});
+
+test('processor time is shared among all replies, also those with an error', () => {
+  const figures = figuresOf(json.slice(0, 2), 'json-32', 'gateway');
+  expect(figures.cpuUsPerRequest).toEqual({ simulator: 8, envoy: 40 });
+  expect(figures.cpuUsPerEvent).toEqual({ simulator: null, envoy: null });
+});
+
+test('the provider is compared with nothing, and what was not measured is null', () => {
+  expect(figuresOf(json, 'json-32', 'provider')).toMatchObject({ requestsPerS: null, ratioToEnvoy: null });
+  expect(figuresOf(json, 'json-32', 'envoy').addedP50Ms).toBeNull();
+});
+
+test('a further event costs what long streams cost more than short ones', () => {
+  const short = sample(0, 'gateway', 'stream-short', { requests: 10, events: 230 });
+  const long = { ...sample(0, 'gateway', 'stream-long', { requests: 4, events: 412 }), cpuUs: { envoy: 5200 } };
+  // A short stream: 500 µs and 23 events; a long one: 1,300 µs and 103 events.
+  expect(furtherEventCpuUs([short, long], 'gateway')).toEqual({ envoy: 10 });
+  expect(furtherEventCpuUs([short], 'gateway')).toEqual({});
+});
+
+test('a total leaves the provider out, and is unknown if a part is', () => {
+  expect(totalWithoutProvider({ simulator: 5, envoy: 1, 'ext-authz': 2 })).toBe(3);
+  expect(totalWithoutProvider({ simulator: 5, envoy: null, 'ext-authz': 2 })).toBeNull();
+  expect(totalWithoutProvider({ simulator: 5 })).toBeNull();
+});
+
+const report: Omit<Report, 'goals'> = {
+  generator: 'wrk',
+  machine: { cpus: 2, platform: 'linux x64', node: '20.20.2' },
+  rounds: 2,
+  secondsPerMeasurement: 4,
+  streams: { count: 32, shortTokens: 20, longTokens: 100 },
+  figures: [figuresOf(json, 'json-32', 'envoy'), figuresOf(json, 'json-32', 'gateway')],
+  cpuUsPerFurtherEvent: { gateway: { simulator: 1, envoy: 2, 'receipt-sidecar': 3 } },
+  rssMb: { gateway: { envoy: 60, 'ext-authz': 100, 'receipt-sidecar': 110, 'control-plane': 120, postgres: 99 } },
+  micro: [{ name: 'step', us: 1.5 }],
+};
+
+test('goals stand beside what was reached, unknown where it was not measured', () => {
+  const reached = goalsOf(report).map((goal) => goal.reached ?? null);
+  expect(reached).toEqual([expect.closeTo(0.15), null, null, 5, 330]);
+  expect(goalsOf({ ...report, rssMb: {} }).at(-1)?.reached).toBeNull();
+});
+
+test('the text shows each figure in its column and a dash for the unknown', () => {
+  const text = reportText({ ...report, goals: goalsOf(report) });
+  expect(text).toContain('2 CPUs shared with the load generator (wrk)');
+  expect(text).toMatch(/gateway +60\.0 +0\.15 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);
+  expect(text).toMatch(/RSS of the TypeScript parts together, MB +≤ 500 +330\n/);
+  expect(text).toMatch(/added p50 at 1 connection, ms +≤ 3 +–\n/);
+});
+
+test('columns line up', () => {
+  expect(
+    table([
+      ['', 'a'],
+      ['long name', '1'],
+      ['x', '1000'],
+    ]),
+  ).toBe(['                 a', '  long name      1', '  x           1000'].join('\n'));
+  expect([show(0.1234), show(12.34), show(1234.5), show(-0.5), show(null)]).toEqual([
+    '0.12',
+    '12.3',
+    '1235',
+    '-0.50',
+    '–',
+  ]);
+});
