@@ -1,0 +1,166 @@
+import { receiptKey } from '@gw/contract/internal/redis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../app-for-tests.ts';
+import { entryOf, receiptIdAt } from '../fixtures-for-tests.ts';
+
+let running: TestApp;
+beforeAll(async () => {
+  running = await startTestApp();
+}, 120_000);
+afterAll(() => running?.stop());
+
+const account = (id: string) => ({ 'x-gw-account-id': id });
+
+test('a receipt is read from Redis while Postgres does not have it, and 202 while it is pending', async () => {
+  const [done, pending] = [entryOf(), entryOf({ status: 'pending' })];
+  for (const entry of [done, pending])
+    await running.stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify(entry));
+  const reply = await running.get(`/v1/gw/receipts/${done.receipt.id}`);
+  expect([reply.statusCode, reply.body]).toEqual([200, JSON.stringify(done.receipt)]);
+  const waiting = await running.get(`/v1/gw/receipts/${pending.receipt.id}`);
+  expect([waiting.statusCode, waiting.json().status]).toEqual([202, 'pending']);
+});
+
+test('a receipt is read from Postgres in the very text, in its newest version or in the one asked for', async () => {
+  const first = entryOf();
+  const { id } = first.receipt;
+  const second = entryOf({ id, version: 2, supersedes: 1, energy_wh: 0.30000000000000004 });
+  await running.store(first, second);
+  expect((await running.get(`/v1/gw/receipts/${id}`)).body).toBe(JSON.stringify(second.receipt));
+  expect((await running.get(`/v1/gw/receipts/${id}?version=1`)).body).toBe(JSON.stringify(first.receipt));
+  expect((await running.get(`/v1/gw/receipts/${id}?version=3`)).statusCode).toBe(404);
+});
+
+test("an unknown receipt, a malformed id and another account's receipt are the same 404", async () => {
+  const inRedis = entryOf({}, 'acct_other');
+  const inPostgres = entryOf({}, 'acct_other');
+  await running.stores.redis.set(receiptKey(inRedis.receipt.id), JSON.stringify(inRedis));
+  await running.store(inPostgres);
+  const ids = [inRedis.receipt.id, inPostgres.receipt.id, receiptIdAt(new Date()), 'rcpt_1', 'x%2Fy', "'--"];
+  const replies = await Promise.all(ids.map((id) => running.get(`/v1/gw/receipts/${id}`)));
+  for (const reply of replies) {
+    expect(reply.statusCode).toBe(404);
+    expect(reply.json().error).toMatchObject({ code: 'receipt_not_found', param: 'receipt_id' });
+  }
+  expect(new Set(replies.map((reply) => reply.body)).size).toBe(1);
+});
+
+test('the ledger pages through every receipt of the account once, in both orders, in its newest version', async () => {
+  const owner = account('acct_pages');
+  const at = Date.now() - 5000;
+  // Several in the same millisecond, so that the id has to decide.
+  const entries = Array.from({ length: 25 }, (_, i) =>
+    entryOf({ id: receiptIdAt(new Date(at + Math.floor(i / 4))) }, 'acct_pages'),
+  );
+  await running.store(
+    ...entries,
+    entryOf({ ...entries[3]?.receipt, version: 2, supersedes: 1 }, 'acct_pages'),
+    entryOf(),
+  );
+  const ids = entries.map((entry) => entry.receipt.id).sort();
+  for (const order of ['asc', 'desc']) {
+    const seen: string[] = [];
+    let after = '';
+    for (let pages = 0; pages < 10; pages++) {
+      const page = (await running.get(`/v1/gw/receipts?limit=7&order=${order}${after}`, owner)).json();
+      seen.push(...page.data.map((receipt: { id: string }) => receipt.id));
+      expect([page.first_id, page.last_id]).toEqual([page.data[0].id, page.data.at(-1).id]);
+      if (!page.has_more) break;
+      after = `&after=${page.last_id}`;
+    }
+    expect(seen).toEqual(order === 'asc' ? ids : [...ids].reverse());
+  }
+  const newest = (await running.get('/v1/gw/receipts?limit=100', owner)).json().data;
+  expect(newest.find((receipt: { id: string }) => receipt.id === entries[3]?.receipt.id).version).toBe(2);
+});
+
+test('the ledger can be narrowed to a model or a region, and an empty one is an empty list', async () => {
+  const owner = account('acct_filter');
+  const [a, b] = [entryOf({ model: 'm1' }, 'acct_filter'), entryOf({ region: 'r1' }, 'acct_filter')];
+  await running.store(a, b);
+  const idsOf = async (query: string) =>
+    (await running.get(`/v1/gw/receipts?${query}`, owner)).json().data.map((receipt: { id: string }) => receipt.id);
+  expect(await idsOf('model=m1')).toEqual([a.receipt.id]);
+  expect(await idsOf('region=r1')).toEqual([b.receipt.id]);
+  expect((await running.get('/v1/gw/receipts?model=m1&region=r1', owner)).json()).toEqual({
+    object: 'list',
+    data: [],
+    has_more: false,
+    first_id: null,
+    last_id: null,
+  });
+});
+
+test('a query parameter at fault is named, with its own code', async () => {
+  const cases: [string, string][] = [
+    ['/v1/gw/receipts?limit=0', 'limit'],
+    ['/v1/gw/receipts?limit=101', 'limit'],
+    ['/v1/gw/receipts?limit=x', 'limit'],
+    ['/v1/gw/receipts?limit=1&limit=2', 'limit'],
+    ['/v1/gw/receipts?order=up', 'order'],
+    ['/v1/gw/receipts?after=1', 'after'],
+    [`/v1/gw/receipts?after=rcpt_ffffffff-ffff-7fff-8fff-ffffffffffff`, 'after'],
+    [`/v1/gw/receipts/${receiptIdAt(new Date())}?version=0`, 'version'],
+    ['/v1/usage?from=yesterday', 'from'],
+    ['/v1/usage?from=2026-02-02&to=2026-02-01', 'to'],
+    ['/v1/usage?from=2020-02-02&to=2026-02-01', 'from'],
+  ];
+  for (const [url, param] of cases) {
+    const reply = await running.get(url);
+    expect([url, reply.statusCode]).toEqual([url, 400]);
+    expect(reply.json().error).toMatchObject({ code: `invalid_${param}`, type: 'validation_error', param });
+  }
+});
+
+test('usage sums requests, tokens, energy and carbon by UTC day and model, each receipt once', async () => {
+  const at = (time: string) => receiptIdAt(new Date(time));
+  const first = entryOf({ id: at('2026-03-01T23:59:59.999Z'), energy_wh: 0.1, carbon_g: 0.1 }, 'acct_usage');
+  const newer = entryOf({ ...first.receipt, version: 2, supersedes: 1, energy_wh: 0.1 }, 'acct_usage');
+  const unknown = { energy_wh: null, carbon_g: null, tier: 'degraded' as const };
+  await running.store(
+    first,
+    newer,
+    entryOf({ id: at('2026-03-01T00:00:00.000Z'), energy_wh: 0.2, carbon_g: 0.2 }, 'acct_usage'),
+    entryOf({ id: at('2026-03-02T00:00:00.000Z'), model: 'sim-large', ...unknown }, 'acct_usage'),
+    entryOf({ id: at('2026-03-03T00:00:00.000Z') }, 'acct_usage'),
+  );
+  const reply = (await running.get('/v1/usage?from=2026-03-01&to=2026-03-03', account('acct_usage'))).json();
+  const common = { object: 'gw.usage', prompt_tokens: 10, completion_tokens: 20 };
+  expect(reply).toEqual({
+    object: 'list',
+    from: '2026-03-01T00:00:00.000Z',
+    to: '2026-03-03T00:00:00.000Z',
+    data: [
+      {
+        ...common,
+        date: '2026-03-01',
+        model: 'sim-small',
+        requests: 2,
+        requests_degraded: 0,
+        prompt_tokens: 20,
+        completion_tokens: 40,
+        energy_wh: 0.3,
+        carbon_g: 0.3,
+      },
+      {
+        ...common,
+        date: '2026-03-02',
+        model: 'sim-large',
+        requests: 1,
+        requests_degraded: 1,
+        energy_wh: null,
+        carbon_g: null,
+      },
+    ],
+  });
+});
+
+test('without Redis receipts come from Postgres; one that is in neither is then a fault and not a 404', async () => {
+  const entry = entryOf();
+  await running.store(entry);
+  await running.stores.stopRedis();
+  expect((await running.get(`/v1/gw/receipts/${entry.receipt.id}`)).statusCode).toBe(200);
+  expect((await running.get(`/v1/gw/receipts/${receiptIdAt(new Date())}`)).statusCode).toBe(500);
+  expect((await running.operator.inject('/healthz')).json()).toMatchObject({ status: 'unavailable', redis: false });
+  await running.stores.startRedis();
+});
