@@ -4,7 +4,7 @@ import { existsSync, statfsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { envoyPackage, valkeyPackage, versionOf } from '../binaries.ts';
-import { checkout, inCheckout } from '../checkout.ts';
+import { checkout, inCheckout, stateFolder } from '../checkout.ts';
 import { takePort } from '../ports.ts';
 import { reasonOf } from '../problem.ts';
 import type { PythonPackage } from '../python-package.ts';
@@ -73,7 +73,7 @@ function disk(): Finding {
 
 export async function doctor(args: readonly string[]): Promise<number> {
   parseArgs({ args: [...args], options: {} });
-  const running = supervisorPid(inCheckout('.gw')) !== null;
+  const running = supervisorPid(stateFolder) !== null;
   const findings: Finding[] = [
     { title: 'Node', state: 'ok', detail: process.version },
     tool('npm', 'npm', ['--version'], 'it comes with Node from nodejs.org'),

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { inCheckout } from '../checkout.ts';
+import { stateFolder } from '../checkout.ts';
 import { Problem } from '../problem.ts';
 
 export async function logs(args: readonly string[]): Promise<number> {
@@ -12,7 +12,7 @@ export async function logs(args: readonly string[]): Promise<number> {
     allowPositionals: true,
     options: { follow: { type: 'boolean', short: 'f', default: false } },
   });
-  const folder = inCheckout('.gw', 'logs');
+  const folder = join(stateFolder, 'logs');
   const known = existsSync(folder) ? readdirSync(folder).flatMap((file) => /^(.+)\.log$/.exec(file)?.[1] ?? []) : [];
   if (known.length === 0) throw new Problem('There are no logs yet. ./gw up starts the gateway.');
   const unknown = positionals.find((name) => !known.includes(name));

@@ -1,6 +1,6 @@
 /** `./gw status`: what runs. Exit code 1 unless everything does. */
 import { parseArgs } from 'node:util';
-import { inCheckout } from '../checkout.ts';
+import { stateFolder } from '../checkout.ts';
 import { ask } from '../readiness.ts';
 import { isRunning, type RunFile, readRunFile, supervisorPid } from '../run-file.ts';
 
@@ -38,8 +38,7 @@ async function answers(run: RunFile): Promise<boolean> {
 
 export async function status(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } });
-  const dir = inCheckout('.gw');
-  const found = await look(readRunFile(dir), supervisorPid(dir));
+  const found = await look(readRunFile(stateFolder), supervisorPid(stateFolder));
   process.stdout.write(values.json ? `${JSON.stringify(found)}\n` : describe(found));
   return found.running && found.answers && found.parts.every((part) => part.running) ? 0 : 1;
 }

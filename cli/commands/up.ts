@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { inCheckout } from '../checkout.ts';
+import { inCheckout, stateFolder } from '../checkout.ts';
 import { Problem, reasonOf } from '../problem.ts';
 import type { CustomProvider } from '../provider.ts';
 import {
@@ -27,7 +27,7 @@ interface Options {
   readonly provider: CustomProvider | null;
 }
 
-const dir = inCheckout('.gw');
+const dir = stateFolder;
 
 function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({

@@ -1,0 +1,94 @@
+/** The launcher on machines where something is missing. Each has a folder of programs as its whole PATH. */
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { checkout, inCheckout } from '@gw/cli/checkout';
+import { Problem } from '@gw/cli/problem';
+import { pythonProgram } from '@gw/cli/python-package';
+import { findOnPath } from '@gw/cli/services/child';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { run } from './gateway-of-its-own.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-launcher-'));
+  mkdirSync(join(dir, 'bin'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** A PATH with these programs and nothing else. */
+function pathWith(...names: string[]): string {
+  const bin = join(dir, 'bin');
+  for (const name of ['bash', 'env', 'dirname', 'readlink', ...names]) {
+    const found = findOnPath(name);
+    if (!found) throw new Error(`${name} is not on PATH.`);
+    symlinkSync(found, join(bin, name));
+  }
+  return bin;
+}
+
+test.each([
+  ['Node', [], /^gw: Node is missing\. Install Node 20\.19 or later/],
+  ['npm', ['node'], /^gw: npm is missing\./],
+  ['Python', ['node', 'npm'], /^gw: Python 3 is missing\. Install it/],
+])('a missing %s is one line that says what to do', async (_what, names, message) => {
+  const { code, out, err } = await run(inCheckout('gw'), ['status'], { PATH: pathWith(...names) });
+  expect(code).toBe(1);
+  expect(out).toBe('');
+  expect(err).toMatch(message);
+  expect(err.trim().split('\n')).toHaveLength(1);
+});
+
+test('an old Node is one line that says what to do', async () => {
+  const path = pathWith();
+  writeFileSync(join(path, 'node'), '#!/bin/sh\n[ "$1" = --version ] && echo v18.20.0 || exit 1\n');
+  chmodSync(join(path, 'node'), 0o755);
+  const { code, err } = await run(inCheckout('gw'), ['status'], { PATH: path });
+  expect(code).toBe(1);
+  expect(err).toMatch(/^gw: Node v18\.20\.0 is too old\. Install Node 20\.19 or later .*\n$/);
+});
+
+test('a registry that can not be reached is one line, and nothing is left half-installed', async () => {
+  const copy = join(dir, 'checkout');
+  for (const file of ['gw', 'cli/prepare.mjs', 'package.json', 'package-lock.json', '.npmrc', ...manifests()]) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    cpSync(inCheckout(file), join(copy, file));
+  }
+  const { code, err } = await run(join(copy, 'gw'), ['status'], {
+    PATH: process.env.PATH,
+    HOME: join(dir, 'home'),
+    npm_config_registry: 'http://127.0.0.1:9/',
+    npm_config_fetch_retries: '0',
+  });
+  expect(code).toBe(1);
+  expect(err.trim().split('\n').at(-1)).toMatch(/^gw: .*the package registry could not be reached\. Check network/);
+  expect(readdirSync(copy)).not.toContain('dist');
+});
+
+/** The manifests of the workspaces, which npm wants to see. */
+function manifests(): string[] {
+  const folders = readdirSync(checkout, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders
+    .map(({ name }) => join(name, 'package.json'))
+    .filter((file) => !file.startsWith('node_modules') && exists(file));
+}
+
+function exists(file: string): boolean {
+  return readdirSync(inCheckout(dirname(file))).includes('package.json');
+}
+
+test('a Python index that can not be reached is one line, and nothing is left half-unpacked', async () => {
+  const saved = { ...process.env };
+  Object.assign(process.env, { PIP_INDEX_URL: 'http://127.0.0.1:9/', PIP_RETRIES: '0', PIP_NO_INDEX: '' });
+  try {
+    const wanted = { name: 'gw-no-such-package', version: '1.0', wheels: {}, program: /x/ };
+    const failure = await pythonProgram(wanted, () => {}).catch((cause: unknown) => cause);
+    expect(failure).toBeInstanceOf(Problem);
+    expect(String(failure)).toMatch(
+      /could not be downloaded: no connection to the Python package index\. Check network/,
+    );
+    expect(readdirSync(inCheckout('.deps')).filter((name) => /download|no-such/.test(name))).toEqual([]);
+  } finally {
+    process.env = saved;
+  }
+});

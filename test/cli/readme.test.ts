@@ -1,0 +1,71 @@
+/** What the README tells a newcomer to type is typed here, against the shared stack. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkout, inCheckout } from '@gw/cli/checkout';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { run } from './gateway-of-its-own.ts';
+
+const stack = inject('stack');
+const readme = readFileSync(inCheckout('README.md'), 'utf8');
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(stack.dir, 'readme-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** The first block of that language that holds `marker`, with the address of the shared stack. */
+function block(language: string, marker: string): string {
+  const blocks = [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))];
+  const found = blocks.map((each) => each[1] ?? '').find((text) => text.includes(marker));
+  if (!found) throw new Error(`The README has no ${language} block with ${marker}.`);
+  return found.replaceAll('http://127.0.0.1:8080', stack.publicUrl);
+}
+
+const env = { ...process.env, GW_KEY: stack.keys.audit };
+const reads = /\d Wh \d[\d.e-]* g CO2e in [a-z-]+\n$/;
+
+test('the curl answers with a receipt and a routing trace; its key is found where the README looks', async () => {
+  const script = block('sh', 'curl -sS').replace('./.gw/run.json', join(stack.dir, 'run.json'));
+  const { out, err } = await run('sh', ['-c', script], process.env);
+  const reply = JSON.parse(out || JSON.stringify(err));
+  expect(reply.choices[0].message.content).toBeTypeOf('string');
+  expect(reply.gw.object).toBe('gw.receipt');
+  expect(reply.routing_trace.region).toBe(reply.gw.region);
+});
+
+test('the Node example prints the answer and its receipt', async () => {
+  const file = join(dir, 'example.mjs');
+  writeFileSync(file, block('js', 'openai'));
+  const { code, out, err } = await run(process.execPath, [file], env);
+  expect(err).toBe('');
+  expect(code).toBe(0);
+  expect(out).toMatch(reads);
+});
+
+test('the Python example prints the answer and its receipt', async () => {
+  const python = await pythonWithOpenai();
+  const { code, out, err } = await run(python, ['-c', block('python', 'openai')], env);
+  expect(code, err).toBe(0);
+  expect(out).toMatch(reads);
+}, 240_000);
+
+/** A virtual environment below `.deps/`, made once. */
+async function pythonWithOpenai(): Promise<string> {
+  const venv = inCheckout('.deps', 'python-sdk');
+  const python = join(venv, 'bin', 'python');
+  const works = async () => existsSync(python) && (await run(python, ['-c', 'import openai'], process.env)).code === 0;
+  if (await works()) return python;
+  rmSync(venv, { recursive: true, force: true });
+  const made = await run('python3', ['-m', 'venv', venv], process.env);
+  expect(made.code, made.err).toBe(0);
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-cache-dir', 'openai==2.9.0'];
+  const installed = await run(python, pip, process.env);
+  expect(installed.code, installed.err).toBe(0);
+  return python;
+}
+
+test('every file that the README points to is there', () => {
+  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((found) => found[1] ?? '');
+  expect(links.length).toBeGreaterThan(5);
+  expect(links.filter((link) => !existsSync(join(checkout, link)))).toEqual([]);
+});
