@@ -3,6 +3,7 @@
  *
  * Invariant: a call keeps the catalogue that it began with; nothing here is changed after it was made.
  */
+import { failoverOrder } from '@gw/contract/internal/failover-order';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotModel, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
 import type { Logger } from '@gw/service/log';
@@ -21,16 +22,14 @@ export interface Catalogue {
 export function makeCatalogue(snapshot: Snapshot): Catalogue {
   const regions = new Map(snapshot.regions.map((region) => [region.code, region]));
   const grid = new Map(snapshot.grid.map((reading) => [reading.zone, reading]));
-  const all: Candidate[] = [];
+  const byId = new Map<string, Candidate>();
   for (const deployment of snapshot.deployments) {
     const region = regions.get(deployment.region);
-    if (region) all.push({ deployment, region, grid: grid.get(region.gridZone) ?? null });
+    if (region) byId.set(deployment.id, { deployment, region, grid: grid.get(region.gridZone) ?? null });
   }
-  all.sort((a, b) => a.region.preference - b.region.preference || (a.deployment.id < b.deployment.id ? -1 : 1));
-  const byModel = new Map(
-    snapshot.models.map(({ id }) => [id, all.filter(({ deployment }) => deployment.models[id] !== undefined)]),
-  );
-  const byId = new Map(all.map((candidate) => [candidate.deployment.id, candidate]));
+  const inOrder = (model: string): Candidate[] =>
+    failoverOrder(snapshot, model, '').flatMap((id) => byId.get(id) ?? []);
+  const byModel = new Map(snapshot.models.map(({ id }) => [id, inOrder(id)]));
   return {
     version: snapshot.version,
     models: new Map(snapshot.models.map((model) => [model.id, model])),

@@ -2,8 +2,8 @@
  * In which order deployments are tried. The control plane makes an Envoy cluster for each of these orders and the
  * sidecar names one of them, so both take them from here.
  *
- * Invariant: an order depends on the deployments and the preferences alone, never on a region's status or on the grid;
- * so a change of those needs no new cluster.
+ * Invariant: an order depends on the deployments, the preferences and which regions are active, never on the grid; so a
+ * change of the grid needs no new cluster. After a change of a region's status Envoy has the new orders within a second.
  */
 import type { Snapshot, SnapshotDeployment } from './snapshot.ts';
 
@@ -24,16 +24,24 @@ export function pinnedOrder(offer: Offer, modelId: string, region: string): stri
   );
 }
 
-/** Every order that either function can return, and each deployment alone; without repetition. */
+/** The offer without the regions that take no calls at the moment. */
+export function activeOffer(offer: Offer): Offer {
+  const active = new Set(offer.regions.filter(({ status }) => status === 'active').map(({ code }) => code));
+  return { ...offer, deployments: offer.deployments.filter(({ region }) => active.has(region)) };
+}
+
+/** Every order that can be asked for, over all regions and over the active ones, and each deployment alone; without repetition. */
 export function allOrders(offer: Offer): string[][] {
   const orders = new Map<string, string[]>();
   const add = (order: string[]): void => void (order.length > 0 && orders.set(order.join('>'), order));
   for (const { id } of offer.deployments) add([id]);
-  const modelIds = new Set(offer.deployments.flatMap((deployment) => Object.keys(deployment.models)));
-  for (const modelId of modelIds) {
-    for (const { region } of serving(offer, modelId)) {
-      add(failoverOrder(offer, modelId, region));
-      add(pinnedOrder(offer, modelId, region));
+  for (const part of [offer, activeOffer(offer)]) {
+    const modelIds = new Set(part.deployments.flatMap((deployment) => Object.keys(deployment.models)));
+    for (const modelId of modelIds) {
+      for (const { region } of serving(part, modelId)) {
+        add(failoverOrder(part, modelId, region));
+        add(pinnedOrder(part, modelId, region));
+      }
     }
   }
   return [...orders.values()];

@@ -96,9 +96,10 @@ function pinnedRoute(
 function freeRoute(model: SnapshotModel, candidates: readonly Candidate[]): Routed {
   const [first, ...others] = candidates.filter(({ region }) => region.status === 'active');
   if (!first) return refuse(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  // One body serves every attempt, so a fail-over goes only to where the model has the same name.
+  // One body serves every attempt, so there is a fail-over only if every deployment knows the model by the same name.
   const name = first.deployment.models[model.id];
-  return routed(model, false, [first, ...others.filter(({ deployment }) => deployment.models[model.id] === name)]);
+  const sameName = others.every(({ deployment }) => deployment.models[model.id] === name);
+  return routed(model, false, sameName ? [first, ...others] : [first]);
 }
 
 function routed(model: SnapshotModel, pinned: boolean, order: Route['order']): Routed {
