@@ -1,7 +1,7 @@
 /** The commands, in the order in which a newcomer meets them. Each is loaded when it is called, so all start fast. */
 
 /** Takes its own arguments; resolves with the exit code. */
-export type Run = (args: readonly string[]) => Promise<number>;
+type Run = (args: readonly string[]) => Promise<number>;
 
 export interface Command {
   readonly name: string;

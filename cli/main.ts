@@ -2,6 +2,9 @@
 import { commandNames, findCommand } from './command-list.ts';
 import { Problem } from './problem.ts';
 
+// A closed terminal or a reader that left must not keep us from stopping everything in order.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 const [name = 'help', ...args] = process.argv.slice(2);
 
 try {

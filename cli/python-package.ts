@@ -51,7 +51,15 @@ async function download(wanted: PythonPackage, work: string, log: (line: string)
   const started = Date.now();
   log(`Downloading ${wanted.name} ${wanted.version}…`);
   const spec = `${wanted.name}==${wanted.version}`;
-  const args = ['-m', 'pip', 'download', '--progress-bar=off', '--disable-pip-version-check', '--no-input'];
+  const args = [
+    '-m',
+    'pip',
+    'download',
+    '--progress-bar=off',
+    '--retries=2',
+    '--disable-pip-version-check',
+    '--no-input',
+  ];
   const { code, output } = await run('python3', [...args, '--no-deps', '--only-binary=:all:', '--dest', work, spec]);
   if (code !== 0) return refuse(spec, output);
   const wheel = readdirSync(work).find((name) => name.endsWith('.whl'));

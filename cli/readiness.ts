@@ -39,7 +39,7 @@ export function ask(url: string, key: string, body?: unknown): Promise<Answer> {
 }
 
 /** The first model that can chat, as the gateway lists it; embedding models have no text output. */
-export function firstModel(list: string): string | null {
+function firstModel(list: string): string | null {
   const parsed = JSON.parse(list) as { data?: { id?: unknown }[] };
   const ids = (parsed.data ?? []).map((model) => model.id).filter((id) => typeof id === 'string');
   return ids.find((id) => !/embed/i.test(id)) ?? ids[0] ?? null;

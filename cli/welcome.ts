@@ -2,7 +2,7 @@
 import type { RunFile } from './run-file.ts';
 
 /** A command for a shell that asks for a completion. */
-export function curlFor(run: Pick<RunFile, 'publicUrl' | 'model' | 'keys'>): string {
+function curlFor(run: Pick<RunFile, 'publicUrl' | 'model' | 'keys'>): string {
   const body = { model: run.model, messages: [{ role: 'user', content: 'Hello' }] };
   return [
     `curl -sS ${run.publicUrl}/v1/chat/completions`,

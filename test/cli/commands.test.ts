@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -110,13 +110,14 @@ describe('a gateway in the foreground', () => {
   });
   afterAll(() => gateway.dispose());
 
-  test('Ctrl-C ends it in order and leaves no process', async () => {
+  test('Ctrl-C ends it in order and leaves no process, even if nobody reads its output any more', async () => {
     const { child, exited, run: started } = await gateway.foreground(...anyPorts);
     child.kill('SIGINT');
     expect(await exited).toBe(0);
     expect(Object.values(started.pids).filter((pid) => !isGone(pid))).toEqual([]);
     const log = readFileSync(join(gateway.dir, 'logs', 'postgres.log'), 'utf8');
     expect(log.trimEnd().split('\n').at(-1)).toContain('database system is shut down');
+    expect(existsSync(join(gateway.dir, 'run.json'))).toBe(false);
   });
 
   test('when the supervisor is killed its parts end too, and down cleans up', async () => {

@@ -50,9 +50,12 @@ export class OwnGateway {
 
   /** In the foreground; resolves with its process when it is ready. */
   async foreground(...args: string[]) {
-    const child = spawn(inCheckout('gw'), ['up', ...args], { env: this.env, stdio: ['ignore', 'ignore', 'ignore'] });
+    const child = spawn(inCheckout('gw'), ['up', ...args], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
     await eventually('the gateway to be ready', () => readRunFile(this.dir) !== null || child.exitCode !== null);
+    // Whoever read its output is gone now, as when a terminal is closed.
+    child.stdout.destroy();
+    child.stderr.destroy();
     return { child, exited, run: this.run() };
   }
 
