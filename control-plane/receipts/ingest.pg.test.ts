@@ -84,6 +84,19 @@ test('what can never be stored goes to the dead letters once, and the others of 
   expect((await stores.redis.xpending(ledgerStream, ledgerGroup))[0]).toBe(0);
 });
 
+test('a stored receipt no longer takes memory in Redis; one that could not be stored stays readable there', async () => {
+  const good = entryOf();
+  const refused = entryOf({ model: 'nul\u0000' });
+  for (const entry of [good, refused]) {
+    await stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify(entry));
+    await add(entry);
+  }
+  start('one');
+  await eventually(emptied);
+  await eventually(async () => (await stores.redis.exists(receiptKey(good.receipt.id))) === 0);
+  expect(await stores.redis.exists(receiptKey(refused.receipt.id))).toBe(1);
+});
+
 test('entries that a dead consumer had read are taken over', async () => {
   await stores.redis.xgroup('CREATE', ledgerStream, ledgerGroup, '0', 'MKSTREAM');
   for (let i = 0; i < 5; i++) await add(entryOf());

@@ -5,7 +5,7 @@
  * no retry could mend it. Entries wait in Redis, never here: memory holds one batch, however long an outage lasts.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { deadLedgerStream, ledgerGroup, ledgerStream } from '@gw/contract/internal/redis';
+import { deadLedgerStream, ledgerGroup, ledgerStream, receiptKey } from '@gw/contract/internal/redis';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -98,7 +98,10 @@ export function startIngester(options: IngesterOptions): Ingester {
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal }).catch(() => {});
 
-/** Commits a batch, then takes it out of the stream; the other order could lose receipts. */
+/**
+ * Commits a batch, then takes it out of Redis; the other order could lose receipts. The copies that answer for single
+ * receipts go too, so that the memory of Redis is bounded by the backlog and not by an hour of traffic.
+ */
 async function finish({ db, redis, log }: IngesterOptions, entries: readonly Entry[]): Promise<void> {
   const rows: { entry: Entry; row: ReceiptRow }[] = [];
   const dead: { entry: Entry; reason: string }[] = [];
@@ -109,7 +112,8 @@ async function finish({ db, redis, log }: IngesterOptions, entries: readonly Ent
     if ('row' in parsed) rows.push({ entry, row: parsed.row });
     else dead.push({ entry, reason: parsed.poison });
   }
-  dead.push(...(await insertAll(db, rows)));
+  const refused = await insertAll(db, rows);
+  dead.push(...refused);
   const ids = entries.map((entry) => entry.streamId);
   const transaction = redis.multi();
   for (const { entry, reason } of dead) {
@@ -120,6 +124,11 @@ async function finish({ db, redis, log }: IngesterOptions, entries: readonly Ent
     .xack(ledgerStream, ledgerGroup, ...ids)
     .xdel(ledgerStream, ...ids)
     .exec();
+  // Postgres answers for these from now on. A key that stays behind expires by itself, so a fault here is not one.
+  const copies = redis.pipeline();
+  const kept = new Set(refused.map(({ entry }) => entry));
+  for (const { entry, row } of rows) if (!kept.has(entry)) copies.unlink(receiptKey(row.id));
+  await copies.exec().catch(() => {});
 }
 
 /** Returns the rows that Postgres refuses for what they are. One such row must not hold up the others. */
