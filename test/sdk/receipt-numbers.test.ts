@@ -1,0 +1,152 @@
+/** The numbers of receipts, recomputed from their own inputs by the published formulas. */
+import type { Receipt } from '@gw/contract/receipt';
+import { expect, test } from 'vitest';
+import { addsUp, significantDigits } from './decimal-text.ts';
+import { collect, openAi, receiptOf } from './gateway.ts';
+import { expectedNumbers, fittedLatencyS, type Inputs, parametersOf, siteOf } from './published-formulas.ts';
+
+const client = openAi();
+
+interface Case {
+  readonly endpoint: 'chat' | 'stream' | 'completions' | 'embeddings';
+  readonly model: string;
+  readonly region: string;
+  readonly boundary?: 'comprehensive' | 'narrow';
+  readonly tier?: 'parametric' | 'proxy';
+  readonly tokens: number;
+  /** Words of the prompt. */
+  readonly words: number;
+}
+
+/** Default: long enough that the fitted time, not the measured one, counts. */
+async function receiptFor(what: Case, delayMs = defaultDelayMs(what)): Promise<Receipt> {
+  const { boundary, tier, region, model } = what;
+  const prompt = 'word '.repeat(what.words).trim();
+  const gw = { region, ...(boundary && { boundary }), ...(tier && { tier }) };
+  const chat = { model, messages: [{ role: 'user' as const, content: prompt }], gw };
+  const legacy = { model, prompt, gw };
+  const embedding = { model, input: prompt, gw };
+  const options = { headers: { 'x-sim-tokens': String(what.tokens), 'x-sim-delay-ms': String(delayMs) } };
+  switch (what.endpoint) {
+    case 'chat':
+      return receiptOf(await client.chat.completions.create(chat, options));
+    case 'stream': {
+      const stream = await client.chat.completions.create({ ...chat, stream: true as const }, options);
+      return receiptOf((await collect(stream)).at(-1));
+    }
+    case 'completions':
+      return receiptOf(await client.completions.create(legacy, options));
+    case 'embeddings':
+      return receiptOf(await client.embeddings.create(embedding, options));
+  }
+}
+
+const parameters = (model: string) => {
+  const found = parametersOf[model];
+  if (!found) throw new Error(`No parameters of ${model}.`);
+  return found;
+};
+
+const defaultDelayMs = ({ tokens, model }: Case): number =>
+  Math.ceil(fittedLatencyS(tokens, parameters(model).active) * 1000) + 20;
+
+/** The receipt's own inputs, once they have been seen to be the right ones. */
+function inputsOf(receipt: Receipt, latencyS?: number): Inputs {
+  const site = siteOf[receipt.region ?? ''];
+  if (!site || receipt.prompt_tokens === null || receipt.completion_tokens === null) throw new Error('No inputs.');
+  expect(receipt).toMatchObject({ pue: site.pue, grid_intensity_g_per_kwh: site.gPerKwh });
+  const model = parameters(receipt.model);
+  const fitted = fittedLatencyS(receipt.completion_tokens, model.active);
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = receipt;
+  return { ...site, model, promptTokens, completionTokens, latencyS: latencyS ?? fitted };
+}
+
+function expectNumbers(receipt: Receipt, inputs: Inputs): void {
+  const expected = expectedNumbers(inputs, receipt.boundary, receipt.tier === 'proxy' ? 'proxy' : 'parametric');
+  for (const [field, value] of Object.entries(expected)) {
+    const actual = receipt[field as keyof Receipt];
+    if (value === null) expect(actual, field).toBeNull();
+    else
+      expect(Math.abs(Number(actual) - value), `${field}: ${actual}, not ${value}`).toBeLessThanOrEqual(value * 1e-6);
+  }
+}
+
+const known = (values: readonly (number | null)[]): number[] => values.filter((value) => value !== null);
+
+function expectSums(receipt: Receipt): void {
+  const energies = [receipt.energy_accelerator_wh, receipt.energy_host_wh, receipt.energy_idle_wh];
+  expect(addsUp(known([...energies, receipt.energy_overhead_wh]), receipt.energy_wh ?? Number.NaN)).toBe(true);
+  const carbon = known([receipt.carbon_operation_g, receipt.carbon_embodied_g]);
+  expect(addsUp(carbon, receipt.carbon_g ?? Number.NaN)).toBe(true);
+  for (const value of Object.values(receipt)) {
+    if (typeof value === 'number') expect(significantDigits(value)).toBeLessThanOrEqual(12);
+  }
+}
+
+const cases: readonly Case[] = [
+  { endpoint: 'chat', model: 'sim-small', region: 'us-east', tokens: 20, words: 1 },
+  { endpoint: 'chat', model: 'sim-large', region: 'eu-north', tokens: 11, words: 700 },
+  { endpoint: 'chat', model: 'sim-measured', region: 'eu-west', tokens: 13, words: 30 },
+  { endpoint: 'chat', model: 'sim-large', region: 'us-east', boundary: 'narrow', tokens: 5, words: 50 },
+  { endpoint: 'chat', model: 'sim-small', region: 'eu-west', tier: 'proxy', tokens: 7, words: 9 },
+  {
+    endpoint: 'chat',
+    model: 'sim-measured',
+    region: 'us-east',
+    tier: 'proxy',
+    boundary: 'narrow',
+    tokens: 3,
+    words: 2,
+  },
+  { endpoint: 'stream', model: 'sim-small', region: 'eu-north', tokens: 17, words: 400 },
+  { endpoint: 'stream', model: 'sim-large', region: 'us-east', tokens: 9, words: 3 },
+  { endpoint: 'completions', model: 'sim-small', region: 'us-east', tokens: 8, words: 80 },
+  { endpoint: 'completions', model: 'sim-measured', region: 'eu-north', tier: 'parametric', tokens: 6, words: 1 },
+  { endpoint: 'embeddings', model: 'sim-embed', region: 'eu-west', tokens: 0, words: 1500 },
+  { endpoint: 'embeddings', model: 'sim-embed', region: 'us-east', boundary: 'narrow', tokens: 0, words: 1 },
+];
+
+const title = ({ endpoint, model, region, boundary, tier, tokens, words }: Case): string =>
+  [endpoint, model, region, boundary, tier, `${words} words in`, `${tokens} tokens out`].filter(Boolean).join(', ');
+
+test.concurrent.each(cases.map((what) => [title(what), what] as const))(
+  'numbers follow the formulas and sums hold in decimal: %s',
+  async (_, what) => {
+    const receipt = await receiptFor(what);
+    expect(receipt).toMatchObject({ model: what.model, region: what.region, completion_tokens: what.tokens });
+    expect(receipt).toMatchObject({ tier: what.tier ?? 'parametric', boundary: what.boundary ?? 'comprehensive' });
+    expect(receipt).toMatchObject({ usage_source: 'provider', energy_split: 'modelled', methodology: 'gw-1.0' });
+    expectNumbers(receipt, inputsOf(receipt));
+    expectSums(receipt);
+  },
+);
+
+test('a provider that is faster than the fit is charged for the time that it took', async () => {
+  const what: Case = { endpoint: 'chat', model: 'sim-small', region: 'us-east', tokens: 400, words: 10 };
+  const started = performance.now();
+  const receipt = await receiptFor(what, 200);
+  const outsideS = (performance.now() - started) / 1000;
+  const inputs = inputsOf(receipt, 0);
+  // The host's part grows with the time alone, so it tells the time that was charged.
+  const perSecond = expectedNumbers({ ...inputs, latencyS: 1 }, 'comprehensive', 'parametric').energy_host_wh ?? 0;
+  const withoutTime = expectedNumbers(inputs, 'comprehensive', 'parametric').energy_host_wh ?? 0;
+  const chargedS = ((receipt.energy_host_wh ?? 0) - withoutTime) / (perSecond - withoutTime);
+  expect(chargedS).toBeGreaterThan(0.199);
+  expect(chargedS).toBeLessThan(outsideS);
+  expect(outsideS).toBeLessThan(fittedLatencyS(400, 8));
+  expectNumbers(receipt, { ...inputs, latencyS: chargedS });
+  expectSums(receipt);
+});
+
+test('the grid value is dated: the year that it stands for ended as long ago as the receipt says', async () => {
+  const receipt = await receiptFor({ endpoint: 'chat', model: 'sim-small', region: 'us-east', tokens: 1, words: 1 }, 0);
+  expect(receipt).toMatchObject({
+    grid_zone: 'USA',
+    grid_intensity_source: 'ember-2023',
+    grid_temporal_match: 'annual_fallback',
+    grid_intensity_observed_at: '2024-01-01T00:00:00.000Z',
+    grid_intensity_requested_at: receipt.created_at,
+  });
+  const ageMinutes = (Date.parse(receipt.created_at) - Date.parse('2024-01-01T00:00:00.000Z')) / 60_000;
+  expect(receipt.grid_intensity_age_minutes).toBeCloseTo(ageMinutes, 1);
+});

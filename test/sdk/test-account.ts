@@ -1,0 +1,66 @@
+/**
+ * Accounts and keys that no other test knows: what their ledger holds, and which limit they reach, is up to one test.
+ *
+ * They are written where the operator API would write them, so that a test needs no state of the shared demo accounts.
+ */
+import { randomBytes } from 'node:crypto';
+import { loadSecrets } from '@gw/cli/secrets';
+import { defaultScopes, type Scope } from '@gw/contract/access';
+import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
+import { type Database, openDatabase } from '@gw/prisma/client';
+import { stack } from './gateway.ts';
+
+export interface AccountOptions {
+  /** Requests a day; default: the tier's. */
+  readonly perDay?: number;
+  readonly state?: 'active' | 'suspended';
+  readonly models?: readonly string[];
+}
+
+export interface KeyOptions {
+  readonly scopes?: readonly Scope[];
+  readonly revokedAt?: Date;
+  readonly expiresAt?: Date;
+}
+
+export interface TestAccounts {
+  /** A new Audit account with one key; returns the key. */
+  create(account?: AccountOptions, key?: KeyOptions): Promise<string>;
+  readonly db: Database;
+  close(): Promise<void>;
+}
+
+export function openTestAccounts(): TestAccounts {
+  const db = openDatabase(stack.databaseUrl, { connections: 1 });
+  const pepper = Buffer.from(loadSecrets(stack.dir).pepper, 'hex');
+  return {
+    db,
+    close: () => db.$disconnect(),
+    async create({ perDay, state, models } = {}, { scopes = defaultScopes, revokedAt, expiresAt } = {}) {
+      const { plaintext, publicId } = generateApiKey(randomBytes);
+      const accountId = `acct_test_${publicId}`;
+      await db.account.create({
+        data: {
+          id: accountId,
+          name: 'Test',
+          tier: 'audit',
+          ...(state && { state }),
+          ...(models && { models: [...models] }),
+          ...(perDay !== undefined && { limitPerDay: perDay }),
+        },
+      });
+      await db.apiKey.create({
+        data: {
+          publicId,
+          accountId,
+          name: 'Test',
+          hash: new Uint8Array(hashApiKey(plaintext, pepper)),
+          scopes: [...scopes],
+          ...(revokedAt && { revokedAt }),
+          ...(expiresAt && { expiresAt }),
+        },
+      });
+      return plaintext;
+    },
+  };
+}

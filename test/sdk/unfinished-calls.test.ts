@@ -1,0 +1,149 @@
+/** Calls that are under way, or that somebody broke off: each has a receipt that says so. */
+import { randomUUID } from 'node:crypto';
+import { receiptListSchema } from '@gw/contract/catalogue';
+import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { collect, eventually, finishedReceipt, get, messages, openAi, receiptOf, stack } from './gateway.ts';
+import { openTestAccounts, type TestAccounts } from './test-account.ts';
+
+let accounts: TestAccounts;
+beforeAll(() => {
+  accounts = openTestAccounts();
+});
+afterAll(() => accounts.close());
+
+/** A stream and its receipt id, which is in the headers from the start. */
+async function openStream(headers: Record<string, string>, key?: string) {
+  const request = { model: 'sim-small', messages, stream: true as const };
+  const opened = await openAi(key).chat.completions.create(request, { headers }).withResponse();
+  return { stream: opened.data, id: opened.response.headers.get('x-gw-receipt-id') ?? '' };
+}
+
+const countSchema = z.object({ count: z.number(), open: z.number() });
+
+async function atProvider(marker: string) {
+  const response = await fetch(`${stack.simulatorUrl}/sim/count?marker=${marker}`);
+  return countSchema.parse(await response.json());
+}
+
+const onlyReceipt = (key: string): Promise<Receipt> =>
+  eventually('the receipt of the only call', async () => {
+    const { body } = await get('/v1/gw/receipts', key);
+    const { data } = receiptListSchema.parse(body);
+    expect(data.length).toBeLessThanOrEqual(1);
+    return data[0];
+  });
+
+test('while a stream runs its receipt is pending with 202, and afterwards it is what the stream said', async () => {
+  const { stream, id } = await openStream({ 'x-sim-tokens': '30', 'x-sim-tokens-per-second': '30' });
+  let last: unknown;
+  let during: Awaited<ReturnType<typeof get>> | null = null;
+  for await (const chunk of stream) {
+    during ??= await get(`/v1/gw/receipts/${id}`);
+    last = chunk;
+  }
+  expect(during?.status).toBe(202);
+  expect(receiptSchema.parse(during?.body)).toMatchObject({ id, status: 'pending', energy_wh: null });
+  const after = await get(`/v1/gw/receipts/${id}`);
+  expect(after.status).toBe(200);
+  expect(after.body).toEqual(receiptOf(last));
+  expect(after.body).toMatchObject({ id, status: 'complete', completion_tokens: 30 });
+});
+
+test('a client that leaves a stream is charged for what it was sent, as an estimate', async () => {
+  const marker = randomUUID();
+  const pace = { 'x-sim-tokens': '2000', 'x-sim-tokens-per-second': '50', 'x-sim-marker': marker };
+  const { stream, id } = await openStream(pace);
+  let seen = 0;
+  for await (const chunk of stream) {
+    if (chunk.choices[0]?.delta.content) seen += 1;
+    // Leaving the loop makes the client close the connection.
+    if (seen === 10) break;
+  }
+  const receipt = await finishedReceipt(id);
+  expect(receipt).toMatchObject({ status: 'client_aborted', usage_source: 'estimated', tier: 'parametric' });
+  expect(receipt.completion_tokens).toBeGreaterThanOrEqual(seen);
+  expect(receipt.completion_tokens).toBeLessThan(1000);
+  expect(receipt.prompt_tokens).toBeGreaterThan(0);
+  expect(receipt.energy_wh).toBeGreaterThan(0);
+  await eventually('the end at the provider', async () => ((await atProvider(marker)).open === 0 ? true : null));
+});
+
+test('a provider that cuts a stream leaves a broken stream and a receipt of what came', async () => {
+  const { stream, id } = await openStream({
+    'x-sim-tokens': '40',
+    'x-sim-tokens-per-second': '200',
+    'x-sim-fault': 'cut',
+  });
+  let seen = 0;
+  const reading = async () => {
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content) seen += 1;
+  };
+  await expect(reading()).rejects.toThrow();
+  // The provider sent 20 of 40. What travels at the moment of the cut may be counted and still not arrive.
+  expect(seen).toBeGreaterThan(10);
+  const receipt = await finishedReceipt(id);
+  expect(receipt).toMatchObject({ status: 'upstream_error', usage_source: 'estimated', tier: 'parametric' });
+  expect(receipt.completion_tokens).toBeGreaterThanOrEqual(seen);
+  expect(receipt.completion_tokens).toBeLessThanOrEqual(20);
+  expect(receipt.energy_wh).toBeGreaterThan(0);
+});
+
+test('a provider that reports an error inside a stream leaves a receipt of what came', async () => {
+  const { stream, id } = await openStream({
+    'x-sim-tokens': '10',
+    'x-sim-tokens-per-second': '0',
+    'x-sim-fault': 'error-event',
+  });
+  await expect(collect(stream)).rejects.toBeInstanceOf(OpenAI.APIError);
+  expect(await finishedReceipt(id)).toMatchObject({
+    status: 'upstream_error',
+    usage_source: 'estimated',
+    completion_tokens: 5,
+  });
+});
+
+test('an abandoned JSON call has a degraded receipt, since nobody knows what was generated', async () => {
+  const key = await accounts.create();
+  const marker = randomUUID();
+  const leaving = new AbortController();
+  const headers = { 'x-sim-delay-ms': '60000', 'x-sim-marker': marker };
+  const call = openAi(key)
+    .chat.completions.create({ model: 'sim-small', messages }, { headers, signal: leaving.signal })
+    .catch((error: unknown) => error);
+  await eventually('the call at the provider', async () => ((await atProvider(marker)).open === 1 ? true : null));
+  leaving.abort();
+  expect(await call).toBeInstanceOf(OpenAI.APIUserAbortError);
+  expect(await onlyReceipt(key)).toMatchObject({
+    status: 'client_aborted',
+    tier: 'degraded',
+    degraded_reason: 'client_aborted_unmeasured',
+    energy_wh: null,
+    usage_source: null,
+  });
+  expect(await atProvider(marker)).toEqual({ count: 1, open: 0 });
+});
+
+test('a JSON call that the provider failed has a degraded receipt under the id that the error came with', async () => {
+  const headers = { 'x-sim-fault': 'status-500' };
+  const failed = await openAi()
+    .chat.completions.create({ model: 'sim-small', messages }, { headers })
+    .catch((error: unknown) => error);
+  if (!(failed instanceof OpenAI.InternalServerError)) throw failed;
+  expect(await finishedReceipt(failed.headers?.get('x-gw-receipt-id') ?? '')).toMatchObject({
+    status: 'upstream_error',
+    tier: 'degraded',
+    degraded_reason: 'upstream_error_unmeasured',
+    request_id: failed.requestID,
+  });
+});
+
+test('a call that was refused before it reached a provider has no receipt', async () => {
+  const key = await accounts.create();
+  const refused = { model: 'sim-small', messages, temperature: 9 };
+  await expect(openAi(key).chat.completions.create(refused)).rejects.toBeInstanceOf(OpenAI.BadRequestError);
+  const reply = await openAi(key).chat.completions.create({ model: 'sim-small', messages });
+  expect((await onlyReceipt(key)).id).toBe(receiptOf(reply).id);
+});
