@@ -28,6 +28,10 @@ async function atProvider(marker: string) {
   return countSchema.parse(await response.json());
 }
 
+/** The provider does not go on for a client that is no longer there. */
+const providerIsDone = (marker: string): Promise<true> =>
+  eventually('the end at the provider', async () => ((await atProvider(marker)).open === 0 ? true : null));
+
 const onlyReceipt = (key: string): Promise<Receipt> =>
   eventually('the receipt of the only call', async () => {
     const { body } = await get('/v1/gw/receipts', key);
@@ -68,7 +72,7 @@ test('a client that leaves a stream is charged for what it was sent, as an estim
   expect(receipt.completion_tokens).toBeLessThan(1000);
   expect(receipt.prompt_tokens).toBeGreaterThan(0);
   expect(receipt.energy_wh).toBeGreaterThan(0);
-  await eventually('the end at the provider', async () => ((await atProvider(marker)).open === 0 ? true : null));
+  await providerIsDone(marker);
 });
 
 test('a provider that cuts a stream leaves a broken stream and a receipt of what came', async () => {
@@ -123,7 +127,7 @@ test('an abandoned JSON call has a degraded receipt, since nobody knows what was
     energy_wh: null,
     usage_source: null,
   });
-  expect(await atProvider(marker)).toEqual({ count: 1, open: 0 });
+  await providerIsDone(marker);
 });
 
 test('a JSON call that the provider failed has a degraded receipt under the id that the error came with', async () => {
