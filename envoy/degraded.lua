@@ -34,9 +34,10 @@ local function splice(text, block)
   return before .. comma .. '"gw":' .. block .. '}'
 end
 
-local function finish_json(handle, headers, gw, status)
+local function finish_json(handle, status)
   local body = handle:body(true) -- the headers wait until the whole body is here
-  if state(handle).done then return end
+  local gw, headers = state(handle), handle:headers() -- what was fetched before the wait is out of scope after it
+  if gw.done then return end
   apply_allow_list(headers, gw.receipt_id)
   local spliced = status == '200' and splice(body:getBytes(0, body:length()), gw.degraded)
   if not spliced then -- a provider's error, or no JSON: nothing raw reaches the client
@@ -94,6 +95,6 @@ function envoy_on_response(handle)
   if status == '200' and content_type:sub(1, 17) == 'text/event-stream' then
     finish_stream(handle, headers, gw)
   else
-    finish_json(handle, headers, gw, status)
+    finish_json(handle, status)
   end
 end
