@@ -12,19 +12,37 @@ import { randomNumbers } from './seed.ts';
 
 /** Headers that a provider might send and a gateway has no reason to pass on. */
 const PROVIDER_HEADERS = { 'x-sim-provider': 'simulator', 'set-cookie': 'sim_session=1' } as const;
+/** What a dishonest provider could claim of the gateway, or make a browser do. */
+const FORGED_HEADERS = {
+  'x-gw-receipt-id': 'rcpt_forged',
+  'x-gw-deployment': 'forged',
+  'x-gw-cluster': 'forged',
+  'x-request-id': 'forged',
+  'x-envoy-upstream-service-time': '1',
+  'x-ratelimit-remaining-requests': '0',
+  'idempotent-replayed': 'true',
+  'www-authenticate': 'Basic realm="forged"',
+  location: 'https://forged.example.com/',
+  server: 'forged',
+} as const;
 const SSE_HEADERS = {
-  ...PROVIDER_HEADERS,
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
 } as const;
 
-/** How a reply ends. A half reply is either broken off or left hanging. */
+/** How a reply ends: broken off and left hanging are for half a reply, or one that lacks only its end. */
 type Ending = 'complete' | 'cut' | 'stall';
 
 function endingOf({ faults }: Directives): Ending {
   if (faults.has('cut')) return 'cut';
-  return faults.has('stall-mid') ? 'stall' : 'complete';
+  return faults.has('stall-mid') || faults.has('stall-end') ? 'stall' : 'complete';
 }
+
+/** Whether all that the reply has to say is said, even if its end is never marked. */
+const isWhole = (ending: Ending, { faults }: Directives): boolean => ending === 'complete' || faults.has('stall-end');
+
+const providerHeaders = ({ faults }: Directives): Readonly<Record<string, string>> =>
+  faults.has('own-headers') ? { ...PROVIDER_HEADERS, ...FORGED_HEADERS } : PROVIDER_HEADERS;
 
 /** Writes the last bytes, then ends the response, breaks its connection off, or leaves it open. */
 function finish(res: ServerResponse, last: string | Uint8Array, ending: Ending): void {
@@ -58,7 +76,7 @@ function sendBytes(
   const zipped = directives.faults.has('gzip');
   const bytes = zipped ? gzipSync(text) : Buffer.from(text);
   const ending = endingOf(directives);
-  const sent = ending === 'complete' ? bytes : bytes.subarray(0, bytes.length >> 1);
+  const sent = isWhole(ending, directives) ? bytes : bytes.subarray(0, bytes.length >> 1);
   const isJson = 'content-length' in headers;
   res.writeHead(status, {
     ...headers,
@@ -72,7 +90,7 @@ function sendBytes(
 function sendJson(res: ServerResponse, reply: JsonReply, directives: Directives): void {
   const { faults } = directives;
   const headers = {
-    ...PROVIDER_HEADERS,
+    ...providerHeaders(directives),
     'content-type': reply.contentType,
     'content-length': String(Buffer.byteLength(reply.body)),
     ...reply.headers,
@@ -91,10 +109,11 @@ function sendEvents(res: ServerResponse, reply: StreamReply, directives: Directi
   const { head, tokens, tail } = reply;
   const perSecond = directives.tokensPerSecond ?? reply.tokensPerSecond;
   const ending = endingOf(directives);
-  const count = ending === 'complete' ? tokens.length : tokens.length >> 1;
+  const whole = isWhole(ending, directives);
+  const count = whole ? tokens.length : tokens.length >> 1;
   const halfEvent = tokens[count]?.slice(0, 40) ?? '';
-  const rest = ending === 'complete' ? tail.join('') : halfEvent;
-  res.writeHead(200, SSE_HEADERS);
+  const rest = whole ? tail.join('') : halfEvent;
+  res.writeHead(200, { ...providerHeaders(directives), ...SSE_HEADERS });
   if (perSecond === 0 || count === 0) {
     finish(res, [...head, ...tokens.slice(0, count), rest].join(''), ending);
     return;
@@ -111,7 +130,13 @@ function sendEvents(res: ServerResponse, reply: StreamReply, directives: Directi
 function sendStream(res: ServerResponse, reply: StreamReply, directives: Directives, now: () => number): void {
   const { faults } = directives;
   if (faults.has('split') || faults.has('gzip')) {
-    sendBytes(res, 200, SSE_HEADERS, [...reply.head, ...reply.tokens, ...reply.tail].join(''), directives);
+    sendBytes(
+      res,
+      200,
+      { ...providerHeaders(directives), ...SSE_HEADERS },
+      [...reply.head, ...reply.tokens, ...reply.tail].join(''),
+      directives,
+    );
   } else {
     sendEvents(res, reply, directives, now);
   }

@@ -69,6 +69,34 @@ test('stall never answers, and stall-mid never ends', async () => {
   }
 });
 
+test('stall-end says everything but that it is over', async () => {
+  const abort = new AbortController();
+  const headers = { 'x-sim-fault': 'stall-end', 'x-sim-tokens-per-second': '0' };
+  const body = JSON.stringify({ ...stream, stream_options: { include_usage: true } });
+  const reply = await fetch(`${simulator.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers,
+    body,
+    signal: abort.signal,
+  });
+  const first = await reply.body?.getReader().read();
+  const text = Buffer.from(first?.value ?? []).toString();
+  expect(text).toContain('"finish_reason":"stop"');
+  expect(text.endsWith('\n\n')).toBe(true);
+  expect(text).not.toContain('prompt_tokens');
+  expect(text).not.toContain('[DONE]');
+  abort.abort();
+});
+
+test('own-headers claims what only a gateway may say, and leaves the body as it is', async () => {
+  for (const body of [json, stream]) {
+    const reply = await withFault('own-headers', body);
+    expect(reply.headers.get('x-gw-receipt-id')).toBe('rcpt_forged');
+    expect(reply.headers.get('set-cookie')).toContain('sim_session');
+    expect(await reply.text()).toBe(await plain(body));
+  }
+});
+
 test('malformed is a whole reply with broken JSON, or a stream with one broken event', async () => {
   const body = await textOf('malformed', json);
   expect(() => JSON.parse(body)).toThrow();
