@@ -24,12 +24,19 @@ const details = (...reasons: string[]) => ({
   },
 });
 
+const addIfMissing = (key: string, value: string) => ({ header: { key, value }, append_action: 'ADD_IF_ABSENT' });
+/** A request that is refused while it is read has no id yet; all others keep theirs. */
+const requestId = addIfMissing('x-request-id', '%UNIQUE_ID%');
+/** The sidecar has left it when a provider is asked; it can not add it if the reply breaks off in its hands. */
+const receiptId = addIfMissing('x-gw-receipt-id', '%DYNAMIC_METADATA(gw:receipt_id)%');
+
 export function localReplies(addresses: Addresses): object[] {
-  const mapper = (filter: object, code: CatalogueCode) => {
+  const mapper = (filter: object, code: CatalogueCode, headers: object[] = [requestId]) => {
     const error = apiError(code);
     return {
       filter,
       status_code: error.status,
+      headers_to_add: headers,
       body: { inline_string: errorBody(error, addresses) },
       body_format_override: {
         text_format_source: { inline_string: '%LOCAL_REPLY_BODY%' },
@@ -45,13 +52,25 @@ export function localReplies(addresses: Addresses): object[] {
         status(426),
         status(408),
         both(status(400), flags('DPE')),
-        details('path_normalization_failed', 'missing_host', 'low_version', 'http1.', 'http2.'),
+        details(
+          'path_normalization_failed',
+          'absolute_path_rejected',
+          'upgrade_failed',
+          'missing_host',
+          'low_version',
+          'http1.',
+          'http2.',
+        ),
       ),
       'invalid_request',
     ),
-    mapper(both(toProvider, either(status(504), flags('UT', 'SI'))), 'upstream_timeout'),
-    mapper(both(toProvider, either(flags('UPE'), details('response_payload_too_large'))), 'upstream_invalid_response'),
-    mapper(both(toProvider, flags('UF', 'UO', 'UH', 'NC', 'LR', 'UR', 'UC', 'URX')), 'upstream_error'),
+    mapper(both(toProvider, either(status(504), flags('UT', 'SI'))), 'upstream_timeout', [requestId, receiptId]),
+    mapper(both(toProvider, either(flags('UPE'), details('response_payload_too_large'))), 'upstream_invalid_response', [
+      requestId,
+      receiptId,
+    ]),
+    mapper(both(toProvider, flags('LR', 'UR', 'UC', 'URX')), 'upstream_error', [requestId, receiptId]),
+    mapper(both(toProvider, flags('UF', 'UO', 'UH', 'NC')), 'upstream_error'),
     mapper(flags('UF', 'UO', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE', 'OM'), 'internal_error'),
     mapper(both(status(500), flags('UAEX')), 'internal_error'),
     mapper(both(status(503), details('overload')), 'internal_error'),

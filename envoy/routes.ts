@@ -26,9 +26,11 @@ const withoutSidecar = perRoute(
 const withoutLua = perRoute('envoy.filters.http.lua', 'envoy.extensions.filters.http.lua.v3.LuaPerRoute', {
   disabled: true,
 });
-const withoutBody = perRoute('envoy.filters.http.buffer', 'envoy.extensions.filters.http.buffer.v3.BufferPerRoute', {
+const notBuffered = {
+  '@type': 'type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute',
   disabled: true,
-});
+};
+const withoutBody = { 'envoy.filters.http.buffer': notBuffered, reply_buffer: notBuffered };
 /** What Envoy answers by itself: else a 404 without a key would be a 401. */
 const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...withoutBody };
 
@@ -169,6 +171,8 @@ export function envoyRoutes(addresses: Addresses): object[] {
     return directError('wrong method', pathMatch(path), apiError('method_not_allowed'), addresses, allow);
   });
   return [
+    // No other route matches a tunnel, and without one Envoy would leave its client waiting.
+    directError('tunnel', { connect_matcher: {} }, apiError('invalid_request'), addresses),
     ...handled,
     ...wrongMethod,
     directError('unknown path', { prefix: '/' }, apiError('unknown_endpoint'), addresses),

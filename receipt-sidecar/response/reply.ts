@@ -22,6 +22,9 @@ export interface Reply {
   close(): void;
 }
 
+/** Envoy buffers a little more, so that the receipt fits behind the largest reply. */
+const maxJsonBytes = 64 * 1024 * 1024;
+
 const done = { dynamicMetadata: gwMetadata({ done: true }) };
 
 /** A reply that Envoy has buffered whole: its headers can still be changed. */
@@ -35,6 +38,7 @@ export class JsonReply implements Reply {
 
   chunk(bytes: Buffer): void {
     const { record, status, answer } = this.#context;
+    if (bytes.length > maxJsonBytes) return this.#fail(apiError('upstream_invalid_response'));
     const text = bytes.toString('utf8');
     const value = status === 200 ? parseObject(text) : null;
     if (!value || value.error)
