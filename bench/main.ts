@@ -51,9 +51,9 @@ async function bench(options: Options, signal: AbortSignal): Promise<Report> {
   const started = await startTargets(options.gateway, { log: say, signal });
   try {
     const { targets, model } = started;
-    const { seconds, rounds, warmUpSeconds } = options;
-    const jsonLoad = wrk === null ? autocannonLoad : wrkLoad(wrk);
-    const run = runRounds({ targets, model, jsonLoad, seconds, rounds, warmUpSeconds, progress: say, signal });
+    const { seconds, rounds, warmUp } = options;
+    const jsonLoad = wrk === null ? autocannonLoad : wrkLoad(wrk, signal);
+    const run = runRounds({ targets, model, jsonLoad, seconds, rounds, warmUp, progress: say, signal });
     const samples = await Promise.race([run, aborted]);
     return makeReport(options, wrk === null ? 'autocannon' : 'wrk', targets, samples);
   } finally {

@@ -1,12 +1,13 @@
 /** What was asked for on the command line. */
 import { parseArgs } from 'node:util';
+import type { WarmUp } from './rounds.ts';
 
 export interface Options {
   readonly json: boolean;
   /** Length of one measurement. */
   readonly seconds: number;
   readonly rounds: number;
-  readonly warmUpSeconds: number;
+  readonly warmUp: WarmUp;
   /** False: the provider and plain Envoy only. */
   readonly gateway: boolean;
   readonly help: boolean;
@@ -22,9 +23,6 @@ Measures the simulated provider alone, plain Envoy in front of it, and the whole
   --json         the report as JSON on standard output
   --no-gateway   the provider and plain Envoy only
 `;
-
-/** Node compiles what is called often while it runs; before that, figures of its services say little. */
-const WARM_UP_SECONDS = 8;
 
 /** Thrown for arguments that can not be followed; the text is for the person who typed them. */
 export class UsageError extends Error {
@@ -55,7 +53,7 @@ export function readOptions(args: readonly string[]): Options {
       json: values.json,
       seconds: numberOf(values.seconds, 'seconds', values.quick ? 1 : 4, 60),
       rounds: numberOf(values.rounds, 'rounds', values.quick ? 1 : 3, 20),
-      warmUpSeconds: values.quick ? 1 : WARM_UP_SECONDS,
+      warmUp: values.quick ? { sliceSeconds: 1, slices: 1 } : { sliceSeconds: 3, slices: 10 },
       gateway: !values['no-gateway'],
       help: values.help,
     };

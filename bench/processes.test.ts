@@ -35,7 +35,7 @@ test('a tree is a process with all its descendants, in whatever order they are l
   expect(usedByTree(9, processes)).toEqual({ cpuUs: 0, rssBytes: 0 });
 });
 
-test('the time that a process and its child have worked is counted', async () => {
+test('the time that a process and its child have worked is counted', { timeout: 30_000 }, async () => {
   await new Promise((resolve) => worker.stdout.once('data', resolve));
   const used = usedBy({ worker: worker.pid ?? 0 }).worker;
   expect(used?.cpuUs).toBeGreaterThanOrEqual(550_000);

@@ -21,7 +21,13 @@ const provider = (name: Target['name'], headers = {}): Target => ({
 });
 
 function bench(targets: readonly Target[], more: Partial<Bench> = {}): Bench {
-  const settings = { model: 'sim-small', jsonLoad: autocannonLoad, seconds: 0.2, rounds: 1, warmUpSeconds: 0.1 };
+  const settings = {
+    model: 'sim-small',
+    jsonLoad: autocannonLoad,
+    seconds: 0.2,
+    rounds: 1,
+    warmUp: { sliceSeconds: 0.1, slices: 2 },
+  };
   return { targets, ...settings, progress: () => undefined, ...more };
 }
 

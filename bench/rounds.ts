@@ -24,13 +24,19 @@ export interface Sample {
   readonly cpuUs: Readonly<Record<string, number>>;
 }
 
+/** At most so many slices of calls; fewer if one was hardly faster than the one before. */
+export interface WarmUp {
+  readonly sliceSeconds: number;
+  readonly slices: number;
+}
+
 export interface Bench {
   readonly targets: readonly Target[];
   readonly model: string;
   readonly jsonLoad: JsonLoad;
   readonly seconds: number;
   readonly rounds: number;
-  readonly warmUpSeconds: number;
+  readonly warmUp: WarmUp;
   readonly progress: (line: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -87,6 +93,25 @@ async function probe(bench: Bench, target: Target): Promise<void> {
   if (reply.status !== 200) throw new Error(`${target.name} answers ${reply.status}: ${text.slice(0, 500)}`);
 }
 
+/**
+ * Node compiles what is called often while it runs, and a service is several times as fast after thousands of calls as
+ * at its first: so the load goes on until it is hardly answered faster any more.
+ */
+async function warmUp(bench: Bench, target: Target): Promise<void> {
+  const { sliceSeconds, slices } = bench.warmUp;
+  let before = 0;
+  for (let slice = 0; slice < slices; slice++) {
+    bench.signal?.throwIfAborted();
+    const { requests, durationS } = await generate(bench, target, 'json-32', sliceSeconds);
+    const perSecond = requests / durationS;
+    bench.progress(`warming up: ${target.name}, ${Math.round(perSecond)} requests/s`);
+    if (perSecond < before * 1.05) break;
+    before = perSecond;
+  }
+  await generate(bench, target, 'stream-short', sliceSeconds);
+  await settle(target);
+}
+
 /** The order changes by round, so that no target always comes after the same one. */
 export function rotate<T>(list: readonly T[], by: number): T[] {
   const start = list.length === 0 ? 0 : by % list.length;
@@ -95,14 +120,7 @@ export function rotate<T>(list: readonly T[], by: number): T[] {
 
 export async function runRounds(bench: Bench): Promise<Sample[]> {
   for (const target of bench.targets) await probe(bench, target);
-  for (const target of bench.targets) {
-    bench.progress(`warming up: ${target.name}`);
-    for (const scenario of ['json-32', 'stream-short'] as const) {
-      bench.signal?.throwIfAborted();
-      await generate(bench, target, scenario, bench.warmUpSeconds);
-    }
-    await settle(target);
-  }
+  for (const target of bench.targets) await warmUp(bench, target);
   const samples: Sample[] = [];
   for (let round = 0; round < bench.rounds; round++) {
     for (const scenario of scenarios) {

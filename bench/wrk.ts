@@ -44,7 +44,8 @@ export function parseWrk(output: string): Load | null {
   };
 }
 
-export function wrkLoad(binary: string): JsonLoad {
+/** Ends wrk when `signal` is aborted. */
+export function wrkLoad(binary: string, signal: AbortSignal): JsonLoad {
   return async (call, connections, seconds) => {
     const folder = mkdtempSync(join(tmpdir(), 'gw-wrk-'));
     try {
@@ -52,7 +53,7 @@ export function wrkLoad(binary: string): JsonLoad {
       writeFileSync(script, wrkScript(call), { mode: 0o600 });
       const duration = `${Math.max(Math.round(seconds), 1)}s`;
       const args = ['-t1', `-c${connections}`, `-d${duration}`, '--latency', '-s', script, call.url];
-      const { stdout } = await run(binary, args);
+      const { stdout } = await run(binary, args, { signal });
       const load = parseWrk(stdout);
       if (load === null) throw new Error(`wrk printed something unexpected: ${stdout.slice(0, 500)}`);
       return load;
