@@ -5,7 +5,7 @@ import { parseProcStat, parsePsLine, usedBy, usedByTree } from './processes.ts';
 /** Prints a line once it has worked for 300 ms, in itself and in a child, and then waits. */
 const worker = spawn(process.execPath, [
   '-e',
-  `const work = "const end = process.cpuUsage().user + 3e5; while (process.cpuUsage().user < end);";
+  `const work = "const end = process.cpuUsage().user + 3e5; while (process.cpuUsage().user < end) for (let i = 0; i < 1e6; i++) Math.sqrt(i);";
    const child = require('node:child_process').spawn(process.execPath, ['-e', work + 'console.log(1); setInterval(() => {}, 1e6)']);
    child.stdout.once('data', () => console.log('worked'));
    process.stdin.resume().on('end', () => child.kill()).on('close', () => process.exit());
