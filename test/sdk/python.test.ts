@@ -35,9 +35,9 @@ async function runChecks() {
 }
 
 const lines = await runChecks();
-const results = lines.flatMap((line) => ('name' in line ? [line] : []));
+const results = lines.flatMap((line) => ('name' in line ? [[line.name, line.failure] as const] : []));
 
-test.each(results)('Python: $name', ({ failure }) => {
+test.each(results)('Python: %s', (_, failure) => {
   expect(failure).toBeNull();
 });
 
