@@ -111,8 +111,9 @@ function run(cluster: Cluster, command: string, args: string[], input = ''): { o
     encoding: 'utf8',
     ...(user && user.setpriv.length === 0 ? { uid: user.uid, gid: user.gid } : {}),
   });
-  const output = (done.error?.message ?? done.stderr).trim();
-  return { ok: done.status === 0, output: explain(output, cluster) };
+  const lines = (done.error?.message ?? done.stderr).trim().split('\n');
+  const reason = lines.find((line) => /permission denied|error|fatal/i.test(line)) ?? lines.at(-1) ?? '';
+  return { ok: done.status === 0, output: explain(reason, cluster) };
 }
 
 function explain(output: string, cluster: Cluster): string {

@@ -31,9 +31,11 @@ export function lesserUser(): LesserUser | null {
   const [uid, gid] = owner.uid === 0 ? [nobody, nobody] : [owner.uid, owner.gid];
   if (!findOnPath('setpriv')) return { uid, gid, setpriv: [] };
   const drop = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups'];
+  // Without this bit access(2), which Postgres asks about its own programs, forgets the capability.
+  const honour = '--securebits=+no_setuid_fixup';
   for (const capability of heldCapabilities()) {
     const only = `-all,+${capability}`;
-    const keep = [`--inh-caps=${only}`, `--ambient-caps=${only}`, `--bounding-set=${only}`];
+    const keep = [honour, `--inh-caps=${only}`, `--ambient-caps=${only}`, `--bounding-set=${only}`];
     const tried = spawnSync('setpriv', [...drop, ...keep, '--', 'true'], { stdio: 'ignore' });
     if (tried.status === 0) return { uid, gid, setpriv: [...drop, ...keep] };
   }

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { postgresBinaries } from '../binaries.ts';
 import { checkout } from '../checkout.ts';
 import { startPostgres } from './postgres.ts';
 import type { Service } from './service.ts';
@@ -58,6 +59,21 @@ test('Postgres keeps its rows over a restart and a kill, and is reached through 
   expect(await query(server.url, 'select n from kept order by n')).toEqual([{ n: 1 }, { n: 2 }]);
   await server.stop();
   expect(server.child.alive()).toBe(false);
+});
+
+test('programs and data may lie where only we can enter, whoever Postgres has to run as', async () => {
+  const { postgres } = await postgresBinaries(log);
+  const closed = join(dir, 'closed');
+  cpSync(dirname(dirname(postgres)), closed, { recursive: true, verbatimSymlinks: true });
+  chmodSync(closed, 0o700);
+  process.env.GW_POSTGRES_BIN = join(closed, 'bin', 'postgres');
+  try {
+    const server = await startPostgres({ dir: join(closed, 'state'), log, durable: false });
+    expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await server.stop();
+  } finally {
+    delete process.env.GW_POSTGRES_BIN;
+  }
 });
 
 test('a path that is too long for a socket is no obstacle', async () => {
