@@ -1,5 +1,5 @@
 /** Wires the service together. */
-import { serveGrpc } from '@gw/envoy/rpc/grpc-js';
+import { serveEnvoy } from '@gw/envoy/rpc/server';
 import { openDatabase } from '@gw/prisma/client';
 import { findKey, keyGeneration } from '@gw/prisma/find-key';
 import { serveHealth } from '@gw/service/health';
@@ -41,7 +41,7 @@ export async function startExtAuthz(config: Config) {
 
   const onFault = (fault: unknown) =>
     log.error({ fault: fault instanceof Error ? fault.message : String(fault) }, 'a call failed');
-  const server = await serveGrpc(
+  const server = await serveEnvoy(
     config.listen,
     config.internalToken,
     {

@@ -14,6 +14,9 @@ export interface RateLimitContext {
   readonly addresses: Addresses;
 }
 
+/** Numbers of the proto's enum: messages are encoded without a conversion of names. */
+const overallCode = { ok: 1, overLimit: 2 } as const;
+
 /** Waiting longer than this is not the SDK's job. */
 const patienceS = 60;
 
@@ -58,13 +61,13 @@ export function makeShouldRateLimit({ limiter, addresses }: RateLimitContext): S
     const bucket = bucketFor(kind, entries.get('limits') ?? '');
     const decision = await limiter.decide(accountId, kind, bucket);
     const headers = limitHeaders(bucket, decision);
-    if (decision.outcome === 'admitted') return { overallCode: 'OK', responseHeadersToAdd: headers };
+    if (decision.outcome === 'admitted') return { overallCode: overallCode.ok, responseHeadersToAdd: headers };
 
     const day = decision.outcome === 'day';
     const waitS = Math.max(1, Math.ceil((day ? decision.untilMidnightMs : decision.nextTokenMs) / 1000));
     const error = apiError(day ? 'daily_budget_exceeded' : 'requests_per_second_exceeded');
     return {
-      overallCode: 'OVER_LIMIT',
+      overallCode: overallCode.overLimit,
       rawBody: Buffer.from(errorBody(error, addresses)),
       responseHeadersToAdd: [
         ...headers,

@@ -5,15 +5,19 @@
  * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
-import type { IProcessingResponse, ProcessingRequest, Processor } from '@gw/envoy/rpc/service';
+import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/envoy/rpc/service';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import {
+  answerAfter,
   attemptCount,
+  bodyMode,
+  bytesOf,
   type Caller,
   gwMetadata,
   type Headers,
+  headerMode,
   immediate,
   readCaller,
   readHeaders,
@@ -36,32 +40,30 @@ export interface CallContext {
   readonly upstreamTimeoutS: number;
 }
 
-type Answer = (response: IProcessingResponse) => void;
-
 const chunkObjects = { chat: 'chat.completion.chunk', completions: 'text_completion', embeddings: '' } as const;
 /** Reply headers of a provider that a client may see; the rest is ours. */
 const shown = new Set(['content-type', 'cache-control']);
 
 export class Call implements Processor {
   readonly #context: CallContext;
-  readonly #answer: Answer;
+  readonly #call: ProcessorCall;
   #headers: Headers = new Map();
   #caller: Caller | null = null;
   #record: CallRecord | null = null;
   #reply: Reply | null = null;
 
-  constructor(context: CallContext, answer: Answer) {
+  constructor(context: CallContext, call: ProcessorCall) {
     this.#context = context;
-    this.#answer = answer;
+    this.#call = call;
   }
 
   message(request: ProcessingRequest): void {
     if (request.requestHeaders) this.#requestHeaders(request);
-    else if (request.requestBody) this.#requestBody(request.requestBody.body ?? Buffer.alloc(0));
+    else if (request.requestBody) this.#requestBody(bytesOf(request.requestBody.body));
     else if (request.responseHeaders) this.#responseHeaders(request);
     else if (request.responseBody)
-      this.#responseBody(request.responseBody.body ?? Buffer.alloc(0), request.responseBody.endOfStream ?? false);
-    else this.#answer(request.responseTrailers ? { responseTrailers: {} } : { requestTrailers: {} });
+      this.#responseBody(bytesOf(request.responseBody.body), request.responseBody.endOfStream ?? false);
+    else this.#call.answer(request.responseTrailers ? { responseTrailers: {} } : { requestTrailers: {} });
   }
 
   close(): void {
@@ -69,7 +71,11 @@ export class Call implements Processor {
     this.#reply?.close();
     if (!record || record.recorded) return;
     const contentEvents = this.#reply?.contentEvents ?? null;
-    void this.#context.ends.ask(record.identity.receiptId).then((by) => record.breakOff(by, contentEvents).saved);
+    const { ends } = this.#context;
+    ends
+      .ask(record.identity.receiptId)
+      .then((by) => record.breakOff(by, contentEvents).saved)
+      .catch(this.#call.fail);
   }
 
   #requestHeaders(request: ProcessingRequest): void {
@@ -80,9 +86,9 @@ export class Call implements Processor {
     if (refused) return this.#refuse(refused);
     if (request.requestHeaders?.endOfStream)
       return this.#refuse(apiError('invalid_json', { message: 'The body is empty; send a JSON object.' }));
-    this.#answer({
+    this.#call.answer({
       ...unchanged.requestHeaders,
-      modeOverride: { requestBodyMode: 'BUFFERED', responseHeaderMode: 'SEND' },
+      modeOverride: { requestBodyMode: bodyMode.buffered, responseHeaderMode: headerMode.send },
     });
   }
 
@@ -113,7 +119,7 @@ export class Call implements Processor {
     this.#record = new CallRecord(identity, caller, catalogue, ledger);
     const degraded = this.#record.begin();
     const body = serialise(request, route.providerModel, route.model.takesTemperature);
-    this.#answer({
+    this.#call.answer({
       requestBody: {
         response: {
           bodyMutation: { body },
@@ -138,7 +144,7 @@ export class Call implements Processor {
 
   #responseHeaders(request: ProcessingRequest): void {
     const record = this.#record;
-    if (!record) return this.#answer(unchanged.responseHeaders);
+    if (!record) return this.#call.answer(unchanged.responseHeaders);
     const headers = readHeaders(request.responseHeaders);
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
@@ -147,14 +153,11 @@ export class Call implements Processor {
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.
       const { saved } = record.breakOff('provider', null);
-      return void saved.then(() =>
-        this.#answer({
-          responseHeaders: {
-            response: { headerMutation: { setHeaders: attempts > 0 ? [setHeader('x-gw-receipt-id', receiptId)] : [] } },
-          },
-          dynamicMetadata: gwMetadata({ done: true }),
-        }),
-      );
+      const setHeaders = attempts > 0 ? [setHeader('x-gw-receipt-id', receiptId)] : [];
+      return answerAfter(saved, this.#call, {
+        responseHeaders: { response: { headerMutation: { setHeaders } } },
+        dynamicMetadata: gwMetadata({ done: true }),
+      });
     }
     const status = Number(headers.get(':status'));
     const contentType = (headers.get('content-type') ?? '').toLowerCase();
@@ -165,13 +168,13 @@ export class Call implements Processor {
       // Encoded although identity was asked for, or no body at all: nothing here can be read.
       const error = apiError(status === 200 ? 'upstream_invalid_response' : 'upstream_error');
       const { saved } = record.breakOff('provider', null);
-      return void saved.then(() => this.#answer(immediate(error, errorBody(error, addresses), receiptId)));
+      return answerAfter(saved, this.#call, immediate(error, errorBody(error, addresses), receiptId));
     }
-    const replyContext = { record, addresses, answer: this.#answer };
+    const replyContext = { record, addresses, call: this.#call };
     this.#reply = stream
       ? new StreamReply({ ...replyContext, chunkObject: chunkObjects[record.identity.request.endpoint] })
       : new JsonReply({ ...replyContext, status });
-    this.#answer({
+    this.#call.answer({
       responseHeaders: {
         response: {
           headerMutation: {
@@ -180,18 +183,21 @@ export class Call implements Processor {
           },
         },
       },
-      modeOverride: { responseHeaderMode: 'SEND', responseBodyMode: stream ? 'STREAMED' : 'BUFFERED' },
+      modeOverride: {
+        responseHeaderMode: headerMode.send,
+        responseBodyMode: stream ? bodyMode.streamed : bodyMode.buffered,
+      },
       dynamicMetadata: gwMetadata({ headers_done: true }),
     });
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {
     if (this.#reply) this.#reply.chunk(bytes, end);
-    else this.#answer(unchanged.responseBody);
+    else this.#call.answer(unchanged.responseBody);
   }
 
   /** Refuses the call before any provider is asked. */
   #refuse(error: ApiError): void {
-    this.#answer(immediate(error, errorBody(error, this.#context.addresses), null));
+    this.#call.answer(immediate(error, errorBody(error, this.#context.addresses), null));
   }
 }

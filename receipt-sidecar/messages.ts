@@ -1,7 +1,7 @@
 /** Builds the answers of ext_proc, and reads the parts of its messages that the sidecar needs. */
 import type { ApiError } from '@gw/contract/errors';
 import { identityNamespace } from '@gw/contract/internal/identity';
-import type { IProcessingResponse, ProcessingRequest } from '@gw/envoy/rpc/service';
+import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/envoy/rpc/service';
 
 export type Headers = ReadonlyMap<string, string>;
 
@@ -23,6 +23,10 @@ export function attemptCount(request: ProcessingRequest): number {
   return 0;
 }
 
+const noBytes: Buffer = Buffer.alloc(0);
+/** An absent field of bytes reads as an empty array, which is no Buffer. */
+export const bytesOf = (body: Buffer | undefined): Buffer => (body && body.length > 0 ? body : noBytes);
+
 export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
@@ -39,11 +43,14 @@ export function readCaller(request: ProcessingRequest): Caller | null {
   return { accountId, keyId, models: models ? (JSON.parse(models) as string[]) : null };
 }
 
-const overwrite = 'OVERWRITE_IF_EXISTS_OR_ADD' as const;
+/** Numbers of the proto's enums: messages are encoded without a conversion of names. */
+const overwriteIfExistsOrAdd = 2 as const;
+export const bodyMode = { streamed: 1, buffered: 2 } as const;
+export const headerMode = { send: 1 } as const;
 
 export const setHeader = (key: string, value: string) => ({
   header: { key, rawValue: Buffer.from(value, 'latin1') },
-  appendAction: overwrite,
+  appendAction: overwriteIfExistsOrAdd,
 });
 
 const text = (value: string) => ({ stringValue: value });
@@ -78,6 +85,11 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
     },
     ...(receiptId ? { dynamicMetadata: gwMetadata({ done: true }) } : {}),
   };
+}
+
+/** Answers once the receipt is safe, so that a client can read it the moment it has its id. */
+export function answerAfter(saved: Promise<void>, call: ProcessorCall, response: IProcessingResponse): void {
+  saved.then(() => call.answer(response)).catch(call.fail);
 }
 
 /** Let through as it is. */

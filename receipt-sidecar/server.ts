@@ -1,6 +1,6 @@
 /** Wires the sidecar together. */
 import { hostname } from 'node:os';
-import { serveGrpc } from '@gw/envoy/rpc/grpc-js';
+import { serveEnvoy } from '@gw/envoy/rpc/server';
 import type { StreamAccessLogsMessage } from '@gw/envoy/rpc/service';
 import { serveHealth } from '@gw/service/health';
 import { openLog } from '@gw/service/log';
@@ -49,10 +49,10 @@ export async function startSidecar(config: Config) {
     upstreamTimeoutS: config.upstreamTimeoutS,
   };
 
-  const server = await serveGrpc(
+  const server = await serveEnvoy(
     config.listen,
     config.internalToken,
-    { openProcessor: (answer) => new Call(context, answer), accessLog: (message) => readEnds(ends, message) },
+    { openProcessor: (call) => new Call(context, call), accessLog: (message) => readEnds(ends, message) },
     (fault) =>
       log.error({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'a call failed'),
   );

@@ -31,7 +31,13 @@ export interface Processor {
   /** The stream is over: the call has finished, or somebody has gone. Called exactly once. */
   close(): void;
 }
-export type OpenProcessor = (answer: (response: IProcessingResponse) => void) => Processor;
+/** What a processor can do with its call. */
+export interface ProcessorCall {
+  answer(response: IProcessingResponse): void;
+  /** Something that is not to happen happened later, outside of `message`: Envoy goes on without us. */
+  fail(fault: unknown): void;
+}
+export type OpenProcessor = (call: ProcessorCall) => Processor;
 
 export interface EnvoyServices {
   readonly check?: Check;

@@ -1,8 +1,8 @@
 /** The body of a provider's reply, whole (JSON) or in pieces (SSE), on its way to the client. */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
-import type { IProcessingResponse } from '@gw/envoy/rpc/service';
+import type { ProcessorCall } from '@gw/envoy/rpc/service';
 import type { CallRecord } from '../call-record.ts';
-import { gwMetadata, replaceChunk, setHeader, unchanged } from '../messages.ts';
+import { answerAfter, gwMetadata, replaceChunk, setHeader, unchanged } from '../messages.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
 import { addToObject, parseObject } from './json-body.ts';
 import { providerError } from './provider-error.ts';
@@ -11,7 +11,7 @@ import { readUsage } from './usage.ts';
 export interface ReplyContext {
   readonly record: CallRecord;
   readonly addresses: Addresses;
-  readonly answer: (response: IProcessingResponse) => void;
+  readonly call: ProcessorCall;
 }
 
 export interface Reply {
@@ -37,7 +37,7 @@ export class JsonReply implements Reply {
   }
 
   chunk(bytes: Buffer): void {
-    const { record, status, answer } = this.#context;
+    const { record, status, call } = this.#context;
     if (bytes.length > maxJsonBytes) return this.#fail(apiError('upstream_invalid_response'));
     const text = bytes.toString('utf8');
     const value = status === 200 ? parseObject(text) : null;
@@ -50,26 +50,18 @@ export class JsonReply implements Reply {
     const usage = readUsage(value.usage);
     const recorded = record.finish({ status: 'complete', usage, usageSource: usage ? 'provider' : null });
     const body = Buffer.from(addToObject(text, value, recorded));
-    void recorded.saved.then(() =>
-      answer({
-        responseBody: {
-          response: {
-            bodyMutation: { body },
-            headerMutation: {
-              setHeaders: [
-                setHeader('content-type', 'application/json'),
-                setHeader('content-length', String(body.length)),
-              ],
-            },
-          },
-        },
-        ...done,
-      }),
-    );
+    const setHeaders = [
+      setHeader('content-type', 'application/json'),
+      setHeader('content-length', String(body.length)),
+    ];
+    answerAfter(recorded.saved, call, {
+      responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } },
+      ...done,
+    });
   }
 
   #fail(error: ApiError): void {
-    const { record, addresses, answer } = this.#context;
+    const { record, addresses, call } = this.#context;
     const body = Buffer.from(errorBody(error, addresses));
     const { saved } = record.breakOff('provider', null);
     const setHeaders = [
@@ -77,9 +69,10 @@ export class JsonReply implements Reply {
       setHeader('content-type', 'application/json'),
       setHeader('content-length', String(body.length)),
     ];
-    void saved.then(() =>
-      answer({ responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } }, ...done }),
-    );
+    answerAfter(saved, call, {
+      responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } },
+      ...done,
+    });
   }
 
   close(): void {
@@ -159,10 +152,10 @@ export class StreamReply implements Reply {
   #flush(original: Buffer | null): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const { answer } = this.#context;
+    const { call } = this.#context;
     const bytes = this.#ready.length === 1 ? (this.#ready[0] as Buffer) : Buffer.concat(this.#ready);
     this.#ready = [];
-    for (; this.#unanswered > 1; this.#unanswered--) answer(replaceChunk(Buffer.alloc(0)));
+    for (; this.#unanswered > 1; this.#unanswered--) call.answer(replaceChunk(Buffer.alloc(0)));
     if (this.#unanswered === 0) {
       if (bytes.length > 0) this.#ready.push(bytes);
       return;
@@ -170,7 +163,7 @@ export class StreamReply implements Reply {
     this.#unanswered = 0;
     this.#unansweredBytes = 0;
     const response = original?.equals(bytes) ? unchanged.responseBody : replaceChunk(bytes);
-    answer(this.#done ? { ...response, ...done } : response);
+    call.answer(this.#done ? { ...response, ...done } : response);
   }
 
   #receipt({ usage, contentEvents, failed }: StreamFacts) {
@@ -184,7 +177,7 @@ export class StreamReply implements Reply {
     );
     this.#done = true;
     // The receipt must be safe before the client can read its id.
-    this.#saved = recorded.saved.then(() => this.#resume());
+    this.#saved = recorded.saved.then(() => this.#resume()).catch(this.#context.call.fail);
     return recorded;
   }
 
