@@ -1,6 +1,6 @@
 /** The parts of the OpenAPI document that every route shares: headers and error replies. */
 import type { Route } from './access.ts';
-import { errorCatalogue } from './errors.ts';
+import { errorCatalogue } from './error-catalogue.ts';
 
 export type Json = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { routes } from './access.ts';
-import { errorCatalogue } from './errors.ts';
+import { errorCatalogue } from './error-catalogue.ts';
 import { openApiDocument } from './openapi.ts';
 
 const document = openApiDocument('https://gw.example');

@@ -9,7 +9,7 @@ import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regi
 import { chatRequestSchema, chatResponseSchema } from './chat.ts';
 import { completionRequestSchema, completionResponseSchema } from './completions.ts';
 import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
-import { errorCatalogue } from './errors.ts';
+import { errorCatalogue } from './error-catalogue.ts';
 import { gwOptionsSchema } from './gw-options.ts';
 import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
 import { errorResponses, errorSchema, headers, type Json, jsonBody, ref, successHeaders } from './openapi-replies.ts';

@@ -4,7 +4,8 @@
  * Invariant: a mapper matches by response flag or by a status that only Envoy itself gives, never a reply that another
  * part has already written (those have no flag).
  */
-import { type Addresses, apiError, type CatalogueCode, errorBody } from '@gw/contract/errors';
+import type { CatalogueCode } from '@gw/contract/error-catalogue';
+import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 
 const status = (value: number) => ({
   status_code_filter: { comparison: { op: 'EQ', value: { default_value: value, runtime_key: 'gw.unset' } } },

@@ -4,7 +4,8 @@
  * Invariant: fails closed. A fault (no store can confirm the key) is a 500 of ours, never an open door.
  */
 import { scopes } from '@gw/contract/access';
-import { type Addresses, apiError, type CatalogueCode, errorBody } from '@gw/contract/errors';
+import type { CatalogueCode } from '@gw/contract/error-catalogue';
+import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import { identityHeaders } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/envoy/rpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';

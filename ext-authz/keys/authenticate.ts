@@ -4,7 +4,7 @@
  * Invariant: malformed keys are refused by their checksum, before any look-up; hashes are compared in constant time.
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { CatalogueCode } from '@gw/contract/errors';
+import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { KeyCache } from './key-cache.ts';
