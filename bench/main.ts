@@ -6,7 +6,7 @@ import { microBenchmarks } from './micro.ts';
 import { type Options, readOptions, UsageError, usage } from './options.ts';
 import { usedBy } from './processes.ts';
 import { figuresOf, furtherEventCpuUs, goalsOf, type Report, streamSettings } from './report.ts';
-import { runRounds, type Sample, scenarios } from './rounds.ts';
+import { restartedParts, runRounds, type Sample, scenarios } from './rounds.ts';
 import { reportText } from './table.ts';
 import type { Target } from './target.ts';
 import { startTargets } from './targets.ts';
@@ -39,6 +39,7 @@ function makeReport(options: Options, generator: string, targets: readonly Targe
     cpuUsPerFurtherEvent: byName(({ name }) => furtherEventCpuUs(samples, name)),
     rssMb: byName(rssMb),
     micro: microBenchmarks(now),
+    restarted: restartedParts(samples),
   };
   return { ...report, goals: options.gateway ? goalsOf(report) : [] };
 }
@@ -55,7 +56,9 @@ async function bench(options: Options, signal: AbortSignal): Promise<Report> {
     const jsonLoad = wrk === null ? autocannonLoad : wrkLoad(wrk, signal);
     const run = runRounds({ targets, model, jsonLoad, seconds, rounds, warmUp, progress: say, signal });
     const samples = await Promise.race([run, aborted]);
-    return makeReport(options, wrk === null ? 'autocannon' : 'wrk', targets, samples);
+    const report = makeReport(options, wrk === null ? 'autocannon' : 'wrk', targets, samples);
+    if (report.restarted.length > 0) say(`logs of the parts: ${started.keepLogs()}`);
+    return report;
   } finally {
     await started.stop();
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { figuresOf, furtherEventCpuUs, goalsOf, type Report, totalWithoutProvider } from './report.ts';
-import type { Sample, Scenario } from './rounds.ts';
+import { restartedParts, type Sample, type Scenario } from './rounds.ts';
 import { reportText, show, table } from './table.ts';
 import type { Target } from './target.ts';
 
@@ -59,6 +59,7 @@ const report: Omit<Report, 'goals'> = {
   cpuUsPerFurtherEvent: { gateway: { simulator: 1, envoy: 2, 'receipt-sidecar': 3 } },
   rssMb: { gateway: { envoy: 60, 'ext-authz': 100, 'receipt-sidecar': 110, 'control-plane': 120, postgres: 99 } },
   micro: [{ name: 'step', us: 1.5 }],
+  restarted: [],
 };
 
 test('goals stand beside what was reached, unknown where it was not measured', () => {
@@ -73,6 +74,16 @@ test('the text shows each figure in its column and a dash for the unknown', () =
   expect(text).toMatch(/gateway +60\.0 +0\.15 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);
   expect(text).toMatch(/RSS of the TypeScript parts together, MB +≤ 500 +330\n/);
   expect(text).toMatch(/added p50 at 1 connection, ms +≤ 3 +–\n/);
+});
+
+test('a part that was started again has no figure in that round, and the text says so', () => {
+  const broken = { ...sample(2, 'gateway', 'json-32', {}), cpuUs: { simulator: 700, envoy: null } };
+  expect(restartedParts([...json, broken])).toEqual(['envoy']);
+  expect(figuresOf([...json.slice(0, 2), broken], 'json-32', 'gateway').cpuUsPerRequest).toEqual({
+    simulator: 7.5,
+    envoy: 40,
+  });
+  expect(reportText({ ...report, restarted: ['envoy'], goals: [] })).toMatch(/Parts that ended meanwhile.*\n {2}envoy/);
 });
 
 test('columns line up', () => {

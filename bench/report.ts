@@ -34,6 +34,8 @@ export interface Report {
   readonly cpuUsPerFurtherEvent: Readonly<Partial<Record<TargetName, PerPart>>>;
   readonly rssMb: Readonly<Partial<Record<TargetName, Readonly<Record<string, number>>>>>;
   readonly micro: readonly { readonly name: string; readonly us: number }[];
+  /** Parts that ended while they were measured: what was measured then is worth little. */
+  readonly restarted: readonly string[];
   readonly goals: readonly Goal[];
 }
 
@@ -51,10 +53,10 @@ function twin(samples: readonly Sample[], of: Sample, target: TargetName): Sampl
   return samples.find((other) => other.round === of.round && other.scenario === of.scenario && other.target === target);
 }
 
-function perPart(samples: readonly Sample[], figure: (sample: Sample, cpuUs: number) => number | null): PerPart {
+function perPart(samples: readonly Sample[], figure: (sample: Sample, cpuUs: number | null) => number | null): PerPart {
   const parts = new Set(samples.flatMap(({ cpuUs }) => Object.keys(cpuUs)));
   return Object.fromEntries(
-    [...parts].map((part) => [part, medianOf(samples, (sample) => figure(sample, sample.cpuUs[part] ?? 0))]),
+    [...parts].map((part) => [part, medianOf(samples, (sample) => figure(sample, sample.cpuUs[part] ?? null))]),
   );
 }
 
@@ -89,7 +91,7 @@ export function furtherEventCpuUs(samples: readonly Sample[], target: TargetName
   const parts = new Set(long.flatMap(({ cpuUs }) => Object.keys(cpuUs)));
   const cost = (short: Sample, part: string): number | null => {
     const other = long.find(({ round }) => round === short.round);
-    const perStream = (sample: Sample | undefined, amount: number | undefined): number | null =>
+    const perStream = (sample: Sample | undefined, amount: number | null | undefined): number | null =>
       ratio(amount, sample?.load.requests);
     return ratio(
       difference(perStream(other, other?.cpuUs[part]), perStream(short, short.cpuUs[part])),

@@ -4,6 +4,7 @@
  */
 import type { JsonLoad } from './json-load.ts';
 import { type Used, usedBy } from './processes.ts';
+import { difference } from './statistics.ts';
 import { streamLoad } from './stream-load.ts';
 import { jsonCall, type Load, streamCall, type Target } from './target.ts';
 
@@ -20,8 +21,8 @@ export interface Sample {
   readonly target: Target['name'];
   readonly scenario: Scenario;
   readonly load: Load;
-  /** Processor time of each part of the target in this measurement. */
-  readonly cpuUs: Readonly<Record<string, number>>;
+  /** Processor time of each part of the target in this measurement; null for one that was another process before. */
+  readonly cpuUs: Readonly<Record<string, number | null>>;
 }
 
 /** At most so many slices of calls; fewer if one was hardly faster than the one before. */
@@ -75,15 +76,25 @@ async function settle(target: Target): Promise<void> {
 }
 
 async function measure(bench: Bench, round: number, target: Target, scenario: Scenario): Promise<Sample> {
-  const before = usedBy(target.pids());
+  const pids = target.pids();
+  const before = usedBy(pids);
   const load = await generate(bench, target, scenario, bench.seconds);
   await settle(target);
-  const after = usedBy(target.pids());
+  const pidsAfter = target.pids();
+  const after = usedBy(pidsAfter);
+  const parts = [...new Set([...Object.keys(pids), ...Object.keys(pidsAfter)])];
   const cpuUs = Object.fromEntries(
-    Object.entries(after).map(([part, used]) => [part, used.cpuUs - (before[part]?.cpuUs ?? 0)]),
+    parts.map((part) => {
+      const isSame = pids[part] === pidsAfter[part];
+      return [part, isSame ? difference(after[part]?.cpuUs, before[part]?.cpuUs) : null];
+    }),
   );
   return { round, target: target.name, scenario, load, cpuUs };
 }
+
+/** Parts that ended or were started again while they were measured, each as often as that was seen. */
+export const restartedParts = (samples: readonly Sample[]): string[] =>
+  samples.flatMap(({ cpuUs }) => Object.keys(cpuUs).filter((part) => cpuUs[part] === null));
 
 /** One call to each target, which has to be answered: a benchmark of error replies would be worth nothing. */
 async function probe(bench: Bench, target: Target): Promise<void> {

@@ -86,5 +86,11 @@ export function reportText(report: Report): string {
     sections.push(['Goals', table([['', 'goal', 'reached'], ...rows])]);
   }
   const about = `${machine.cpus} CPUs shared with the load generator (${report.generator}) and the provider; ${report.secondsPerMeasurement} s each, medians of ${rounds}. ${machine.platform}, Node ${machine.node}.`;
+  if (report.restarted.length > 0) {
+    sections.push([
+      'Parts that ended meanwhile, so that these figures are worth little',
+      `  ${report.restarted.join(', ')}`,
+    ]);
+  }
   return [about, ...sections.map(([name, text]) => `${name}\n${text}`), ''].join('\n\n');
 }

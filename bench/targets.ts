@@ -3,7 +3,7 @@
  *
  * Invariant: whatever was started is in the list of what `stop` ends, also if a later step fails.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { envoyBinary } from '@gw/cli/binaries';
@@ -17,6 +17,8 @@ import type { Target } from './target.ts';
 export interface Targets {
   readonly targets: readonly Target[];
   readonly model: string;
+  /** Puts the logs where `stop` does not remove them, and returns that folder. */
+  keepLogs(): string;
   stop(): Promise<void>;
 }
 
@@ -94,11 +96,23 @@ export async function startTargets(withGateway: boolean, watch: Watch): Promise<
     await waitForProvider(provider.port);
     const envoy = await startPlainEnvoy({ binary, dir, port, upstreamPort: provider.port, concurrency });
     ends.push(() => envoy.stop());
-    return { targets: targetsOf(provider, port, envoy.pid), model: provider.stack?.model ?? SIM_MODEL, stop };
+    return {
+      targets: targetsOf(provider, port, envoy.pid),
+      model: provider.stack?.model ?? SIM_MODEL,
+      keepLogs: () => copyLogs(provider.stack?.logs ?? dir),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+function copyLogs(from: string): string {
+  const kept = inCheckout('.gw', 'logs', 'last-bench');
+  rmSync(kept, { recursive: true, force: true });
+  cpSync(from, kept, { recursive: true, filter: (file) => file === from || file.endsWith('.log') });
+  return kept;
 }
 
 async function waitForProvider(port: number): Promise<void> {
