@@ -48,11 +48,23 @@ local function finish_json(handle, status)
   body:setBytes(spliced) -- sets content-length too
 end
 
+-- Where a "data: [DONE]" line begins, or nil. A completion may hold the same words: only the start of a line counts.
+local function done_line(text, at_line_start)
+  local at = text:find(DONE, 1, true)
+  while at do
+    if (at == 1 and at_line_start) or text:sub(at - 1, at - 1) == '\n' then return at end
+    at = text:find(DONE, at + 1, true)
+  end
+  return nil
+end
+
 -- How many bytes at the end of `text` may be the start of a "data: [DONE]" line.
-local function unfinished(text)
+local function unfinished(text, at_line_start)
+  if text:byte(-1) == 10 then return 0 end -- the usual case: a whole event
   for length = math.min(#DONE - 1, #text), 1, -1 do
-    local at_line_start = length == #text or text:sub(-length - 1, -length - 1) == '\n'
-    if at_line_start and text:sub(-length) == DONE:sub(1, length) then return length end
+    local starts_line = text:sub(-length - 1, -length - 1) == '\n'
+    if length == #text then starts_line = at_line_start end
+    if starts_line and text:sub(-length) == DONE:sub(1, length) then return length end
   end
   return 0
 end
@@ -61,24 +73,26 @@ local function finish_stream(handle, headers, gw)
   if not gw.headers_done then apply_allow_list(headers, gw.receipt_id) end
   headers:remove('content-length')
   local event = 'data: {"object":"' .. gw.chunk_object .. '","choices":[],"gw":' .. gw.degraded .. '}\n\n'
-  local held, finished = '', false
+  local held, finished, at_line_start = '', false, true
   for chunk in handle:bodyChunks() do
-    if not finished then
-      local length = chunk:length()
-      local text = held .. (length > 0 and chunk:getBytes(0, length) or '')
-      local at = text:find(DONE, 1, true)
-      if state(handle).done then
-        if held ~= '' then chunk:setBytes(text) end
-        held, finished = '', true
-      elseif at then
-        chunk:setBytes(text:sub(1, at - 1) .. event .. text:sub(at))
+    local length = finished and 0 or chunk:length()
+    if length > 0 then
+      local text = held .. chunk:getBytes(0, length)
+      local at = done_line(text, at_line_start)
+      if at then
+        -- Reading the metadata costs more than all the rest here, so it waits for this moment.
+        if not state(handle).done then
+          chunk:setBytes(text:sub(1, at - 1) .. event .. text:sub(at))
+        elseif held ~= '' then
+          chunk:setBytes(text)
+        end
         held, finished = '', true
       else
-        local keep = unfinished(text)
-        if keep > 0 or held ~= '' then
-          held = keep > 0 and text:sub(-keep) or ''
-          chunk:setBytes(text:sub(1, #text - keep))
-        end
+        local keep = unfinished(text, at_line_start)
+        local out = text:sub(1, #text - keep)
+        if keep > 0 or held ~= '' then chunk:setBytes(out) end
+        held = keep > 0 and text:sub(-keep) or ''
+        if #out > 0 then at_line_start = out:byte(-1) == 10 end
       end
     end
   end
