@@ -1,0 +1,40 @@
+/** What a client may see while a part of the gateway is away. */
+import { expect } from 'vitest';
+import type { Reply } from './client.ts';
+
+/** Our error object; never an empty body, never HTML. */
+export function expectError(reply: Reply, status: number, type: string, code: string): void {
+  expect(reply).toMatchObject({
+    status,
+    broken: false,
+    json: { error: { type, code, message: expect.stringMatching(/\w/), doc_url: expect.stringContaining(code) } },
+  });
+  expect(reply.headers.get('content-type')).toContain('application/json');
+  expect(reply.headers.get('x-request-id')).toBeTruthy();
+}
+
+/** The gateway gave up before a provider was asked. */
+export function expectInternalError(reply: Reply): void {
+  expectError(reply, 500, 'internal_error', 'internal_error');
+  expect(reply.headers.get('x-gw-receipt-id')).toBeNull();
+}
+
+/** The completion arrived whole, with the block of a call that nobody measured. Returns its id. */
+export function expectDegraded(reply: Reply): string {
+  expect(reply).toMatchObject({
+    status: 200,
+    broken: false,
+    receipt: { tier: 'degraded', status: 'complete', degraded_reason: 'sidecar_unavailable', energy_wh: null },
+  });
+  const id = reply.receipt?.id ?? '';
+  expect(reply.headers.get('x-gw-receipt-id')).toBe(id);
+  return id;
+}
+
+/** As if nothing had happened. Returns the id. */
+export function expectComplete(reply: Reply): string {
+  expect(reply).toMatchObject({ status: 200, broken: false, receipt: { status: 'complete', tier: 'parametric' } });
+  const id = reply.receipt?.id ?? '';
+  expect(reply.headers.get('x-gw-receipt-id')).toBe(id);
+  return id;
+}

@@ -1,0 +1,134 @@
+/** A gateway that a suite may break: of its own, with stores that keep what they acknowledged when they are killed. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { inCheckout } from '@gw/cli/checkout';
+import { type Stack, startStack } from '@gw/cli/stack';
+import type { PartName } from '@gw/cli/stack-plans';
+import { type Database, openDatabase } from '@gw/prisma/client';
+import { type Client, clientOf } from './client.ts';
+
+export interface OwnGateway {
+  readonly stack: Stack;
+  readonly client: Client;
+  readonly ledger: Ledger;
+  /** `kill -9`. The supervisor starts it again. */
+  kill(name: PartName): void;
+  /** `kill -9`, and it stays away until it is started. */
+  killForGood(name: PartName): Promise<void>;
+  /** Starts it, and returns when a call passes with its receipt made. */
+  start(name: PartName): Promise<void>;
+  /** Every process of a part stands still until the returned function is called. */
+  pause(name: PartName): () => void;
+  /** Until a call passes through every part again. */
+  whole(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startOwnGateway(): Promise<OwnGateway> {
+  const parent = process.env.GW_TEST_DIR ?? inCheckout('.gw');
+  mkdirSync(parent, { recursive: true });
+  const dir = mkdtempSync(join(parent, 'test-outage-'));
+  const stack = await startStack({ dir, log: () => {} });
+  const ledger = ledgerOf(stack);
+  const client = clientOf(stack);
+  const kill = (name: PartName) => stack.part(name).kill('SIGKILL');
+  const whole = () =>
+    eventually('a call to pass through every part', async () => {
+      const { status, receipt } = await client.chat();
+      return status === 200 && receipt?.tier !== 'degraded';
+    });
+  return {
+    stack,
+    client,
+    ledger,
+    kill,
+    whole,
+    killForGood: async (name) => {
+      kill(name);
+      await stack.part(name).stop();
+    },
+    start: async (name) => {
+      await stack.part(name).start();
+      await whole();
+    },
+    pause: (name) => {
+      const { pid } = stack.part(name);
+      if (pid === null) throw new Error(`${name} does not run.`);
+      const pids = [pid, ...childrenOf(pid)];
+      for (const each of pids) process.kill(each, 'SIGSTOP');
+      return () => {
+        for (const each of pids) continueIfThere(each);
+      };
+    },
+    stop: async () => {
+      await ledger.close();
+      await stack.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Postgres has a process for each connection. */
+function childrenOf(pid: number): number[] {
+  const pids = readdirSync('/proc').map(Number).filter(Boolean);
+  return pids.filter((each) => {
+    try {
+      return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${each}/status`, 'utf8'))?.[1]) === pid;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function continueIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGCONT');
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** The receipts in Postgres, read past the gateway. */
+export interface Ledger {
+  /** The texts under these ids, as JSON values, once all are there; fails after 75 s (a lease is 30 s). */
+  receipts(ids: readonly string[]): Promise<ReadonlyMap<string, unknown>>;
+  /** Rows that came in since `from`, and how many ids they have. */
+  count(from: Date): Promise<{ readonly rows: number; readonly ids: number }>;
+  close(): Promise<void>;
+}
+
+function ledgerOf(stack: Stack): Ledger {
+  const db: Database = openDatabase(stack.databaseUrl, { connections: 1, onConnectionLost: () => {} });
+  return {
+    receipts: async (ids) => {
+      const found = new Map<string, unknown>();
+      await eventually(
+        `${ids.length} receipts in the ledger`,
+        async () => {
+          const rows = await db.receipt.findMany({ where: { id: { in: [...ids] } }, select: { id: true, body: true } });
+          for (const { id, body } of rows) found.set(id, body);
+          return rows.length === ids.length;
+        },
+        75_000,
+      );
+      return found;
+    },
+    count: async (from) => {
+      const rows = await db.receipt.findMany({ where: { createdAt: { gte: from } }, select: { id: true } });
+      return { rows: rows.length, ids: new Set(rows.map(({ id }) => id)).size };
+    },
+    close: () => db.$disconnect(),
+  };
+}
+
+export async function eventually(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  limitMs = 30_000,
+): Promise<void> {
+  for (const deadline = Date.now() + limitMs; Date.now() < deadline; await delay(100)) {
+    if (await Promise.resolve(condition()).catch(() => false)) return;
+  }
+  throw new Error(`Waited ${limitMs / 1000} s in vain for ${what}.`);
+}
