@@ -37,11 +37,11 @@ export class OwnGateway {
   readonly dir: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 
-  constructor() {
+  constructor(variables: Readonly<Record<string, string>> = {}) {
     const parent = process.env.GW_TEST_DIR ?? inCheckout('.gw');
     mkdirSync(parent, { recursive: true });
     this.dir = mkdtempSync(join(parent, 'own-'));
-    this.env = { ...process.env, GW_DIR: this.dir };
+    this.env = { ...process.env, ...variables, GW_DIR: this.dir };
   }
 
   gw(...args: string[]): Promise<Outcome> {

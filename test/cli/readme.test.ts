@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { checkout, inCheckout } from '@gw/cli/checkout';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { pythonWithClient } from '../sdk/python-client.ts';
 import { run } from './gateway-of-its-own.ts';
 
 const stack = inject('stack');
@@ -43,26 +44,11 @@ test('the Node example prints the answer and its receipt', async () => {
 });
 
 test('the Python example prints the answer and its receipt', async () => {
-  const python = await pythonWithOpenai();
+  const python = await pythonWithClient(console.log);
   const { code, out, err } = await run(python, ['-c', block('python', 'openai')], env);
   expect(code, err).toBe(0);
   expect(out).toMatch(reads);
 }, 240_000);
-
-/** A virtual environment below `.deps/`, made once. */
-async function pythonWithOpenai(): Promise<string> {
-  const venv = inCheckout('.deps', 'python-sdk');
-  const python = join(venv, 'bin', 'python');
-  const works = async () => existsSync(python) && (await run(python, ['-c', 'import openai'], process.env)).code === 0;
-  if (await works()) return python;
-  rmSync(venv, { recursive: true, force: true });
-  const made = await run('python3', ['-m', 'venv', venv], process.env);
-  expect(made.code, made.err).toBe(0);
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-cache-dir', 'openai==2.9.0'];
-  const installed = await run(python, pip, process.env);
-  expect(installed.code, installed.err).toBe(0);
-  return python;
-}
 
 test('every file that the README points to is there', () => {
   const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((found) => found[1] ?? '');

@@ -1,0 +1,63 @@
+/** `./gw up --provider`: the shared stack's simulator plays a provider that somebody else runs. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { OwnGateway } from './gateway-of-its-own.ts';
+
+const simulator = inject('stack').simulatorUrl;
+const providerKey = 'sk-provider-key-of-this-test';
+let gateway: OwnGateway;
+beforeAll(async () => {
+  gateway = new OwnGateway({ GW_PROVIDER_KEY: providerKey });
+  const ports = ['--port', '0', '--control-port', '0'];
+  const { code, err } = await gateway.gw('up', '--detach', ...ports, '--provider', `${simulator}/v1`);
+  expect(code, err).toBe(0);
+});
+afterAll(() => gateway.dispose());
+
+test("a call reaches the provider with the provider's key, and never with the client's", async () => {
+  const { publicUrl, keys, model, pids } = gateway.run();
+  expect(pids.simulator).toBeUndefined();
+  const content = 'Which key did you see?';
+  const reply = await fetch(`${publicUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${keys.audit}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
+  });
+  expect(reply.status).toBe(200);
+  expect(await reply.json()).toMatchObject({ gw: { object: 'gw.receipt', provider: 'custom' } });
+  const seen = JSON.stringify(await (await fetch(`${simulator}/sim/requests?limit=4096`)).json());
+  expect(seen).toContain('/v1/chat/completions');
+  expect(seen).not.toContain(keys.audit);
+});
+
+test('the key of the provider is in no argument and in no file', () => {
+  if (process.platform === 'linux') {
+    for (const pid of Object.values(gateway.run().pids)) {
+      expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).not.toContain(providerKey);
+    }
+  }
+  const logs = join(gateway.dir, 'logs');
+  const files = ['envoy.yaml', 'run.json', ...readdirSync(logs).map((name) => join('logs', name))];
+  for (const name of files) expect(readFileSync(join(gateway.dir, name), 'utf8'), name).not.toContain(providerKey);
+});
+
+test('a provider that does not answer is one line that says what to look at', async () => {
+  const other = new OwnGateway({ GW_PROVIDER_KEY: providerKey });
+  const { code, err } = await other.gw(
+    'up',
+    '--port',
+    '0',
+    '--control-port',
+    '0',
+    '--provider',
+    'http://127.0.0.1:9/v1',
+  );
+  expect(code).toBe(1);
+  const complaints = err.split('\n').filter((line) => line.startsWith('gw: '));
+  expect(complaints).toHaveLength(1);
+  expect(complaints[0]).toMatch(
+    /^gw: The provider's models could not be read from http:\/\/127\.0\.0\.1:9\/v1\/models/,
+  );
+  await other.dispose();
+});
