@@ -5,7 +5,15 @@ import { autocannonLoad } from './json-load.ts';
 import { microBenchmarks } from './micro.ts';
 import { type Options, readOptions, UsageError, usage } from './options.ts';
 import { usedBy } from './processes.ts';
-import { figuresOf, furtherEventCpuUs, goalsOf, type Report, streamSettings } from './report.ts';
+import {
+  figuresOf,
+  furtherEventCpuUs,
+  goalsOf,
+  idleCpuPercent,
+  type Report,
+  streamSettings,
+  withoutIdle,
+} from './report.ts';
 import { restartedParts, runRounds, type Sample, scenarios } from './rounds.ts';
 import { reportText } from './table.ts';
 import type { Target } from './target.ts';
@@ -25,6 +33,7 @@ function rssMb(target: Target): Record<string, number> {
 function makeReport(options: Options, generator: string, targets: readonly Target[], samples: Sample[]): Report {
   const byName = <T>(value: (target: Target) => T): Partial<Record<Target['name'], T>> =>
     Object.fromEntries(targets.map((target) => [target.name, value(target)]));
+  const net = withoutIdle(samples);
   const report = {
     generator,
     machine: {
@@ -35,8 +44,11 @@ function makeReport(options: Options, generator: string, targets: readonly Targe
     rounds: options.rounds,
     secondsPerMeasurement: options.seconds,
     streams: streamSettings,
-    figures: scenarios.flatMap((scenario) => targets.map(({ name }) => figuresOf(samples, scenario, name))),
-    cpuUsPerFurtherEvent: byName(({ name }) => furtherEventCpuUs(samples, name)),
+    figures: scenarios
+      .filter((scenario) => scenario !== 'idle')
+      .flatMap((scenario) => targets.map(({ name }) => figuresOf(net, scenario, name))),
+    cpuUsPerFurtherEvent: byName(({ name }) => furtherEventCpuUs(net, name)),
+    idleCpuPercent: byName(({ name }) => idleCpuPercent(samples, name)),
     rssMb: byName(rssMb),
     micro: microBenchmarks(now),
     restarted: restartedParts(samples),

@@ -1,12 +1,20 @@
 import { expect, test } from 'vitest';
-import { figuresOf, furtherEventCpuUs, goalsOf, type Report, totalWithoutProvider } from './report.ts';
+import {
+  figuresOf,
+  furtherEventCpuUs,
+  goalsOf,
+  idleCpuPercent,
+  type Report,
+  totalWithoutProvider,
+  withoutIdle,
+} from './report.ts';
 import { restartedParts, type Sample, type Scenario } from './rounds.ts';
 import { reportText, show, table } from './table.ts';
 import type { Target } from './target.ts';
 
 function sample(round: number, target: Target['name'], scenario: Scenario, more: Partial<Sample['load']>): Sample {
   const load = { requests: 100, errors: 0, durationS: 1, p50Ms: 1, p99Ms: 2, events: 0, ...more };
-  return { round, target, scenario, load, cpuUs: { simulator: 1000, envoy: 5000 } };
+  return { round, target, scenario, load, elapsedS: 2, cpuUs: { simulator: 1000, envoy: 5000 } };
 }
 
 const json = [
@@ -43,6 +51,15 @@ test('a further event costs what long streams cost more than short ones', () => 
   expect(furtherEventCpuUs([short], 'gateway')).toEqual({});
 });
 
+test('what the parts use when nobody asks is not put down to requests', () => {
+  const idle = { ...sample(0, 'gateway', 'idle', {}), elapsedS: 4, cpuUs: { simulator: 0, envoy: 8000 } };
+  const [net, ...others] = withoutIdle([idle, ...json.slice(1, 2)]);
+  expect(others).toEqual([]);
+  expect(net?.cpuUs).toEqual({ simulator: 1000, envoy: 1000 });
+  expect(withoutIdle(json)[0]?.cpuUs).toEqual({ simulator: null, envoy: null });
+  expect(idleCpuPercent([idle], 'gateway')).toEqual({ simulator: 0, envoy: 0.2 });
+});
+
 test('a total leaves the provider out, and is unknown if a part is', () => {
   expect(totalWithoutProvider({ simulator: 5, envoy: 1, 'ext-authz': 2 })).toBe(3);
   expect(totalWithoutProvider({ simulator: 5, envoy: null, 'ext-authz': 2 })).toBeNull();
@@ -57,6 +74,7 @@ const report: Omit<Report, 'goals'> = {
   streams: { count: 32, shortTokens: 20, longTokens: 100 },
   figures: [figuresOf(json, 'json-32', 'envoy'), figuresOf(json, 'json-32', 'gateway')],
   cpuUsPerFurtherEvent: { gateway: { simulator: 1, envoy: 2, 'receipt-sidecar': 3 } },
+  idleCpuPercent: {},
   rssMb: { gateway: { envoy: 60, 'ext-authz': 100, 'receipt-sidecar': 110, 'control-plane': 120, postgres: 99 } },
   micro: [{ name: 'step', us: 1.5 }],
   restarted: [],

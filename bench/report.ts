@@ -32,6 +32,7 @@ export interface Report {
   readonly figures: readonly Figures[];
   /** What one more event costs, from the distance between short and long streams. */
   readonly cpuUsPerFurtherEvent: Readonly<Partial<Record<TargetName, PerPart>>>;
+  readonly idleCpuPercent: Readonly<Partial<Record<TargetName, PerPart>>>;
   readonly rssMb: Readonly<Partial<Record<TargetName, Readonly<Record<string, number>>>>>;
   readonly micro: readonly { readonly name: string; readonly us: number }[];
   /** Parts that ended while they were measured: what was measured then is worth little. */
@@ -58,6 +59,29 @@ function perPart(samples: readonly Sample[], figure: (sample: Sample, cpuUs: num
   return Object.fromEntries(
     [...parts].map((part) => [part, medianOf(samples, (sample) => figure(sample, sample.cpuUs[part] ?? null))]),
   );
+}
+
+/** The same samples without what the parts use when nobody asks anything, as it was measured in the same round. */
+export function withoutIdle(samples: readonly Sample[]): Sample[] {
+  const net = (sample: Sample, part: string): number | null => {
+    const idle = samples.find(
+      ({ round, target, scenario }) => round === sample.round && target === sample.target && scenario === 'idle',
+    );
+    const perS = ratio(idle?.cpuUs[part], idle?.elapsedS);
+    return perS === null ? null : difference(sample.cpuUs[part], perS * sample.elapsedS);
+  };
+  return samples
+    .filter(({ scenario }) => scenario !== 'idle')
+    .map((sample) => ({
+      ...sample,
+      cpuUs: Object.fromEntries(Object.keys(sample.cpuUs).map((part) => [part, net(sample, part)])),
+    }));
+}
+
+/** Share of one processor, in per cent, that each part uses when nobody asks anything. */
+export function idleCpuPercent(samples: readonly Sample[], target: TargetName): PerPart {
+  const idle = samples.filter((sample) => sample.scenario === 'idle' && sample.target === target);
+  return perPart(idle, ({ elapsedS }, cpuUs) => ratio(cpuUs, elapsedS * 1e4));
 }
 
 export function figuresOf(samples: readonly Sample[], scenario: Scenario, target: TargetName): Figures {

@@ -37,8 +37,10 @@ test('every scenario is measured at every target in each round, without errors',
   expect(samples.map(({ scenario, target }) => `${scenario} ${target}`)).toEqual(
     scenarios.flatMap((scenario) => [`${scenario} provider`, `${scenario} envoy`]),
   );
-  for (const { load, cpuUs } of samples) {
+  for (const { scenario, load, elapsedS, cpuUs } of samples) {
     expect(load.errors).toBe(0);
+    expect(elapsedS).toBeGreaterThanOrEqual(load.durationS);
+    if (scenario === 'idle') continue;
     expect(load.requests).toBeGreaterThan(0);
     expect(load.p99Ms).toBeGreaterThanOrEqual(load.p50Ms ?? Number.NaN);
     expect(cpuUs.simulator).toBeGreaterThanOrEqual(0);

@@ -13,7 +13,8 @@ export const SHORT_STREAM_TOKENS = 20;
 export const LONG_STREAM_TOKENS = 100;
 export const STREAMS = 32;
 
-export const scenarios = ['json-1', 'json-32', 'stream-short', 'stream-long'] as const;
+/** `idle` asks nothing: what the parts use then is not caused by requests. */
+export const scenarios = ['idle', 'json-1', 'json-32', 'stream-short', 'stream-long'] as const;
 export type Scenario = (typeof scenarios)[number];
 
 export interface Sample {
@@ -21,6 +22,8 @@ export interface Sample {
   readonly target: Target['name'];
   readonly scenario: Scenario;
   readonly load: Load;
+  /** Over which the processor time was counted: the load and the work that was put off. */
+  readonly elapsedS: number;
   /** Processor time of each part of the target in this measurement; null for one that was another process before. */
   readonly cpuUs: Readonly<Record<string, number | null>>;
 }
@@ -42,9 +45,16 @@ export interface Bench {
   readonly signal?: AbortSignal;
 }
 
+async function idleLoad(seconds: number): Promise<Load> {
+  await pause(seconds * 1000);
+  return { requests: 0, errors: 0, durationS: seconds, p50Ms: null, p99Ms: null, events: 0 };
+}
+
 function generate(bench: Bench, target: Target, scenario: Scenario, seconds: number): Promise<Load> {
   const { model, jsonLoad } = bench;
   switch (scenario) {
+    case 'idle':
+      return idleLoad(seconds);
     case 'json-1':
       return jsonLoad(jsonCall(target, model), 1, seconds);
     case 'json-32':
@@ -77,11 +87,13 @@ async function settle(target: Target): Promise<void> {
 
 async function measure(bench: Bench, round: number, target: Target, scenario: Scenario): Promise<Sample> {
   const pids = target.pids();
+  const started = performance.now();
   const before = usedBy(pids);
   const load = await generate(bench, target, scenario, bench.seconds);
   await settle(target);
   const pidsAfter = target.pids();
   const after = usedBy(pidsAfter);
+  const elapsedS = (performance.now() - started) / 1000;
   const parts = [...new Set([...Object.keys(pids), ...Object.keys(pidsAfter)])];
   const cpuUs = Object.fromEntries(
     parts.map((part) => {
@@ -89,7 +101,7 @@ async function measure(bench: Bench, round: number, target: Target, scenario: Sc
       return [part, isSame ? difference(after[part]?.cpuUs, before[part]?.cpuUs) : null];
     }),
   );
-  return { round, target: target.name, scenario, load, cpuUs };
+  return { round, target: target.name, scenario, load, elapsedS, cpuUs };
 }
 
 /** Parts that ended or were started again while they were measured, each as often as that was seen. */

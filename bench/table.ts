@@ -78,6 +78,7 @@ export function reportText(report: Report): string {
     ['CPU µs per request, 32 connections', partTable(byTarget(report, 'json-32', 'cpuUsPerRequest'))],
     ['CPU µs per stream event, opening included', partTable(byTarget(report, 'stream-short', 'cpuUsPerEvent'))],
     ['CPU µs per further stream event', partTable(entries(report.cpuUsPerFurtherEvent))],
+    ['CPU % of one processor while nobody asks, not contained above', partTable(entries(report.idleCpuPercent))],
     ['RSS in MB after all rounds', partTable(entries(report.rssMb))],
     ['Steps of a request, in this process, µs', table(report.micro.map(({ name, us }) => [name, show(us)]))],
   ];
