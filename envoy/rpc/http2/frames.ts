@@ -1,5 +1,7 @@
 /** Frames of HTTP/2 (RFC 9113, section 4 and 6). */
 
+import { ProtocolError } from './protocol-error.ts';
+
 export const frameType = {
   data: 0,
   headers: 1,
@@ -28,6 +30,8 @@ export const errorCode = {
 
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 export const headerBytes = 9;
+/** What we announce: the payload of one frame. */
+export const maxFrameSize = 1024 * 1024;
 
 /** Writes a frame header at `at`. */
 export function writeFrameHeader(
@@ -80,4 +84,13 @@ export function readSettings(payload: Buffer): Map<number, number> {
   for (let at = 0; at + 6 <= payload.length; at += 6)
     values.set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
   return values;
+}
+
+/** The payload without padding, and without the `skip` bytes that stand in front. Throws ProtocolError. */
+export function unpadded(flags: number, payload: Buffer, skip = 0): Buffer {
+  const padded = (flags & flag.padded) !== 0;
+  const padding = padded ? (payload[0] ?? 0) : 0;
+  const from = skip + (padded ? 1 : 0);
+  if (from + padding > payload.length) throw new ProtocolError(errorCode.protocol, 'more padding than payload');
+  return from === 0 && padding === 0 ? payload : payload.subarray(from, payload.length - padding);
 }

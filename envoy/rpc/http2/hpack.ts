@@ -3,9 +3,15 @@
  *
  * Invariant: one decoder per connection sees every header block in order, since each block may change the dynamic table.
  */
+import { errorCode } from './frames.ts';
 import { decodeHuffman } from './huffman.ts';
+import { ProtocolError } from './protocol-error.ts';
 
-export class CompressionError extends Error {}
+class CompressionError extends ProtocolError {
+  constructor(message: string) {
+    super(errorCode.compression, message);
+  }
+}
 
 /** RFC 7541, appendix A. */
 const staticTable: readonly (readonly [string, string])[] = [
@@ -86,7 +92,7 @@ export class HpackDecoder {
   #bytes: Uint8Array = new Uint8Array();
   #at = 0;
 
-  /** Names and values of one header block. Throws CompressionError; the connection is then lost. */
+  /** Names and values of one header block. Throws ProtocolError. */
   decode(block: Uint8Array): Map<string, string> {
     const headers = new Map<string, string>();
     this.#bytes = block;

@@ -1,0 +1,171 @@
+/**
+ * gRPC on a stream of our HTTP/2: unary calls, streams of calls, and their messages.
+ *
+ * Invariant: a handler that throws ends its own call, and no other.
+ */
+import { errorCode } from './http2/frames.ts';
+import type { Http2Stream, StreamHandler } from './http2/stream.ts';
+import type { Codec } from './messages.ts';
+import type { IProcessingResponse, OpenProcessor, ProcessingRequest } from './service.ts';
+
+/** gRPC's status codes, as far as they are used. */
+export const status = { ok: 0, internal: 13, resourceExhausted: 8, unimplemented: 12, unauthenticated: 16 } as const;
+
+/** A 64 MiB reply and its frame. */
+const maxMessageBytes = 72 * 1024 * 1024;
+const prefixBytes = 5;
+
+const literal = (text: string): Buffer => Buffer.concat([Buffer.from([text.length]), Buffer.from(text, 'latin1')]);
+/** `:status: 200` from the static table, and content-type (entry 31) as a literal. */
+const replyHeaders = Buffer.concat([Buffer.from([0x88, 0x0f, 0x10]), literal('application/grpc')]);
+const trailer = (name: string, value: string): Buffer =>
+  Buffer.concat([Buffer.from([0x00]), literal(name), literal(value)]);
+const okTrailers = trailer('grpc-status', '0');
+
+function frameMessage(message: Uint8Array): Buffer {
+  const out = Buffer.allocUnsafe(prefixBytes + message.length);
+  out[0] = 0;
+  out.writeUInt32BE(message.length, 1);
+  out.set(message, prefixBytes);
+  return out;
+}
+
+/** Cuts messages out of the data of one stream. */
+class MessageReader {
+  readonly #deliver: (message: Buffer) => void;
+  #parts: Buffer[] = [];
+  #size = 0;
+
+  constructor(deliver: (message: Buffer) => void) {
+    this.#deliver = deliver;
+  }
+
+  /** False if a message is larger than allowed or compressed, which nobody asked for. */
+  push(bytes: Buffer): boolean {
+    this.#parts.push(bytes);
+    this.#size += bytes.length;
+    while (this.#size >= prefixBytes) {
+      const head = this.#parts[0] as Buffer;
+      if (head.length < prefixBytes) this.#join();
+      const prefix = this.#parts[0] as Buffer;
+      const length = prefix.readUInt32BE(1);
+      if (prefix[0] !== 0 || length > maxMessageBytes) return false;
+      const end = prefixBytes + length;
+      if (this.#size < end) return true;
+      this.#join();
+      const whole = this.#parts[0] as Buffer;
+      this.#size -= end;
+      this.#parts = this.#size > 0 ? [whole.subarray(end)] : [];
+      this.#deliver(whole.subarray(prefixBytes, end));
+    }
+    return true;
+  }
+
+  #join(): void {
+    if (this.#parts.length > 1) this.#parts = [Buffer.concat(this.#parts)];
+  }
+}
+
+export type Method = (stream: Http2Stream) => StreamHandler;
+
+export function fail(stream: Http2Stream, code: number): void {
+  stream.sendHeaders(Buffer.concat([replyHeaders, trailer('grpc-status', String(code))]), true);
+}
+
+export function unary<Request, Response>(
+  types: Codec<Request, Response>,
+  handle: (request: Request) => Promise<Response>,
+  onFault: (fault: unknown) => void,
+): Method {
+  return (stream) => {
+    const reader = new MessageReader((message) => {
+      let answer: Promise<Response>;
+      try {
+        answer = handle(types.decode(message));
+      } catch (fault) {
+        answer = Promise.reject(fault);
+      }
+      answer
+        .then((response) => {
+          const bytes = frameMessage(types.encode(response));
+          stream.sendHeaders(replyHeaders, false);
+          stream.sendData(bytes);
+          stream.sendHeaders(okTrailers, true);
+        })
+        .catch((fault: unknown) => {
+          onFault(fault);
+          fail(stream, status.internal);
+        });
+    });
+    return {
+      data: (bytes) => reader.push(bytes) || fail(stream, status.resourceExhausted),
+      ended: () => undefined,
+      closed: () => undefined,
+    };
+  };
+}
+
+export function processing(
+  types: Codec<ProcessingRequest, IProcessingResponse>,
+  openProcessor: OpenProcessor,
+  onFault: (fault: unknown) => void,
+): Method {
+  return (stream) => {
+    let answered = false;
+    let open = true;
+    const answer = (response: IProcessingResponse) => {
+      if (!answered) stream.sendHeaders(replyHeaders, false);
+      answered = true;
+      stream.sendData(frameMessage(types.encode(response)));
+    };
+    const fail = (fault: unknown) => {
+      onFault(fault);
+      close();
+      stream.reset(errorCode.internal);
+    };
+    const processor = openProcessor({ answer, fail });
+    const close = () => {
+      if (!open) return;
+      open = false;
+      processor.close();
+    };
+    const reader = new MessageReader((message) => {
+      if (!open) return;
+      try {
+        processor.message(types.decode(message));
+      } catch (fault) {
+        fail(fault);
+      }
+    });
+    return {
+      data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),
+      // Envoy is done with the call: answer in kind, so that it need not reset the stream.
+      ended: () => {
+        close();
+        stream.sendHeaders(answered ? okTrailers : Buffer.concat([replyHeaders, okTrailers]), true);
+      },
+      closed: close,
+    };
+  };
+}
+
+export function clientStream<Message>(
+  types: Codec<Message, object>,
+  handle: (message: Message) => void,
+  onFault: (fault: unknown) => void,
+): Method {
+  return (stream) => {
+    const reader = new MessageReader((message) => {
+      try {
+        handle(types.decode(message));
+      } catch (fault) {
+        onFault(fault);
+      }
+    });
+    return {
+      data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),
+      ended: () => stream.sendHeaders(Buffer.concat([replyHeaders, okTrailers]), true),
+      closed: () => undefined,
+    };
+  };
+}
