@@ -13,7 +13,7 @@ import type { CatalogueKeeper } from './catalogue/keeper.ts';
 import type { Context } from './context.ts';
 import { copyKeyGeneration } from './keys/generation-copy.ts';
 import { startIngester } from './receipts/ingest.ts';
-import { sweepPending } from './receipts/sweep.ts';
+import { openSweeper } from './receipts/sweep.ts';
 import { type RepeatedJob, repeat } from './repeat.ts';
 
 const dayMs = 86_400_000;
@@ -24,12 +24,7 @@ export function startJobs(context: Context, keeper: CatalogueKeeper, blockingRed
   const jobs: RepeatedJob[] = [
     repeat({ name: 'catalogue', everyMs: 1000, log, run: () => keeper.refresh() }),
     repeat({ name: 'key generation', everyMs: 500, log, run: () => copyKeyGeneration(db, redis) }),
-    repeat({
-      name: 'unattended receipts',
-      everyMs: 5000,
-      log,
-      run: async () => void (await sweepPending(redis, now(), log)),
-    }),
+    repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer }),
   ];

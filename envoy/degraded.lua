@@ -17,6 +17,11 @@ local function state(handle)
   return handle:streamInfo():dynamicMetadata():get('gw')
 end
 
+-- Tells the access log, and by it the ledger, which receipt the client has.
+local function shown(handle)
+  handle:streamInfo():dynamicMetadata():set('gw', 'shown', true)
+end
+
 local function apply_allow_list(headers, receipt_id)
   local foreign = {}
   for name in pairs(headers) do
@@ -40,7 +45,9 @@ local function finish_json(handle, status)
   if gw.done then return end
   apply_allow_list(headers, gw.receipt_id)
   local spliced = status == '200' and splice(body:getBytes(0, body:length()), gw.degraded)
-  if not spliced then -- a provider's error, or no JSON: nothing raw reaches the client
+  if spliced then
+    shown(handle)
+  else -- a provider's error, or no JSON: nothing raw reaches the client
     headers:replace(':status', '502')
     headers:replace('content-type', 'application/json')
     spliced = ERROR_BODY
@@ -83,6 +90,7 @@ local function finish_stream(handle, headers, gw)
         -- Reading the metadata costs more than all the rest here, so it waits for this moment.
         if not state(handle).done then
           chunk:setBytes(text:sub(1, at - 1) .. event .. text:sub(at))
+          shown(handle)
         elseif held ~= '' then
           chunk:setBytes(text)
         end

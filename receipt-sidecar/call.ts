@@ -74,7 +74,7 @@ export class Call implements Processor {
     const { ends } = this.#context;
     ends
       .ask(record.identity.receiptId)
-      .then((by) => record.breakOff(by, contentEvents).saved)
+      .then((by) => (by === 'nobody' ? undefined : record.breakOff(by, contentEvents).saved))
       .catch(this.#call.fail);
   }
 

@@ -4,7 +4,8 @@
  * Invariant: each call that asks gets one answer, at the latest after `waitMs`; nothing is kept longer than that.
  */
 
-export type BrokenBy = 'client' | 'provider';
+/** `nobody`: Envoy finished the reply without this process, and the client has its degraded receipt. */
+export type BrokenBy = 'client' | 'provider' | 'nobody';
 
 export interface Ends {
   /** From the access log. */

@@ -1,31 +1,19 @@
 /** Wires the sidecar together. */
 import { hostname } from 'node:os';
 import { serveEnvoy } from '@gw/envoy/rpc/server';
-import type { StreamAccessLogsMessage } from '@gw/envoy/rpc/service';
 import { serveHealth } from '@gw/service/health';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
+import { readAccessLog } from './access-log.ts';
 import { Call } from './call.ts';
 import type { Config } from './config.ts';
-import { type Ends, openEnds } from './ends.ts';
+import { openEnds } from './ends.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import { holdCatalogue } from './snapshot.ts';
 
 /** How long the access log may take to say how a call ended. */
 const endsWaitMs = 2000;
-
-function readEnds(ends: Ends, message: StreamAccessLogsMessage): void {
-  for (const { commonProperties } of message.httpLogs?.logEntry ?? []) {
-    const receiptId = commonProperties?.metadata?.filterMetadata?.gw?.fields?.receipt_id?.stringValue;
-    const flags = commonProperties?.responseFlags;
-    if (receiptId)
-      ends.tell(
-        receiptId,
-        flags?.downstreamConnectionTermination || flags?.downstreamRemoteReset ? 'client' : 'provider',
-      );
-  }
-}
 
 export async function startSidecar(config: Config) {
   const log = openLog('receipt-sidecar', config.logLevel);
@@ -52,7 +40,7 @@ export async function startSidecar(config: Config) {
   const server = await serveEnvoy(
     config.listen,
     config.internalToken,
-    { openProcessor: (call) => new Call(context, call), accessLog: (message) => readEnds(ends, message) },
+    { openProcessor: (call) => new Call(context, call), accessLog: (message) => readAccessLog(message, ends, ledger) },
     (fault) =>
       log.error({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'a call failed'),
   );

@@ -10,5 +10,7 @@ export const ledgerEntrySchema = z.object({
   routingTrace: routingTraceSchema.nullable(),
   /** Everything that the numbers were made from: the argument of `assess` in the methodology package. */
   facts: z.unknown().nullable(),
+  /** The client was shown this receipt for certain: it replaces another of this id and version that came before it. */
+  shown: z.literal(true).optional(),
 });
 export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;

@@ -20,6 +20,8 @@ export interface ReceiptRow {
   readonly body: unknown;
   readonly routing_trace: unknown;
   readonly facts: unknown;
+  /** Replaces what is stored under its id and version. */
+  readonly shown: boolean;
 }
 
 export type ParsedEntry = { readonly row: ReceiptRow } | { readonly poison: string };
@@ -61,6 +63,7 @@ export function parseEntry(text: string | undefined): ParsedEntry {
     body: raw.receipt,
     routing_trace: raw.routingTrace ?? null,
     facts: raw.facts ?? null,
+    shown: parsed.data.shown ?? false,
   };
   return { row };
 }

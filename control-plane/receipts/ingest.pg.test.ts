@@ -2,13 +2,14 @@ import {
   deadLedgerStream,
   ledgerGroup,
   ledgerStream,
+  pendingLeaseMs,
   pendingReceiptsKey,
   receiptKey,
 } from '@gw/contract/internal/redis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { entryOf, eventually, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { type Ingester, startIngester } from './ingest.ts';
-import { sweepPending } from './sweep.ts';
+import { openSweeper, sweepPending } from './sweep.ts';
 
 let stores: Stores;
 let ingesters: Ingester[] = [];
@@ -97,6 +98,25 @@ test('a stored receipt no longer takes memory in Redis; one that could not be st
   expect(await stores.redis.exists(receiptKey(refused.receipt.id))).toBe(1);
 });
 
+test.each(['before', 'after'])(
+  'what the client was shown is stored, whether it comes %s the late one or not',
+  async (order) => {
+    const late = { ...entryOf({ energy_wh: 1 }), facts: { from: 'the late one' } };
+    const degraded = { ...late.receipt, tier: 'degraded', energy_wh: null, degraded_reason: 'sidecar_unavailable' };
+    const shown = { ...late, receipt: degraded, facts: null, shown: true };
+    start('one');
+    for (const entry of order === 'before' ? [shown, shown, late] : [late, shown, shown]) {
+      await add(entry);
+      await eventually(emptied);
+    }
+    const stored = await stores.db.receipt.findMany();
+    expect(stored).toMatchObject([{ id: late.receipt.id, tier: 'degraded', energyWh: null, body: degraded }]);
+    for (const entry of [late, shown, shown]) await add(entry);
+    await eventually(emptied);
+    expect(await stores.db.receipt.findMany()).toEqual(stored);
+  },
+);
+
 test('entries that a dead consumer had read are taken over', async () => {
   await stores.redis.xgroup('CREATE', ledgerStream, ledgerGroup, '0', 'MKSTREAM');
   for (let i = 0; i < 5; i++) await add(entryOf());
@@ -147,6 +167,26 @@ test('a pending receipt whose holder died is closed as degraded, once, by any nu
   start('one');
   await eventually(async () => (await rowCount()) === 1);
   expect(await stores.db.receipt.findMany()).toMatchObject([{ id, tier: 'degraded', status: 'complete' }]);
+});
+
+test('holders that were cut off have one lease from the return of Redis', async () => {
+  const entry = entryOf({ status: 'pending' });
+  const { id } = entry.receipt;
+  let nowMs = Date.now();
+  const sweep = openSweeper(stores.redis, () => new Date(nowMs), silentLog);
+  await stores.redis.set(receiptKey(id), JSON.stringify(entry));
+  await stores.redis.zadd(pendingReceiptsKey, nowMs - 1, id);
+  nowMs += pendingLeaseMs;
+  await stores.stopRedis();
+  await stores.startRedis();
+  await eventually(async () => (await stores.redis.ping()) === 'PONG');
+  await stores.redis.set(receiptKey(id), JSON.stringify(entry));
+  await stores.redis.zadd(pendingReceiptsKey, nowMs - 1, id);
+  await sweep();
+  expect(await stores.redis.xlen(ledgerStream)).toBe(0);
+  nowMs += pendingLeaseMs;
+  await sweep();
+  expect(await stores.redis.xlen(ledgerStream)).toBe(1);
 });
 
 test('a holder that finishes just as the sweeper closes its receipt wins', async () => {

@@ -5,7 +5,7 @@
  * script closes it only if it is still the text that was read and its lease is still over.
  */
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
-import { ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
+import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import { closeUnattended } from '@gw/contract/internal/unattended-receipt';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -26,6 +26,20 @@ return 1
 `;
 
 const batchSize = 100;
+
+/**
+ * A sweep that waits for one lease after each return of Redis: holders that were cut off from it, too, have that long
+ * to renew their leases or to bring what they have on disk.
+ */
+export function openSweeper(redis: Redis, now: () => Date, log: Logger): () => Promise<void> {
+  let readyAt = now().getTime();
+  redis.on('ready', () => {
+    readyAt = now().getTime();
+  });
+  return async () => {
+    if (now().getTime() - readyAt >= pendingLeaseMs) await sweepPending(redis, now(), log);
+  };
+}
 
 /** Returns how many receipts this call closed. */
 export async function sweepPending(redis: Redis, now: Date, log: Logger): Promise<number> {

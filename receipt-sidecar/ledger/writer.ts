@@ -28,6 +28,8 @@ const renewEveryMs = pendingLeaseMs / 3;
 const replayEveryMs = 1000;
 const replayBatch = 200;
 
+const idOf = (entry: string): string => (JSON.parse(entry) as { receipt: { id: string } }).receipt.id;
+
 export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions): LedgerWriter {
   const underWay = new Set<string>();
   let spooled = true; // An earlier process may have left something.
@@ -39,15 +41,21 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     redis.zadd(pendingReceiptsKey, ...[...underWay].flatMap((id) => [until, id])).catch(() => undefined);
   }, renewEveryMs);
 
+  // One command each, not a script: the keys live on different nodes of a cluster. The stream comes first.
+  const toRedis = (receiptId: string, entry: string) =>
+    Promise.all([
+      redis.xadd(ledgerStream, '*', 'entry', entry),
+      redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS),
+      redis.zrem(pendingReceiptsKey, receiptId),
+    ]);
+
   const replay = async (): Promise<void> => {
     if (!spooled || redis.status !== 'ready') return;
     spooled = false;
     try {
       const count = await spool.replay(async (entries) => {
         for (let at = 0; at < entries.length; at += replayBatch) {
-          await Promise.all(
-            entries.slice(at, at + replayBatch).map((entry) => redis.xadd(ledgerStream, '*', 'entry', entry)),
-          );
+          await Promise.all(entries.slice(at, at + replayBatch).map((entry) => toRedis(idOf(entry), entry)));
         }
       });
       if (count > 0) log.info({ count }, 'receipts from the spool are in the ledger');
@@ -84,12 +92,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     async finish(receiptId, entry) {
       underWay.delete(receiptId);
       try {
-        // One command each, not a script: the keys live on different nodes of a cluster. The stream comes first.
-        await Promise.all([
-          redis.xadd(ledgerStream, '*', 'entry', entry),
-          redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS),
-          redis.zrem(pendingReceiptsKey, receiptId),
-        ]);
+        await toRedis(receiptId, entry);
         if (away) log.info('receipts go to Redis again');
         away = false;
       } catch (fault) {
