@@ -1,23 +1,24 @@
 /** Ports on the loopback interface. */
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Problem } from './problem.ts';
 
-function listen(port: number): Promise<number> {
+/** Listens for a moment; rejects if the port can not be had. */
+function listen(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      const address = server.address();
-      const taken = typeof address === 'object' && address ? address.port : port;
-      server.close(() => resolve(taken));
+      server.close(() => resolve());
     });
   });
 }
 
-/** `wanted` if it is free, and any free port for 0. `option` is named when the port is in use. */
+/** `wanted` if it is free; `option` is named when it is in use. */
 export async function takePort(wanted: number, option: string): Promise<number> {
   try {
-    return await listen(wanted);
+    await listen(wanted);
+    return wanted;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
@@ -28,9 +29,29 @@ export async function takePort(wanted: number, option: string): Promise<number> 
   }
 }
 
+/**
+ * Where free ports are looked for: below the range from which systems take the ports of outgoing connections, so that
+ * no connection takes one between our look and the part that listens on it.
+ */
+const lowest = 20_000;
+const highest = 32_000;
+
 /** A few free ports, all different. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
-  while (ports.size < count) ports.add(await listen(0));
+  for (let tries = 0; ports.size < count && tries < 100 * count; tries += 1) {
+    const port = randomInt(lowest, highest);
+    if (await isFree(port)) ports.add(port);
+  }
+  if (ports.size < count) throw new Problem(`There are no free ports between ${lowest} and ${highest}.`);
   return [...ports];
+}
+
+async function isFree(port: number): Promise<boolean> {
+  try {
+    await listen(port);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -48,7 +48,7 @@ function firstModel(list: string): string | null {
 /** How long to wait, and what ends the wait early. */
 export interface Patience {
   /** A part that ends again and again ends the wait, with the reason from its log. */
-  readonly parts: Iterable<Part>;
+  readonly parts: ReadonlyMap<string, Part>;
   readonly signal?: AbortSignal;
 }
 
@@ -63,10 +63,9 @@ export async function until(
   reason: () => string = () => '',
 ): Promise<void> {
   const deadline = Date.now() + limitMs;
-  const all = [...parts];
   while (!(await condition())) {
     signal?.throwIfAborted();
-    const broken = all.find((part) => part.crashes >= tooManyCrashes);
+    const broken = [...parts.values()].find((part) => part.crashes >= tooManyCrashes);
     if (broken) throw new Problem(`${broken.name} does not start: ${lastLine(broken.logFile)} (${broken.logFile})`);
     if (Date.now() > deadline) throw new Problem(`Waited ${limitMs / 1000} s for ${what}. ${reason()}`.trim());
     await delay(30);

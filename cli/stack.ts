@@ -147,7 +147,7 @@ async function assemble(
   await settled(
     (['control-plane', 'ext-authz', 'receipt-sidecar'] as const).map((name) => start(name, servicePlan(name, layout))),
   );
-  const patience = { parts: parts.values(), ...(options.signal ? { signal: options.signal } : {}) };
+  const patience = { parts, ...(options.signal ? { signal: options.signal } : {}) };
   if (parts.has('control-plane')) {
     // Envoy asks the control plane for its clusters at once, and after that only with pauses.
     await until('the control plane to listen', () => existsSync(join(sockets, 'control-plane.sock')), patience);
