@@ -18,22 +18,35 @@ export async function openSpool(folder: string, id: string): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const current = join(folder, `${id}.jsonl`);
   let turn = 0;
+  const setAside = () => rename(current, join(folder, `${id}-${Date.now()}-${turn++}.replay`)).catch(() => undefined);
+  // A process that was killed may have left half a line, which must not run into one of ours.
+  await setAside();
+  let torn = false;
   // Appends follow each other, so that lines never mix; a failed one does not stop the next.
   let last: Promise<void> = Promise.resolve();
   return {
     append(entry) {
-      const done = last.then(() => appendFile(current, `${entry}\n`, { mode: 0o600 }));
-      last = done.catch(() => undefined);
+      const done = last.then(() => appendFile(current, `${torn ? '\n' : ''}${entry}\n`, { mode: 0o600 }));
+      last = done.then(
+        () => {
+          torn = false;
+        },
+        // A full disk may have taken a part of the line.
+        () => {
+          torn = true;
+        },
+      );
       return done;
     },
     async replay(take) {
+      // In turn with the appends: one that was under way would write into a file that was already read.
+      last = last.then(setAside);
       await last;
-      await rename(current, join(folder, `${id}-${Date.now()}-${turn++}.replay`)).catch(() => undefined);
       let taken = 0;
       for (const name of (await readdir(folder)).filter((file) => file.endsWith('.replay')).sort()) {
         const file = join(folder, name);
-        // The last line may be cut short if the process was killed while writing it: then it was never acknowledged.
-        const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line.endsWith('}'));
+        // A line is cut short if the process was killed, or the disk was full, while writing it: nobody relied on it.
+        const lines = (await readFile(file, 'utf8')).split('\n').filter(isJson);
         if (lines.length > 0) await take(lines);
         await rm(file, { force: true });
         taken += lines.length;
@@ -41,4 +54,13 @@ export async function openSpool(folder: string, id: string): Promise<Spool> {
       return taken;
     },
   };
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
 }
