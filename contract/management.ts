@@ -16,7 +16,6 @@ export type LedgerQuery = z.infer<typeof ledgerQuerySchema>;
 export const receiptQuerySchema = z.object({
   version: z.coerce.number().int().min(1).max(1_000_000).optional().describe('An older version; default: the newest'),
 });
-export type ReceiptQuery = z.infer<typeof receiptQuerySchema>;
 
 const instant = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
@@ -24,7 +23,6 @@ export const usageQuerySchema = z.object({
   from: instant.optional().describe('Inclusive; a UTC date or an RFC 3339 time. Default: 30 days before `to`'),
   to: instant.optional().describe('Exclusive. Default: now. At most 366 days after `from`'),
 });
-export type UsageQuery = z.infer<typeof usageQuerySchema>;
 
 export const usageRowSchema = z
   .strictObject({

@@ -4,7 +4,14 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Catalogue } from '../catalogue/read.ts';
 import type { Context } from '../context.ts';
-import { type Answer, clusterAnswer, listenerAnswer, type ResourceWriter, secretAnswer } from './resources.ts';
+import {
+  type Answer,
+  clusterAnswer,
+  listenerAnswer,
+  missingCredentials,
+  type ResourceWriter,
+  secretAnswer,
+} from './resources.ts';
 
 const discoveryRequest = z.object({
   version_info: z.string().optional(),
@@ -40,5 +47,14 @@ export function xdsRoutes(app: FastifyInstance, context: Context, { writer, cred
   serve('clusters', type('cluster.v3.Cluster'), (catalogue) => clusterAnswer(writer, catalogue));
   serve('listeners', type('listener.v3.Listener'), (catalogue) => listenerAnswer(writer, catalogue));
   const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
-  serve('secrets', secretType, (catalogue, names) => secretAnswer(writer, catalogue, credentials, names));
+  let warnedOf = '';
+  serve('secrets', secretType, (catalogue, names) => {
+    const missing = missingCredentials(catalogue, credentials).join(', ');
+    // Envoy asks every second; the operator needs to read it once.
+    if (missing !== warnedOf && missing !== '') {
+      context.log.error({ missing }, 'providers lack their credential: set GW_CREDENTIAL_<name> and start again');
+    }
+    warnedOf = missing;
+    return secretAnswer(writer, catalogue, credentials, names);
+  });
 }

@@ -88,7 +88,7 @@ describe('a stream', () => {
 
   it('makes a chunk of its own when nothing with choices was left to carry the receipt', () => {
     const { raw, chunks, asked } = run(event(delta('a')) + event('[DONE]'));
-    expect(chunks.at(-1)).toMatchObject({ object: 'chat.completion.chunk', choices: [], gw: { id: 'r' } });
+    expect(chunks.at(-1)).toMatchObject({ id: 'c1', object: 'chat.completion.chunk', choices: [], gw: { id: 'r' } });
     expect(raw.indexOf('"gw"')).toBeLessThan(raw.indexOf('[DONE]'));
     expect(asked[0]).toMatchObject({ usage: null, contentEvents: 1 });
     expect(run(event(delta('a'))).chunks.at(-1)).toHaveProperty('gw');

@@ -42,6 +42,8 @@ export class EventStream {
   #held: Held | null = null;
   #usage: Usage | null = null;
   #contentEvents = 0;
+  /** What a chunk of our own takes from the provider's, so that it fits into the stream. */
+  #origin: { id?: unknown; created?: unknown; model?: unknown } = {};
   #failed = false;
   #finished = false;
   /** After an error of the provider nothing more goes out. */
@@ -120,6 +122,7 @@ export class EventStream {
   }
 
   #chunk(bytes: Buffer, data: string, chunk: Chunk): void {
+    if (this.#origin.id === undefined) this.#origin = { id: chunk.id, created: chunk.created, model: chunk.model };
     const usage = readUsage(chunk.usage);
     if (usage && !this.#finished) this.#usage = usage;
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
@@ -167,8 +170,8 @@ export class EventStream {
     this.#held = null;
     if (held) this.#out.push(dataEvent(addToObject(held.text, held.chunk, additions)));
     else if (!this.#closed) {
-      const own = `{"object":"${this.#options.chunkObject}","choices":[]}`;
-      this.#out.push(dataEvent(addToObject(own, { object: '', choices: [] }, additions)));
+      const own = { ...this.#origin, object: this.#options.chunkObject, choices: [] };
+      this.#out.push(dataEvent(addToObject(JSON.stringify(own), own, additions)));
     }
   }
 
