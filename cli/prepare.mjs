@@ -104,23 +104,32 @@ function isInstalled() {
   });
 }
 
+/** npm would otherwise keep its downloads and logs in the home folder. */
+const cache = process.env.npm_config_cache || at('.deps', 'npm-cache');
+
 async function install() {
   if (isInstalled()) return;
-  // npm would otherwise keep its downloads in the home folder.
-  const cache = process.env.npm_config_cache ?? at('.deps', 'npm-cache');
   await run('Installing packages', 'npm', ['ci', '--no-audit', '--no-fund', '--no-update-notifier'], {
     npm_config_cache: cache,
   });
-  rmSync(at('.deps', 'npm-cache'), { recursive: true, force: true });
 }
 
 async function generate() {
   const lock = at('package-lock.json');
   await once('protos', digest([lock, at('envoy', 'package.json')]), at('envoy', 'generated', 'rls.ts'), () =>
-    run('Generating protocol types', 'npm', ['run', '--silent', 'generate', '--workspace=envoy']),
+    run('Generating protocol types', 'npm', ['run', '--silent', 'generate', '--workspace=envoy'], {
+      npm_config_cache: cache,
+    }),
   );
   // Only the client is generated, which needs no native engine; naming a stand-in keeps Prisma from downloading one.
-  const quiet = { PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' };
+  const quiet = {
+    PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
+    CHECKPOINT_DISABLE: '1',
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+    // It notes each command that was run in the home folder.
+    HOME: at('.deps', 'home'),
+    XDG_CONFIG_HOME: at('.deps', 'home'),
+  };
   const schema = at('prisma', 'schema.prisma');
   await once('client', digest([lock, schema]), at('prisma', 'generated', 'client.ts'), () =>
     run(
@@ -187,6 +196,7 @@ try {
   await once('packages', digest([lock], platform), at('node_modules', '.package-lock.json'), install);
   await generate();
   await once('bundles', digest(sources(root).sort()), at('dist', 'cli.js'), bundle);
+  for (const left of ['npm-cache', 'home']) rmSync(at('.deps', left), { recursive: true, force: true });
 } catch (cause) {
   if (!(cause instanceof Failure)) throw cause;
   process.stderr.write(`gw: ${cause.message}\n`);

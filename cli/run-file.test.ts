@@ -6,11 +6,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   claimFolder,
   endLeftovers,
+  findSupervisor,
   isRunning,
   type RunFile,
   readRunFile,
   releaseFolder,
-  supervisorPid,
   writeRunFile,
 } from './run-file.ts';
 
@@ -64,9 +64,9 @@ test('a process that only got the id of an earlier one is left alone', async () 
 });
 
 test('a folder is claimed by a process that lives', () => {
-  expect(supervisorPid(dir)).toBeNull();
+  expect(findSupervisor(dir)).toBeNull();
   claimFolder(dir);
-  expect(supervisorPid(dir)).toBe(process.pid);
+  expect(findSupervisor(dir)?.pid).toBe(process.pid);
   releaseFolder(dir);
-  expect(supervisorPid(dir)).toBeNull();
+  expect(findSupervisor(dir)).toBeNull();
 });

@@ -70,10 +70,18 @@ export function isRunning(run: RunFile, part: string): boolean {
 const supervisorSchema = z.object({ pid: z.int().positive(), startMark: z.string() });
 const supervisorFile = (dir: string): string => join(dir, 'supervisor.json');
 
+export interface Supervisor {
+  readonly pid: number;
+  isAlive(): boolean;
+}
+
 /** The process that runs the stack of this folder, also while it is still starting. */
-export function supervisorPid(dir: string): number | null {
+export function findSupervisor(dir: string): Supervisor | null {
   const parsed = supervisorSchema.safeParse(readJson(supervisorFile(dir)));
-  return parsed.success && startMark(parsed.data.pid) === parsed.data.startMark ? parsed.data.pid : null;
+  if (!parsed.success) return null;
+  const { pid, startMark: mark } = parsed.data;
+  const isAlive = () => startMark(pid) === mark;
+  return isAlive() ? { pid, isAlive } : null;
 }
 
 /** Notes that this process runs the stack of `dir`. */

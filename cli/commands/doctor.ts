@@ -1,14 +1,13 @@
 /** `./gw doctor`: looks at everything that the gateway needs, changes nothing, and says how to get what is missing. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, statfsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { envoyPackage, valkeyPackage, versionOf } from '../binaries.ts';
 import { checkout, inCheckout, stateFolder } from '../checkout.ts';
 import { takePort } from '../ports.ts';
 import { reasonOf } from '../problem.ts';
 import type { PythonPackage } from '../python-package.ts';
-import { supervisorPid } from '../run-file.ts';
+import { findSupervisor } from '../run-file.ts';
 import { findOnPath } from '../services/child.ts';
 
 interface Finding {
@@ -46,7 +45,7 @@ function postgres(): Finding {
 }
 
 function lesserUser(): Finding[] {
-  if (userInfo().uid !== 0) return [];
+  if (process.getuid?.() !== 0) return [];
   const title = 'Other user';
   if (findOnPath('setpriv')) return [{ title, state: 'ok', detail: 'Postgres refuses to be root; setpriv is there' }];
   return [
@@ -73,7 +72,7 @@ function disk(): Finding {
 
 export async function doctor(args: readonly string[]): Promise<number> {
   parseArgs({ args: [...args], options: {} });
-  const running = supervisorPid(stateFolder) !== null;
+  const running = findSupervisor(stateFolder) !== null;
   const findings: Finding[] = [
     { title: 'Node', state: 'ok', detail: process.version },
     tool('npm', 'npm', ['--version'], 'it comes with Node from nodejs.org'),

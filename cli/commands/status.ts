@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { stateFolder } from '../checkout.ts';
 import { ask } from '../readiness.ts';
-import { isRunning, type RunFile, readRunFile, supervisorPid } from '../run-file.ts';
+import { findSupervisor, isRunning, type RunFile, readRunFile, type Supervisor } from '../run-file.ts';
 
 interface Status {
   readonly running: boolean;
@@ -14,7 +14,7 @@ interface Status {
   readonly parts: readonly { readonly name: string; readonly pid: number; readonly running: boolean }[];
 }
 
-async function look(run: RunFile | null, supervisor: number | null): Promise<Status> {
+async function look(run: RunFile | null, supervisor: Supervisor | null): Promise<Status> {
   const names = Object.entries(run?.pids ?? {});
   const parts = run ? names.map(([name, pid]) => ({ name, pid, running: isRunning(run, name) })) : [];
   return {
@@ -38,7 +38,7 @@ async function answers(run: RunFile): Promise<boolean> {
 
 export async function status(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } });
-  const found = await look(readRunFile(stateFolder), supervisorPid(stateFolder));
+  const found = await look(readRunFile(stateFolder), findSupervisor(stateFolder));
   process.stdout.write(values.json ? `${JSON.stringify(found)}\n` : describe(found));
   return found.running && found.answers && found.parts.every((part) => part.running) ? 0 : 1;
 }

@@ -9,10 +9,10 @@ import type { CustomProvider } from '../provider.ts';
 import {
   claimFolder,
   endLeftovers,
+  findSupervisor,
   type RunFile,
   readRunFile,
   releaseFolder,
-  supervisorPid,
   writeRunFile,
 } from '../run-file.ts';
 import { openLog } from '../services/child.ts';
@@ -66,7 +66,7 @@ function readProvider(url: string): CustomProvider {
 
 export async function up(args: readonly string[]): Promise<number> {
   const options = readOptions(args);
-  if (supervisorPid(dir) !== null) return alreadyRunning(options);
+  if (findSupervisor(dir) !== null) return alreadyRunning(options);
   if (options.detach) return detach(args, options);
   return supervise(options);
 }

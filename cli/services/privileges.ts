@@ -6,7 +6,6 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { checkout } from '../checkout.ts';
 import { findOnPath } from './child.ts';
 
@@ -26,9 +25,9 @@ const searchCapabilities = [
 
 /** Null unless we are root. */
 export function lesserUser(): LesserUser | null {
-  if (userInfo().uid !== 0) return null;
+  if (process.getuid?.() !== 0) return null;
   const owner = statSync(checkout);
-  const [uid, gid] = owner.uid === 0 ? [nobody, nobody] : [owner.uid, owner.gid];
+  const [uid, gid] = owner.uid !== 0 && hasEntry(owner.uid) ? [owner.uid, owner.gid] : [nobody, nobody];
   if (!findOnPath('setpriv')) return { uid, gid, setpriv: [] };
   const drop = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups'];
   // Without this bit access(2), which Postgres asks about its own programs, forgets the capability.
@@ -40,6 +39,13 @@ export function lesserUser(): LesserUser | null {
     if (tried.status === 0) return { uid, gid, setpriv: [...drop, ...keep] };
   }
   return { uid, gid, setpriv: drop };
+}
+
+/** Postgres refuses a user without a name, such as the owner of a folder that was mounted into a container. */
+function hasEntry(uid: number): boolean {
+  return readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .some((line) => line.split(':')[2] === String(uid));
 }
 
 function heldCapabilities(): string[] {

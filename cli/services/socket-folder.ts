@@ -1,7 +1,7 @@
 /** Folders for Unix sockets: entered by their owner alone, and short enough for the kernel's limit on socket paths. */
 import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Problem } from '../problem.ts';
 
@@ -16,7 +16,7 @@ export function socketFolder(wanted: string, owner?: { uid: number; gid: number 
   const folder = Buffer.byteLength(wanted) <= longestFolder ? wanted : shortStandIn(wanted);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
-  const { uid } = userInfo();
+  const uid = process.getuid?.();
   // Somebody else may have put a folder or a link of theirs where we are about to trust the owner of a socket.
   if (!found.isDirectory() || (found.uid !== uid && found.uid !== owner?.uid)) {
     throw new Problem(`${folder} belongs to another user; remove it and start again.`);
@@ -32,5 +32,5 @@ export function removeSocketFolder(folder: string): void {
 
 function shortStandIn(wanted: string): string {
   const name = createHash('sha256').update(wanted).digest('hex').slice(0, 12);
-  return join(tmpdir(), `gw-${userInfo().uid}-${name}`);
+  return join(tmpdir(), `gw-${process.getuid?.() ?? 0}-${name}`);
 }
