@@ -33,7 +33,7 @@ export interface Ingester {
 const batchSize = 500;
 const waitForEntriesMs = 1000;
 /** After a batch that was not full: lets entries gather, since a statement costs more than a row. */
-const gatherMs = 50;
+const gatherMs = 200;
 const firstRetryMs = 100;
 const longestRetryMs = 5000;
 const deadLetters = 10_000;
