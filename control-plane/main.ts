@@ -16,6 +16,8 @@ await runService(async () => {
   const config = loadConfig(process.env);
   const log = openLog('control-plane', config.logLevel);
   const db = openDatabase(config.databaseUrl, {
+    // Longer than any query here needs; a connection that died in silence is noticed too.
+    queryTimeoutMs: 30_000,
     onConnectionLost: (fault) => log.warn({ fault: fault.message }, 'a database connection was lost'),
   });
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 2000 });

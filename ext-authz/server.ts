@@ -19,6 +19,8 @@ export async function startExtAuthz(config: Config) {
   const log = openLog('ext-authz', config.logLevel);
   const db = openDatabase(config.databaseUrl, {
     connections: 4,
+    // Within Envoy's patience of 2 s; and the poll of the key generation has to fail before it can turn to Redis.
+    queryTimeoutMs: 1500,
     onConnectionLost: (fault) => log.warn({ fault: fault.message }, 'a Postgres connection broke'),
   });
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 250, autoPipelining: true });

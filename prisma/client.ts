@@ -10,6 +10,8 @@ export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
 export interface DatabaseOptions {
   /** Connections in the pool. */
   readonly connections?: number;
+  /** A query that takes longer fails, ms: a server that stands still, or a network that swallows, gives no error. */
+  readonly queryTimeoutMs?: number;
   /** Told when an idle connection breaks; the pool replaces it, so nothing is lost. */
   readonly onConnectionLost?: (error: Error) => void;
 }
@@ -20,7 +22,12 @@ export interface DatabaseOptions {
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
   const adapter = new PrismaPg(
-    { connectionString: url, max: options.connections ?? 10, connectionTimeoutMillis: 5000 },
+    {
+      connectionString: url,
+      max: options.connections ?? 10,
+      connectionTimeoutMillis: 5000,
+      ...(options.queryTimeoutMs ? { query_timeout: options.queryTimeoutMs } : {}),
+    },
     { onPoolError: (error) => options.onConnectionLost?.(error) },
   );
   return new PrismaClient({ adapter, errorFormat: 'minimal' });
