@@ -99,6 +99,17 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
   }
 }
 
+/**
+ * V8 takes its limit from the machine's memory and lets garbage pile up accordingly. The control plane makes the most of
+ * it and never holds more than a batch; the others need room for replies of 64 MiB.
+ */
+const heapLimits: Readonly<Record<ServiceName, readonly string[]>> = {
+  'control-plane': ['--max-old-space-size=192'],
+  'ext-authz': [],
+  'receipt-sidecar': [],
+  simulator: [],
+};
+
 export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
   const logFile = logFileOf(layout.logs, name);
   const env = {
@@ -113,7 +124,7 @@ export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
     start: async () => {
       // A killed process leaves its socket file behind, which would be in the way.
       rmSync(join(layout.sockets, `${name}.sock`), { force: true });
-      const args = ['--enable-source-maps', inCheckout('dist', `${name}.js`)];
+      const args = ['--enable-source-maps', ...heapLimits[name], inCheckout('dist', `${name}.js`)];
       return orderly(await startChild({ command: process.execPath, args, env, logFile }));
     },
   };
