@@ -1,5 +1,5 @@
 /** How much memory processes hold over time. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 export interface MemoryWatch {
   /** Ends the watch. Part → resident memory in MB, one value a second. */
@@ -10,7 +10,9 @@ export interface MemoryWatch {
 export function watchMemory(pids: ReadonlyMap<string, number>): MemoryWatch {
   const samples = new Map<string, number[]>([...pids.keys()].map((name) => [name, []]));
   const timer = setInterval(() => {
-    for (const [name, pid] of pids) samples.get(name)?.push(residentMb(pid));
+    for (const [name, pid] of pids) {
+      if (existsSync(`/proc/${pid}`)) samples.get(name)?.push(residentMb(pid));
+    }
   }, 1000);
   return {
     stop: () => {

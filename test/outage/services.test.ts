@@ -217,6 +217,20 @@ describe('the provider', () => {
   });
 });
 
+test('Envoy killed in mid-call: the connections break, and each call still leaves a receipt', async () => {
+  const since = new Date();
+  const { replies, arrived } = held(everyKind);
+  await arrived;
+  gateway.kill('envoy');
+  for (const outcome of await Promise.allSettled(replies)) expect(outcome.status).toBe('rejected');
+  await eventually('a receipt of each call', async () => {
+    const { rows } = await gateway.ledger.count(since);
+    return rows === replies.length;
+  });
+  await eventually('Envoy to be back', async () => (await gateway.client.get('/v1/models')).status === 200);
+  await gateway.whole();
+});
+
 test('the ledger holds every receipt that a client saw in this file, as the client saw it', async () => {
   const stored = await gateway.ledger.receipts(seen.map(({ id }) => id));
   for (const receipt of seen) expect(stored.get(receipt.id)).toEqual(receipt);
