@@ -13,7 +13,9 @@ test('a part that does not start ends the start with its own words, and leaves n
   const start = startStack({ dir, durable: false, env, log: (line) => lines.push(line) });
   await expect(start).rejects.toThrow(/receipt-sidecar does not start: .*GW_SIDECAR_LISTEN is not set/);
   expect(lines.filter((line) => line.startsWith('receipt-sidecar was ended'))).not.toEqual([]);
-  const left = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('postmaster.pid'));
+  const left = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('postmaster.pid'),
+  );
   expect(left).toEqual([]);
   rmSync(dir, { recursive: true, force: true });
 });
