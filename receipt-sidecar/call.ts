@@ -94,7 +94,7 @@ export class Call implements Processor {
 
   #requestBody(bytes: Buffer): void {
     const catalogue = this.#context.catalogue();
-    const endpoint = endpoints[(this.#headers.get(':path') ?? '').split('?', 1)[0] ?? ''];
+    const endpoint = endpoints[this.#path()];
     // Fail closed: without a catalogue nobody can say which models and regions there are.
     if (!catalogue || !endpoint || !this.#caller) return this.#refuse(apiError('internal_error'));
     if (tooLarge(bytes)) return this.#refuse(apiError('request_too_large'));
@@ -129,6 +129,8 @@ export class Call implements Processor {
               setHeader('content-type', 'application/json'),
               setHeader('accept-encoding', 'identity'),
               setHeader('x-gw-cluster', route.cluster),
+              // A query is no part of the API, and could hold a client's secret.
+              setHeader(':path', this.#path()),
               // Envoy reads both: other regions to try, and the whole time for a JSON reply. A stream has an idle time-out instead.
               setHeader('x-envoy-max-retries', String(route.order.length - 1)),
               setHeader('x-envoy-upstream-rq-timeout-ms', request.stream ? '0' : String(upstreamTimeoutS * 1000)),
@@ -194,6 +196,10 @@ export class Call implements Processor {
   #responseBody(bytes: Buffer, end: boolean): void {
     if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);
+  }
+
+  #path(): string {
+    return (this.#headers.get(':path') ?? '').split('?', 1)[0] ?? '';
   }
 
   /** Refuses the call before any provider is asked. */
