@@ -72,12 +72,24 @@ const keyAndScope = (route: Route) =>
     },
   });
 
-function inferenceRoutes(route: Route): object[] {
+/** A body so large that Envoy would not hold it is refused by its length; what is smaller is counted by the sidecar. */
+const tooLarge = { name: 'content-length', range_match: { start: '16777217', end: '9223372036854775807' } };
+
+function inferenceRoutes(route: Route, addresses: Addresses): object[] {
   const filters = keyAndScope(route);
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
   const limits = rateLimits(route.limit ?? 'calls');
   return [
+    {
+      ...directError(
+        'too large',
+        { ...match, headers: [...method, tooLarge] },
+        apiError('request_too_large'),
+        addresses,
+      ),
+      typed_per_filter_config: { ...byItself, ...filters },
+    },
     {
       // Reached only after the sidecar's last request answer, which names the cluster and clears the route.
       name: 'provider',
@@ -160,7 +172,7 @@ const health = {
 export function envoyRoutes(addresses: Addresses): object[] {
   const handled = routes.flatMap((route) => {
     if (route.path === '/healthz') return [health];
-    return route.handler === 'sidecar' ? inferenceRoutes(route) : [controlRoute(route)];
+    return route.handler === 'sidecar' ? inferenceRoutes(route, addresses) : [controlRoute(route)];
   });
   const paths = [...new Set(routes.map((route) => route.path))];
   const wrongMethod = paths.map((path) => {
