@@ -111,9 +111,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     }),
     addresses,
   );
-  const lua = readFileSync(`${settings.templateDir}/degraded.lua`, 'utf8').replace('@UPSTREAM_ERROR@', () =>
-    luaString(errorBody(apiError('upstream_error'), addresses)),
-  );
+  const lua = degradedLua(errorBody(apiError('upstream_error'), addresses), settings.templateDir);
   const values = new Map<string, unknown>([
     ['NODE_ID', settings.nodeId],
     ['ADMIN_SOCKET', settings.adminSocket],
@@ -151,6 +149,13 @@ export function renderEnvoy(settings: EnvoySettings): string {
     if (!values.has(name)) throw new Error(`envoy.template.yaml names ${found}, which render.ts does not know.`);
     return JSON.stringify(values.get(name));
   });
+}
+
+/** The filter of the last resort; `upstreamError` is the body for a provider's failure that nobody mapped. */
+export function degradedLua(upstreamError: string, templateDir: string): string {
+  return readFileSync(`${templateDir}/degraded.lua`, 'utf8').replace('@UPSTREAM_ERROR@', () =>
+    luaString(upstreamError),
+  );
 }
 
 /** A Lua string literal that can hold any text. */
