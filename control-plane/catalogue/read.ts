@@ -36,7 +36,8 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
   return db.$transaction(
     async (tx) => {
       const { version } = await tx.catalogueVersion.findFirstOrThrow();
-      const models = await tx.model.findMany({ orderBy: { id: 'asc' } });
+      // Chat models first: who takes the first of the list wants to chat.
+      const models = await tx.model.findMany({ orderBy: [{ kind: 'asc' }, { id: 'asc' }] });
       const regions = await tx.region.findMany({ orderBy: [{ preference: 'asc' }, { code: 'asc' }] });
       const deployments = await tx.deployment.findMany({ orderBy: { id: 'asc' } });
       const providers = await tx.provider.findMany({ orderBy: { id: 'asc' } });

@@ -31,11 +31,8 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const listen = () => {
-    // Messages sent while the connection was away are lost, so everything counts as changed.
-    cache.forget('*');
-    subscriber.subscribe(keyChangedChannel).catch(() => undefined);
-  };
+  // What was published while the connection was away is lost; the next poll notices it.
+  const listen = () => void subscriber.subscribe(keyChangedChannel).catch(() => undefined);
   subscriber.on('message', (_channel, publicId) => cache.forget(publicId));
   subscriber.on('ready', listen);
   if (subscriber.status === 'ready') listen();
@@ -45,7 +42,8 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
       return await generation();
     } catch (fault) {
       const copy = await redis.get(keyGenerationKey);
-      if (copy === null) throw fault;
+      // A copy older than what Postgres has told is a leftover and confirms nothing.
+      if (copy === null || Number(copy) < (known ?? 0)) throw fault;
       return Number(copy);
     }
   };

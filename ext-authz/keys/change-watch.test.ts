@@ -1,0 +1,102 @@
+import { EventEmitter } from 'node:events';
+import type { Logger } from '@gw/service/log';
+import type { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { watchChanges } from './change-watch.ts';
+import type { KeyCache } from './key-cache.ts';
+
+const silent = { info: () => undefined, error: () => undefined } as unknown as Logger;
+
+/** A connection as far as the watch uses one. */
+class Connection extends EventEmitter {
+  status = 'connecting';
+  copy: string | null = null;
+  get = async () => this.copy;
+  subscribe = async () => 1;
+}
+
+function setUp() {
+  const forgotten: string[] = [];
+  let confirmations = 0;
+  const cache = { forget: (id: string) => forgotten.push(id), confirm: () => confirmations++ } as unknown as KeyCache;
+  const redis = new Connection();
+  const subscriber = new Connection();
+  const postgres: { generation: number | null } = { generation: 5 };
+  const generation = async () => {
+    if (postgres.generation === null) throw new Error('away');
+    return postgres.generation;
+  };
+  const watch = watchChanges({
+    cache,
+    generation,
+    redis: redis as unknown as Redis,
+    subscriber: subscriber as unknown as Redis,
+    pollMs: 500,
+    log: silent,
+  });
+  return {
+    watch,
+    forgotten,
+    redis,
+    subscriber,
+    postgres,
+    confirmations: () => confirmations,
+    poll: () => vi.advanceTimersByTimeAsync(500),
+  };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('the watch for changes of keys', () => {
+  it('passes a message on at once, and notices a lost one at the next poll', async () => {
+    const { watch, forgotten, subscriber, postgres, poll } = setUp();
+    await poll();
+    forgotten.length = 0;
+    subscriber.emit('message', 'channel', 'abc');
+    expect(forgotten).toEqual(['abc']);
+    postgres.generation = 6; // its message never came
+    await poll();
+    expect(forgotten).toEqual(['abc', '*']);
+    await poll();
+    expect(forgotten).toEqual(['abc', '*']);
+    watch.stop();
+  });
+
+  it('takes the copy in Redis while Postgres is away, but not one that is older than what Postgres said', async () => {
+    const { watch, redis, postgres, poll, confirmations, forgotten } = setUp();
+    await poll();
+    forgotten.length = 0;
+    postgres.generation = null;
+    redis.copy = '5';
+    const before = confirmations();
+    await poll();
+    expect(confirmations()).toBe(before + 1);
+    redis.copy = '4';
+    await poll();
+    expect(confirmations()).toBe(before + 1);
+    expect(watch.confirmed()).toBe(false);
+    redis.copy = '7';
+    await poll();
+    expect(confirmations()).toBe(before + 2);
+    expect(forgotten).toEqual(['*']);
+    watch.stop();
+  });
+
+  it('confirms nothing while both are away, and keeps what is cached when Redis comes back', async () => {
+    const { watch, subscriber, postgres, poll, confirmations, forgotten } = setUp();
+    await poll();
+    forgotten.length = 0;
+    postgres.generation = null;
+    const before = confirmations();
+    await poll();
+    subscriber.emit('ready');
+    expect(confirmations()).toBe(before);
+    expect(watch.confirmed()).toBe(false);
+    expect(forgotten).toEqual([]);
+    postgres.generation = 5;
+    await poll();
+    expect(watch.confirmed()).toBe(true);
+    watch.stop();
+  });
+});
