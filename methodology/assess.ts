@@ -4,13 +4,17 @@
  * Invariant: pure. The same facts give the same answer; there is no clock, no environment and no network. What cannot
  * be assessed is a value with its reason, never an exception and never a zero.
  */
-import type { CallFacts, GridReading } from './facts.ts';
+import { exclusions } from './boundary.ts';
+import { areSound } from './domain.ts';
+import type { CallFacts, GridReading, TokenUsage } from './facts.ts';
+import { type Conditions, type Figures, figuresOfTotal, figuresOfWork } from './footprint.ts';
 import { type GridProvenance, gridProvenance } from './grid.ts';
 import { type Impact, impactOf } from './impact.ts';
-import { type Methodology, type MethodologyId, methodologyOf } from './methodologies.ts';
+import { type Measurement, type Modelled, measure, workWithMeasured } from './measured.ts';
+import { defaultMethodology, type Methodology, type MethodologyId, methodologyOf } from './methodologies.ts';
 import { parametricEstimate } from './parametric.ts';
 import { proxyEstimate } from './proxy.ts';
-import { chooseTier, type TierChoice, tierReason } from './tier.ts';
+import { chooseTier, measuredReason, type TierChoice, tierReason } from './tier.ts';
 import type { Estimate } from './work.ts';
 
 export type { CallFacts, GridReading, ModelFacts, SiteFacts, TokenUsage } from './facts.ts';
@@ -25,9 +29,13 @@ export type NotAssessed =
   | 'tier_unavailable'
   | 'calculator_fault';
 
-export type Assessment =
-  | { readonly ok: true; readonly impact: Impact }
-  | { readonly ok: false; readonly reason: NotAssessed; readonly explanation: string };
+export interface Refusal {
+  readonly ok: false;
+  readonly reason: NotAssessed;
+  readonly explanation: string;
+}
+
+export type Assessment = { readonly ok: true; readonly impact: Impact } | Refusal;
 
 const explanations: Readonly<Record<NotAssessed, string>> = {
   usage_missing: 'The provider reported no token usage for this call.',
@@ -38,54 +46,123 @@ const explanations: Readonly<Record<NotAssessed, string>> = {
   calculator_fault: 'The calculation failed on the facts of this call.',
 };
 
-const refused = (reason: NotAssessed): Assessment => ({ ok: false, reason, explanation: explanations[reason] });
+const refused = (reason: NotAssessed): Refusal => ({ ok: false, reason, explanation: explanations[reason] });
+
+/** Facts with all that a calculation needs, within the formulas' domain. */
+type ReadyFacts = CallFacts & { readonly usage: TokenUsage; readonly grid: GridReading };
 
 /**
- * Energy in Wh, carbon in gCO2e, water in mL of one call. Formulas and sources: steps.ts, factors.ts, README.md.
+ * Energy in Wh, carbon in gCO2e, water in mL of one call. Formulas and sources: programs.ts, factors.ts, README.md.
  * The carbon always uses an average, location-based intensity: a marginal reading counts as missing.
  */
-export function assess(facts: CallFacts, methodology: MethodologyId = 'gw-1.0'): Assessment {
-  const { grid, model, usage } = facts;
+export function assess(facts: CallFacts, methodology: MethodologyId = defaultMethodology): Assessment {
   const method = methodologyOf(methodology);
-  const choice = chooseTier(facts.requestedTier, model);
-  if (choice.tier === null) return refused(choice.reason);
-  if (model.kind === 'embedding' && !method.chargesInput) return refused('no_embedding_factor');
-  if (usage === null) return refused('usage_missing');
-  if (grid === null || grid.signal === 'marginal') return refused('grid_intensity_missing');
-  if (!isSound(facts)) return refused('calculator_fault');
-  const provenance = gridProvenance(grid, facts.requestedAt);
-  const estimate = estimateOf(choice, facts, method);
-  if (provenance === null || estimate === null) return refused('calculator_fault');
-  const impact = impactFrom(facts, { choice, grid, provenance, estimate, method, usage });
+  const measurement = measurementOf(facts, method);
+  const choice: TierChoice | null = measurement?.ok ? null : chooseTier(facts.requestedTier, facts.model);
+  if (choice?.tier === null) return refusedTier(choice.reason, facts, measurement);
+  if (facts.model.kind === 'embedding' && !method.chargesInput) return refused('no_embedding_factor');
+  const missing = missingIn(facts);
+  if (missing !== null || !isReady(facts)) return refused(missing ?? 'calculator_fault');
+  const provenance = gridProvenance(facts.grid, facts.requestedAt);
+  if (provenance === null) return refused('calculator_fault');
+  const impact = measurement?.ok
+    ? measuredImpact(facts, measurement, method, provenance)
+    : modelledImpact(facts, choice, method, provenance, measurement?.why ?? null);
   return impact === null ? refused('calculator_fault') : { ok: true, impact };
 }
 
-interface Ready {
-  readonly choice: TierChoice & { readonly tier: 'proxy' | 'parametric' };
-  readonly grid: GridReading;
-  readonly provenance: GridProvenance;
-  readonly estimate: Estimate;
-  readonly method: Methodology;
-  readonly usage: NonNullable<CallFacts['usage']>;
+/** Null where there is none, where it is not asked for, and where the facts do not allow a judgement. */
+function measurementOf(facts: CallFacts, method: Methodology): Measurement | null {
+  const { model, requestedTier, telemetry } = facts;
+  if (!telemetry || !method.measures) return null;
+  if (requestedTier !== 'auto' && requestedTier !== 'telemetry') return null;
+  if (missingIn(facts) !== null || !isReady(facts)) return null;
+  return measure(telemetry, facts, method, modelledOf(chooseTier('auto', model), facts, method));
 }
 
-function impactFrom(facts: CallFacts, ready: Ready): Impact | null {
+/** For an explicit telemetry tier: what is missing in the facts comes first, then why the figure was not used. */
+function refusedTier(reason: NotAssessed, facts: CallFacts, measurement: Measurement | null): Refusal {
+  if (facts.requestedTier === 'telemetry' && facts.telemetry) {
+    if (measurement === null) return refused(missingIn(facts) ?? reason);
+    if (!measurement.ok)
+      return { ok: false, reason, explanation: `${explanations[reason]} ${sentence(measurement.why)}` };
+  }
+  return refused(reason);
+}
+
+const sentence = (why: string): string => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
+
+function missingIn(facts: CallFacts): NotAssessed | null {
+  if (facts.usage === null) return 'usage_missing';
+  if (facts.grid === null || facts.grid.signal === 'marginal') return 'grid_intensity_missing';
+  return areSound(facts) ? null : 'calculator_fault';
+}
+
+const isReady = (facts: CallFacts): facts is ReadyFacts => facts.usage !== null && facts.grid !== null;
+
+function modelledImpact(
+  facts: ReadyFacts,
+  choice: TierChoice | null,
+  methodology: Methodology,
+  provenance: GridProvenance,
+  unmeasured: string | null,
+): Impact | null {
+  const modelled = choice === null ? null : modelledOf(choice, facts, methodology);
+  if (modelled === null) return null;
+  const { boundary, grid, model, requestedTier, site, usage } = facts;
+  const conditions: Conditions = { boundary, site, grid, methodology };
+  const figures = figuresOfWork(modelled.estimate, conditions);
   const capped = facts.upstreamLatencyS !== null;
   return impactOf({
-    tier: ready.choice.tier,
-    tierReason: tierReason(facts.requestedTier, ready.choice.tier, facts.model, capped),
-    estimate: ready.estimate,
-    boundary: facts.boundary,
-    usage: ready.usage,
-    site: facts.site,
-    grid: ready.grid,
-    provenance: ready.provenance,
-    methodology: ready.method,
+    ...conditions,
+    tier: modelled.tier,
+    tierReason: tierReason(modelled.tier, { requested: requestedTier, model, capped, unmeasured }),
+    figures,
+    split: 'modelled',
+    excludes: excludesOf(figures, conditions, true),
+    usage,
+    provenance,
   });
 }
 
-function estimateOf(choice: TierChoice, facts: CallFacts, method: Methodology): Estimate | null {
-  if (facts.usage === null) return null;
+function measuredImpact(
+  facts: ReadyFacts,
+  { modelled, reading }: Measurement & { readonly ok: true },
+  methodology: Methodology,
+  provenance: GridProvenance,
+): Impact | null {
+  const { boundary, grid, requestedTier, site, usage } = facts;
+  const conditions: Conditions = { boundary, site, grid, methodology };
+  const isTotal = reading.scope === 'total';
+  // A class is too rough a guide to how long the accelerators were taken: the embodied part needs parameter counts.
+  const making = modelled?.tier === 'parametric' ? modelled.estimate : null;
+  const figures = isTotal
+    ? figuresOfTotal(reading, making, conditions)
+    : figuresOfWork(workWithMeasured(reading.energyWh, modelled?.estimate ?? null), conditions);
+  return impactOf({
+    ...conditions,
+    tier: 'telemetry',
+    tierReason: measuredReason(requestedTier, boundary, reading, modelled?.tier ?? null),
+    figures,
+    split: isTotal ? 'unavailable' : 'measured',
+    excludes: excludesOf(figures, conditions, !isTotal || reading.includesPue !== false),
+    usage,
+    provenance,
+  });
+}
+
+function excludesOf({ footprint }: Figures, { boundary, methodology }: Conditions, overhead: boolean): string[] {
+  const embodied = footprint.carbon_embodied_g !== null;
+  return exclusions(boundary, methodology, { water: footprint.water_ml !== null, embodied, overhead });
+}
+
+function modelledOf(choice: TierChoice, facts: ReadyFacts, method: Methodology): Modelled | null {
+  if (choice.tier === null) return null;
+  const estimate = estimateOf(choice, facts, method);
+  return estimate === null ? null : { tier: choice.tier, estimate };
+}
+
+function estimateOf(choice: TierChoice & { tier: string }, facts: ReadyFacts, method: Methodology): Estimate | null {
   const { cachedPromptTokens, completionTokens, promptTokens } = facts.usage;
   const inputTokens = method.chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0;
   const outputTokens = facts.model.kind === 'embedding' ? 0 : completionTokens;
@@ -93,34 +170,3 @@ function estimateOf(choice: TierChoice, facts: CallFacts, method: Methodology): 
   const { upstreamLatencyS } = facts;
   return parametricEstimate(facts.model, { inputTokens, outputTokens, upstreamLatencyS });
 }
-
-/** The formulas' domain: whole tokens, a PUE of at least 1, positive sizes and rates, nothing negative or infinite. */
-function isSound(facts: CallFacts): boolean {
-  const { grid, model, site, usage, upstreamLatencyS } = facts;
-  return (
-    isCount(usage?.promptTokens) &&
-    isCount(usage?.cachedPromptTokens) &&
-    isCount(usage?.completionTokens) &&
-    isAmount(upstreamLatencyS) &&
-    isAmount(model.ttftS) &&
-    isPositive(model.tokensPerS) &&
-    isPositive(model.quantizationBits) &&
-    isPositive(model.activeParametersB?.min) &&
-    isPositive(model.activeParametersB?.max) &&
-    isPositive(model.totalParametersB?.min) &&
-    isPositive(model.totalParametersB?.max) &&
-    Number.isFinite(site.pue) &&
-    site.pue >= 1 &&
-    isAmount(site.wueOnsiteLPerKwh) &&
-    isAmount(grid?.gPerKwh) &&
-    isAmount(grid?.waterLPerKwh)
-  );
-}
-
-const isCount = (value: number | undefined): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-
-/** Null and undefined are "not known", which is sound. */
-const isAmount = (value: number | null | undefined): boolean => value == null || (Number.isFinite(value) && value >= 0);
-
-const isPositive = (value: number | null | undefined): boolean =>
-  value == null || (Number.isFinite(value) && value > 0);

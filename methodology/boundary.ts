@@ -45,7 +45,7 @@ export function accountFor(
 }
 
 /** Water per kWh of IT energy: on site, and at the power stations for all that the data centre draws. */
-function waterPerKwh(site: SiteFacts, gridLPerKwh: number | null): number | null {
+export function waterPerKwh(site: SiteFacts, gridLPerKwh: number | null): number | null {
   if (site.wueOnsiteLPerKwh === null || gridLPerKwh === null) return null;
   return site.wueOnsiteLPerKwh + site.pue * gridLPerKwh;
 }
@@ -54,11 +54,27 @@ function waterPerKwh(site: SiteFacts, gridLPerKwh: number | null): number | null
 const neverCounted = ['network', 'storage', 'redundancy', 'training', 'end_user_devices', 'embodied_water'];
 const outsideNarrow = ['host_energy', 'idle_energy', 'overhead_energy', 'embodied_carbon', 'water'];
 
+/** What is known of a comprehensive figure. */
+export interface KnownParts {
+  readonly water: boolean;
+  readonly embodied: boolean;
+  /** False for a measured total that is known to leave the overhead out. */
+  readonly overhead: boolean;
+}
+
 /** What the receipt leaves out, for `boundary_excludes`. */
-export function exclusions(boundary: Boundary, methodology: Methodology, waterKnown: boolean): string[] {
+export function exclusions(
+  boundary: Boundary,
+  methodology: Pick<Methodology, 'idleShare' | 'chargesInput'>,
+  parts: KnownParts,
+): string[] {
   const left = boundary === 'narrow' ? [...outsideNarrow] : [];
-  if (boundary === 'comprehensive' && methodology.idleShare === null) left.push('idle_energy');
-  if (boundary === 'comprehensive' && !waterKnown) left.push('water');
+  if (boundary === 'comprehensive') {
+    if (methodology.idleShare === null) left.push('idle_energy');
+    if (!parts.overhead) left.push('overhead_energy');
+    if (!parts.embodied) left.push('embodied_carbon');
+    if (!parts.water) left.push('water');
+  }
   if (!methodology.chargesInput) left.push('input_tokens');
   return left.concat(neverCounted);
 }

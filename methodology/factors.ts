@@ -61,6 +61,12 @@ export const idleShare = 0.1;
 export const literatureUncertainty = { proxy: 0.6, parametric: 0.35 } as const;
 
 /**
+ * Measured energy: half-width of the interval published for the tier, and how far it may be from the modelled energy, as
+ * a ratio either way, before it is taken for an error.
+ */
+export const telemetryLimits = { uncertainty: 0.18, plausibleRatio: 100 } as const;
+
+/**
  * A model of each class that stands in for one whose parameters are unknown: billions of parameters, active and total.
  * `frontier` covers the range of estimates for closed mixture-of-experts models.
  */

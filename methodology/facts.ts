@@ -3,6 +3,7 @@
  *
  * Invariant: unknown is null. A zero is a statement about the world, never a missing figure.
  */
+import type { TelemetryReading, TelemetryRefusal } from './telemetry/reading.ts';
 
 /** Billions of parameters; a known count has min = max. */
 export interface ParameterRange {
@@ -73,4 +74,6 @@ export interface CallFacts {
   readonly model: ModelFacts;
   readonly site: SiteFacts;
   readonly grid: GridReading | null;
+  /** Measured energy of this call, or the refusal of what the source said. Absent and null: there is none. */
+  readonly telemetry?: TelemetryReading | TelemetryRefusal | null;
 }

@@ -5,10 +5,14 @@
  * of `document`, whose text can be published and hashed again by anyone.
  */
 import { createHash } from 'node:crypto';
-import { embodied, idleShare, literatureUncertainty, prefill, serving, standIns } from './factors.ts';
-import { decodeSteps, prefillSteps, requestSteps } from './steps.ts';
+import { embodied, idleShare, literatureUncertainty, prefill, serving, standIns, telemetryLimits } from './factors.ts';
+import { programs } from './programs.ts';
+import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
 
-export type MethodologyId = 'gw-1.0' | 'ecologits-0.11.3';
+export type MethodologyId = 'gw-1.1' | 'gw-1.0' | 'ecologits-0.11.3';
+
+/** What a receipt is made with unless another methodology is named. */
+export const defaultMethodology: MethodologyId = 'gw-1.1';
 
 export interface Methodology {
   readonly id: MethodologyId;
@@ -19,22 +23,39 @@ export interface Methodology {
   /** Idle Wh per active Wh; null where idle capacity is outside the methodology. */
   readonly idleShare: number | null;
   readonly chargesInput: boolean;
+  /** Whether it has a tier for measured energy. */
+  readonly measures: boolean;
+  /** The formula texts of the document. */
+  readonly steps: Readonly<Record<string, Step>>;
 }
 
-function methodology(
-  id: MethodologyId,
-  version: string,
-  rules: { readonly idleShare: number | null; readonly chargesInput: boolean },
-  document: object,
-): Methodology {
-  const text = JSON.stringify({ id, version, rules, ...document });
-  const hash = `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
-  return { id, version, hash, document: text, ...rules };
+type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'>;
+
+interface Content {
+  readonly constants: object;
+  readonly steps: Readonly<Record<string, Step>>;
+}
+
+function methodology(id: MethodologyId, version: string, rules: Rules, content: Content): Methodology {
+  const { constants, steps } = content;
+  const document = JSON.stringify({ id, version, rules, constants, steps });
+  const hash = `sha256:${createHash('sha256').update(document, 'utf8').digest('hex')}`;
+  return { id, version, hash, document, ...rules, measures: 'telemetry' in constants, steps };
 }
 
 const shared = { uncertainty: literatureUncertainty, serving, embodied, standIns };
 
+/**
+ * Frozen: a published methodology is never changed or removed, so that every receipt can be recomputed with the one that
+ * made it. A new constant or formula is a new entry; the tests pin each hash.
+ */
 const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
+  'gw-1.1': methodology(
+    'gw-1.1',
+    '1.1.0',
+    { idleShare, chargesInput: true },
+    { constants: { ...shared, prefill, telemetry: telemetryLimits }, steps: programs },
+  ),
   'gw-1.0': methodology(
     'gw-1.0',
     '1.0.0',
@@ -51,4 +72,12 @@ const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
 
 export function methodologyOf(id: MethodologyId): Methodology {
   return methodologies[id];
+}
+
+/** Every methodology, newest first. */
+export const methodologyIds = Object.keys(methodologies) as readonly MethodologyId[];
+
+/** The methodology that a stored receipt names, or null. */
+export function findMethodology(id: string): Methodology | null {
+  return methodologyIds.includes(id as MethodologyId) ? methodologies[id as MethodologyId] : null;
 }

@@ -4,14 +4,15 @@
  * Invariant: an explicit tier is served as asked or refused, never replaced by another.
  */
 import { serving } from './factors.ts';
-import type { ModelClass, ModelFacts, RequestedTier } from './facts.ts';
+import type { Boundary, ModelClass, ModelFacts, RequestedTier } from './facts.ts';
 import { hasParameters } from './parametric.ts';
+import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
 
 export type ModelledTier = 'proxy' | 'parametric';
 
 const fittedUpToB = 200;
 
-/** The tiers that a model can get, worst first. Measured energy is not one yet. */
+/** The tiers that a model can get without measured energy, worst first. For measured energy: servesTelemetry. */
 export function availableTiers(model: ModelFacts): readonly ModelledTier[] {
   const tiers: ModelledTier[] = [];
   if (model.modelClass !== null) tiers.push('proxy');
@@ -32,18 +33,68 @@ export function chooseTier(requested: RequestedTier, model: ModelFacts): TierCho
   return { tier: null, reason: model.kind === 'embedding' ? 'no_embedding_factor' : 'model_parameters_unknown' };
 }
 
+const telemetryScopes: Readonly<Record<TelemetrySource, TelemetryReading['scope']>> = {
+  neuralwatt: 'total',
+  greenpt: 'total',
+  melious: 'total',
+  energy_header: 'total',
+  ecologits_impacts: 'total',
+  gpu_counters: 'accelerator',
+};
+
+/** Whether a deployment whose replies carry this shape can serve the telemetry tier in the boundary. */
+export function servesTelemetry(source: string | null, boundary: Boundary): boolean {
+  if (source === null || !Object.hasOwn(telemetryScopes, source)) return false;
+  return boundary === 'comprehensive' || telemetryScopes[source as TelemetrySource] === 'accelerator';
+}
+
+export interface ReasonFacts {
+  readonly requested: RequestedTier;
+  readonly model: ModelFacts;
+  /** Whether the upstream time is known, which caps the generation time. */
+  readonly capped: boolean;
+  /** Why measured energy was not taken; null if there was none. */
+  readonly unmeasured: string | null;
+}
+
 /** The reason, and the assumptions that a reader has to know to judge the figures. */
-export function tierReason(requested: RequestedTier, tier: ModelledTier, model: ModelFacts, capped: boolean): string {
+export function tierReason(tier: ModelledTier, { requested, model, capped, unmeasured }: ReasonFacts): string {
+  const measured = unmeasured === null ? 'no measured energy' : `measured energy not used: ${unmeasured}`;
   if (tier === 'proxy') {
-    const why =
-      requested === 'auto' ? 'auto: no measured energy and no parameter counts for this model' : 'as requested';
+    const why = requested === 'auto' ? `auto: ${measured} and no parameter counts for this model` : 'as requested';
     return `${why}; factors of the size class ${model.modelClass}; assumes H100 accelerators and 16-bit weights`;
   }
-  const why = requested === 'auto' ? 'auto: no measured energy, parameter counts known' : 'as requested';
+  const why = requested === 'auto' ? `auto: ${measured}, parameter counts known` : 'as requested';
   if (model.kind === 'embedding') return `${why}; assumes H100 accelerators`;
   const time = model.tokensPerS === null ? 'fitted to the model size' : 'from measured tokens per second';
   const cap = capped ? ', at most the upstream time' : '';
   const bits = model.quantizationBits ?? serving.weightBits;
   const beyond = (model.totalParametersB?.max ?? 0) > fittedUpToB ? '; extrapolated beyond 200 billion parameters' : '';
   return `${why}; generation time ${time}${cap}; assumes H100 accelerators and ${bits}-bit weights${beyond}`;
+}
+
+/** `modelled`: the tier that the figure was compared with, and that gives the parts that were not measured. */
+export function measuredReason(
+  requested: RequestedTier,
+  boundary: Boundary,
+  reading: TelemetryReading,
+  modelled: ModelledTier | null,
+): string {
+  const why = requested === 'auto' ? 'auto' : 'as requested';
+  const compared = modelled === null ? 'no model to compare it with' : `plausible against the ${modelled} tier`;
+  if (reading.scope === 'accelerator') {
+    const interval = reading.intervalS === null ? '' : ` over ${Number(reading.intervalS.toFixed(3))} s`;
+    const rest = boundary === 'narrow' ? '' : '; host and idle are modelled';
+    return `${why}: accelerators measured by ${reading.source}${interval}, by share of the tokens; ${compared}${rest}`;
+  }
+  const nature =
+    reading.source === 'ecologits_impacts'
+      ? "the provider's own EcoLogits estimate, not a measurement"
+      : `measured energy as reported by the provider (${reading.source}), not verified`;
+  return `${why}: ${nature}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}`;
+}
+
+function overheadText(includesPue: boolean | null): string {
+  if (includesPue === null) return "not known whether with the data centre's overhead";
+  return includesPue ? "with the data centre's overhead" : "without the data centre's overhead";
 }

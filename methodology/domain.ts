@@ -1,0 +1,35 @@
+/**
+ * The formulas' domain: whole tokens, a PUE of at least 1, positive sizes and rates, nothing negative or infinite.
+ *
+ * Invariant: facts outside it are not calculated with; null and undefined are "not known", which is inside.
+ */
+import type { CallFacts } from './facts.ts';
+
+export function areSound(facts: CallFacts): boolean {
+  const { grid, model, site, usage, upstreamLatencyS } = facts;
+  return (
+    isCount(usage?.promptTokens) &&
+    isCount(usage?.cachedPromptTokens) &&
+    isCount(usage?.completionTokens) &&
+    isAmount(upstreamLatencyS) &&
+    isAmount(model.ttftS) &&
+    isPositive(model.tokensPerS) &&
+    isPositive(model.quantizationBits) &&
+    isPositive(model.activeParametersB?.min) &&
+    isPositive(model.activeParametersB?.max) &&
+    isPositive(model.totalParametersB?.min) &&
+    isPositive(model.totalParametersB?.max) &&
+    Number.isFinite(site.pue) &&
+    site.pue >= 1 &&
+    isAmount(site.wueOnsiteLPerKwh) &&
+    isAmount(grid?.gPerKwh) &&
+    isAmount(grid?.waterLPerKwh)
+  );
+}
+
+const isCount = (value: number | undefined): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+const isAmount = (value: number | null | undefined): boolean => value == null || (Number.isFinite(value) && value >= 0);
+
+const isPositive = (value: number | null | undefined): boolean =>
+  value == null || (Number.isFinite(value) && value > 0);

@@ -1,0 +1,94 @@
+/**
+ * The constants under the names that formulas use, each with unit, source, version and licence, as a lineage prints them.
+ *
+ * Invariant: a value here is the one in factors.ts; only its provenance is added. Numbers are facts and carry no licence
+ * of their own: the licence is that of the publication or code they were read from.
+ */
+import { embodied, literatureUncertainty, prefill, serving, telemetryLimits } from './factors.ts';
+import type { ModelClass } from './facts.ts';
+import type { Methodology } from './methodologies.ts';
+import { classFactors } from './proxy.ts';
+
+export interface Factor {
+  readonly value: number;
+  readonly unit: string;
+  readonly source: string;
+  readonly version: string;
+  /** Null: not stated by the source. */
+  readonly licence: string | null;
+}
+
+const fromEcologits =
+  (source: string) =>
+  (value: number, unit: string): Factor => ({ value, unit, source, version: '0.11.3', licence: 'MPL-2.0' });
+const fit = fromEcologits('EcoLogits, doi:10.21105/joss.07471, fit on ML.ENERGY');
+const setup = fromEcologits('EcoLogits, doi:10.21105/joss.07471');
+const gpuMaking = fromEcologits('ADEME 2026 (Lees-Perasso et al.), in EcoLogits');
+const server = fromEcologits('BoaviztAPI, p5.48xlarge, in EcoLogits');
+
+const cited =
+  (source: string, version: string) =>
+  (value: number, unit: string): Factor => ({ value, unit, source, version, licence: null });
+const kaplan = cited('Kaplan et al., arXiv:2001.08361', '2020');
+const nvidia = cited('NVIDIA H100 SXM5 data sheet', '2023');
+const google = cited('derived from the split in arXiv:2508.15734 (Google)', 'v1, 2025-08-21');
+const literature = cited('half-width of the intervals published for this tier', '2025');
+const ours = (value: number, unit: string): Factor => ({
+  value,
+  unit,
+  source: 'assumption of this methodology',
+  version: '1.0',
+  licence: 'Apache-2.0',
+});
+
+const constants: Readonly<Record<string, Factor>> = {
+  alpha_E: fit(serving.gpuEnergyAlpha, 'Wh/token per billion parameters'),
+  beta_E: fit(serving.gpuEnergyBeta, '1'),
+  gamma_E: fit(serving.gpuEnergyGamma, 'Wh/token'),
+  alpha_L: fit(serving.latencyAlpha, 's/token per billion parameters'),
+  beta_L: fit(serving.latencyBeta, 's/token'),
+  gamma_L: fit(serving.latencyGamma, 's/token'),
+  B: setup(serving.batchSize, '1'),
+  weight_bits: setup(serving.weightBits, 'bit'),
+  gpu_memory: setup(serving.gpuMemoryGb, 'GB'),
+  memory_overhead: setup(serving.memoryOverhead, '1'),
+  server_power: server(serving.serverPowerW, 'W'),
+  server_gpus: server(serving.serverGpus, '1'),
+  lifespan: setup(embodied.lifespanS, 's'),
+  gpu_gwp: gpuMaking(embodied.gpuGwpKg, 'kgCO2e'),
+  server_gwp: server(embodied.serverGwpKg, 'kgCO2e'),
+  flop_per_parameter_and_token: kaplan(prefill.flopPerParameterAndToken, 'FLOP'),
+  peak_flop_per_s: nvidia(prefill.peakFlopPerS, 'FLOP/s'),
+  gpu_power: nvidia(prefill.gpuPowerW, 'W'),
+  utilisation: ours(prefill.utilisation, '1'),
+  utilisation_min: ours(prefill.utilisationMin, '1'),
+  utilisation_max: ours(prefill.utilisationMax, '1'),
+  proxy_spread: literature(literatureUncertainty.proxy, '1'),
+  parametric_spread: literature(literatureUncertainty.parametric, '1'),
+  telemetry_spread: literature(telemetryLimits.uncertainty, '1'),
+};
+
+const workUnits = {
+  accelerator_energy: ['acceleratorWh', 'Wh/token'],
+  host_energy: ['hostWh', 'Wh/token'],
+  accelerator_time: ['acceleratorS', 'GPU·s/token'],
+} as const;
+type WorkId = keyof typeof workUnits;
+const classPattern = /^class_(output|input)_(accelerator_energy|host_energy|accelerator_time)$/;
+
+/** The factor of this name under the methodology, or null: then the name is an input of the call. */
+export function factorOf(name: string, method: Methodology, modelClass: ModelClass | null): Factor | null {
+  if (name === 'k_idle') return google(method.idleShare ?? 0, '1');
+  if (Object.hasOwn(constants, name)) return constants[name] ?? null;
+  const match = classPattern.exec(name);
+  if (match === null || modelClass === null) return null;
+  const [field, unit] = workUnits[match[2] as WorkId];
+  const factors = classFactors[modelClass];
+  return {
+    value: (match[1] === 'output' ? factors.perOutputToken : factors.perInputToken)[field],
+    unit,
+    source: `parametric formulas of this methodology for the stand-in of the class ${modelClass}`,
+    version: '1.0',
+    licence: 'Apache-2.0',
+  };
+}

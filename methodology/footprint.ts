@@ -1,0 +1,157 @@
+/**
+ * From work, or from a measured total, to the rounded energy, carbon and water of a receipt.
+ *
+ * Invariant: the total is the sum of its non-null parts in the decimals that JSON prints. A part that is not known is
+ * null, and named by the caller in the exclusions.
+ */
+import { accountFor, type RequestSteps, waterPerKwh } from './boundary.ts';
+import { decimal, decimalSum } from './decimal.ts';
+import { literatureUncertainty, telemetryLimits } from './factors.ts';
+import type { Boundary, GridReading, SiteFacts } from './facts.ts';
+import { embodiedOf } from './indicators.ts';
+import type { Methodology } from './methodologies.ts';
+import { type TelemetryReading, wattHours } from './telemetry/reading.ts';
+import { gPerKg, whPerKwh } from './units.ts';
+import type { Estimate } from './work.ts';
+
+export interface Footprint {
+  readonly energy_wh: number;
+  readonly energy_accelerator_wh: number | null;
+  readonly energy_host_wh: number | null;
+  readonly energy_idle_wh: number | null;
+  readonly energy_overhead_wh: number | null;
+  readonly carbon_g: number;
+  readonly carbon_operation_g: number;
+  readonly carbon_embodied_g: number | null;
+  readonly water_ml: number | null;
+}
+
+interface Totals {
+  readonly energyWh: number;
+  readonly carbonG: number;
+}
+
+export interface Figures {
+  readonly footprint: Footprint;
+  readonly low: Totals;
+  readonly high: Totals;
+  readonly basis: Estimate['basis'];
+}
+
+export interface Conditions {
+  readonly boundary: Boundary;
+  readonly site: SiteFacts;
+  readonly grid: GridReading;
+  readonly methodology: Methodology;
+}
+
+export function figuresOfWork(estimate: Estimate, conditions: Conditions): Figures {
+  const { boundary, grid, methodology, site } = conditions;
+  const account = (work: Estimate['central']) => accountFor(work, site, grid, methodology.idleShare);
+  const central = account(estimate.central);
+  return {
+    footprint:
+      boundary === 'narrow'
+        ? narrowFootprint(central, grid)
+        : comprehensiveFootprint(central, methodology.idleShare !== null),
+    low: totals(account(estimate.low), boundary, grid),
+    high: totals(account(estimate.high), boundary, grid),
+    basis: estimate.basis,
+  };
+}
+
+/** A total that cannot be split, in the comprehensive boundary. `making` carries the embodied part, if it is known. */
+export function figuresOfTotal(reading: TelemetryReading, making: Estimate | null, conditions: Conditions): Figures {
+  const { grid } = conditions;
+  const energy = decimal(reading.energyWh);
+  const gwp = (energyWh: number): number => (energyWh / whPerKwh) * grid.gPerKwh;
+  const embodied = (end: 'central' | 'low' | 'high'): number | null =>
+    making === null ? null : embodiedOf(making[end].acceleratorS).gwpKg * gPerKg;
+  const central = embodied('central');
+  const carbon = decimalSum(central === null ? [gwp(reading.energyWh)] : [gwp(reading.energyWh), central]);
+  const water = waterOfTotal(reading, conditions);
+  const bounds = boundsOfTotal(reading);
+  const at = (energyWh: number, end: 'low' | 'high'): Totals => ({
+    energyWh: decimal(energyWh),
+    carbonG: decimal(gwp(energyWh) + (embodied(end) ?? 0)),
+  });
+  return {
+    footprint: {
+      energy_wh: energy,
+      energy_accelerator_wh: null,
+      energy_host_wh: null,
+      energy_idle_wh: null,
+      energy_overhead_wh: null,
+      carbon_g: carbon.total,
+      carbon_operation_g: carbon.parts[0] ?? Number.NaN,
+      carbon_embodied_g: carbon.parts[1] ?? null,
+      water_ml: water === null ? null : decimal(water),
+    },
+    low: at(bounds.low, 'low'),
+    high: at(bounds.high, 'high'),
+    basis: bounds.basis,
+  };
+}
+
+/** The source's own bounds, else the literature's: for an estimate those of the model, else those of measurements. */
+function boundsOfTotal(reading: TelemetryReading): { low: number; high: number; basis: Estimate['basis'] } {
+  const { energyWh, source, stated } = reading;
+  if (stated?.range) {
+    const { min, max } = stated.range;
+    return { low: wattHours(stated, min), high: wattHours(stated, max), basis: 'parameter_range' };
+  }
+  const spread = source === 'ecologits_impacts' ? literatureUncertainty.parametric : telemetryLimits.uncertainty;
+  return { low: energyWh * (1 - spread), high: energyWh * (1 + spread), basis: 'literature_default' };
+}
+
+/** Water follows IT energy, which a total gives only if it is known whether the overhead is in it. */
+function waterOfTotal({ energyWh, includesPue }: TelemetryReading, { grid, site }: Conditions): number | null {
+  const perKwh = waterPerKwh(site, grid.waterLPerKwh);
+  if (perKwh === null || includesPue === null) return null;
+  return (includesPue ? energyWh / site.pue : energyWh) * perKwh;
+}
+
+function comprehensiveFootprint(steps: RequestSteps, countsIdle: boolean): Footprint {
+  const modelled = [steps.accelerator_energy, steps.host_energy, steps.overhead_energy];
+  const energy = decimalSum(countsIdle ? [...modelled, steps.idle_energy] : modelled);
+  const carbon = decimalSum([steps.request_usage_gwp, steps.request_embodied_gwp]);
+  const [accelerator = Number.NaN, host = Number.NaN, overhead = Number.NaN, idle = null] = energy.parts;
+  const [operation = Number.NaN, embodied = Number.NaN] = carbon.parts;
+  return {
+    energy_wh: energy.total,
+    energy_accelerator_wh: accelerator,
+    energy_host_wh: host,
+    energy_idle_wh: idle,
+    energy_overhead_wh: overhead,
+    carbon_g: carbon.total,
+    carbon_operation_g: operation,
+    carbon_embodied_g: embodied,
+    water_ml: steps.request_usage_wcf === null ? null : decimal(steps.request_usage_wcf),
+  };
+}
+
+function narrowFootprint(steps: RequestSteps, grid: GridReading): Footprint {
+  const { energyWh, carbonG } = totals(steps, 'narrow', grid);
+  return {
+    energy_wh: energyWh,
+    energy_accelerator_wh: energyWh,
+    energy_host_wh: null,
+    energy_idle_wh: null,
+    energy_overhead_wh: null,
+    carbon_g: carbonG,
+    carbon_operation_g: carbonG,
+    carbon_embodied_g: null,
+    water_ml: null,
+  };
+}
+
+function totals(steps: RequestSteps, boundary: Boundary, grid: GridReading): Totals {
+  if (boundary === 'comprehensive') {
+    return {
+      energyWh: decimal(steps.request_energy),
+      carbonG: decimal(steps.request_usage_gwp + steps.request_embodied_gwp),
+    };
+  }
+  const energy = steps.accelerator_energy;
+  return { energyWh: decimal(energy), carbonG: decimal((energy / whPerKwh) * grid.gPerKwh) };
+}

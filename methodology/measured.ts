@@ -1,0 +1,95 @@
+/**
+ * Whether the measured energy of a call can be used, and what is modelled beside it.
+ *
+ * Invariant: a figure that cannot be right (no number, zero for tokens that were computed, a hundred times the modelled
+ * energy or a hundredth of it) is not used, and the reason says so. It is never corrected.
+ */
+import { accountFor } from './boundary.ts';
+import { telemetryLimits } from './factors.ts';
+import type { CallFacts, GridReading, TokenUsage } from './facts.ts';
+import type { Methodology } from './methodologies.ts';
+import { refusals, type TelemetryReading, type TelemetryRefusal, wattHours } from './telemetry/reading.ts';
+import type { ModelledTier } from './tier.ts';
+import type { Estimate } from './work.ts';
+
+/** The best modelled estimate of the call. */
+export interface Modelled {
+  readonly tier: ModelledTier;
+  readonly estimate: Estimate;
+}
+
+export type Measurement =
+  | { readonly ok: true; readonly reading: TelemetryReading; readonly modelled: Modelled | null }
+  | { readonly ok: false; readonly why: string };
+
+const unused = (why: string): Measurement => ({ ok: false, why });
+
+/** `modelled` is null where the model is not known at all; then nothing can be compared. */
+export function measure(
+  telemetry: TelemetryReading | TelemetryRefusal,
+  facts: CallFacts & { readonly usage: TokenUsage; readonly grid: GridReading },
+  method: Methodology,
+  modelled: Modelled | null,
+): Measurement {
+  if ('refused' in telemetry) return unused(`the figure was refused, ${refusals[telemetry.refused]}`);
+  const fault = faultOf(telemetry);
+  if (fault !== null) return unused(`the figure was refused, ${fault}`);
+  const { energyWh, scope } = telemetry;
+  if (facts.boundary === 'narrow' && scope === 'total') {
+    return unused('a total does not tell the accelerator that the narrow boundary counts');
+  }
+  if (facts.boundary === 'comprehensive' && scope === 'accelerator' && modelled === null) {
+    return unused('only the accelerator was measured and there is no model of the host');
+  }
+  if (energyWh === 0 && facts.usage.promptTokens + facts.usage.completionTokens > 0) {
+    return unused('the figure was refused, it is zero for a call with tokens');
+  }
+  const expected = modelled === null ? null : comparable(modelled.estimate, scope, facts, method);
+  const ratio = telemetryLimits.plausibleRatio;
+  if (expected !== null && energyWh > expected * ratio) {
+    return unused(`the figure was refused, it is more than ${ratio} times the modelled energy`);
+  }
+  if (expected !== null && energyWh * ratio < expected) {
+    return unused(`the figure was refused, it is less than 1/${ratio} of the modelled energy`);
+  }
+  return { ok: true, reading: telemetry, modelled };
+}
+
+/** The modelled energy, Wh, of what the figure is about. */
+function comparable(
+  { central }: Estimate,
+  scope: TelemetryReading['scope'],
+  { grid, site }: { readonly grid: GridReading; readonly site: CallFacts['site'] },
+  method: Methodology,
+): number {
+  return scope === 'accelerator'
+    ? central.acceleratorWh
+    : accountFor(central, site, grid, method.idleShare).request_energy;
+}
+
+/** A reading can come from a store, so what its reader made sure of is looked at again. */
+function faultOf({ energyWh, stated }: TelemetryReading): string | null {
+  if (typeof energyWh !== 'number') return refusals.not_a_number;
+  if (!Number.isFinite(energyWh)) return refusals.not_finite;
+  if (energyWh < 0) return refusals.negative;
+  if (!stated) return null;
+  const { range, value } = stated;
+  if (wattHours(stated, value) !== energyWh) return refusals.inconsistent;
+  return range === null || (range.min >= 0 && range.min <= value && value <= range.max) ? null : refusals.inconsistent;
+}
+
+/** The work of a call whose accelerators were measured: the other parts are the model's, none if there is no model. */
+export function workWithMeasured(energyWh: number, modelled: Estimate | null): Estimate {
+  const { uncertainty } = telemetryLimits;
+  const at = (end: 'central' | 'low' | 'high', acceleratorWh: number) => ({
+    acceleratorWh,
+    hostWh: modelled?.[end].hostWh ?? 0,
+    acceleratorS: modelled?.[end].acceleratorS ?? 0,
+  });
+  return {
+    central: at('central', energyWh),
+    low: at('low', energyWh * (1 - uncertainty)),
+    high: at('high', energyWh * (1 + uncertainty)),
+    basis: 'literature_default',
+  };
+}

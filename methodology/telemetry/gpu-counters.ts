@@ -1,0 +1,69 @@
+/**
+ * Energy counters of self-hosted GPUs (NVML's total energy consumption, DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION, both in
+ * mJ since the driver was loaded), assigned to a call by its share of the tokens of the interval.
+ *
+ * Invariant: only accelerators are counted, and the interval is stated. A counter that went backwards or vanished between
+ * the samples gives no reading, since what was used before the reset is lost.
+ */
+import { boundedCopy, own, readingOf, refusal, type TelemetryReading, type TelemetryResult } from './reading.ts';
+
+export interface CounterSample {
+  /** Seconds since 1970. */
+  readonly atS: number;
+  /** GPU → mJ. The same GPUs in both samples. */
+  readonly energyMj: Readonly<Record<string, number>>;
+}
+
+export interface CountedInterval {
+  readonly before: CounterSample;
+  readonly after: CounterSample;
+  /** Tokens, input and output, of this call and of all calls on these GPUs between the samples. */
+  readonly callTokens: number;
+  readonly allTokens: number;
+}
+
+export function readGpuCounters(interval: CountedInterval): TelemetryResult {
+  const { after, allTokens, before, callTokens } = interval;
+  const raw = boundedCopy({ before, after, callTokens, allTokens });
+  const refuse = refusal('gpu_counters', raw);
+  const intervalS = Number(own(after, 'atS')) - Number(own(before, 'atS'));
+  if (!(intervalS > 0) || !Number.isFinite(intervalS)) return refuse('no_interval');
+  if (!isCount(callTokens) || !isCount(allTokens) || allTokens === 0 || callTokens > allTokens) {
+    return refuse('no_token_share');
+  }
+  const usedMj = increase(own(before, 'energyMj'), own(after, 'energyMj'));
+  if (usedMj === null) return refuse('counter_reset');
+  return readingOf(about(intervalS, raw), {
+    field: 'increase of the energy counters',
+    value: usedMj,
+    unit: 'mJ',
+    tokens: { call: callTokens, all: allTokens },
+    range: null,
+  });
+}
+
+const about = (intervalS: number, raw: unknown): Omit<TelemetryReading, 'energyWh' | 'stated'> => ({
+  source: 'gpu_counters',
+  includesPue: false,
+  scope: 'accelerator',
+  durationS: null,
+  attribution: 'share of the tokens in the interval',
+  intervalS,
+  raw,
+});
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** Null if the samples do not hold the same GPUs, none, or a counter that went backwards. */
+function increase(before: unknown, after: unknown): number | null {
+  if (typeof before !== 'object' || before === null || typeof after !== 'object' || after === null) return null;
+  const gpus = Object.keys(before);
+  if (gpus.length === 0 || gpus.length !== Object.keys(after).length) return null;
+  let sum = 0;
+  for (const gpu of gpus) {
+    const [from, to] = [own(before, gpu), own(after, gpu)];
+    if (typeof from !== 'number' || typeof to !== 'number' || !(from >= 0) || !(to >= from)) return null;
+    sum += to - from;
+  }
+  return sum;
+}
