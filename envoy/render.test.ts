@@ -1,0 +1,174 @@
+/** What is rendered is what Envoy takes, and no route leads past key, scope and limit. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { envoyBinary } from '@gw/cli/binaries';
+import { routes } from '@gw/contract/access';
+import { errorCatalogue } from '@gw/contract/error-catalogue';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { makeCertificate } from './certificate-for-tests.ts';
+import { localReplies } from './local-replies.ts';
+import { type EnvoySettings, renderEnvoy, writeEnvoyConfig } from './render.ts';
+import { envoyRoutes } from './routes.ts';
+import { testSettings } from './settings-for-tests.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'gw-render-'));
+const { addresses } = testSettings(dir);
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('envoy --mode validate', () => {
+  let binary: string;
+  beforeAll(async () => {
+    binary = await envoyBinary(() => undefined);
+    const { certificate, key } = makeCertificate('validate');
+    writeFileSync(join(dir, 'tls.crt'), certificate);
+    writeFileSync(join(dir, 'tls.key'), key);
+  }, 120_000);
+
+  const files = { certFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key'), sdsFile: join(dir, 'sds.json') };
+  const awkward = `quote" dollar$& \${NODE_ID} {brace} # hash \n line: break`;
+  it.each<[string, Partial<EnvoySettings>]>([
+    ['plain HTTP and Unix sockets', {}],
+    ['TLS', { tls: files }],
+    [
+      'addresses on the network',
+      { extAuthz: 'ext-authz:9001', receiptSidecar: '127.0.0.1:9002', controlPlane: '[::1]:9003' },
+    ],
+    [
+      'awkward values',
+      { nodeId: awkward, addresses: { ...addresses, securityEmail: awkward, baseUrl: `https://${awkward}` } },
+    ],
+  ])(
+    'takes %s',
+    (_name, changes) => {
+      const file = join(dir, 'envoy.yaml');
+      rmSync(file, { force: true });
+      writeEnvoyConfig(testSettings(dir, changes), file);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      const output = execFileSync(binary, ['--mode', 'validate', '-c', file], { encoding: 'utf8', stdio: 'pipe' });
+      expect(output).toContain('OK');
+    },
+    30_000,
+  );
+
+  it('a placeholder that nobody fills is refused', () => {
+    writeFileSync(join(dir, 'envoy.template.yaml'), `a: \${UNKNOWN}`);
+    writeFileSync(join(dir, 'degraded.lua'), '');
+    expect(() => renderEnvoy(testSettings(dir, { templateDir: dir }))).toThrow('UNKNOWN');
+  });
+});
+
+const header = z.looseObject({ name: z.string(), string_match: z.object({ exact: z.string() }).optional() });
+const filters = z.looseObject({
+  'envoy.filters.http.ext_authz': z
+    .looseObject({
+      disabled: z.boolean().optional(),
+      check_settings: z
+        .looseObject({ context_extensions: z.object({ scope: z.string(), handler: z.string() }) })
+        .optional(),
+    })
+    .optional(),
+  'envoy.filters.http.ext_proc': z.looseObject({ disabled: z.boolean() }).optional(),
+});
+const envoyRoute = z.looseObject({
+  name: z.string(),
+  match: z.looseObject({
+    path: z.string().optional(),
+    safe_regex: z.object({ regex: z.string() }).optional(),
+    prefix: z.string().optional(),
+    headers: z.array(header).optional(),
+  }),
+  route: z
+    .looseObject({
+      cluster: z.string().optional(),
+      cluster_header: z.string().optional(),
+      rate_limits: z.array(z.looseObject({ actions: z.array(z.looseObject({})).min(1) })).optional(),
+    })
+    .optional(),
+  direct_response: z.object({ status: z.number(), body: z.object({ inline_string: z.string() }) }).optional(),
+  typed_per_filter_config: filters,
+});
+type EnvoyRoute = z.infer<typeof envoyRoute>;
+const table = z.array(envoyRoute).parse(envoyRoutes(addresses));
+
+/** By path and method alone; other header conditions count as met. */
+function matches({ match }: EnvoyRoute, method: string, path: string): boolean {
+  const methods = (match.headers ?? []).flatMap((each) => (each.name === ':method' ? each.string_match?.exact : []));
+  if (methods.length > 0 && !methods.includes(method)) return false;
+  if (match.path !== undefined) return match.path === path;
+  if (match.safe_regex) return new RegExp(`^(?:${match.safe_regex.regex})$`).test(path);
+  return match.prefix !== undefined && path.startsWith(match.prefix);
+}
+
+const forwarded = table.filter((each) => each.route !== undefined);
+const errorObject = z.strictObject({
+  error: z.strictObject({
+    code: z.enum(Object.keys(errorCatalogue) as [keyof typeof errorCatalogue]),
+    type: z.string(),
+    message: z.string(),
+    param: z.null(),
+    doc_url: z.string(),
+  }),
+});
+
+describe('the routes', () => {
+  it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    '%s demands its key, scope and limit',
+    (_name, route) => {
+      const path = route.path.replace(/\{[a-z_]+\}/, 'x');
+      const found = forwarded.filter((each) => matches(each, route.method, path));
+      if (route.path === '/healthz') return expect(found).toEqual([]);
+      expect(found).toHaveLength(route.handler === 'sidecar' ? 2 : 1);
+      for (const { route: action, typed_per_filter_config: config } of found) {
+        const check = config['envoy.filters.http.ext_authz'];
+        expect(action?.rate_limits?.length ?? 0).toBe(route.limit === null ? 0 : 1);
+        if (route.scope === null) expect(check?.disabled).toBe(true);
+        else expect(check?.check_settings?.context_extensions).toEqual({ scope: route.scope, handler: route.handler });
+        expect(config['envoy.filters.http.ext_proc']?.disabled ?? false).toBe(route.handler === 'control');
+        expect(action?.cluster ?? action?.cluster_header).toMatch(
+          route.handler === 'sidecar' ? /^(sink|x-gw-cluster)$/ : /^control_plane$/,
+        );
+      }
+    },
+  );
+
+  it('nothing is forwarded but what the contract names', () => {
+    for (const each of forwarded) {
+      const known = routes.filter((route) => matches(each, route.method, route.path.replace(/\{[a-z_]+\}/, 'x')));
+      expect(known, each.name).toHaveLength(1);
+    }
+  });
+
+  it('what reaches a provider comes from the sidecar alone', () => {
+    for (const each of forwarded.filter(({ route }) => route?.cluster_header !== undefined))
+      expect(each.match.headers).toContainEqual({ name: 'x-gw-cluster', present_match: true });
+  });
+
+  it('every refusal of a route is our error object with its own status, and the last one takes what is left', () => {
+    const refusals = table.flatMap(({ name, direct_response: reply }) => (reply && name !== 'health' ? [reply] : []));
+    expect(refusals.length).toBeGreaterThan(routes.length / 2);
+    for (const { status, body } of refusals) {
+      const { error } = errorObject.parse(JSON.parse(body.inline_string));
+      expect({ status, type: error.type }).toEqual({
+        status: errorCatalogue[error.code].status,
+        type: errorCatalogue[error.code].type,
+      });
+    }
+    expect(table.at(-1)).toMatchObject({ match: { prefix: '/' }, direct_response: { status: 404 } });
+  });
+});
+
+it('every local reply is our error object, as JSON, with the status of its code', () => {
+  const mapper = z.looseObject({
+    status_code: z.number(),
+    body: z.object({ inline_string: z.string() }),
+    body_format_override: z.looseObject({ content_type: z.literal('application/json') }),
+  });
+  const mappers = z.array(mapper).min(5).parse(localReplies(addresses));
+  for (const { status_code: status, body } of mappers) {
+    const { error } = errorObject.parse(JSON.parse(body.inline_string));
+    expect(status).toBe(errorCatalogue[error.code].status);
+  }
+});

@@ -1,0 +1,30 @@
+/** Settings with which Envoy can be started alone: what it answers by itself needs no other part. */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { EnvoySettings } from './render.ts';
+
+export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}): EnvoySettings {
+  return {
+    nodeId: 'test',
+    publicAddress: '127.0.0.1',
+    publicPort: 0,
+    tls: null,
+    extAuthz: `unix:${join(dir, 'a.sock')}`,
+    receiptSidecar: `unix:${join(dir, 'r.sock')}`,
+    controlPlane: `unix:${join(dir, 'c.sock')}`,
+    adminSocket: join(dir, 'admin.sock'),
+    accessLog: join(dir, 'access.log'),
+    internalToken: 'a-token-of-the-tests-that-is-long-enough',
+    addresses: {
+      baseUrl: 'https://gw.example.com',
+      statusUrl: 'https://status.example.com',
+      auditEmail: 'audit@example.com',
+      securityEmail: 'security@example.com',
+    },
+    maxConnections: 100,
+    streamIdleTimeoutS: 300,
+    sidecarTimeoutMs: 1000,
+    templateDir: dirname(fileURLToPath(import.meta.url)),
+    ...changes,
+  };
+}
