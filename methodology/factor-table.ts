@@ -10,10 +10,10 @@ import type { Methodology } from './methodologies.ts';
 import { classFactors } from './proxy.ts';
 
 export interface Factor {
-  readonly value: number;
+  readonly value: number | null;
   readonly unit: string;
   readonly source: string;
-  readonly version: string;
+  readonly version: string | null;
   /** Null: not stated by the source. */
   readonly licence: string | null;
 }
@@ -78,7 +78,7 @@ const classPattern = /^class_(output|input)_(accelerator_energy|host_energy|acce
 
 /** The factor of this name under the methodology, or null: then the name is an input of the call. */
 export function factorOf(name: string, method: Methodology, modelClass: ModelClass | null): Factor | null {
-  if (name === 'k_idle') return google(method.idleShare ?? 0, '1');
+  if (name === 'k_idle') return method.idleShare === null ? ours(0, '1') : google(method.idleShare, '1');
   if (Object.hasOwn(constants, name)) return constants[name] ?? null;
   const match = classPattern.exec(name);
   if (match === null || modelClass === null) return null;

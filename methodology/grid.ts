@@ -19,39 +19,56 @@ export interface GridProvenance {
   readonly temporalMatch: TemporalMatch;
 }
 
-/** Null if a time cannot be read. A yearly value counts as observed at the end of its year. */
+/** The times that an age depends on, ms since 1970. */
+export interface GridTimes {
+  readonly requested: number;
+  readonly observed: number;
+  readonly start: number;
+  readonly end: number;
+  readonly isForecast: boolean;
+}
+
+/** What the source says of a value, apart from its times. */
+export type GridStatement = Pick<GridReading, 'signal' | 'temporalMatch'>;
+
+/** Null if a time cannot be read. */
 export function gridProvenance(reading: GridReading, requestedAt: string): GridProvenance | null {
+  const times = gridTimes(reading, requestedAt);
+  return times === null ? null : provenanceAt(times, reading);
+}
+
+/** Null if a time cannot be read. A yearly value counts as observed at the end of its year. */
+export function gridTimes(reading: GridReading, requestedAt: string): GridTimes | null {
   const requested = Date.parse(requestedAt);
   const start = Date.parse(reading.periodStart);
   const end = Date.parse(reading.periodEnd);
   const observed = reading.signal === 'annual' ? end : Date.parse(reading.observedAt);
   if (Number.isNaN(requested + start + end + observed)) return null;
-  const minutes = minutesOld(reading, { requested, start, end, observed });
+  const isForecast = reading.signal === 'forecast' || reading.temporalMatch === 'forecast';
+  return { requested, observed, start, end, isForecast };
+}
+
+/** The times are within the range of Date. */
+export function provenanceAt(times: GridTimes, statement: GridStatement): GridProvenance {
+  const minutes = minutesOld(times);
   return {
-    observedAt: new Date(observed).toISOString(),
-    requestedAt: new Date(requested).toISOString(),
+    observedAt: new Date(times.observed).toISOString(),
+    requestedAt: new Date(times.requested).toISOString(),
     ageMinutes: minutes === null ? null : Math.round(minutes * 10) / 10,
-    temporalMatch: matchOf(reading, minutes),
+    temporalMatch: matchOf(statement, minutes),
   };
 }
 
-interface Times {
-  readonly requested: number;
-  readonly start: number;
-  readonly end: number;
-  readonly observed: number;
-}
-
-function minutesOld(reading: GridReading, times: Times): number | null {
-  if (reading.signal === 'forecast' || reading.temporalMatch === 'forecast') return null;
+function minutesOld(times: GridTimes): number | null {
+  if (times.isForecast) return null;
   if (times.start <= times.requested && times.requested < times.end) return 0;
   return times.observed > times.requested ? null : (times.requested - times.observed) / msPerMinute;
 }
 
-function matchOf(reading: GridReading, minutes: number | null): TemporalMatch {
-  if (reading.signal === 'annual') return 'annual_fallback';
+function matchOf(statement: GridStatement, minutes: number | null): TemporalMatch {
+  if (statement.signal === 'annual') return 'annual_fallback';
   if (minutes === null) return 'forecast';
-  const stated = reading.temporalMatch;
+  const stated = statement.temporalMatch;
   if (stated === 'prior_week' || stated === 'annual_fallback' || stated === 'none') return stated;
   if (minutes <= liveWindowMinutes) return 'live_window';
   return minutes <= freshMinutes ? 'fresh' : 'none';

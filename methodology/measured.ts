@@ -68,14 +68,17 @@ function comparable(
 }
 
 /** A reading can come from a store, so what its reader made sure of is looked at again. */
-function faultOf({ energyWh, stated }: TelemetryReading): string | null {
+function faultOf({ energyWh, scope, stated }: TelemetryReading): string | null {
   if (typeof energyWh !== 'number') return refusals.not_a_number;
   if (!Number.isFinite(energyWh)) return refusals.not_finite;
   if (energyWh < 0) return refusals.negative;
   if (!stated) return null;
-  const { range, value } = stated;
-  if (wattHours(stated, value) !== energyWh) return refusals.inconsistent;
-  return range === null || (range.min >= 0 && range.min <= value && value <= range.max) ? null : refusals.inconsistent;
+  const { range, tokens, unit, value } = stated;
+  const isCounter = unit === 'mJ';
+  if (isCounter !== (tokens !== null) || wattHours(stated, value) !== energyWh) return refusals.inconsistent;
+  if (range === null) return null;
+  const fits = unit === 'kWh' && scope === 'total' && range.min >= 0 && range.min <= value && value <= range.max;
+  return fits && Number.isFinite(wattHours(stated, range.max)) ? null : refusals.inconsistent;
 }
 
 /** The work of a call whose accelerators were measured: the other parts are the model's, none if there is no model. */

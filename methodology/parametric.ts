@@ -94,11 +94,21 @@ export function hasParameters(model: ModelFacts): boolean {
   return model.activeParametersB !== null && (model.kind === 'embedding' || model.totalParametersB !== null);
 }
 
+/** The counts that fill the memory; an embedding's estimate depends on its active parameters alone. */
+export const totalOf = (model: ModelFacts): ParameterRange | null =>
+  model.kind === 'embedding' ? model.activeParametersB : (model.totalParametersB ?? model.activeParametersB);
+
+/** Whether the estimate is computed at two ends. */
+export function isParameterRange(model: ModelFacts): boolean {
+  const [active, total] = [model.activeParametersB, totalOf(model)];
+  return active !== null && total !== null && (active.min !== active.max || total.min !== total.max);
+}
+
 /** The estimate from the parameter counts, or null where they are not known (see hasParameters). */
 export function parametricEstimate(model: ModelFacts, input: ParametricInput): Estimate | null {
   const active = model.activeParametersB;
   if (active === null || !hasParameters(model)) return null;
-  const total = model.kind === 'embedding' ? active : (model.totalParametersB ?? active);
+  const total = totalOf(model) ?? active;
   const { inputTokens, outputTokens } = input;
   const conditions = { ...conditionsOf(model), upstreamLatencyS: input.upstreamLatencyS };
   const run = (end: keyof ParameterRange) => ({
@@ -106,7 +116,7 @@ export function parametricEstimate(model: ModelFacts, input: ParametricInput): E
     reading: inputTokens === 0 ? noWork : prefillWork(readInput(inputTokens, active[end])),
   });
   const least = run('min');
-  const isRange = active.min !== active.max || total.min !== total.max;
+  const isRange = isParameterRange(model);
   const most = isRange ? run('max') : least;
   const spread = isRange ? 0 : literatureUncertainty.parametric;
   const writing = combine(least.writing, 0.5, most.writing, 0.5);

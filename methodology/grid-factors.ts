@@ -1,0 +1,34 @@
+/**
+ * The grid's two factors of one call, with their provenance.
+ *
+ * Invariant: a licence is named only where the source is known to this package; another source's terms are null.
+ */
+import type { Factor } from './factor-table.ts';
+import type { GridReading } from './facts.ts';
+import { annualReading } from './grid-annual.ts';
+
+export interface GridFactors {
+  readonly zone: string;
+  readonly source: string;
+  /** The interval that the intensity is for: start and end, RFC 3339. */
+  readonly period: string;
+  readonly water_source: string;
+}
+
+const waterTable = 'EcoLogits 0.11.3 (World Resources Institute)';
+
+/** The bundled table's water factor is recognised by its value; another one came with the reading. */
+export const waterSourceOf = ({ zone, source, waterLPerKwh }: GridReading): string =>
+  annualReading(zone)?.waterLPerKwh === waterLPerKwh ? waterTable : source;
+
+/** Null for a name that is no factor of the grid. */
+export function gridFactorOf(name: string, grid: GridFactors, value: number | null): Factor | null {
+  if (name === 'grid_intensity') {
+    const licence = grid.source.startsWith('ember-') ? 'CC-BY-4.0' : null;
+    return { value, unit: 'gCO2e/kWh', source: grid.source, version: grid.period, licence };
+  }
+  if (name !== 'WUE_grid') return null;
+  const bundled = grid.water_source === waterTable;
+  const source = grid.water_source;
+  return { value, unit: 'L/kWh', source, version: bundled ? '0.11.3' : null, licence: bundled ? 'MPL-2.0' : null };
+}

@@ -1,0 +1,80 @@
+/**
+ * The form of a lineage, as it is served: plain JSON, with the field names of the receipt.
+ *
+ * Invariant: unknown is null; every number has its unit beside it, or at the end of its name.
+ */
+import type { Impact } from './assess.ts';
+import type { Calculation } from './calculation.ts';
+import type { Factor } from './factor-table.ts';
+import type { GridReading, TemporalMatch } from './facts.ts';
+import type { GridFactors } from './grid-factors.ts';
+import type { StatedEnergy } from './telemetry/reading.ts';
+
+export interface LineageInput {
+  readonly name: string;
+  readonly value: number | null;
+  readonly unit: string;
+  /** Where it comes from: `step` and the step's id, or the source of a fact. */
+  readonly source: string;
+}
+
+export interface LineageFactor extends Factor {
+  readonly name: string;
+}
+
+export interface LineageStep {
+  /** Ids that EcoLogits has are its own; `@low` and `@high` are the bounds, `@min` and `@max` the parameter range. */
+  readonly id: string;
+  readonly formula: string;
+  /** The same formula in the order of its evaluation, where the methodology's text is written for readers. */
+  readonly evaluated_as: string | null;
+  readonly origin: string;
+  readonly inputs: readonly LineageInput[];
+  readonly factors: readonly LineageFactor[];
+  readonly output: { readonly value: number | null; readonly unit: string };
+  /** Scenario bounds, not a confidence interval. */
+  readonly uncertainty: {
+    readonly low: number | null;
+    readonly high: number | null;
+    readonly basis: string;
+  } | null;
+}
+
+export interface LineageTelemetry {
+  /** Whether the receipt's energy is this figure. */
+  readonly used: boolean;
+  readonly energy_source: 'provider_reported' | 'provider_estimated' | 'own_counters';
+  readonly source: string;
+  readonly refused: string | null;
+  readonly scope: string | null;
+  readonly includes_pue: boolean | null;
+  readonly duration_s: number | null;
+  readonly attribution: string | null;
+  readonly interval_s: number | null;
+  readonly stated: StatedEnergy | null;
+  readonly raw: unknown;
+}
+
+export interface LineageGrid extends GridFactors {
+  readonly signal: GridReading['signal'];
+  readonly stated_match: TemporalMatch | null;
+}
+
+export interface Lineage {
+  readonly object: 'gw.lineage';
+  readonly methodology: string;
+  readonly methodology_version: string;
+  readonly methodology_hash: string;
+  readonly calculation: Calculation;
+  readonly tier_reason: string;
+  readonly boundary_excludes: readonly string[];
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly energy_split: Impact['energy_split'];
+  readonly uncertainty_basis: string;
+  readonly grid: LineageGrid;
+  readonly telemetry: LineageTelemetry | null;
+  readonly steps: readonly LineageStep[];
+  /** SHA-256 over all of the above (digest.ts). */
+  readonly digest: string;
+}

@@ -1,0 +1,149 @@
+/**
+ * The lineage of a receipt: every step of its calculation with formula, inputs, factors, output and bounds.
+ *
+ * Invariant: a lineage is complete. `recompute` gives the receipt's numbers from it alone, and nothing else is needed but
+ * the methodology that it names. It is plain JSON, and doubles in it are exact. It is made when it is asked for, from the
+ * stored facts.
+ */
+import { assess, type CallFacts, type Impact, type Refusal } from './assess.ts';
+import type { Calculation } from './calculation.ts';
+import { digestOf } from './digest.ts';
+import type { GridReading } from './facts.ts';
+import { type GridTimes, gridTimes } from './grid.ts';
+import { waterSourceOf } from './grid-factors.ts';
+import { inputValues } from './inputs.ts';
+import type { Lineage, LineageGrid, LineageTelemetry } from './lineage-form.ts';
+import { defaultMethodology, type Methodology, type MethodologyId, methodologyOf } from './methodologies.ts';
+import { isParameterRange } from './parametric.ts';
+import { planOf } from './plan.ts';
+import type { TelemetryReading, TelemetryRefusal } from './telemetry/reading.ts';
+import { chooseTier } from './tier.ts';
+import { traced } from './trace.ts';
+
+export type { Lineage, LineageStep, LineageTelemetry } from './lineage-form.ts';
+
+export type LineageResult = { readonly ok: true; readonly lineage: Lineage } | Refusal;
+
+/** The lineage of the receipt that `assess` makes of the same facts and methodology, or the same refusal. */
+export function lineageOf(facts: CallFacts, methodology: MethodologyId = defaultMethodology): LineageResult {
+  const assessment = assess(facts, methodology);
+  if (!assessment.ok) return assessment;
+  const times = facts.grid === null ? null : gridTimes(facts.grid, facts.requestedAt);
+  if (facts.grid === null || times === null) return unexplained;
+  const lineage = lineageFrom(facts, facts.grid, times, assessment.impact, methodologyOf(methodology));
+  // At the edge of a double's range a step can overflow that the receipt did not need; such a lineage proves nothing.
+  return explains(lineage, assessment.impact) ? { ok: true, lineage } : unexplained;
+}
+
+/** Whether the steps give the receipt's numbers; `recompute` says so again without the facts. */
+function explains({ steps }: Lineage, impact: Impact): boolean {
+  const fields = new Map<string, unknown>(Object.entries(impact));
+  return steps.every(
+    ({ id, output: { value } }) =>
+      (value === null || Number.isFinite(value)) && (!fields.has(id) || fields.get(id) === value),
+  );
+}
+
+const unexplained: Refusal = {
+  ok: false,
+  reason: 'calculator_fault',
+  explanation: 'The steps of this calculation are out of the range of numbers.',
+};
+
+function lineageFrom(
+  facts: CallFacts,
+  grid: GridReading,
+  times: GridTimes,
+  impact: Impact,
+  method: Methodology,
+): Lineage {
+  const calculation = calculationOf(facts, impact);
+  const gridPart: LineageGrid = {
+    zone: grid.zone,
+    source: grid.source,
+    signal: grid.signal,
+    stated_match: grid.temporalMatch,
+    period: `${grid.periodStart}/${grid.periodEnd}`,
+    water_source: waterSourceOf(grid),
+  };
+  const content: Omit<Lineage, 'digest'> = {
+    object: 'gw.lineage',
+    methodology: impact.methodology,
+    methodology_version: impact.methodology_version,
+    methodology_hash: impact.methodology_hash,
+    calculation,
+    tier_reason: impact.tier_reason,
+    boundary_excludes: impact.boundary_excludes,
+    prompt_tokens: impact.prompt_tokens,
+    completion_tokens: impact.completion_tokens,
+    energy_split: impact.energy_split,
+    uncertainty_basis: impact.uncertainty_basis,
+    grid: gridPart,
+    telemetry: telemetryOf(facts.telemetry ?? null, impact.tier === 'telemetry'),
+    steps: traced(planOf(calculation, method), {
+      calculation,
+      method,
+      factOf: inputValues(facts, times),
+      grid: gridPart,
+      basis: impact.uncertainty_basis,
+    }),
+  };
+  return { ...content, digest: digestOf(content) };
+}
+
+function calculationOf(facts: CallFacts, impact: Impact): Calculation {
+  const { boundary, model, telemetry } = facts;
+  const reading = impact.tier === 'telemetry' && telemetry && 'energyWh' in telemetry ? telemetry : null;
+  const best = chooseTier(facts.requestedTier === 'telemetry' ? 'auto' : facts.requestedTier, model);
+  const modelledBy = reading === null || modelServes(reading, boundary, best.tier) ? best.tier : null;
+  return {
+    tier: impact.tier,
+    boundary,
+    model_kind: model.kind,
+    modelled_by: modelledBy,
+    parameter_range: modelledBy === 'parametric' && isParameterRange(model),
+    model_class: best.tier === 'proxy' && modelledBy === 'proxy' ? best.modelClass : null,
+    measured: reading === null ? null : measuredOf(reading),
+  };
+}
+
+/** Whether a part of a measured receipt comes from the model: the host, or the embodied part of a total. */
+const modelServes = ({ scope }: TelemetryReading, boundary: CallFacts['boundary'], tier: string | null): boolean =>
+  scope === 'total' ? tier === 'parametric' : boundary === 'comprehensive';
+
+function measuredOf({ includesPue, scope, source, stated }: TelemetryReading): Calculation['measured'] {
+  const literature = source === 'ecologits_impacts' ? 'estimate' : 'measurement';
+  return {
+    scope,
+    unit: stated?.unit ?? null,
+    bounds: scope === 'total' && stated?.range ? 'stated' : literature,
+    includes_pue: includesPue,
+  };
+}
+
+function telemetryOf(telemetry: TelemetryReading | TelemetryRefusal | null, used: boolean): LineageTelemetry | null {
+  if (telemetry === null) return null;
+  const reading = 'energyWh' in telemetry ? telemetry : null;
+  return {
+    used,
+    energy_source: energySources[telemetry.source],
+    source: telemetry.source,
+    refused: 'refused' in telemetry ? telemetry.refused : null,
+    scope: reading?.scope ?? null,
+    includes_pue: reading?.includesPue ?? null,
+    duration_s: reading?.durationS ?? null,
+    attribution: reading?.attribution ?? null,
+    interval_s: reading?.intervalS ?? null,
+    stated: reading?.stated ?? null,
+    raw: telemetry.raw ?? null,
+  };
+}
+
+const energySources: Readonly<Record<TelemetryReading['source'], LineageTelemetry['energy_source']>> = {
+  neuralwatt: 'provider_reported',
+  greenpt: 'provider_reported',
+  melious: 'provider_reported',
+  energy_header: 'provider_reported',
+  ecologits_impacts: 'provider_estimated',
+  gpu_counters: 'own_counters',
+};

@@ -1,0 +1,172 @@
+/**
+ * Which formulas make up one receipt: the steps of a kind of calculation, in an order in which each can be evaluated.
+ *
+ * Invariant: the plan follows from the calculation and the methodology alone, so a lineage can leave no step out and add
+ * none. A step that no number of the receipt depends on is not in it.
+ */
+import type { Calculation } from './calculation.ts';
+import { formulaOf } from './formula.ts';
+import type { Methodology } from './methodologies.ts';
+import { programs } from './programs.ts';
+import type { Step } from './steps.ts';
+
+export interface PlannedStep extends Step {
+  /** The step's id, with `@` and the run where a step is computed several times. */
+  readonly key: string;
+  /** The text that is evaluated, where the methodology's own is written for readers; else null. */
+  readonly evaluatedAs: string | null;
+  /** The program's names, each with the key of the step that gives it; null for an input or a factor. */
+  readonly names: ReadonlyMap<string, string | null>;
+  readonly evaluate: (names: (name: string) => number | null) => number | null;
+}
+
+const plans = new Map<string, readonly PlannedStep[]>();
+
+export function planOf(calculation: Calculation, method: Methodology): readonly PlannedStep[] {
+  const { boundary, measured, model_class, modelled_by, parameter_range, tier } = calculation;
+  const kind = JSON.stringify([method.id, tier, boundary, modelled_by, parameter_range, model_class, measured]);
+  let plan = plans.get(kind);
+  if (plan === undefined) {
+    plan = needed(allSteps(calculation, method), method);
+    plans.set(kind, plan);
+  }
+  return plan;
+}
+
+interface Chosen {
+  readonly program: string;
+  readonly run: string | null;
+}
+
+const works = ['accelerator_energy', 'host_energy', 'accelerator_time'];
+const writing = ['gpu_energy', 'generation_latency', 'model_required_memory', 'gpu_required_count', 'server_energy'];
+const reading = ['prefill_time', 'prefill_gpu_energy', 'prefill_server_energy'];
+
+function allSteps(calculation: Calculation, method: Methodology): Chosen[] {
+  const { boundary, measured } = calculation;
+  const total = measured?.scope === 'total';
+  return [
+    ...modelSteps(calculation, method),
+    ...(measured === null ? [] : measuredSteps(measured)),
+    ...(total ? totalSteps(calculation) : boundary === 'narrow' ? narrowSteps() : comprehensiveSteps(method)),
+    { program: 'pue', run: null },
+    { program: 'grid_intensity_g_per_kwh', run: null },
+    { program: 'grid_intensity_age_minutes', run: null },
+  ];
+}
+
+const once = (program: string): Chosen => ({ program, run: null });
+/** The same step for the value and its two bounds, each with its own variant. */
+const bounded = (id: string, central: string, low: string, high: string): Chosen[] => [
+  once(id + central),
+  { program: id + low, run: 'low' },
+  { program: id + high, run: 'high' },
+];
+
+function modelSteps({ measured, modelled_by, parameter_range }: Calculation, method: Methodology): Chosen[] {
+  if (modelled_by === null) return [];
+  const modelled = measured?.scope === 'accelerator' ? works.slice(1) : works;
+  const input = method.chargesInput ? [once('charged_input_tokens')] : [];
+  if (modelled_by === 'proxy') {
+    return [...input, ...modelled.flatMap((id) => bounded(id, '/class', '/class_low', '/class_high'))];
+  }
+  const each = method.chargesInput ? [...writing, ...reading] : writing;
+  const runs = parameter_range ? ['min', 'max'] : [null];
+  const [central, low, high] = parameter_range
+    ? (['/range', '/range_low', '/range_high'] as const)
+    : (['', '/low', '/high'] as const);
+  return [
+    ...input,
+    ...runs.flatMap((run) => each.map((program) => ({ program, run }))),
+    ...modelled.flatMap((id) => bounded(id, central, low, high)),
+  ];
+}
+
+function measuredSteps({ bounds, scope, unit }: NonNullable<Calculation['measured']>): Chosen[] {
+  const converted = unit === null ? [] : [once(`reported_energy/${unit}`)];
+  if (scope === 'accelerator') {
+    return [...converted, ...bounded('accelerator_energy', '/measured', '/measured_low', '/measured_high')];
+  }
+  if (bounds === 'stated') {
+    const ends = [once(`reported_min/${unit}`), once(`reported_max/${unit}`)];
+    return [...converted, ...ends, ...bounded('request_energy', '/reported', '/reported_min', '/reported_max')];
+  }
+  const [low, high] =
+    bounds === 'estimate' ? ['/estimated_low', '/estimated_high'] : ['/reported_low', '/reported_high'];
+  return [...converted, ...bounded('request_energy', '/reported', low ?? '', high ?? '')];
+}
+
+function totalSteps({ measured, modelled_by }: Calculation): Chosen[] {
+  const carbon = modelled_by === null ? '/operation' : '';
+  const includes = measured?.includes_pue ?? null;
+  const water = `request_usage_wcf/${includes === true ? 'with' : 'without'}_overhead`;
+  return [
+    ...bounded('request_usage_gwp', '', '', ''),
+    ...(modelled_by === null ? [] : bounded('request_embodied_gwp', '', '', '')),
+    ...(includes === null ? [] : [once(water), once('water_ml')]),
+    once('energy_wh/total'),
+    ...['energy_low_wh', 'energy_high_wh'].map(once),
+    ...['carbon_g', 'carbon_operation_g'].map((id) => once(id + carbon)),
+    ...(modelled_by === null ? [] : [once('carbon_embodied_g')]),
+    ...['carbon_low_g', 'carbon_high_g'].map((id) => once(id + carbon)),
+  ];
+}
+
+function narrowSteps(): Chosen[] {
+  return [
+    ...bounded('request_usage_gwp', '/narrow', '/narrow', '/narrow'),
+    ...['energy_wh', 'energy_accelerator_wh', 'energy_low_wh', 'energy_high_wh'].map((id) => once(`${id}/narrow`)),
+    ...['carbon_g', 'carbon_operation_g', 'carbon_low_g', 'carbon_high_g'].map((id) => once(`${id}/operation`)),
+  ];
+}
+
+function comprehensiveSteps(method: Methodology): Chosen[] {
+  const parts = ['energy_wh', 'energy_accelerator_wh', 'energy_host_wh', 'energy_overhead_wh'];
+  const energies = method.idleShare === null ? parts.map((id) => `${id}/without_idle`) : [...parts, 'energy_idle_wh'];
+  const accounts = ['idle_energy', 'request_it_energy', 'overhead_energy', 'request_energy', 'request_usage_gwp'];
+  const rounded = ['energy_low_wh', 'energy_high_wh', 'carbon_g', 'carbon_operation_g', 'carbon_embodied_g'];
+  return [
+    ...[...accounts, 'request_embodied_gwp'].flatMap((id) => bounded(id, '', '', '')),
+    once('request_usage_wcf'),
+    ...[...energies, ...rounded, 'carbon_low_g', 'carbon_high_g', 'water_ml'].map(once),
+  ];
+}
+
+const isReceiptField = (key: string): boolean => /(_wh|_g|_ml|_g_per_kwh|_minutes|^pue)$/.test(key);
+
+/** From the receipt's fields back to what they depend on. */
+function needed(chosen: readonly Chosen[], method: Methodology): PlannedStep[] {
+  const keys = new Set(chosen.map(keyOf));
+  const steps = chosen.map((each) => planned(each, keys, method));
+  const wanted = new Set<string>();
+  for (const step of steps.toReversed()) {
+    if (!isReceiptField(step.key) && !wanted.has(step.key)) continue;
+    wanted.add(step.key);
+    for (const from of step.names.values()) if (from !== null) wanted.add(from);
+  }
+  return steps.filter(({ key }) => wanted.has(key));
+}
+
+const idOf = (program: string): string => program.split('/')[0] ?? program;
+const keyOf = ({ program, run }: Chosen): string => (run === null ? idOf(program) : `${idOf(program)}@${run}`);
+
+/** A name means the step of the same run, else the one that all runs share. */
+function planned(chosen: Chosen, keys: ReadonlySet<string>, method: Methodology): PlannedStep {
+  const step = programs[chosen.program];
+  if (step === undefined) throw new TypeError(`No formula ${chosen.program}`);
+  const { evaluate, names } = formulaOf(step.formula);
+  const giver = (name: string): string | null => {
+    const sameRun = `${name}@${chosen.run}`;
+    if (keys.has(sameRun)) return sameRun;
+    return keys.has(name) ? name : null;
+  };
+  const published = method.steps[chosen.program];
+  return {
+    ...step,
+    key: keyOf(chosen),
+    formula: published?.formula ?? step.formula,
+    evaluatedAs: published === undefined || published.formula === step.formula ? null : step.formula,
+    names: new Map(names.map((name) => [name, giver(name)])),
+    evaluate,
+  };
+}

@@ -1,0 +1,205 @@
+/**
+ * Recomputes a receipt's numbers from its lineage alone, and compares a lineage with a receipt.
+ *
+ * Invariant: nothing in a lineage is believed but the facts of the call. Every formula and constant must be the one of
+ * the methodology that it names, every output must follow, no step may be missing or added, and the seal must fit. A
+ * lineage of any shape gives an answer, never an exception.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Impact } from './assess.ts';
+import { exclusions } from './boundary.ts';
+import { isCalculation } from './calculation.ts';
+import { digestOf, sortedText } from './digest.ts';
+import { type GridTimes, provenanceAt } from './grid.ts';
+import type { Lineage, LineageStep } from './lineage-form.ts';
+import { findMethodology, type Methodology } from './methodologies.ts';
+import { planOf } from './plan.ts';
+import { wattHours } from './telemetry/reading.ts';
+import { type FactOf, traced } from './trace.ts';
+
+export type Recomputation =
+  | { readonly ok: true; readonly impact: Impact }
+  /** Each says where, what is stated and what follows. */
+  | { readonly ok: false; readonly mismatches: readonly string[] };
+
+export function recompute(lineage: Lineage): Recomputation {
+  try {
+    return recomputed(lineage);
+  } catch {
+    return { ok: false, mismatches: ['lineage: it does not have the form of one'] };
+  }
+}
+
+/** Whether the lineage holds and gives every number of the receipt. `receipt`: its fields; others are not looked at. */
+export function verify(lineage: Lineage, receipt: Readonly<Record<string, unknown>>): Recomputation {
+  const result = recompute(lineage);
+  if (!result.ok) return result;
+  const found = new Mismatches();
+  for (const [field, value] of Object.entries(result.impact)) {
+    // The energy of failed attempts is outside the sum and has no step.
+    if (field !== 'energy_failed_attempts_wh') found.compare(`receipt.${field}`, receipt[field] ?? null, value);
+  }
+  return found.list.length === 0 ? result : { ok: false, mismatches: found.list };
+}
+
+class Mismatches {
+  readonly list: string[] = [];
+
+  compare(where: string, stated: unknown, follows: unknown): void {
+    if (isDeepStrictEqual(stated, follows)) return;
+    this.list.push(`${where}: ${brief(sortedText(stated))} is stated, ${brief(sortedText(follows))} follows`);
+  }
+}
+
+const brief = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
+
+function recomputed(lineage: Lineage): Recomputation {
+  const method = findMethodology(lineage.methodology);
+  const refuse = (...mismatches: string[]): Recomputation => ({ ok: false, mismatches });
+  if (method === null) return refuse(`methodology: there is no ${brief(String(lineage.methodology))}`);
+  if (!isCalculation(lineage.calculation, method)) return refuse('calculation: there is no such kind');
+  const { calculation, grid, uncertainty_basis: basis } = lineage;
+  const factOf = statedValues(lineage.steps);
+  if (factOf === null) return refuse('steps: an input is not a finite number or null');
+  const steps = traced(planOf(calculation, method), { calculation, method, factOf, grid, basis });
+  const outputs = new Map(steps.map(({ id, output }) => [id, output.value]));
+  const impact = impactFrom(lineage, method, (id) => outputs.get(id) ?? null, factOf);
+  const found = new Mismatches();
+  const { digest, ...content } = lineage;
+  found.compare('digest', digest, digestOf(content));
+  found.compare('object', lineage.object, 'gw.lineage');
+  found.compare('methodology_version', lineage.methodology_version, method.version);
+  found.compare('methodology_hash', lineage.methodology_hash, method.hash);
+  compareSteps(found, lineage.steps, steps);
+  compareStatements(found, lineage, impact, factOf);
+  return found.list.length === 0 ? { ok: true, impact } : { ok: false, mismatches: found.list };
+}
+
+const perRun = new Set(['P_active', 'P_total']);
+const gridFactors = new Set(['grid_intensity', 'WUE_grid']);
+
+/** The facts of the call, as the steps state them; where two steps differ, the comparison of the steps tells. */
+function statedValues(steps: readonly LineageStep[]): FactOf | null {
+  const values = new Map<string, number | null>();
+  for (const { factors, id, inputs } of steps) {
+    const run = id.split('@')[1] ?? null;
+    const facts = inputs.filter(({ source }) => !source.startsWith('step '));
+    for (const { name, value } of [...facts, ...factors.filter(({ name }) => gridFactors.has(name))]) {
+      if (value !== null && !Number.isFinite(value)) return null;
+      const key = keyOf(name, run);
+      if (!values.has(key)) values.set(key, value);
+    }
+  }
+  return (name, run) => values.get(keyOf(name, run)) ?? null;
+}
+
+const keyOf = (name: string, run: string | null): string => (perRun.has(name) ? `${name}@${run}` : name);
+
+function compareSteps(found: Mismatches, stated: readonly LineageStep[], steps: readonly LineageStep[]): void {
+  found.compare('steps.length', stated.length, steps.length);
+  for (const [index, step] of steps.entries()) {
+    const other: Partial<LineageStep> = stated[index] ?? {};
+    if (isDeepStrictEqual(other, step)) continue;
+    for (const field of Object.keys({ ...step, ...other }) as (keyof LineageStep)[]) {
+      found.compare(`steps.${step.id}.${field}`, other[field] ?? null, step[field] ?? null);
+    }
+  }
+}
+
+/** What a lineage says beside its steps must agree with them. */
+function compareStatements(found: Mismatches, lineage: Lineage, impact: Impact, factOf: FactOf): void {
+  const { calculation, grid, telemetry } = lineage;
+  found.compare('boundary_excludes', lineage.boundary_excludes, impact.boundary_excludes);
+  found.compare('energy_split', lineage.energy_split, impact.energy_split);
+  const same = (where: string, stated: unknown, name: string): void => {
+    const value = factOf(name, null);
+    if (value !== null) found.compare(where, stated, value);
+  };
+  same('prompt_tokens', lineage.prompt_tokens, 'T_in');
+  if (calculation.model_kind === 'chat') same('completion_tokens', lineage.completion_tokens, 'T_out');
+  const [start = '', end = ''] = grid.period.split('/');
+  same('grid.period', Date.parse(start), 'period_start');
+  same('grid.period', Date.parse(end), 'period_end');
+  const isForecast = grid.signal === 'forecast' || grid.stated_match === 'forecast';
+  same('grid.signal', isForecast ? 1 : 0, 'is_forecast');
+  const basis = basisOf(calculation);
+  found.compare('uncertainty_basis', lineage.uncertainty_basis, basis);
+  found.compare('telemetry.used', telemetry?.used ?? false, calculation.measured !== null);
+  if (calculation.measured === null || telemetry === null) return;
+  const { stated } = telemetry;
+  same('telemetry.stated.value', stated?.value ?? null, 'stated_energy');
+  same('telemetry.stated.range.min', stated?.range?.min ?? null, 'stated_min');
+  same('telemetry.stated.range.max', stated?.range?.max ?? null, 'stated_max');
+  same('telemetry.stated.tokens.call', stated?.tokens?.call ?? null, 'call_tokens');
+  same('telemetry.stated.tokens.all', stated?.tokens?.all ?? null, 'all_tokens');
+  found.compare('telemetry.stated.unit', stated?.unit ?? null, calculation.measured.unit);
+  found.compare('telemetry.scope', telemetry.scope, calculation.measured.scope);
+  found.compare('telemetry.includes_pue', telemetry.includes_pue, calculation.measured.includes_pue);
+  if (stated !== null) found.compare('telemetry.stated', Number.isFinite(wattHours(stated, stated.value)), true);
+}
+
+function basisOf({ measured, parameter_range, tier }: Lineage['calculation']): Impact['uncertainty_basis'] {
+  if (measured !== null) return measured.bounds === 'stated' ? 'parameter_range' : 'literature_default';
+  return tier === 'parametric' && parameter_range ? 'parameter_range' : 'literature_default';
+}
+
+function splitOf({ measured }: Lineage['calculation']): Impact['energy_split'] {
+  if (measured === null) return 'modelled';
+  return measured.scope === 'total' ? 'unavailable' : 'measured';
+}
+
+function impactFrom(
+  lineage: Lineage,
+  method: Methodology,
+  output: (id: string) => number | null,
+  factOf: FactOf,
+): Impact {
+  const { calculation, grid } = lineage;
+  const { boundary, measured, tier } = calculation;
+  const number = (id: string): number => output(id) ?? Number.NaN;
+  const at = (name: string): number => factOf(name, null) ?? Number.NaN;
+  const [start, end, isForecast] = [at('period_start'), at('period_end'), at('is_forecast') === 1];
+  const times: GridTimes = { requested: at('requested_at'), observed: at('observed_at'), start, end, isForecast };
+  const provenance = provenanceAt(times, { signal: grid.signal, temporalMatch: grid.stated_match });
+  const known = {
+    water: output('water_ml') !== null,
+    embodied: output('carbon_embodied_g') !== null,
+    overhead: measured?.scope !== 'total' || measured.includes_pue !== false,
+  };
+  return {
+    tier,
+    tier_reason: lineage.tier_reason,
+    boundary,
+    boundary_excludes: exclusions(boundary, method, known),
+    grid_zone: grid.zone,
+    prompt_tokens: lineage.prompt_tokens,
+    completion_tokens: lineage.completion_tokens,
+    energy_wh: number('energy_wh'),
+    energy_accelerator_wh: output('energy_accelerator_wh'),
+    energy_host_wh: output('energy_host_wh'),
+    energy_idle_wh: output('energy_idle_wh'),
+    energy_overhead_wh: output('energy_overhead_wh'),
+    energy_low_wh: number('energy_low_wh'),
+    energy_high_wh: number('energy_high_wh'),
+    energy_split: splitOf(calculation),
+    energy_failed_attempts_wh: null,
+    carbon_g: number('carbon_g'),
+    carbon_operation_g: number('carbon_operation_g'),
+    carbon_embodied_g: output('carbon_embodied_g'),
+    carbon_low_g: number('carbon_low_g'),
+    carbon_high_g: number('carbon_high_g'),
+    sci_g_per_request: known.embodied ? number('carbon_g') : null,
+    water_ml: output('water_ml'),
+    uncertainty_basis: basisOf(calculation),
+    pue: number('pue'),
+    grid_intensity_g_per_kwh: number('grid_intensity_g_per_kwh'),
+    grid_intensity_source: grid.source,
+    grid_intensity_observed_at: provenance.observedAt,
+    grid_intensity_requested_at: provenance.requestedAt,
+    grid_intensity_age_minutes: output('grid_intensity_age_minutes'),
+    grid_temporal_match: provenance.temporalMatch,
+    methodology: method.id,
+    methodology_version: method.version,
+    methodology_hash: method.hash,
+  };
+}

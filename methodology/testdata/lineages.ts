@@ -1,0 +1,53 @@
+/** Random receipts with their lineages, over all tiers, boundaries and methodologies. */
+import fc from 'fast-check';
+import { assess, type CallFacts, type Impact } from '../assess.ts';
+import { type Lineage, lineageOf } from '../lineage.ts';
+import { type MethodologyId, methodologyIds } from '../methodologies.ts';
+import { recompute } from '../recompute.ts';
+import { calls } from './facts.ts';
+import { measuredCalls } from './telemetry.ts';
+
+const signals = fc.record({
+  signal: fc.constantFrom('average', 'annual', 'forecast'),
+  temporalMatch: fc.constantFrom(null, 'prior_week', 'forecast', 'none'),
+  observedAt: fc
+    .date({ min: new Date('2026-11-01T00:00:00Z'), max: new Date('2026-11-30T00:00:00Z'), noInvalidDate: true })
+    .map((date) => date.toISOString()),
+  source: fc.constantFrom('test', 'ember-2023'),
+});
+
+const facts: fc.Arbitrary<CallFacts> = fc
+  .tuple(fc.oneof(calls, measuredCalls), signals)
+  .map(([call, signal]) => ({ ...call, grid: call.grid === null ? null : { ...call.grid, ...signal } }));
+
+const methods = fc.constantFrom<MethodologyId>(...methodologyIds);
+
+export interface Sample {
+  readonly impact: Impact;
+  readonly lineage: Lineage;
+}
+
+/** A receipt and its lineage, after a trip through JSON as a store would make it; null where there is no receipt. */
+export function sampleOf(call: CallFacts, methodology: MethodologyId): Sample | null {
+  const assessment = assess(call, methodology);
+  const result = lineageOf(call, methodology);
+  if (!assessment.ok) return null;
+  if (!result.ok) throw new Error(`No lineage of a receipt: ${JSON.stringify(call)}`);
+  return { impact: assessment.impact, lineage: JSON.parse(JSON.stringify(result.lineage)) };
+}
+
+export const samples: fc.Arbitrary<Sample> = fc
+  .tuple(facts, methods)
+  .map(([call, methodology]) => sampleOf(call, methodology))
+  .filter((sample) => sample !== null);
+
+/** How many of so many receipts are given by their lineages to the last digit, and how many were measured. */
+export function recomputeMany(count: number): { same: number; measured: number } {
+  let [same, measured] = [0, 0];
+  for (const { impact, lineage } of fc.sample(samples, count)) {
+    const result = recompute(lineage);
+    if (result.ok && JSON.stringify(result.impact) === JSON.stringify(impact)) same += 1;
+    if (impact.tier === 'telemetry') measured += 1;
+  }
+  return { same, measured };
+}
