@@ -34,9 +34,13 @@ const stored = z.looseObject({
 /** The receipt that the reply names, from the ledger; waits while the end of the call is still being noted. */
 async function receiptOf(reply: Reply): Promise<z.infer<typeof stored>> {
   const id = String(reply.headers['x-gw-receipt-id']);
-  const read = () => send({ method: 'GET', path: `/v1/gw/receipts/${id}`, key });
-  await expect.poll(async () => (await read()).status, { timeout: 10_000, interval: 200 }).toBe(200);
-  return stored.parse(JSON.parse((await read()).text));
+  let found: Reply | undefined;
+  const read = async () => {
+    found = await send({ method: 'GET', path: `/v1/gw/receipts/${id}`, key });
+    return found.status;
+  };
+  await expect.poll(read, { timeout: 10_000, interval: 200 }).toBe(200);
+  return stored.parse(JSON.parse(found?.text ?? ''));
 }
 
 const failed = { status: 'upstream_error', tier: 'degraded', degraded_reason: 'upstream_error_unmeasured' };

@@ -44,9 +44,13 @@ function readEvents(reply: Reply) {
 
 async function stored(reply: Reply): Promise<unknown> {
   const path = `/v1/gw/receipts/${reply.headers['x-gw-receipt-id']}`;
-  const read = () => send({ method: 'GET', path, key });
-  await expect.poll(async () => (await read()).status, { timeout: 10_000, interval: 200 }).toBe(200);
-  return JSON.parse((await read()).text);
+  let found: Reply | undefined;
+  const read = async () => {
+    found = await send({ method: 'GET', path, key });
+    return found.status;
+  };
+  await expect.poll(read, { timeout: 10_000, interval: 200 }).toBe(200);
+  return JSON.parse(found?.text ?? '');
 }
 
 it.each([
