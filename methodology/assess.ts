@@ -114,7 +114,7 @@ function modelledImpact(
   const figures = figuresOfWork(modelled.estimate, conditions);
   const capped = facts.upstreamLatencyS !== null;
   return impactOf({
-    ...conditions,
+    conditions,
     tier: modelled.tier,
     tierReason: tierReason(modelled.tier, { requested: requestedTier, model, capped, unmeasured }),
     figures,
@@ -140,7 +140,7 @@ function measuredImpact(
     ? figuresOfTotal(reading, making, conditions)
     : figuresOfWork(workWithMeasured(reading.energyWh, modelled?.estimate ?? null), conditions);
   return impactOf({
-    ...conditions,
+    conditions,
     tier: 'telemetry',
     tierReason: measuredReason(requestedTier, boundary, reading, modelled?.tier ?? null),
     figures,

@@ -5,7 +5,7 @@
  * every number is finite, not negative, and has at most 12 significant digits.
  */
 import { decimal } from './decimal.ts';
-import type { Boundary, GridReading, TemporalMatch, TokenUsage } from './facts.ts';
+import type { Boundary, TemporalMatch, TokenUsage } from './facts.ts';
 import type { Conditions, Figures } from './footprint.ts';
 import type { GridProvenance } from './grid.ts';
 
@@ -47,7 +47,8 @@ export interface Impact {
   readonly methodology_hash: string;
 }
 
-export interface ImpactInputs extends Conditions {
+export interface ImpactInputs {
+  readonly conditions: Conditions;
   readonly tier: Impact['tier'];
   readonly tierReason: string;
   readonly figures: Figures;
@@ -59,8 +60,10 @@ export interface ImpactInputs extends Conditions {
 
 /** Null if a result is not a finite, non-negative number: the inputs were out of the formulas' range. */
 export function impactOf(inputs: ImpactInputs): Impact | null {
-  const { boundary, excludes, grid, methodology, site, usage } = inputs;
+  const { boundary, grid, methodology, site } = inputs.conditions;
+  const { excludes, provenance, usage } = inputs;
   const { basis, footprint, high, low } = inputs.figures;
+  // One literal and no spread, which would cost more than the calculation.
   const impact: Impact = {
     tier: inputs.tier,
     tier_reason: inputs.tierReason,
@@ -89,23 +92,17 @@ export function impactOf(inputs: ImpactInputs): Impact | null {
     water_ml: footprint.water_ml,
     uncertainty_basis: basis,
     pue: decimal(site.pue),
-    ...gridFields(grid, inputs.provenance),
-    methodology: methodology.id,
-    methodology_version: methodology.version,
-    methodology_hash: methodology.hash,
-  };
-  return isSound(impact) ? impact : null;
-}
-
-function gridFields(grid: GridReading, provenance: GridProvenance) {
-  return {
     grid_intensity_g_per_kwh: decimal(grid.gPerKwh),
     grid_intensity_source: grid.source,
     grid_intensity_observed_at: provenance.observedAt,
     grid_intensity_requested_at: provenance.requestedAt,
     grid_intensity_age_minutes: provenance.ageMinutes,
     grid_temporal_match: provenance.temporalMatch,
+    methodology: methodology.id,
+    methodology_version: methodology.version,
+    methodology_hash: methodology.hash,
   };
+  return isSound(impact) ? impact : null;
 }
 
 /** A part that is not finite and non-negative makes its rounded sum NaN (decimal.ts), so the sums tell. */
