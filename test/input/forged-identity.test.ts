@@ -161,6 +161,13 @@ describe('headers of a client change nothing', () => {
     expect(JSON.parse(reply.text)).toMatchObject({ object: 'list', data: [] });
   });
 
+  it('x-gw-models changes no list of models', async () => {
+    const list = (headers: Record<string, string>) => send({ method: 'GET', path: '/v1/models', headers });
+    const honest = await list({});
+    for (const models of ['["sim-large"]', '[]', 'no JSON'])
+      expect((await list({ 'x-gw-models': models })).text).toBe(honest.text);
+  });
+
   it('the receipt belongs to the account of the key', async () => {
     const key = await accounts.create();
     const { gw } = expectCompletion(await call({}, forged, { key }));
