@@ -5,13 +5,15 @@ import { receiptSchema, routingTraceSchema } from './receipt.ts';
 import { samplingFields, usageSchema } from './sampling.ts';
 
 const token = z.int().nonnegative();
+/** Texts, or lists of tokens, in one request. */
+export const maxTexts = 2048;
 
 /** A text, several texts, a tokenised text, or several of those. Never empty. */
 export const textOrTokens = z.union([
   z.string().min(1),
-  z.array(z.string().min(1)).min(1).max(2048),
+  z.array(z.string().min(1)).min(1).max(maxTexts),
   z.array(token).min(1),
-  z.array(z.array(token).min(1)).min(1).max(2048),
+  z.array(z.array(token).min(1)).min(1).max(maxTexts),
 ]);
 
 export const embeddingRequestSchema = z

@@ -4,12 +4,18 @@ import { z } from 'zod';
 /** Receipt ids as they are made: `rcpt_` and a UUIDv7. */
 export const receiptIdPattern = /^rcpt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
+/** Postgres holds no NUL. */
+const name = z
+  .string()
+  .min(1)
+  .refine((text) => !text.includes('\0'), 'holds NUL');
+
 export const ledgerQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).describe('Receipts per page'),
   after: z.string().regex(receiptIdPattern).optional().describe('The `last_id` of the page before'),
   order: z.enum(['asc', 'desc']).default('desc').describe('By the time of the call'),
-  model: z.string().min(1).max(256).optional(),
-  region: z.string().min(1).max(64).optional(),
+  model: name.max(256).optional(),
+  region: name.max(64).optional(),
 });
 export type LedgerQuery = z.infer<typeof ledgerQuerySchema>;
 
@@ -17,7 +23,10 @@ export const receiptQuerySchema = z.object({
   version: z.coerce.number().int().min(1).max(1_000_000).optional().describe('An older version; default: the newest'),
 });
 
-const instant = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+/** Postgres knows no year 0. */
+const instant = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })])
+  .refine((text) => !text.startsWith('0000'), 'is before the year 1');
 
 export const usageQuerySchema = z.object({
   from: instant.optional().describe('Inclusive; a UTC date or an RFC 3339 time. Default: 30 days before `to`'),

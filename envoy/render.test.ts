@@ -7,6 +7,7 @@ import { envoyBinary } from '@gw/cli/binaries';
 import { routes } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { makeCertificate } from './certificate-for-tests.ts';
 import { localReplies } from './local-replies.ts';
@@ -53,6 +54,11 @@ describe('envoy --mode validate', () => {
     30_000,
   );
 
+  it('no key stands twice in one map, where Envoy would silently take the last', () => {
+    expect(() => parse(renderEnvoy(testSettings(dir)))).not.toThrow();
+    expect(() => parse('a: 1\na: 2')).toThrow('unique');
+  });
+
   it('a placeholder that nobody fills is refused', () => {
     writeFileSync(join(dir, 'envoy.template.yaml'), `a: \${UNKNOWN}`);
     writeFileSync(join(dir, 'degraded.lua'), '');
@@ -60,7 +66,10 @@ describe('envoy --mode validate', () => {
   });
 });
 
-const header = z.looseObject({ name: z.string(), string_match: z.object({ exact: z.string() }).optional() });
+const header = z.looseObject({
+  name: z.string(),
+  string_match: z.looseObject({ exact: z.string().optional() }).optional(),
+});
 const filters = z.looseObject({
   'envoy.filters.http.ext_authz': z
     .looseObject({
@@ -91,18 +100,21 @@ const envoyRoute = z.looseObject({
   typed_per_filter_config: filters,
 });
 type EnvoyRoute = z.infer<typeof envoyRoute>;
-const table = z.array(envoyRoute).parse(envoyRoutes(addresses));
+const table = z.array(envoyRoute).parse(envoyRoutes({ addresses, streamIdleTimeoutS: 300 }));
 
 /** By path and method alone; other header conditions count as met. */
 function matches({ match }: EnvoyRoute, method: string, path: string): boolean {
-  const methods = (match.headers ?? []).flatMap((each) => (each.name === ':method' ? each.string_match?.exact : []));
+  const methods = (match.headers ?? []).flatMap((each) =>
+    each.name === ':method' ? (each.string_match?.exact ?? []) : [],
+  );
   if (methods.length > 0 && !methods.includes(method)) return false;
   if (match.path !== undefined) return match.path === path;
   if (match.safe_regex) return new RegExp(`^(?:${match.safe_regex.regex})$`).test(path);
   return match.prefix !== undefined && path.startsWith(match.prefix);
 }
 
-const forwarded = table.filter((each) => each.route !== undefined);
+/** A gRPC call is refused by the listener behind the sink, which forwards nothing. */
+const forwarded = table.filter((each) => each.route !== undefined && each.name !== 'grpc');
 const errorObject = z.strictObject({
   error: z.strictObject({
     code: z.enum(Object.keys(errorCatalogue) as [keyof typeof errorCatalogue]),
@@ -120,7 +132,8 @@ describe('the routes', () => {
       const path = route.path.replace(/\{[a-z_]+\}/, 'x');
       const found = forwarded.filter((each) => matches(each, route.method, path));
       if (route.path === '/healthz') return expect(found).toEqual([]);
-      expect(found).toHaveLength(route.handler === 'sidecar' ? 2 : 1);
+      // To a provider as JSON or as a stream, and to the sink until the sidecar has named one.
+      expect(found).toHaveLength(route.handler === 'sidecar' ? 3 : 1);
       for (const { route: action, typed_per_filter_config: config } of found) {
         const check = config['envoy.filters.http.ext_authz'];
         expect(action?.rate_limits?.length ?? 0).toBe(route.limit === null ? 0 : 1);
@@ -139,6 +152,13 @@ describe('the routes', () => {
       const known = routes.filter((route) => matches(each, route.method, route.path.replace(/\{[a-z_]+\}/, 'x')));
       expect(known, each.name).toHaveLength(1);
     }
+  });
+
+  it('a gRPC call goes to the sink alone, without its content type, so that Envoy answers in our words', () => {
+    const [grpc, ...others] = table.filter(({ name }) => name === 'grpc');
+    expect(others).toEqual([]);
+    expect(grpc?.route?.cluster).toBe('sink');
+    expect(grpc).toMatchObject({ request_headers_to_remove: ['content-type'] });
   });
 
   it('what reaches a provider comes from the sidecar alone', () => {

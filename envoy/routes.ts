@@ -75,11 +75,43 @@ const keyAndScope = (route: Route) =>
 /** A body so large that Envoy would not hold it is refused by its length; what is smaller is counted by the sidecar. */
 const tooLarge = { name: 'content-length', range_match: { start: '16777217', end: '9223372036854775807' } };
 
-function inferenceRoutes(route: Route, addresses: Addresses): object[] {
+const providerRoute = {
+  cluster_header: 'x-gw-cluster',
+  cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',
+  timeout: '0s', // The sidecar sets x-envoy-upstream-rq-timeout-ms for JSON.
+  retry_policy: {
+    // The sidecar sets x-envoy-max-retries: none for a pinned region, the number of other regions otherwise.
+    retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes',
+    retriable_status_codes: [429],
+    num_retries: 0,
+    retry_back_off: { base_interval: '0.010s', max_interval: '0.050s' },
+    retry_priority: {
+      name: 'envoy.retry_priorities.previous_priorities',
+      typed_config: {
+        '@type': 'type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig',
+        update_frequency: 1,
+      },
+    },
+  },
+};
+
+export interface RouteSettings {
+  readonly addresses: Addresses;
+  /** How long a stream may be silent, seconds. */
+  readonly streamIdleTimeoutS: number;
+}
+
+function inferenceRoutes(route: Route, { addresses, streamIdleTimeoutS }: RouteSettings): object[] {
   const filters = keyAndScope(route);
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
   const limits = rateLimits(route.limit ?? 'calls');
+  const provider = (headers: object[], idleTimeout: string) => ({
+    name: 'provider',
+    match: { ...match, headers: [...headers, { name: 'x-gw-cluster', present_match: true }] },
+    route: { ...providerRoute, idle_timeout: idleTimeout, rate_limits: limits },
+    typed_per_filter_config: filters,
+  });
   return [
     {
       ...directError(
@@ -90,33 +122,10 @@ function inferenceRoutes(route: Route, addresses: Addresses): object[] {
       ),
       typed_per_filter_config: { ...byItself, ...filters },
     },
-    {
-      // Reached only after the sidecar's last request answer, which names the cluster and clears the route.
-      name: 'provider',
-      match: { ...match, headers: [...method, { name: 'x-gw-cluster', present_match: true }] },
-      route: {
-        cluster_header: 'x-gw-cluster',
-        cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',
-        timeout: '0s', // The sidecar sets x-envoy-upstream-rq-timeout-ms: streams have an idle time-out instead.
-        rate_limits: limits,
-        retry_policy: {
-          // The sidecar sets x-envoy-max-retries: none for a pinned region, the number of other regions otherwise.
-          retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes',
-          retriable_status_codes: [429],
-          num_retries: 0,
-          retry_back_off: { base_interval: '0.010s', max_interval: '0.050s' },
-          retry_priority: {
-            name: 'envoy.retry_priorities.previous_priorities',
-            typed_config: {
-              '@type':
-                'type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig',
-              update_frequency: 1,
-            },
-          },
-        },
-      },
-      typed_per_filter_config: filters,
-    },
+    // Reached only after the sidecar's last request answer, which names the cluster and clears the route. A stream may not
+    // be silent for long; a JSON reply is silent until it is there, and its whole time is limited by the sidecar.
+    provider([...method, { name: 'x-gw-stream', present_match: true }], `${streamIdleTimeoutS}s`),
+    provider(method, '0s'),
     {
       name: 'sink',
       match: { ...match, headers: method },
@@ -168,11 +177,27 @@ const health = {
   typed_per_filter_config: byItself,
 };
 
+/**
+ * Envoy answers each of its own replies to a gRPC call with 200 and an empty body, whatever the status. We speak no gRPC,
+ * so such a call is refused by the listener behind the sink, which does not see its content type.
+ */
+const grpc = {
+  name: 'grpc',
+  match: {
+    prefix: '/',
+    headers: [{ name: 'content-type', string_match: { prefix: 'application/grpc', ignore_case: true } }],
+  },
+  route: { cluster: 'sink', timeout: '5s', prefix_rewrite: '/refused-content-type' },
+  request_headers_to_remove: ['content-type'],
+  typed_per_filter_config: byItself,
+};
+
 /** The routes of the public listener, as JSON for the template. */
-export function envoyRoutes(addresses: Addresses): object[] {
+export function envoyRoutes(settings: RouteSettings): object[] {
+  const { addresses } = settings;
   const handled = routes.flatMap((route) => {
     if (route.path === '/healthz') return [health];
-    return route.handler === 'sidecar' ? inferenceRoutes(route, addresses) : [controlRoute(route)];
+    return route.handler === 'sidecar' ? inferenceRoutes(route, settings) : [controlRoute(route)];
   });
   const paths = [...new Set(routes.map((route) => route.path))];
   const wrongMethod = paths.map((path) => {
@@ -185,6 +210,7 @@ export function envoyRoutes(addresses: Addresses): object[] {
   return [
     // No other route matches a tunnel, and without one Envoy would leave its client waiting.
     directError('tunnel', { connect_matcher: {} }, apiError('invalid_request'), addresses),
+    grpc,
     ...handled,
     ...wrongMethod,
     directError('unknown path', { prefix: '/' }, apiError('unknown_endpoint'), addresses),

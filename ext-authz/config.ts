@@ -1,3 +1,4 @@
+/** The settings of ext-authz, read once from its environment. */
 import type { Addresses } from '@gw/contract/errors';
 import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
 

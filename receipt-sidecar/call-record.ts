@@ -6,8 +6,8 @@
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import { type CallIdentity, makeReceipt, type Outcome, unattendedReceipt } from './receipt.ts';
-import { promptCharacters } from './request/parse.ts';
-import { estimateTokens } from './response/usage.ts';
+import { estimatePromptTokens } from './request/estimate.ts';
+import type { StreamFacts } from './response/event-stream.ts';
 import { routingTrace } from './routing-trace.ts';
 import type { Catalogue } from './snapshot.ts';
 
@@ -69,22 +69,26 @@ export class CallRecord {
     return { gw: made.receipt, routingTrace: trace, saved: this.#ledger.finish(identity.receiptId, entry) };
   }
 
-  /** The call broke off. What was streamed is estimated; of a JSON reply nothing is known. */
-  breakOff(by: 'client' | 'provider', contentEvents: number | null): Recorded {
+  /** The call broke off. What was streamed counts by the provider's word or else by estimate; of JSON nothing is known. */
+  breakOff(by: 'client' | 'provider', seen: Pick<StreamFacts, 'usage' | 'contentEvents'> | null): Recorded {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
-    if (contentEvents === null) {
+    if (seen === null) {
       const unmeasured = by === 'client' ? 'client_aborted_unmeasured' : 'upstream_error_unmeasured';
       return this.finish({ status, usage: null, usageSource: null, unmeasured });
     }
-    return this.finish({ status, usage: this.estimate(contentEvents), usageSource: 'estimated' });
+    if (seen.usage) return this.finish({ status, usage: seen.usage, usageSource: 'provider' });
+    return this.finish({ status, usage: this.estimate(seen.contentEvents), usageSource: 'estimated' });
+  }
+
+  /** No provider was reached after all: there is nothing to account for. */
+  discard(): void {
+    this.#recorded = true;
+    this.#ledger.discard(this.identity.receiptId);
   }
 
   estimate(contentEvents: number) {
-    return {
-      promptTokens: estimateTokens(promptCharacters(this.identity.request)),
-      cachedPromptTokens: 0,
-      completionTokens: contentEvents,
-    };
+    const promptTokens = estimatePromptTokens(this.identity.request.body);
+    return { promptTokens, cachedPromptTokens: 0, completionTokens: contentEvents };
   }
 
   /** A LedgerEntry; put together from JSON texts. */

@@ -28,6 +28,7 @@ import { newReceiptId } from './receipt.ts';
 import { headersToRemove, refusedHeaders, tooLarge } from './request/headers.ts';
 import { endpoints, type ParsedRequest, parseRequest, serialise } from './request/parse.ts';
 import { chooseRoute, type Route } from './request/route.ts';
+import { providerError } from './response/provider-error.ts';
 import { JsonReply, type Reply, StreamReply } from './response/reply.ts';
 import type { Catalogue } from './snapshot.ts';
 
@@ -37,7 +38,9 @@ export interface CallContext {
   readonly ledger: LedgerWriter;
   readonly ends: Ends;
   readonly now: () => number;
+  /** The whole time of a JSON reply, and the time to the first byte of a stream before the next region is tried. */
   readonly upstreamTimeoutS: number;
+  readonly firstByteTimeoutS: number;
 }
 
 const chunkObjects = { chat: 'chat.completion.chunk', completions: 'text_completion', embeddings: '' } as const;
@@ -70,11 +73,11 @@ export class Call implements Processor {
     const record = this.#record;
     this.#reply?.close();
     if (!record || record.recorded) return;
-    const contentEvents = this.#reply?.contentEvents ?? null;
+    const seen = this.#reply?.seen ?? null;
     const { ends } = this.#context;
     ends
       .ask(record.identity.receiptId)
-      .then((by) => (by === 'nobody' ? undefined : record.breakOff(by, contentEvents).saved))
+      .then((by) => (by === 'nobody' ? undefined : record.breakOff(by, seen).saved))
       .catch(this.#call.fail);
   }
 
@@ -106,7 +109,7 @@ export class Call implements Processor {
   }
 
   #send(request: ParsedRequest, route: Route, caller: Caller, catalogue: Catalogue): void {
-    const { ledger, now, upstreamTimeoutS } = this.#context;
+    const { ledger, now } = this.#context;
     const nowMs = now();
     const receiptId = newReceiptId(nowMs);
     const identity = {
@@ -131,9 +134,7 @@ export class Call implements Processor {
               setHeader('x-gw-cluster', route.cluster),
               // A query is no part of the API, and could hold a client's secret.
               setHeader(':path', this.#path()),
-              // Envoy reads both: other regions to try, and the whole time for a JSON reply. A stream has an idle time-out instead.
-              setHeader('x-envoy-max-retries', String(route.order.length - 1)),
-              setHeader('x-envoy-upstream-rq-timeout-ms', request.stream ? '0' : String(upstreamTimeoutS * 1000)),
+              ...this.#steering(request, route),
             ],
             removeHeaders: headersToRemove(this.#headers),
           },
@@ -142,6 +143,23 @@ export class Call implements Processor {
       },
       dynamicMetadata: gwMetadata({ receipt_id: receiptId, degraded, chunk_object: chunkObjects[request.endpoint] }),
     });
+  }
+
+  /** Headers for Envoy's router; the listener of a deployment takes them off again. */
+  #steering(request: ParsedRequest, route: Route) {
+    const { upstreamTimeoutS, firstByteTimeoutS } = this.#context;
+    const others = route.order.length - 1;
+    const timeouts = request.stream
+      ? [
+          setHeader('x-gw-stream', 'true'), // a route with an idle time-out
+          setHeader('x-envoy-upstream-rq-timeout-ms', '0'),
+          // Ends at the response headers of a stream; of JSON it would cut long completions and pay for them twice.
+          ...(others > 0
+            ? [setHeader('x-envoy-upstream-rq-per-try-timeout-ms', String(firstByteTimeoutS * 1000))]
+            : []),
+        ]
+      : [setHeader('x-envoy-upstream-rq-timeout-ms', String(upstreamTimeoutS * 1000))];
+    return [setHeader('x-envoy-max-retries', String(others)), ...timeouts];
   }
 
   #responseHeaders(request: ProcessingRequest): void {
@@ -154,12 +172,14 @@ export class Call implements Processor {
     const { receiptId } = record.identity;
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.
+      const finished = { dynamicMetadata: gwMetadata({ done: true }) };
+      if (attempts === 0) {
+        record.discard();
+        return this.#call.answer({ ...unchanged.responseHeaders, ...finished });
+      }
+      const headerMutation = { setHeaders: [setHeader('x-gw-receipt-id', receiptId)] };
       const { saved } = record.breakOff('provider', null);
-      const setHeaders = attempts > 0 ? [setHeader('x-gw-receipt-id', receiptId)] : [];
-      return answerAfter(saved, this.#call, {
-        responseHeaders: { response: { headerMutation: { setHeaders } } },
-        dynamicMetadata: gwMetadata({ done: true }),
-      });
+      return answerAfter(saved, this.#call, { responseHeaders: { response: { headerMutation } }, ...finished });
     }
     const status = Number(headers.get(':status'));
     const contentType = (headers.get('content-type') ?? '').toLowerCase();
@@ -168,7 +188,7 @@ export class Call implements Processor {
     const { addresses } = this.#context;
     if (encoding !== 'identity' || request.responseHeaders?.endOfStream) {
       // Encoded although identity was asked for, or no body at all: nothing here can be read.
-      const error = apiError(status === 200 ? 'upstream_invalid_response' : 'upstream_error');
+      const error = status === 200 ? apiError('upstream_invalid_response') : providerError(status, '');
       const { saved } = record.breakOff('provider', null);
       return answerAfter(saved, this.#call, immediate(error, errorBody(error, addresses), receiptId));
     }

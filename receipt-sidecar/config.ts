@@ -1,3 +1,4 @@
+/** The settings of the sidecar, read once from its environment. */
 import type { Addresses } from '@gw/contract/errors';
 import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
 
@@ -14,6 +15,8 @@ export interface Config {
   readonly logLevel: string;
   /** The whole time that a provider may take for a JSON reply, seconds. */
   readonly upstreamTimeoutS: number;
+  /** How long a stream may be silent at its beginning before the next region is tried, seconds. */
+  readonly firstByteTimeoutS: number;
 }
 
 export function loadConfig(environment: Environment): Config {
@@ -28,6 +31,7 @@ export function loadConfig(environment: Environment): Config {
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
     // The official SDKs wait 600 s by default; a gateway that gave up earlier would change their behaviour.
     upstreamTimeoutS: settings.integer('GW_UPSTREAM_TIMEOUT_S', 600),
+    firstByteTimeoutS: settings.integer('GW_FIRST_BYTE_TIMEOUT_S', 30),
   };
   settings.finish();
   return Object.freeze(config);

@@ -4,6 +4,9 @@
  * Invariant: each call that asks gets one answer, at the latest after `waitMs`; nothing is kept longer than that.
  */
 
+import { callEndKey } from '@gw/contract/internal/redis';
+import type { Redis } from 'ioredis';
+
 /** `nobody`: Envoy finished the reply without this process, and the client has its degraded receipt. */
 export type BrokenBy = 'client' | 'provider' | 'nobody';
 
@@ -14,13 +17,31 @@ export interface Ends {
   ask(receiptId: string): Promise<BrokenBy>;
 }
 
-export function openEnds(waitMs: number): Ends {
+/** Where sidecars leave for each other what Envoy told them: its access log goes to any one of them. */
+export interface SharedEnds {
+  put(receiptId: string, by: BrokenBy): void;
+  get(receiptId: string): Promise<BrokenBy | null>;
+}
+
+export function redisEnds(redis: Redis): SharedEnds {
+  return {
+    put: (receiptId, by) => void redis.set(callEndKey(receiptId), by, 'EX', 30).catch(() => undefined),
+    async get(receiptId) {
+      const by = await redis.get(callEndKey(receiptId)).catch(() => null);
+      return by === 'client' || by === 'provider' || by === 'nobody' ? by : null;
+    },
+  };
+}
+
+export function openEnds(waitMs: number, shared: SharedEnds): Ends {
   const told = new Map<string, BrokenBy>();
   const asking = new Map<string, (by: BrokenBy) => void>();
   return {
     tell(receiptId, by) {
       const answer = asking.get(receiptId);
       if (answer) return answer(by);
+      // Nobody here has asked: not yet, or another sidecar will.
+      shared.put(receiptId, by);
       told.set(receiptId, by);
       setTimeout(() => told.delete(receiptId), waitMs).unref();
     },
@@ -33,7 +54,7 @@ export function openEnds(waitMs: number): Ends {
           asking.delete(receiptId);
           resolve(by);
         };
-        const timer = setTimeout(() => answer('client'), waitMs);
+        const timer = setTimeout(() => void shared.get(receiptId).then((by) => answer(by ?? 'client')), waitMs);
         asking.set(receiptId, answer);
       });
     },

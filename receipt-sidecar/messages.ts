@@ -1,4 +1,5 @@
 /** Builds the answers of ext_proc, and reads the parts of its messages that the sidecar needs. */
+import { errorCatalogue } from '@gw/contract/error-catalogue';
 import type { ApiError } from '@gw/contract/errors';
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/envoy/rpc/service';
@@ -81,7 +82,8 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
         ],
       },
       body: Buffer.from(body),
-      details: `gw_${error.code}`,
+      // Into the access log: only words of our own.
+      details: error.code in errorCatalogue ? `gw_${error.code}` : 'gw_invalid_field',
     },
     ...(receiptId ? { dynamicMetadata: gwMetadata({ done: true }) } : {}),
   };

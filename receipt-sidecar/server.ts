@@ -1,5 +1,6 @@
 /** Wires the sidecar together. */
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { serveEnvoy } from '@gw/envoy/rpc/server';
 import { serveHealth } from '@gw/service/health';
 import { openLog } from '@gw/service/log';
@@ -7,7 +8,7 @@ import { openRedis, untilReady } from '@gw/service/redis';
 import { readAccessLog } from './access-log.ts';
 import { Call } from './call.ts';
 import type { Config } from './config.ts';
-import { openEnds } from './ends.ts';
+import { openEnds, redisEnds } from './ends.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import { holdCatalogue } from './snapshot.ts';
@@ -24,10 +25,16 @@ export async function startSidecar(config: Config) {
   const reader = openRedis(config.redisUrl, log, { commandTimeoutMs: 5000 });
   await Promise.all([redis, subscriber, reader].map((connection) => untilReady(connection, 2000)));
 
-  const catalogue = holdCatalogue(reader, subscriber, 1000, log);
   const spool = await openSpool(config.spoolDir, hostname());
+  const catalogue = holdCatalogue({
+    redis: reader,
+    subscriber,
+    pollMs: 1000,
+    file: join(config.spoolDir, 'catalogue.json'),
+    log,
+  });
   const ledger = openLedgerWriter({ redis, spool, now: Date.now, log });
-  const ends = openEnds(endsWaitMs);
+  const ends = openEnds(endsWaitMs, redisEnds(redis));
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,
@@ -35,6 +42,7 @@ export async function startSidecar(config: Config) {
     ends,
     now: Date.now,
     upstreamTimeoutS: config.upstreamTimeoutS,
+    firstByteTimeoutS: config.firstByteTimeoutS,
   };
 
   const server = await serveEnvoy(

@@ -3,6 +3,7 @@
  *
  * Invariant: a call keeps the catalogue that it began with; nothing here is changed after it was made.
  */
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { failoverOrder } from '@gw/contract/internal/failover-order';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotModel, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
@@ -45,32 +46,53 @@ export interface CatalogueHolder {
   stop(): void;
 }
 
+export interface CatalogueSource {
+  readonly redis: Redis;
+  readonly subscriber: Redis;
+  readonly pollMs: number;
+  /** Keeps the last catalogue, so that a sidecar can start while Redis is away. */
+  readonly file: string;
+  readonly log: Logger;
+}
+
+const textOf = (fault: unknown) => (fault instanceof Error ? fault.message.slice(0, 500) : String(fault));
+
 /** Reads at start, on every message, and every `pollMs` in case a message was lost. A bad snapshot is refused whole. */
-export function holdCatalogue(redis: Redis, subscriber: Redis, pollMs: number, log: Logger): CatalogueHolder {
+export function holdCatalogue({ redis, subscriber, pollMs, file, log }: CatalogueSource): CatalogueHolder {
   let catalogue: Catalogue | null = null;
+  const takeUp = (text: string, from: string): void => {
+    const snapshot = snapshotSchema.parse(JSON.parse(text));
+    catalogue = makeCatalogue(snapshot);
+    const { models, deployments, version } = snapshot;
+    log.info({ version, models: models.length, deployments: deployments.length, from }, 'catalogue taken up');
+  };
   const read = async (): Promise<void> => {
     const version = await redis.get(snapshotVersionKey);
     if (version === null || Number(version) === catalogue?.version) return;
     const text = await redis.get(snapshotKey);
     if (text === null) return;
-    const snapshot = snapshotSchema.parse(JSON.parse(text));
-    catalogue = makeCatalogue(snapshot);
-    log.info(
-      { version: snapshot.version, models: snapshot.models.length, deployments: snapshot.deployments.length },
-      'catalogue taken up',
-    );
+    takeUp(text, 'redis');
+    // Whole or not at all: a half-written file must not be found at the next start.
+    await writeFile(`${file}.new`, text, { mode: 0o600 });
+    await rename(`${file}.new`, file);
   };
-  const readQuietly = () =>
-    void read().catch((fault: unknown) =>
-      log.warn(
-        { fault: fault instanceof Error ? fault.message.slice(0, 500) : String(fault) },
-        'the catalogue could not be read; the last one stays',
-      ),
-    );
-  subscriber.on('ready', () => void subscriber.subscribe(snapshotChannel).catch(() => undefined));
-  subscriber.on('message', readQuietly);
-  if (subscriber.status === 'ready') void subscriber.subscribe(snapshotChannel).catch(() => undefined);
-  readQuietly();
-  const timer = setInterval(readQuietly, pollMs);
+  const readQuietly = async (): Promise<void> => {
+    await read().catch((fault: unknown) => {
+      log.warn({ fault: textOf(fault) }, 'the catalogue could not be read; the last one stays');
+    });
+    if (catalogue) return;
+    const kept = await readFile(file, 'utf8').catch(() => null);
+    try {
+      if (kept !== null && !catalogue) takeUp(kept, 'file');
+    } catch (fault) {
+      log.warn({ fault: textOf(fault) }, 'the catalogue on disk can not be read');
+    }
+  };
+  const listen = () => void subscriber.subscribe(snapshotChannel).catch(() => undefined);
+  subscriber.on('ready', listen);
+  subscriber.on('message', () => void readQuietly());
+  if (subscriber.status === 'ready') listen();
+  void readQuietly();
+  const timer = setInterval(() => void readQuietly(), pollMs);
   return { current: () => catalogue, stop: () => clearInterval(timer) };
 }

@@ -6,8 +6,9 @@ export const ledgerEntrySchema = z.object({
   accountId: z.string(),
   keyId: z.string(),
   endpoint: z.string(),
-  receipt: receiptSchema,
-  routingTrace: routingTraceSchema.nullable(),
+  // Open, unlike the public schema: during an upgrade a newer sidecar may write a field that this reader does not know.
+  receipt: z.looseObject(receiptSchema.shape),
+  routingTrace: z.looseObject(routingTraceSchema.shape).nullable(),
   /** Everything that the numbers were made from: the argument of `assess` in the methodology package. */
   facts: z.unknown().nullable(),
   /** The client was shown this receipt for certain: it replaces another of this id and version that came before it. */

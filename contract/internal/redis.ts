@@ -28,3 +28,6 @@ export const pendingLeaseMs = 30_000;
 
 /** One hash tag per account: bucket and day counter are decided in one script. */
 export const limitKey = (accountId: string, kind: string): string => `gw:limit:{${accountId}}:${kind}`;
+
+/** How a broken-off call ended, for the sidecar that asks: Envoy tells any one of them. */
+export const callEndKey = (receiptId: string): string => `gw:end:${receiptId}`;

@@ -36,7 +36,6 @@ const waitForEntriesMs = 1000;
 const gatherMs = 200;
 const firstRetryMs = 100;
 const longestRetryMs = 5000;
-const deadLetters = 10_000;
 
 export function startIngester(options: IngesterOptions): Ingester {
   const { log, abandonedAfterMs = 30_000 } = options;
@@ -118,7 +117,8 @@ async function finish({ db, redis, log }: IngesterOptions, entries: readonly Ent
   const transaction = redis.multi();
   for (const { entry, reason } of dead) {
     log.error({ entry: entry.streamId, reason }, 'a ledger entry can not be ingested and was set aside');
-    transaction.xadd(deadLedgerStream, 'MAXLEN', '~', deadLetters, '*', 'entry', entry.text ?? '', 'reason', reason);
+    // Never trimmed: somebody has to look at each.
+    transaction.xadd(deadLedgerStream, '*', 'entry', entry.text ?? '', 'reason', reason);
   }
   await transaction
     .xack(ledgerStream, ledgerGroup, ...ids)

@@ -12,6 +12,8 @@ import type { Spool } from './spool.ts';
 export interface LedgerWriter {
   /** A call is on its way to a provider: if this process dies, the control plane closes the receipt as degraded. */
   begin(receiptId: string, entry: string): void;
+  /** The call reached no provider: its pending receipt is taken back. */
+  discard(receiptId: string): void;
   /** The receipt is made. Resolves when it is safe, at the latest after the write time-out. Never rejects. */
   finish(receiptId: string, entry: string): Promise<void>;
   stop(): Promise<void>;
@@ -88,6 +90,11 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       // degraded receipt of a call whose sidecar dies.
       redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS).catch(() => undefined);
       redis.zadd(pendingReceiptsKey, now() + pendingLeaseMs, receiptId).catch(() => undefined);
+    },
+    discard(receiptId) {
+      underWay.delete(receiptId);
+      redis.unlink(receiptKey(receiptId)).catch(() => undefined);
+      redis.zrem(pendingReceiptsKey, receiptId).catch(() => undefined);
     },
     async finish(receiptId, entry) {
       underWay.delete(receiptId);

@@ -27,7 +27,6 @@ export function refusedHeaders(headers: Headers): ApiError | null {
   const encoding = headers.get('content-encoding');
   if (encoding && encoding.trim().toLowerCase() !== 'identity')
     return apiError('invalid_content_type', { param: 'Content-Encoding' });
-  if (Number(headers.get('content-length') ?? 0) > maxBytes) return apiError('request_too_large');
   return null;
 }
 

@@ -28,8 +28,48 @@ describe('a request', () => {
     );
     expect(errorOf({ gw: { tier: 'best' } })).toEqual(refused('invalid_tier', 'gw.tier'));
     expect(errorOf({ gw: { boundary: 1 } })).toEqual(refused('invalid_boundary', 'gw.boundary'));
-    expect(errorOf({ gw: { colour: 'green' } })).toEqual(refused('invalid_colour', 'gw.colour'));
+    expect(errorOf({ gw: { colour: 'green' } })).toEqual(refused('invalid_gw', 'gw.colour'));
     expect(errorOf({ extra_body: { gw: { tier: 1 } } })).toEqual(refused('invalid_tier', 'extra_body.gw.tier'));
+  });
+
+  it('makes no code, and no long text, of what the client named', () => {
+    expect(errorOf({ logit_bias: { 50256: 500 } })).toEqual(refused('invalid_logit_bias', 'logit_bias.50256'));
+    const parsed = chat({ gw: { ['k'.repeat(1_000_000)]: 1 } });
+    expect(parsed.ok ? 0 : JSON.stringify(parsed.error).length).toBeLessThan(500);
+  });
+
+  it('refuses millions of wrong values without looking at each', () => {
+    const many = Array.from({ length: 2_000_000 }, () => 0);
+    const bytes = (fields: object) => Buffer.from(JSON.stringify({ model: 'm', ...fields }));
+    const messages = parseRequest('chat', bytes({ messages: many }));
+    expect(messages.ok ? null : messages.error.code).toBe('invalid_request');
+    const mixed = parseRequest('embeddings', bytes({ input: [...many, 'x'] }));
+    expect(mixed.ok ? null : mixed.error).toMatchObject({ code: 'invalid_input', param: 'input' });
+    const tokens = parseRequest('embeddings', bytes({ input: many }));
+    expect(tokens.ok && (tokens.request.body.input as number[]).length).toBe(2_000_000);
+  });
+
+  it('takes every form of texts and tokens, and no mixture', () => {
+    const input = (value: unknown) =>
+      parseRequest('embeddings', Buffer.from(JSON.stringify({ model: 'm', input: value }))).ok;
+    for (const good of ['a', ['a', 'b'], [1, 2], [[1], [2, 3]]]) expect(input(good), JSON.stringify(good)).toBe(true);
+    for (const bad of [
+      '',
+      [],
+      [''],
+      ['a', 1],
+      [1, 'a'],
+      [[1], 'a'],
+      [[]],
+      [1.5],
+      [-1],
+      5,
+      null,
+      {},
+      Array(2049).fill('a'),
+    ]) {
+      expect(input(bad), JSON.stringify(bad)).toBe(false);
+    }
   });
 
   it('says which required parameter is missing', () => {

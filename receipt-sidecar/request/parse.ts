@@ -9,6 +9,7 @@ import { embeddingRequestSchema } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { GwOptions } from '@gw/contract/gw-options';
 import type { z } from 'zod';
+import { boundedForSchema } from './bounds.ts';
 import { type JsonObject, parseStrictJson } from './strict-json.ts';
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings';
@@ -26,6 +27,8 @@ export interface ParsedRequest {
   readonly stream: boolean;
   /** Whether the client asked for the usage chunk of a stream. */
   readonly wantsUsage: boolean;
+  /** How many choices it asked for. */
+  readonly choices: number;
   /** The body without the gateway's own fields; `serialise` makes the provider's bytes from it. */
   readonly body: JsonObject;
 }
@@ -45,7 +48,9 @@ const refuse = (error: ApiError): Parsed => ({ ok: false, error });
 export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   const json = parseStrictJson(bytes);
   if (!json.ok) return refuse(apiError('invalid_json', { message: json.problem }));
-  const checked = schemas[endpoint].safeParse(json.value);
+  const bounded = boundedForSchema(json.value);
+  if (!bounded.ok) return bounded;
+  const checked = schemas[endpoint].safeParse(bounded.value);
   if (!checked.success) return refuse(toError(checked.error, json.value));
   const {
     gw,
@@ -66,12 +71,17 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
       options: options as GwOptions,
       stream,
       wantsUsage: stream && streamOptions?.include_usage === true,
+      choices: (typeof body.n === 'number' ? body.n : 1) * promptCount(body.prompt),
       body,
     },
   };
 }
 
-const apiErrorGw = (message: string): ApiError => fieldError('gw', message);
+const apiErrorGw = (message: string, param = 'gw'): ApiError => ({ ...fieldError('gw', message), param });
+
+/** Text completions make their choices for each prompt. */
+const promptCount = (prompt: unknown): number =>
+  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
 
 /** Key order does not make two options different. */
 const canonical = (value: unknown): string =>
@@ -91,20 +101,29 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return at;
 }
 
+/** Longest part of a client's own key that is said back. */
+const longestName = 64;
+const short = (part: PropertyKey): PropertyKey => (typeof part === 'string' ? part.slice(0, longestName) : part);
+
 /** The first problem, in the order of the schema: one error names one field. */
 function toError(error: z.ZodError, value: unknown): ApiError {
   const issue = error.issues[0];
-  if (!issue || issue.path.length === 0) {
-    if (issue?.code === 'unrecognized_keys') return fieldError('gw', issue.message);
+  if (!issue || (issue.path.length === 0 && issue.code !== 'unrecognized_keys')) {
     return apiError('invalid_json', { message: 'The body has to be a JSON object.' });
   }
-  const param = jsonPath(issue.path);
-  if (issue.code === 'unrecognized_keys')
-    return fieldError(`${param}.${issue.keys[0]}`, `\`${param}.${issue.keys[0]}\` is not a known option.`);
+  const path = issue.path.map(short);
+  const param = jsonPath(path);
+  if (issue.code === 'unrecognized_keys') {
+    // Only the options of the gateway are a closed list.
+    const unknown = `${param}.${String(short(issue.keys[0] ?? ''))}`;
+    return apiErrorGw(`\`${unknown}\` is not a known option.`, unknown);
+  }
   if (valueAt(value, issue.path) === undefined) {
     return apiError('missing_required_parameter', { message: `\`${param}\` is required.`, param });
   }
-  return fieldError(param, `\`${param}\` is not valid: ${issue.message}.`);
+  const message = `\`${param}\` is not valid: ${issue.message.slice(0, 200)}.`;
+  // A code is stable, so a key that the client chose is no part of it.
+  return path[0] === 'logit_bias' ? { ...fieldError('logit_bias', message), param } : fieldError(param, message);
 }
 
 /**
@@ -118,10 +137,4 @@ export function serialise(request: ParsedRequest, providerModel: string, takesTe
     sent.temperature = 1;
   if (stream) sent.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
   return Buffer.from(JSON.stringify(sent));
-}
-
-/** Text of the request in characters, for an estimate when a call breaks off before the provider counted. */
-export function promptCharacters(request: ParsedRequest): number {
-  const prompt = request.body.messages ?? request.body.prompt ?? request.body.input;
-  return typeof prompt === 'string' ? prompt.length : JSON.stringify(prompt ?? '').length;
 }

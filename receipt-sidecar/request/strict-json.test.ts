@@ -12,6 +12,8 @@ describe('strict JSON', () => {
   it('reads every JSON value that JSON.stringify writes, to the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        // Whole numbers beyond 2^53 are refused on purpose.
+        fc.pre(!/\d{16}/.test(JSON.stringify(value)));
         expect(parse(JSON.stringify(value))).toEqual({ ok: true, value: JSON.parse(JSON.stringify(value)) });
       }),
     );
@@ -54,7 +56,9 @@ describe('strict JSON', () => {
     expect(problem('  ')).toContain('empty');
     expect(problem('{"a":1e999}')).toContain('out of range');
     expect(problem(`{"a":-${'9'.repeat(400)}}`)).toContain('out of range');
-    expect(parse('{"a":1e300,"b":-0.5E-3}').ok).toBe(true);
+    // A whole number that would reach the provider as another one.
+    expect(problem('{"a":12345678901234567890}')).toContain('out of range');
+    expect(parse('{"a":1e300,"b":-0.5E-3,"c":9007199254740991}').ok).toBe(true);
   });
 
   it('does not take quotes, braces and commas inside strings for structure', () => {

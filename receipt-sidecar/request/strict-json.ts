@@ -89,12 +89,17 @@ function structureProblem(text: string): string | null {
     } else if ((code >= 0x30 && code <= 0x39) || code === 0x2d) {
       numberToken.lastIndex = i;
       const token = numberToken.exec(text)?.[0] ?? '-';
-      if (token.length > 3 && !Number.isFinite(Number(token)) && /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(token))
-        return 'A number in the body is out of range.';
+      if (token.length > 3 && inexact(token)) return 'A number in the body is out of range.';
       i += token.length - 1;
     }
   }
   return null;
+}
+
+/** A number that a double can not hold, or a whole number that it would change. Malformed ones are left to JSON.parse. */
+function inexact(token: string): boolean {
+  if (/^-?\d+$/.test(token)) return !Number.isSafeInteger(Number(token));
+  return /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(token) && !Number.isFinite(Number(token));
 }
 
 function unescaped(literal: string): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventStream, type StreamFacts } from './event-stream.ts';
-import { eventData, splitEvents } from './events.ts';
+import { EventSplitter, eventData } from './events.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
 const event = (value: unknown) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
@@ -12,10 +12,11 @@ const delta = (content: string, finish: string | null = null, index = 0) => ({
 const usageChunk = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } };
 
 /** Feeds `text` in pieces of the given lengths and returns the data of every event that came out. */
-function run(text: string, options: { wantsUsage?: boolean; cuts?: readonly number[] } = {}) {
+function run(text: string, options: { wantsUsage?: boolean; cuts?: readonly number[]; choices?: number } = {}) {
   const asked: StreamFacts[] = [];
   const stream = new EventStream({
     wantsUsage: options.wantsUsage ?? false,
+    expectedChoices: options.choices ?? 1,
     chunkObject: 'chat.completion.chunk',
     addresses,
     receipt: (facts) => {
@@ -33,8 +34,9 @@ function run(text: string, options: { wantsUsage?: boolean; cuts?: readonly numb
   }
   out.push(stream.end());
   const raw = Buffer.concat(out).toString('utf8');
-  const { events, rest } = splitEvents(Buffer.from(raw));
-  expect(rest.length).toBe(0);
+  const splitter = new EventSplitter();
+  const events = splitter.push(Buffer.from(raw));
+  expect(splitter.size).toBe(0);
   const data = events.map((bytesOfEvent) => eventData(bytesOfEvent.toString('utf8')));
   const chunks = data.filter((text_) => text_ !== null && text_ !== '[DONE]').map((text_) => JSON.parse(String(text_)));
   return { raw, chunks, asked, done: data.at(-1) === '[DONE]' };
@@ -82,8 +84,66 @@ describe('a stream', () => {
   it('puts the receipt on the last of several choices that finish one after the other', () => {
     const { chunks } = run(
       event(delta('', 'stop', 0)) + event(delta('', 'length', 1)) + event(usageChunk) + event('[DONE]'),
+      { choices: 2 },
     );
     expect(chunks.map((chunk) => 'gw' in chunk)).toEqual([false, true]);
+    // Also if the provider sends more choices than were asked for.
+    const more = run(event(delta('', 'stop', 0)) + event(delta('', 'stop', 1)) + event(usageChunk) + event('[DONE]'));
+    expect(more.chunks.map((chunk) => 'gw' in chunk)).toEqual([false, true]);
+  });
+
+  it('waits for no usage while a choice is still being written', () => {
+    const stream = new EventStream({
+      wantsUsage: false,
+      expectedChoices: 2,
+      chunkObject: '',
+      addresses,
+      receipt: () => {
+        throw new Error('too early');
+      },
+    });
+    expect(stream.push(Buffer.from(event(delta('', 'stop', 0)))).toString()).toBe(event(delta('', 'stop', 0)));
+    expect(stream.waiting).toBe(false);
+  });
+
+  it('takes the last usage of a provider that counts as it goes', () => {
+    const early = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 0 } };
+    for (const wantsUsage of [false, true]) {
+      const text = event(early) + event(delta('a')) + event(delta('', 'stop')) + event(usageChunk) + event('[DONE]');
+      const { chunks, asked } = run(text, { wantsUsage });
+      expect(asked).toHaveLength(1);
+      expect(asked[0]?.usage?.completionTokens).toBe(3);
+      expect(chunks.findIndex((chunk) => 'gw' in chunk)).toBe(chunks.length - 1);
+      expect(chunks.filter((chunk) => chunk.usage !== undefined)).toHaveLength(wantsUsage ? 2 : 0);
+    }
+  });
+
+  it('takes usage from the last chunk with choices, and lets nothing overtake that chunk', () => {
+    const last = { ...delta('', 'stop'), usage: usageChunk.usage };
+    const filtered = { id: 'c1', choices: [], prompt_filter_results: [] };
+    for (const wantsUsage of [false, true]) {
+      const { raw, chunks, asked } = run(`${event(last)}: note\n\n${event(filtered)}${event('[DONE]')}`, {
+        wantsUsage,
+      });
+      expect(asked[0]?.usage?.completionTokens).toBe(3);
+      expect(chunks).toEqual([{ ...last, gw: { id: 'r' }, routing_trace: { policy: 'p' } }, filtered]);
+      expect(raw.indexOf(': note')).toBeGreaterThan(raw.indexOf('"gw"'));
+    }
+  });
+
+  it('bounds an event that never ends', () => {
+    const asked: StreamFacts[] = [];
+    const receipt = (facts: StreamFacts) => {
+      asked.push(facts);
+      return { gw: '{}', routingTrace: '{}' };
+    };
+    const stream = new EventStream({ wantsUsage: false, expectedChoices: 1, chunkObject: '', addresses, receipt });
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    let out = '';
+    for (let count = 0; count < 20 && out === ''; count++) out = stream.push(piece).toString();
+    expect(out).toContain('upstream_invalid_response');
+    expect(stream.waiting).toBe(false);
+    expect(asked).toHaveLength(1);
   });
 
   it('makes a chunk of its own when nothing with choices was left to carry the receipt', () => {
@@ -95,7 +155,13 @@ describe('a stream', () => {
   });
 
   it('ends with one error event and no [DONE] when the provider reports an error or sends rubbish', () => {
-    for (const bad of [event({ error: { message: 'secret detail' } }), 'data: {"broken\n\n']) {
+    const failures = [
+      event({ error: { message: 'secret detail' } }),
+      event({ object: 'error', message: 'secret detail' }),
+      'event: error\ndata: {"message":"secret detail"}\n\n',
+      'data: {"broken\n\n',
+    ];
+    for (const bad of failures) {
       const { raw, chunks, asked, done } = run(event(delta('a')) + bad + event(delta('b')) + event('[DONE]'));
       expect(chunks).toHaveLength(2);
       expect(chunks[1].error.type).toBe('inference_error');

@@ -7,7 +7,7 @@
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import type { Usage } from '../receipt.ts';
-import { dataEvent, eventData, splitEvents } from './events.ts';
+import { dataEvent, EventSplitter, eventData } from './events.ts';
 import { type Additions, addToObject, parseObject, withoutForgery } from './json-body.ts';
 import { readUsage } from './usage.ts';
 
@@ -22,6 +22,8 @@ export interface StreamFacts {
 
 export interface EventStreamOptions {
   readonly wantsUsage: boolean;
+  /** How many choices the request asked for: the last one to finish carries the receipt. */
+  readonly expectedChoices: number;
   /** `chat.completion.chunk` or `text_completion`, for a chunk of our own. */
   readonly chunkObject: string;
   readonly addresses: Addresses;
@@ -35,11 +37,20 @@ interface Held {
   readonly chunk: Chunk;
 }
 
+/** An event larger than this is no completion chunk. */
+const maxEventBytes = 16 * 1024 * 1024;
+const unreadable = apiError('upstream_invalid_response', {
+  message: 'The model provider sent an event that could not be read.',
+});
+const failedMidway = apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' });
+
 export class EventStream {
   readonly #options: EventStreamOptions;
-  #partial: Buffer = Buffer.alloc(0);
-  /** The chunk that may be the last one with choices; it waits for the usage. */
+  readonly #splitter = new EventSplitter();
+  /** The chunk that is the last one with choices; it waits for the usage. What comes behind it waits in `#behind`. */
   #held: Held | null = null;
+  #behind: Buffer[] = [];
+  readonly #finishedChoices = new Set<unknown>();
   #usage: Usage | null = null;
   #contentEvents = 0;
   /** What a chunk of our own takes from the provider's, so that it fits into the stream. */
@@ -56,12 +67,12 @@ export class EventStream {
 
   /** Whether something has to wait for more bytes. */
   get waiting(): boolean {
-    return this.#held !== null || this.#partial.length > 0;
+    return this.#held !== null || this.#splitter.size > 0;
   }
 
-  /** Whether the receipt has been asked for. */
-  get finished(): boolean {
-    return this.#finished;
+  /** Whether only the usage is missing. */
+  get holding(): boolean {
+    return this.#held !== null;
   }
 
   get facts(): StreamFacts {
@@ -70,16 +81,15 @@ export class EventStream {
 
   /** Takes bytes; returns what can go out. Bytes of an unfinished event and of a held chunk come out later. */
   push(bytes: Buffer): Buffer {
-    const { events, rest } = splitEvents(this.#partial.length > 0 ? Buffer.concat([this.#partial, bytes]) : bytes);
-    this.#partial = rest;
-    for (const event of events) this.#event(event);
+    if (this.#closed) return Buffer.alloc(0);
+    for (const event of this.#splitter.push(bytes)) this.#event(event);
+    if (this.#splitter.size > maxEventBytes) this.#fail(unreadable);
     return this.#take();
   }
 
   /** The stream is over, in order: what was still waiting, and the receipt if it has not gone out. */
   end(): Buffer {
-    const last = this.#partial;
-    this.#partial = Buffer.alloc(0);
+    const last = this.#splitter.end();
     // A provider may leave out the last blank line.
     if (last.length > 0) this.#event(Buffer.concat([last, Buffer.from('\n\n')]));
     this.#finish();
@@ -98,89 +108,81 @@ export class EventStream {
     return out;
   }
 
+  /** Sends in the order of the provider: nothing overtakes a held chunk. */
+  #send(bytes: Buffer): void {
+    (this.#held ? this.#behind : this.#out).push(bytes);
+  }
+
   #event(bytes: Buffer): void {
     if (this.#closed) return;
     const event = bytes.toString('utf8');
     const data = eventData(event);
-    if (data === null) {
-      this.#out.push(bytes);
-      return;
-    }
+    if (data === null) return this.#send(bytes);
     if (data === '[DONE]') {
       this.#finish();
-      this.#out.push(bytes);
-      return;
+      return this.#send(bytes);
     }
     const chunk = parseObject(data);
-    if (!chunk)
-      this.#fail(
-        apiError('upstream_invalid_response', { message: 'The model provider sent an event that could not be read.' }),
-      );
-    else if (chunk.error)
-      this.#fail(apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' }));
+    if (!chunk) this.#fail(unreadable);
+    else if (isError(event, chunk)) this.#fail(failedMidway);
     else this.#chunk(bytes, data, chunk);
   }
 
   #chunk(bytes: Buffer, data: string, chunk: Chunk): void {
     if (this.#origin.id === undefined) this.#origin = { id: chunk.id, created: chunk.created, model: chunk.model };
-    const usage = readUsage(chunk.usage);
-    if (usage && !this.#finished) this.#usage = usage;
+    // Some providers count as they go: the last word counts.
+    this.#usage = readUsage(chunk.usage) ?? this.#usage;
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
-    if (choices.length === 0 && chunk.usage) {
-      this.#usageChunk(data, chunk);
+    if (choices.length === 0 && chunk.usage) return this.#usageChunk(data, chunk);
+    if (choices.some(hasContent)) this.#contentEvents += 1;
+    const finishing = choices.filter(isFinished);
+    for (const choice of finishing) this.#finishedChoices.add((choice as { index?: unknown }).index);
+    if (choices.length > 0) this.#release();
+    const last = finishing.length > 0 && this.#finishedChoices.size >= this.#options.expectedChoices;
+    if (last && !this.#finished) {
+      this.#held = { text: data, chunk };
       return;
     }
-    if (choices.length > 0) {
-      this.#release();
-      if (choices.some(hasContent)) this.#contentEvents += 1;
-      if (!this.#options.wantsUsage && !this.#finished && choices.some(isFinished)) {
-        this.#held = { text: data, chunk };
-        return;
-      }
-    }
     const clean = withoutForgery(data, chunk);
-    this.#out.push(clean === data ? bytes : dataEvent(clean));
+    this.#send(clean === data ? bytes : dataEvent(clean));
   }
 
   #usageChunk(data: string, chunk: Chunk): void {
+    const last = this.#held !== null;
     if (!this.#options.wantsUsage) {
       // The gateway asked for it, not the client.
-      this.#finish();
+      if (last) this.#finish();
       return;
     }
-    const additions = this.#finished ? {} : this.#receipt();
-    this.#out.push(dataEvent(addToObject(data, chunk, additions)));
+    this.#release();
+    const additions = last && !this.#finished ? this.#receipt() : {};
+    this.#send(dataEvent(addToObject(data, chunk, additions)));
   }
 
-  /** Sends the held chunk as it is: another one with choices came after it. */
-  #release(): void {
+  /** Sends the held chunk as it is, and what waits behind it. */
+  #release(additions: Additions = {}): void {
     if (!this.#held) return;
     const { text, chunk } = this.#held;
     this.#held = null;
-    this.#out.push(dataEvent(withoutForgery(text, chunk)));
+    this.#out.push(dataEvent(addToObject(text, chunk, additions)), ...this.#behind);
+    this.#behind = [];
   }
 
   #finish(): void {
-    if (this.#finished) {
-      this.#release();
-      return;
-    }
+    if (this.#finished || this.#closed) return this.#release();
     const additions = this.#receipt();
-    const held = this.#held;
-    this.#held = null;
-    if (held) this.#out.push(dataEvent(addToObject(held.text, held.chunk, additions)));
-    else if (!this.#closed) {
-      const own = { ...this.#origin, object: this.#options.chunkObject, choices: [] };
-      this.#out.push(dataEvent(addToObject(JSON.stringify(own), own, additions)));
-    }
+    if (this.#held) return this.#release(additions);
+    const own = { ...this.#origin, object: this.#options.chunkObject, choices: [] };
+    this.#send(dataEvent(addToObject(JSON.stringify(own), own, additions)));
   }
 
   #fail(error: ApiError): void {
     this.#release();
     this.#failed = true;
     this.#closed = true;
+    this.#splitter.end();
     if (!this.#finished) this.#receipt();
-    this.#out.push(dataEvent(errorBody(error, this.#options.addresses)));
+    this.#send(dataEvent(errorBody(error, this.#options.addresses)));
   }
 
   #receipt(): Required<Additions> {
@@ -188,6 +190,10 @@ export class EventStream {
     return this.#options.receipt(this.facts);
   }
 }
+
+/** Providers wrap the news of a failure in several ways. */
+const isError = (event: string, chunk: Chunk): boolean =>
+  Boolean(chunk.error) || chunk.object === 'error' || chunk.type === 'error' || /^event:\s*error\s*$/m.test(event);
 
 const text = (value: unknown): boolean => typeof value === 'string' && value !== '';
 

@@ -12,15 +12,39 @@ function endOfEvent(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** Splits off the whole events; the rest is the beginning of the next one. */
-export function splitEvents(bytes: Buffer): { events: Buffer[]; rest: Buffer } {
-  const events: Buffer[] = [];
-  let from = 0;
-  for (let end = endOfEvent(bytes, from); end !== -1; end = endOfEvent(bytes, from)) {
-    events.push(bytes.subarray(from, end));
-    from = end;
+/** Gathers bytes and gives out whole events. */
+export class EventSplitter {
+  /** The beginning of the next event: an event without a line end in it is only joined when that comes. */
+  #parts: Buffer[] = [];
+  /** Bytes of the unfinished event. */
+  size = 0;
+
+  push(bytes: Buffer): Buffer[] {
+    this.#parts.push(bytes);
+    this.size += bytes.length;
+    if (!bytes.includes(lineFeed)) return [];
+    const whole = this.#parts.length === 1 ? bytes : Buffer.concat(this.#parts);
+    const events: Buffer[] = [];
+    // An end can lie across two pieces: three bytes of what came before belong to the search.
+    let search = Math.max(0, whole.length - bytes.length - 3);
+    let from = 0;
+    for (let end = endOfEvent(whole, search); end !== -1; end = endOfEvent(whole, search)) {
+      events.push(whole.subarray(from, end));
+      from = end;
+      search = end;
+    }
+    this.#parts = from === whole.length ? [] : [whole.subarray(from)];
+    this.size = whole.length - from;
+    return events;
   }
-  return { events, rest: bytes.subarray(from) };
+
+  /** What is left, and nothing after it. */
+  end(): Buffer {
+    const rest = Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.size = 0;
+    return rest;
+  }
 }
 
 /** The data of an event: its `data:` lines joined; null if it has none (a comment, say). */

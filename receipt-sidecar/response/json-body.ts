@@ -10,6 +10,17 @@ export interface Additions {
   readonly routingTrace?: string;
 }
 
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Null if the bytes are not UTF-8: decoded all the same, they would reach the client altered. */
+export function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
 /** Null if `text` is not a JSON object. */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {

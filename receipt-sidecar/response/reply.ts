@@ -4,7 +4,7 @@ import type { ProcessorCall } from '@gw/envoy/rpc/service';
 import type { CallRecord } from '../call-record.ts';
 import { answerAfter, gwMetadata, replaceChunk, setHeader, unchanged } from '../messages.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
-import { addToObject, parseObject } from './json-body.ts';
+import { addToObject, decodeUtf8, parseObject } from './json-body.ts';
 import { providerError } from './provider-error.ts';
 import { readUsage } from './usage.ts';
 
@@ -16,8 +16,8 @@ export interface ReplyContext {
 
 export interface Reply {
   chunk(bytes: Buffer, end: boolean): void;
-  /** Chunks with content seen so far; null where nothing can be counted. */
-  readonly contentEvents: number | null;
+  /** What a stream has shown so far; null where nothing can be counted. */
+  readonly seen: StreamFacts | null;
   /** The call is over. */
   close(): void;
 }
@@ -30,7 +30,7 @@ const done = { dynamicMetadata: gwMetadata({ done: true }) };
 /** A reply that Envoy has buffered whole: its headers can still be changed. */
 export class JsonReply implements Reply {
   readonly #context: ReplyContext & { readonly status: number };
-  readonly contentEvents = null;
+  readonly seen = null;
 
   constructor(context: ReplyContext & { readonly status: number }) {
     this.#context = context;
@@ -39,14 +39,11 @@ export class JsonReply implements Reply {
   chunk(bytes: Buffer): void {
     const { record, status, call } = this.#context;
     if (bytes.length > maxJsonBytes) return this.#fail(apiError('upstream_invalid_response'));
-    const text = bytes.toString('utf8');
-    const value = status === 200 ? parseObject(text) : null;
-    if (!value || value.error)
-      return this.#fail(
-        status === 200 && !value
-          ? apiError('upstream_invalid_response')
-          : providerError(status === 200 ? 500 : status, text),
-      );
+    const text = decodeUtf8(bytes);
+    if (status !== 200) return this.#fail(providerError(status, text ?? ''));
+    const value = text === null ? null : parseObject(text);
+    if (text === null || !value) return this.#fail(apiError('upstream_invalid_response'));
+    if (value.error) return this.#fail(apiError('upstream_error'));
     const usage = readUsage(value.usage);
     const recorded = record.finish({ status: 'complete', usage, usageSource: usage ? 'provider' : null });
     const body = Buffer.from(addToObject(text, value, recorded));
@@ -80,8 +77,11 @@ export class JsonReply implements Reply {
   }
 }
 
-/** A held chunk waits at most this long for the usage, ms: well within Envoy's patience with one answer. */
+/** Half an event, or a chunk that waits for the usage, is held this long, ms: well within Envoy's patience with one answer. */
 const holdMs = 500;
+/** Then Envoy is asked for more patience, once, since the usage is worth waiting for; after this long it will not come. */
+const usageHoldMs = 3000;
+const patience = { overrideMessageTimeout: { seconds: usageHoldMs / 1000 + 1, nanos: 0 } };
 /** Above this many unanswered bytes Envoy could stop reading, so what is whole goes out. */
 const holdBytes = 64 * 1024;
 
@@ -100,20 +100,22 @@ export class StreamReply implements Reply {
   #saved: Promise<void> | null = null;
   #queue: { readonly bytes: Buffer; readonly end: boolean }[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #patient = false;
 
   constructor(context: ReplyContext & { readonly chunkObject: string }) {
     this.#context = context;
     const { record, addresses, chunkObject } = context;
     this.#events = new EventStream({
       wantsUsage: record.identity.request.wantsUsage,
+      expectedChoices: record.identity.request.choices,
       chunkObject,
       addresses,
       receipt: (facts) => this.#receipt(facts),
     });
   }
 
-  get contentEvents(): number {
-    return this.#events.facts.contentEvents;
+  get seen(): StreamFacts {
+    return this.#events.facts;
   }
 
   chunk(bytes: Buffer, end: boolean): void {
@@ -143,6 +145,12 @@ export class StreamReply implements Reply {
   /** The usage, or the rest of an event, did not come in time. */
   #release(): void {
     this.#timer = undefined;
+    if (this.#events.holding && !this.#patient) {
+      this.#patient = true;
+      this.#context.call.answer(patience);
+      this.#timer = setTimeout(() => this.#release(), usageHoldMs);
+      return;
+    }
     const out = this.#events.giveUpWaiting();
     if (out.length > 0) this.#ready.push(out);
     if (!this.#saved) this.#flush(null);

@@ -19,6 +19,3 @@ export function readUsage(usage: unknown): Usage | null {
   const cached = count(field(field(usage, 'prompt_tokens_details'), 'cached_tokens')) ?? 0;
   return { promptTokens, cachedPromptTokens: Math.min(cached, promptTokens), completionTokens };
 }
-
-/** A rough count where no provider counted: four characters to a token, as OpenAI's rule of thumb says for English. */
-export const estimateTokens = (characters: number): number => Math.ceil(characters / 4);

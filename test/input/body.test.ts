@@ -122,6 +122,17 @@ describe('the type of a body', () => {
   it('has to be JSON', refused({ headers: { 'content-type': 'text/plain' } }, 'Content-Type'));
   it('is not a form', refused({ headers: { 'content-type': 'application/x-www-form-urlencoded' } }, 'Content-Type'));
   it('is no other JSON', refused({ headers: { 'content-type': 'application/json-patch+json' } }, 'Content-Type'));
+  it.each(['application/grpc', 'application/grpc+proto', 'Application/gRPC-web'])('is not %s', async (type) => {
+    // Envoy would answer these with 200 and nothing in it, on every path and for every refusal.
+    for (const sent of [
+      { body: chatBody() },
+      { key: null, body: chatBody() },
+      { method: 'GET', path: '/nope', key: null },
+    ]) {
+      const reply = await send({ ...sent, headers: { 'content-type': type } });
+      expectRefusal(reply, invalid('invalid_content_type', 'Content-Type'));
+    }
+  });
   it('is in UTF-8', refused({ headers: { 'content-type': 'application/json; charset=latin1' } }, 'Content-Type'));
   it(
     'is not gzip',

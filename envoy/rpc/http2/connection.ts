@@ -6,9 +6,11 @@
  * writes leaves in one system call.
  *
  * Invariants: a stream's `closed` is called exactly once, however it ends; bytes to a peer never exceed its flow-control
- * windows; what one peer may make us hold is bounded.
+ * windows; frames and header blocks are bounded. How much of messages a peer may leave half sent is not: only Envoy,
+ * behind the internal token, gets that far.
  */
 import type { Socket } from 'node:net';
+import { checkFrame } from './frame-check.ts';
 import { type Frame, FrameReader } from './frame-reader.ts';
 import {
   errorCode,
@@ -18,6 +20,7 @@ import {
   goAway,
   headerBytes,
   maxFrameSize,
+  maxWindow,
   readSettings,
   reset,
   settingId,
@@ -35,7 +38,6 @@ export type OpenStream = (headers: ReadonlyMap<string, string>, stream: Http2Str
 
 /** Room that we give: a message of 64 MiB arrives without waiting for us. */
 const streamWindow = 80 * 1024 * 1024;
-const maxWindow = 0x7fffffff;
 const initialWindow = 65_535;
 const maxStreams = 10_000;
 /** Room is given back in portions of this size. */
@@ -165,6 +167,7 @@ export class Http2Connection {
 
   #frame(received: Frame): void {
     const { type, flags, stream: id, payload } = received;
+    checkFrame(received);
     this.#headerBlocks.admit(received);
     switch (type) {
       case frameType.data:
@@ -187,7 +190,6 @@ export class Http2Connection {
         if ((flags & flag.ack) === 0) this.#outbox.write(frame(frameType.ping, flag.ack, 0, payload));
         return;
       case frameType.windowUpdate:
-        if (payload.length !== 4) throw new ProtocolError(errorCode.frameSize, 'a window update of another size');
         return this.#widen(id, payload.readUInt32BE(0) & 0x7fffffff);
       default:
         // GOAWAY (the peer closes by itself), PRIORITY, and what later versions add.
@@ -212,6 +214,7 @@ export class Http2Connection {
   }
 
   #data(flags: number, id: number, payload: Buffer): void {
+    if (id > this.#lastStream) throw new ProtocolError(errorCode.protocol, 'data of a stream that was never opened');
     const stream = this.#streams.get(id);
     this.#received += payload.length;
     if (this.#received >= refillAt) {

@@ -67,6 +67,9 @@ export const reset = (stream: number, code: number): Buffer => frame(frameType.r
 export const goAway = (lastStream: number, code: number): Buffer =>
   frame(frameType.goAway, 0, 0, Buffer.concat([uint32(lastStream), uint32(code)]));
 
+/** The largest flow-control window. */
+export const maxWindow = 0x7fffffff;
+
 export const settingId = { initialWindowSize: 4, maxFrameSize: 5 } as const;
 
 export function settings(values: Readonly<Record<number, number>>): Buffer {
@@ -79,10 +82,16 @@ export function settings(values: Readonly<Record<number, number>>): Buffer {
   return frame(frameType.settings, 0, 0, payload);
 }
 
+/** Throws ProtocolError for a value that no peer may choose. */
 export function readSettings(payload: Buffer): Map<number, number> {
   const values = new Map<number, number>();
   for (let at = 0; at + 6 <= payload.length; at += 6)
     values.set(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
+  if ((values.get(settingId.initialWindowSize) ?? 0) > maxWindow) {
+    throw new ProtocolError(errorCode.flowControl, 'a window above its limit');
+  }
+  const frameSize = values.get(settingId.maxFrameSize) ?? 16_384;
+  if (frameSize < 16_384 || frameSize > 0xffffff) throw new ProtocolError(errorCode.protocol, 'no such frame size');
   return values;
 }
 

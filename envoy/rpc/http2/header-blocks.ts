@@ -9,6 +9,7 @@ import { HpackDecoder } from './hpack.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 const maxBlockBytes = 64 * 1024;
+const maxParts = 64;
 
 export interface HeaderBlock {
   readonly stream: number;
@@ -38,7 +39,8 @@ export class HeaderBlocks {
     if (!open) return null;
     open.parts.push(part);
     open.size += part.length;
-    if (open.size > maxBlockBytes) throw new ProtocolError(errorCode.calm, 'too many headers');
+    if (open.size > maxBlockBytes || open.parts.length > maxParts)
+      throw new ProtocolError(errorCode.calm, 'too many headers');
     if ((flags & flag.endHeaders) === 0) return null;
     this.#open = null;
     const block = open.parts.length === 1 ? part : Buffer.concat(open.parts);

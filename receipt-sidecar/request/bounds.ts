@@ -1,0 +1,54 @@
+/**
+ * Keeps the schema check cheap, whatever a client sends: the check looks at every value and remembers every problem, so
+ * that 10 MiB of wrong ones would take seconds and gigabytes.
+ *
+ * Invariant: what the schema gets to see has at most `maxValues` values. Texts and tokens to embed or complete, which may
+ * be millions of numbers, are checked here and stand in front of the schema as one text.
+ */
+
+import { maxTexts } from '@gw/contract/embeddings';
+import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+
+const maxValues = 50_000;
+
+export type Bounded = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: ApiError };
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+const isTokens = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isToken);
+
+function isTextOrTokens(value: unknown): boolean {
+  if (!Array.isArray(value)) return isText(value);
+  if (typeof value[0] === 'number') return isTokens(value);
+  return value.length > 0 && value.length <= maxTexts && value.every(typeof value[0] === 'string' ? isText : isTokens);
+}
+
+/** Counts values, and stops when there are too many. */
+function countValues(value: unknown, budget: number): number {
+  if (value === null || typeof value !== 'object') return 1;
+  let count = 1;
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    count += countValues(inner, budget - count);
+    if (count > budget) return count;
+  }
+  return count;
+}
+
+/** The body as the schema may see it. */
+export function boundedForSchema(body: unknown): Bounded {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return { ok: true, value: body };
+  const light: Record<string, unknown> = { ...body };
+  for (const field of ['input', 'prompt']) {
+    if (!Array.isArray(light[field])) continue;
+    if (!isTextOrTokens(light[field])) {
+      const message = `\`${field}\` is not valid: a text, up to ${maxTexts} texts, a list of tokens, or up to ${maxTexts} such lists.`;
+      return { ok: false, error: fieldError(field, message) };
+    }
+    light[field] = 'checked';
+  }
+  if (countValues(light, maxValues) <= maxValues) return { ok: true, value: light };
+  return {
+    ok: false,
+    error: apiError('invalid_request', { message: `The body holds more than ${maxValues} values.` }),
+  };
+}
