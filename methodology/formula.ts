@@ -26,7 +26,16 @@ const strict =
     return values === null ? null : call(...values);
   };
 
-/** `sum12` rounds to 12 significant digits of the sum; `part12(n, …)` is the n-th of the parts, so rounded. */
+/** What the functions mean, for readers of a methodology; those not listed are as in mathematics. */
+export const functionTexts = {
+  sum12: 'the sum of the parts, each rounded to the last place of the 12 significant digits of their sum',
+  part12: 'part12(n, parts): the n-th of the parts of sum12(parts), so rounded',
+  known_or: 'known_or(a, b): a if it is known, else b',
+  at_most: 'at_most(a, b): the lesser of both, or a if b is not known',
+  unknown: 'the absence of a value; an operation on it has no value',
+  evaluation: 'IEEE 754 double precision, in the order of the text',
+} as const;
+
 const functions: Readonly<Record<string, (args: readonly Value[]) => Value>> = {
   min: strict(Math.min),
   max: strict(Math.max),

@@ -1,7 +1,182 @@
-import { expect, it } from 'vitest';
-import { recomputeMany } from './testdata/lineages.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { assess } from './assess.ts';
+import { digestOf } from './digest.ts';
+import { type Lineage, lineageOf } from './lineage.ts';
+import { recompute, verify } from './recompute.ts';
+import { call } from './testdata/facts.ts';
+import { recomputeMany, type Sample, sampleOf, samples } from './testdata/lineages.ts';
+import { shapes } from './testdata/telemetry.ts';
 
-it('for 2,000', () => {
-  const t = performance.now();
-  console.log(recomputeMany(2000), performance.now() - t);
+function sample(facts = call, methodology: 'gw-1.0' | 'gw-1.1' = 'gw-1.1'): Sample {
+  const made = sampleOf(facts, methodology);
+  if (made === null) throw new Error('This call has no receipt.');
+  return made;
+}
+const range = { ...call.model, activeParametersB: { min: 44, max: 132 }, totalParametersB: { min: 440, max: 440 } };
+const proxy = { ...call, requestedTier: 'proxy', upstreamLatencyS: 9 } as const;
+const kinds: readonly [string, Sample][] = [
+  ['parametric', sample({ ...call, upstreamLatencyS: 9 })],
+  ['parametric range, narrow', sample({ ...call, model: range, boundary: 'narrow' })],
+  ['proxy', sample(proxy)],
+  ['gw-1.0', sample(call, 'gw-1.0')],
+  ...Object.entries(shapes).map(([name, read]): [string, Sample] => [name, sample({ ...call, telemetry: read(0.25) })]),
+];
+
+type Path = readonly (string | number)[];
+
+/** Every leaf of the first kind, and of each other one every fifth, which share most of their steps with the first. */
+const looked = (lineage: Lineage, name: string): Path[] =>
+  leaves(lineage).filter((_, index) => name === 'parametric' || index % 5 === name.length % 5);
+
+/** Every number, text, boolean and null in a JSON value. */
+function leaves(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return Object.entries(value).flatMap(([key, item]) => leaves(item, [...path, key]));
+}
+
+/** Calls `look` with one leaf changed in place; afterwards it is as before. */
+function whileChanged<T>(lineage: Lineage, path: Path, look: (changed: Lineage) => T): T {
+  let holder: Record<string, unknown> = lineage as unknown as Record<string, unknown>;
+  for (const key of path.slice(0, -1)) holder = holder[key] as Record<string, unknown>;
+  const last = path.at(-1) ?? '';
+  const before = holder[last];
+  holder[last] = other(before);
+  const seen = look(lineage);
+  holder[last] = before;
+  return seen;
+}
+
+/** Another value close by: one more, a double's neighbour, one more letter. */
+function other(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? value + 1 : value * (1 + Number.EPSILON);
+  if (typeof value === 'boolean') return !value;
+  return value === null ? 1 : `${value} `;
+}
+
+const reseal = ({ digest: _, ...content }: Lineage): Lineage => ({ ...content, digest: digestOf(content) });
+
+describe('a lineage', () => {
+  it('gives the numbers of 2,000 random receipts to the last digit, over all tiers and methodologies', () => {
+    const { measured, same } = recomputeMany(2000);
+    expect(same).toBe(2000);
+    expect(measured).toBeGreaterThan(100);
+  }, 60_000);
+
+  it('is the same after any JSON store, also one that reorders keys', () => {
+    fc.assert(
+      fc.property(samples, ({ impact, lineage }) => {
+        const reordered = JSON.parse(JSON.stringify(lineage), (_key, value) =>
+          typeof value === 'object' && value !== null && !Array.isArray(value)
+            ? Object.fromEntries(Object.entries(value).reverse())
+            : value,
+        );
+        expect(recompute(reordered)).toEqual({ ok: true, impact });
+        expect(verify(reordered, { ...impact })).toEqual({ ok: true, impact });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('is refused with the reason of the receipt', () => {
+    expect(lineageOf({ ...call, grid: null })).toEqual(assess({ ...call, grid: null }));
+  });
+
+  it('keeps a figure that was not used, with the reason', () => {
+    const { lineage } = sample({ ...call, telemetry: { source: 'greenpt', refused: 'unknown_unit', raw: { a: 1 } } });
+    expect(lineage.telemetry).toMatchObject({ used: false, refused: 'unknown_unit', raw: { a: 1 } });
+    expect(recompute(lineage).ok).toBe(true);
+  });
+
+  it('states unit, source, version and licence of what went in', () => {
+    for (const [, { lineage }] of kinds) {
+      for (const { factors, formula, inputs, output } of lineage.steps) {
+        expect(formula).not.toBe('');
+        expect(output.unit).not.toBe('');
+        for (const factor of factors) expect(factor).toMatchObject({ unit: /./, source: /./ });
+        for (const factor of factors) expect([factor.version, factor.licence]).not.toContain(undefined);
+        for (const input of inputs) expect(input.source).not.toBe('unknown');
+      }
+    }
+    const bounded = sample().lineage.steps.find(({ id }) => id === 'request_energy');
+    expect(bounded?.uncertainty).toMatchObject({ low: expect.any(Number), high: expect.any(Number) });
+  });
+});
+
+describe('any single change is detected', () => {
+  it.each(kinds)('in a lineage of the kind %s', (name, { impact, lineage }) => {
+    expect(verify(lineage, { ...impact }).ok).toBe(true);
+    for (const path of looked(lineage, name)) {
+      const { ok } = whileChanged(lineage, path, (it) => verify(it, { ...impact }));
+      if (ok) expect.fail(`${path.join('.')} was changed unseen`);
+    }
+  });
+
+  it.each(kinds)('in a formula, factor or output of the kind %s, also if the seal is made anew', (name, kind) => {
+    const { impact, lineage } = kind;
+    const parts = new Set(['formula', 'evaluated_as', 'factors', 'output', 'uncertainty', 'origin', 'id']);
+    for (const path of looked(lineage, name)) {
+      if (path[0] !== 'steps' || !parts.has(String(path[2]))) continue;
+      const { ok } = whileChanged(lineage, path, (it) => verify(reseal(it), { ...impact }));
+      if (ok) expect.fail(`${path.join('.')} was forged unseen`);
+    }
+  });
+
+  it.each(kinds)('in an input of the kind %s with a new seal, unless the input made no difference', (_name, kind) => {
+    const { impact, lineage } = kind;
+    const unseen = leaves(lineage)
+      .filter((path) => path[0] === 'steps' && path[2] === 'inputs' && path[4] === 'value')
+      .filter((path) => whileChanged(lineage, path, (it) => verify(reseal(it), { ...impact }).ok))
+      .map(([, step, , index]) => lineage.steps[Number(step)]?.inputs[Number(index)]?.name);
+    // A time that the upstream time caps changes nothing, and a double's neighbour can vanish in twelve digits.
+    for (const name of unseen) expect(['TPS', 'TTFT', 'upstream_time', 'PUE']).toContain(name);
+  });
+
+  it.each(kinds)('in the receipt of the kind %s', (_name, { impact, lineage }) => {
+    for (const [field, value] of Object.entries(impact)) {
+      if (field === 'energy_failed_attempts_wh') continue;
+      const result = verify(lineage, { ...impact, [field]: Array.isArray(value) ? [...value, 'x'] : other(value) });
+      expect(result.ok ? [] : result.mismatches).toEqual([expect.stringContaining(`receipt.${field}: `)]);
+    }
+  });
+
+  it('in the steps: one left out, doubled, added or moved, with a new seal', () => {
+    for (const [, { lineage }] of kinds) {
+      const { steps } = lineage;
+      for (const index of [0, 5, steps.length - 1]) {
+        expect(recompute(reseal({ ...lineage, steps: steps.toSpliced(index, 1) })).ok).toBe(false);
+        const [step] = steps.slice(index);
+        if (step) expect(recompute(reseal({ ...lineage, steps: [...steps, step] })).ok).toBe(false);
+      }
+      expect(recompute(reseal({ ...lineage, steps: steps.toReversed() })).ok).toBe(false);
+    }
+  });
+
+  it('and is named', () => {
+    const { lineage } = sample();
+    const index = lineage.steps.findIndex(({ id }) => id === 'gpu_energy');
+    const result = whileChanged(lineage, ['steps', index, 'output', 'value'], recompute);
+    expect(result.ok ? [] : result.mismatches.join('\n')).toMatch(
+      /steps\.gpu_energy\.output: .* is stated, .* follows/,
+    );
+  });
+});
+
+describe('what is no lineage', () => {
+  it('gives an answer, never an exception', () => {
+    const { lineage } = sample();
+    const parts = fc.constantFrom(...Object.keys(lineage));
+    fc.assert(
+      fc.property(parts, fc.anything(), (part, value) => {
+        const broken: Lineage = { ...lineage, [part]: value };
+        expect(recompute(broken).ok).toBe(false);
+      }),
+    );
+    fc.assert(fc.property(fc.anything(), (value) => !recompute(value as Lineage).ok));
+  });
+
+  it('and a methodology that does not exist is named', () => {
+    const result = recompute(reseal({ ...sample().lineage, methodology: 'gw-9' }));
+    expect(result).toEqual({ ok: false, mismatches: ['methodology: there is no gw-9'] });
+  });
 });

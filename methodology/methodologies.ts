@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { embodied, idleShare, literatureUncertainty, prefill, serving, standIns, telemetryLimits } from './factors.ts';
+import { functionTexts } from './formula.ts';
 import { programs } from './programs.ts';
 import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
 
@@ -33,12 +34,13 @@ type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'>;
 
 interface Content {
   readonly constants: object;
+  readonly functions?: Readonly<Record<string, string>>;
   readonly steps: Readonly<Record<string, Step>>;
 }
 
 function methodology(id: MethodologyId, version: string, rules: Rules, content: Content): Methodology {
-  const { constants, steps } = content;
-  const document = JSON.stringify({ id, version, rules, constants, steps });
+  const { constants, functions, steps } = content;
+  const document = JSON.stringify({ id, version, rules, constants, functions, steps });
   const hash = `sha256:${createHash('sha256').update(document, 'utf8').digest('hex')}`;
   return { id, version, hash, document, ...rules, measures: 'telemetry' in constants, steps };
 }
@@ -54,7 +56,7 @@ const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
     'gw-1.1',
     '1.1.0',
     { idleShare, chargesInput: true },
-    { constants: { ...shared, prefill, telemetry: telemetryLimits }, steps: programs },
+    { constants: { ...shared, prefill, telemetry: telemetryLimits }, functions: functionTexts, steps: programs },
   ),
   'gw-1.0': methodology(
     'gw-1.0',

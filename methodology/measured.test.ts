@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { assess, type CallFacts, type Impact } from './assess.ts';
+import type { TelemetryReading, TelemetryResult } from './telemetry/reading.ts';
+import { exact } from './testdata/exact-decimal.ts';
+import { call, dense70b, embedding } from './testdata/facts.ts';
+import { measuredCalls, shapes } from './testdata/telemetry.ts';
+import { servesTelemetry } from './tier.ts';
+
+const measured = (shape: string, wh: number): TelemetryResult => shapes[shape]?.(wh) ?? null;
+const withReading = (telemetry: TelemetryResult, other: Partial<CallFacts> = {}): CallFacts => ({
+  ...call,
+  ...other,
+  telemetry,
+});
+
+function impact(facts: CallFacts): Impact {
+  const assessment = assess(facts);
+  if (!assessment.ok) throw new Error(assessment.explanation);
+  return assessment.impact;
+}
+
+/** Parametric: 0.40 Wh for this call, of which 0.20 Wh in the accelerators. */
+const total = measured('neuralwatt', 0.3);
+const counted = measured('gpu_counters', 0.2);
+const modelled = impact(call);
+const unknownModel = { ...dense70b, activeParametersB: null, totalParametersB: null, modelClass: null };
+
+describe('a measured total', () => {
+  it('wins in auto, is what the receipt states, and is not split', () => {
+    expect(impact(withReading(total))).toMatchObject({
+      tier: 'telemetry',
+      energy_wh: 0.3,
+      energy_accelerator_wh: null,
+      energy_host_wh: null,
+      energy_idle_wh: null,
+      energy_overhead_wh: null,
+      energy_split: 'unavailable',
+      energy_low_wh: 0.246,
+      energy_high_wh: 0.354,
+      uncertainty_basis: 'literature_default',
+      carbon_operation_g: 0.098895,
+      carbon_embodied_g: modelled.carbon_embodied_g,
+    });
+    expect(impact(withReading(total)).tier_reason).toMatch(/^auto: measured energy as reported .* not verified/);
+    expect(impact(withReading(total, { requestedTier: 'telemetry' })).tier_reason).toMatch(/^as requested/);
+  });
+
+  it('does not replace an explicit modelled tier', () => {
+    for (const requestedTier of ['proxy', 'parametric'] as const) {
+      const facts = { ...call, requestedTier };
+      expect(assess({ ...facts, telemetry: total })).toEqual(assess(facts));
+    }
+  });
+
+  it('has no embodied carbon and no SCI where the parameters are not known, and names what it leaves out', () => {
+    const { boundary_excludes, carbon_embodied_g, carbon_g, carbon_operation_g, sci_g_per_request, tier_reason } =
+      impact(withReading(total, { model: unknownModel }));
+    expect({ carbon_embodied_g, sci_g_per_request }).toEqual({ carbon_embodied_g: null, sci_g_per_request: null });
+    expect(carbon_g).toBe(carbon_operation_g);
+    expect(boundary_excludes).toContain('embodied_carbon');
+    expect(tier_reason).toContain('no model to compare it with');
+  });
+
+  it('has water only where it is known whether the overhead is in it', () => {
+    const of = (includesPue: boolean | null) => impact(withReading({ ...(total as TelemetryReading), includesPue }));
+    expect(of(null).water_ml).toBeNull();
+    expect(of(null).boundary_excludes).toContain('water');
+    expect(of(true).water_ml).toBeCloseTo((0.3 / 1.2) * (0.3 + 1.2 * 1.947), 9);
+    expect(of(false).water_ml).toBeCloseTo(0.3 * (0.3 + 1.2 * 1.947), 9);
+    expect(of(false).boundary_excludes).toContain('overhead_energy');
+    expect(of(true).boundary_excludes).not.toContain('overhead_energy');
+  });
+
+  it('cannot serve the narrow boundary: auto falls to parametric with the reason, explicit is refused', () => {
+    const narrow = impact(withReading(total, { boundary: 'narrow' }));
+    expect(narrow).toMatchObject({ tier: 'parametric', energy_split: 'modelled' });
+    expect(narrow.tier_reason).toContain('measured energy not used: a total does not tell the accelerator');
+    const explicit = assess(withReading(total, { boundary: 'narrow', requestedTier: 'telemetry' }));
+    expect(explicit).toMatchObject({ ok: false, reason: 'tier_unavailable' });
+    expect(servesTelemetry('neuralwatt', 'narrow')).toBe(false);
+    expect(servesTelemetry('neuralwatt', 'comprehensive')).toBe(true);
+    expect(servesTelemetry('gpu_counters', 'narrow')).toBe(true);
+    expect(servesTelemetry('constructor', 'comprehensive')).toBe(false);
+    expect(servesTelemetry(null, 'comprehensive')).toBe(false);
+  });
+
+  it("of the provider's EcoLogits is called an estimate, with the bounds of one", () => {
+    const value = impact(withReading(measured('ecologits_impacts', 0.3)));
+    expect(value.tier_reason).toContain("the provider's own EcoLogits estimate, not a measurement");
+    expect(value.energy_low_wh).toBeCloseTo(0.195, 9);
+    const range = impact(withReading(measured('ecologits_range', 0.3)));
+    expect(range).toMatchObject({ uncertainty_basis: 'parameter_range', energy_low_wh: 0.15, energy_high_wh: 0.6 });
+  });
+});
+
+describe('measured accelerators', () => {
+  it('stand in their component; host is modelled, idle and overhead follow', () => {
+    const figures = impact(withReading(counted));
+    expect(figures).toMatchObject({ tier: 'telemetry', energy_split: 'measured' });
+    const host = modelled.energy_host_wh ?? Number.NaN;
+    expect(figures.energy_accelerator_wh).toBeCloseTo(0.2, 10);
+    expect(figures.energy_host_wh).toBeCloseTo(host, 10);
+    expect(figures.energy_idle_wh).toBeCloseTo(0.1 * (0.2 + host), 10);
+    expect(figures.energy_overhead_wh).toBeCloseTo(0.2 * 1.1 * (0.2 + host), 10);
+    expect(figures.tier_reason).toContain('over 15 s, by share of the tokens');
+    expect(figures.tier_reason).toContain('host and idle are modelled');
+  });
+
+  it('serve the narrow boundary, also for an unknown model', () => {
+    const narrow = { boundary: 'narrow', requestedTier: 'telemetry' } as const;
+    for (const model of [dense70b, unknownModel]) {
+      expect(impact(withReading(counted, { ...narrow, model }))).toMatchObject({ energy_wh: 0.2, water_ml: null });
+    }
+    const wide = assess(withReading(counted, { model: unknownModel, requestedTier: 'telemetry' }));
+    expect(wide).toMatchObject({ ok: false, reason: 'tier_unavailable' });
+  });
+});
+
+describe('a figure that cannot be right', () => {
+  const reading = total as TelemetryReading;
+  it.each<[string, CallFacts['telemetry'], string]>([
+    ['a hundred times the modelled energy', measured('neuralwatt', 41), 'more than 100 times'],
+    ['a hundredth of it', measured('neuralwatt', 0.003), 'less than 1/100'],
+    ['zero with tokens', measured('neuralwatt', 0), 'zero for a call with tokens'],
+    ['negative', { ...reading, energyWh: -0.3, stated: null }, 'negative'],
+    ['not finite', { ...reading, energyWh: Number.NaN, stated: null }, 'not finite'],
+    ['other than stated', { ...reading, energyWh: 0.31 }, 'contradict'],
+    ['refused by its reader', { source: 'greenpt', refused: 'unknown_unit', raw: {} }, 'unit is not known'],
+    ['of the accelerators, a hundred times', measured('gpu_counters', 21), 'more than 100 times'],
+  ])(
+    '(%s) is not used: auto is modelled and says why, explicit is refused with the reason',
+    (_name, telemetry, why) => {
+      const fallback = impact({ ...call, telemetry: telemetry ?? null });
+      expect({ ...fallback, tier_reason: '' }).toEqual({ ...modelled, tier_reason: '' });
+      expect(fallback.tier_reason).toMatch(/^auto: measured energy not used: the figure was refused, /);
+      expect(fallback.tier_reason).toContain(why);
+      const explicit = assess({ ...call, requestedTier: 'telemetry', telemetry: telemetry ?? null });
+      expect(explicit).toMatchObject({ ok: false, reason: 'tier_unavailable' });
+      expect(explicit.ok ? '' : explicit.explanation).toContain(why);
+    },
+  );
+
+  it('leaves what is missing in the facts as the reason', () => {
+    const explicit = { ...withReading(total), requestedTier: 'telemetry' } as const;
+    expect(assess({ ...explicit, usage: null })).toMatchObject({ reason: 'usage_missing' });
+    expect(assess({ ...explicit, grid: null })).toMatchObject({ reason: 'grid_intensity_missing' });
+    expect(assess({ ...explicit, telemetry: null })).toMatchObject({ reason: 'tier_unavailable' });
+  });
+});
+
+it('a methodology without a measured tier pays no heed to a figure', () => {
+  for (const methodology of ['gw-1.0', 'ecologits-0.11.3'] as const) {
+    expect(assess(withReading(total), methodology)).toEqual(assess(call, methodology));
+  }
+});
+
+it('an embedding can be measured', () => {
+  const facts: CallFacts = { ...call, model: embedding };
+  const wh = impact(facts).energy_wh;
+  expect(impact({ ...facts, telemetry: measured('melious', wh * 2) })).toMatchObject({ tier: 'telemetry' });
+});
+
+it('every measured impact is a sum of its parts, within its bounds, and the same in JSON', () => {
+  let count = 0;
+  fc.assert(
+    fc.property(measuredCalls, (facts) => {
+      const assessment = assess(facts);
+      if (!assessment.ok) {
+        expect(assessment.reason).toBe('tier_unavailable');
+        return;
+      }
+      const figures = assessment.impact;
+      if (figures.tier === 'telemetry') count += 1;
+      const add = (sum: bigint, part: number | null) => sum + (part === null ? 0n : exact(part));
+      const { energy_accelerator_wh, energy_host_wh, energy_idle_wh, energy_overhead_wh, energy_split } = figures;
+      const parts = [energy_accelerator_wh, energy_host_wh, energy_idle_wh, energy_overhead_wh];
+      if (energy_split !== 'unavailable') expect(parts.reduce(add, 0n)).toBe(exact(figures.energy_wh));
+      expect([figures.carbon_operation_g, figures.carbon_embodied_g].reduce(add, 0n)).toBe(exact(figures.carbon_g));
+      expect(figures.energy_low_wh <= figures.energy_wh && figures.energy_wh <= figures.energy_high_wh).toBe(true);
+      expect(figures.carbon_low_g <= figures.carbon_g && figures.carbon_g <= figures.carbon_high_g).toBe(true);
+      expect(JSON.parse(JSON.stringify(figures))).toEqual(figures);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(count).toBeGreaterThan(200);
+});
