@@ -40,11 +40,11 @@ test('without an identity nothing is shown, and no cause either', async () => {
   });
 });
 
-test('models come whole, in the shape of the contract, and say which regions serve them', async () => {
+test('models come whole, those that chat first, and say which regions serve them', async () => {
   const list = modelListSchema.parse((await running.get('/v1/models')).json());
-  expect(list.data.map((model) => model.id)).toEqual(['sim-embed', 'sim-large', 'sim-measured', 'sim-small']);
-  expect(list).toMatchObject({ has_more: false, first_id: 'sim-embed', last_id: 'sim-small' });
-  expect(list.data[1]).toMatchObject({
+  expect(list.data.map((model) => model.id)).toEqual(['sim-large', 'sim-measured', 'sim-small', 'sim-embed']);
+  expect(list).toMatchObject({ has_more: false, first_id: 'sim-large', last_id: 'sim-embed' });
+  expect(list.data[0]).toMatchObject({
     object: 'model',
     owned_by: 'simulator',
     context_window: 131_072,
