@@ -21,7 +21,7 @@ export function readEcologitsImpacts(body: unknown): TelemetryResult {
   if (typeof min !== 'number' || typeof max !== 'number') return refuse('not_a_number');
   if (min < 0) return refuse('negative');
   if (!(min <= max)) return refuse('inconsistent');
-  return readingOf(about(raw), { ...field, value: min * 0.5 + max * 0.5, range: { min: min + 0, max } });
+  return readingOf(about(raw), { ...field, value: min * 0.5 + max * 0.5, range: { min: min + 0, max: max + 0 } });
 }
 
 const field = { field: 'impacts.energy', unit: 'kWh', tokens: null } as const;

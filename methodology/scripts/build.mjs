@@ -1,0 +1,101 @@
+/**
+ * Builds the package as it is published: a folder of its own with bundled ES modules, their types, a package.json whose
+ * exports name them, and the texts of the licences. In the workspace the sources themselves are imported.
+ *
+ * Invariant: what is published is listed here and nothing else; the folder is made anew.
+ *
+ *   node scripts/build.mjs [folder]      default: dist
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const source = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const target = resolve(process.argv[2] ?? join(source, 'dist'));
+
+/** The modules that a user of the package imports. */
+const modules = [
+  'assess',
+  'facts',
+  'grid',
+  'grid-annual',
+  'lineage',
+  'methodologies',
+  'recompute',
+  'tier',
+  'telemetry/ecologits-impacts',
+  'telemetry/energy-header',
+  'telemetry/gpu-counters',
+  'telemetry/greenpt',
+  'telemetry/melious',
+  'telemetry/neuralwatt',
+  'telemetry/reading',
+];
+
+rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+
+await build({
+  absWorkingDir: source,
+  entryPoints: modules.map((name) => `${name}.ts`),
+  outdir: target,
+  bundle: true,
+  splitting: true,
+  chunkNames: 'shared/[hash]',
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  logLevel: 'warning',
+});
+
+writeTypes();
+writeManifest();
+cpSync(join(source, 'README.md'), join(target, 'README.md'));
+// The tables in the form that their licences ask for; the modules hold them too.
+cpSync(join(source, 'data'), join(target, 'data'), { recursive: true });
+for (const name of ['LICENSE', 'NOTICE']) cpSync(join(source, '..', name), join(target, name));
+
+function writeTypes() {
+  const configuration = join(target, 'tsconfig.json');
+  writeFileSync(
+    configuration,
+    JSON.stringify({
+      extends: join(source, '..', 'tsconfig.json'),
+      compilerOptions: {
+        noEmit: false,
+        emitDeclarationOnly: true,
+        declaration: true,
+        rewriteRelativeImportExtensions: true,
+        rootDir: source,
+        outDir: target,
+        typeRoots: [join(source, '..', 'node_modules/@types')],
+      },
+      include: [],
+      files: modules.map((name) => join(source, `${name}.ts`)),
+    }),
+  );
+  const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
+  const compiler = join(dirname(manifest), JSON.parse(readFileSync(manifest, 'utf8')).bin.tsc);
+  execFileSync(process.execPath, [compiler, '-p', configuration], { stdio: 'inherit' });
+  rmSync(configuration);
+}
+
+function writeManifest() {
+  const {
+    devDependencies: _,
+    scripts: __,
+    ...manifest
+  } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  const entries = modules.map((name) => [`./${name}`, { types: `./${name}.d.ts`, default: `./${name}.js` }]);
+  const published = {
+    ...manifest,
+    engines: { node: '>=20' },
+    sideEffects: false,
+    exports: Object.fromEntries(entries),
+    files: ['**/*.js', '**/*.d.ts', 'data/*.json', 'NOTICE'],
+  };
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+}
