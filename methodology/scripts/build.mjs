@@ -53,7 +53,7 @@ await build({
 
 writeTypes();
 writeManifest();
-cpSync(join(source, 'README.md'), join(target, 'README.md'));
+for (const name of ['README.md', 'worked-example.md']) cpSync(join(source, name), join(target, name));
 // The tables in the form that their licences ask for; the modules hold them too.
 cpSync(join(source, 'data'), join(target, 'data'), { recursive: true });
 for (const name of ['LICENSE', 'NOTICE']) cpSync(join(source, '..', name), join(target, name));
@@ -95,7 +95,7 @@ function writeManifest() {
     engines: { node: '>=20' },
     sideEffects: false,
     exports: Object.fromEntries(entries),
-    files: ['**/*.js', '**/*.d.ts', 'data/*.json', 'NOTICE'],
+    files: ['**/*.js', '**/*.d.ts', 'data/*.json', 'worked-example.md', 'NOTICE'],
   };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
 }
