@@ -33,10 +33,9 @@ export interface TestApp {
   stop(): Promise<void>;
 }
 
-export async function startTestApp(): Promise<TestApp> {
+export async function startTestApp(now: () => Date = () => new Date()): Promise<TestApp> {
   const stores = await startStores();
   const { db, redis } = stores;
-  const now = (): Date => new Date();
   const catalogue = createCatalogueKeeper({ db, redis, annualReading, now, log: silentLog });
   await catalogue.refresh();
   const context = { db, redis, log: silentLog, addresses, now, catalogue };

@@ -13,6 +13,11 @@ test('credentials are read by their reference, an empty one counts as absent', (
   expect([...credentials]).toEqual([['OPENAI', 'sk-1']]);
 });
 
+test('problems of the grid sources are reported together with the others', () => {
+  const wrong = { ...good, GW_REDIS_URL: '', GW_GRID_SOURCES: 'SWE=electricity-maps:SE,GBR=weather' };
+  expect(() => loadConfig(wrong)).toThrow(/GW_REDIS_URL[\s\S]*"GBR=weather"[\s\S]*GW_GRID_ELECTRICITY_MAPS_KEY/);
+});
+
 test('every problem is reported at once, and no secret is', () => {
   const secret = 'short-secret';
   expect(() => loadConfig({ GW_INTERNAL_TOKEN: secret })).toThrow(

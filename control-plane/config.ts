@@ -1,6 +1,7 @@
 /** The environment of the control plane, read once. */
 import type { Addresses } from '@gw/contract/errors';
 import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+import { type GridSettings, readGridSettings } from './grid/settings.ts';
 
 export interface Config {
   /** `unix:/path` or `host:port`; only Envoy may reach it. */
@@ -12,6 +13,8 @@ export interface Config {
   readonly internalToken: string;
   /** Provider credentials by reference: `GW_CREDENTIAL_<REF>`. */
   readonly credentials: ReadonlyMap<string, string>;
+  /** Sources of live carbon intensity; none by default. */
+  readonly grid: GridSettings;
   readonly addresses: Addresses;
   readonly logLevel: string;
 }
@@ -27,6 +30,7 @@ export function loadConfig(environment: Environment): Config {
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
     credentials: readCredentials(environment),
+    grid: readGridSettings(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
   };

@@ -1,16 +1,21 @@
 /**
  * What the control plane does by itself, in every instance at once; each job is safe to run in several.
  *
- * Plain timers, no job queue: every job here is one idempotent step that takes its own lock in its store and needs
- * neither history nor retries of its own. A queue would add connections and a second place to look.
+ * Plain timers: every job here is one idempotent step that takes its own lock in its store and needs neither history nor
+ * retries of its own. Only the grid sources, which belong to others and have limits, are asked through a job queue.
  */
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { annualReading } from '@gw/methodology/grid-annual';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import type { Redis } from 'ioredis';
 import type { CatalogueKeeper } from './catalogue/keeper.ts';
 import type { Context } from './context.ts';
+import { startGridJobs } from './grid/jobs.ts';
+import { publishGrid } from './grid/publish.ts';
+import { adaptersOf, createRefresh } from './grid/refresh.ts';
+import type { GridSettings } from './grid/settings.ts';
 import { copyKeyGeneration } from './keys/generation-copy.ts';
 import { startIngester } from './receipts/ingest.ts';
 import { openSweeper } from './receipts/sweep.ts';
@@ -18,7 +23,14 @@ import { type RepeatedJob, repeat } from './repeat.ts';
 
 const dayMs = 86_400_000;
 
-export function startJobs(context: Context, keeper: CatalogueKeeper, blockingRedis: Redis): RepeatedJob {
+export interface JobOptions {
+  readonly keeper: CatalogueKeeper;
+  readonly blockingRedis: Redis;
+  readonly redisUrl: string;
+  readonly grid: GridSettings;
+}
+
+export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, grid }: JobOptions): RepeatedJob {
   const { db, redis, log, now } = context;
   const consumer = `${hostname()}-${process.pid}-${randomUUID()}`;
   const jobs: RepeatedJob[] = [
@@ -27,8 +39,22 @@ export function startJobs(context: Context, keeper: CatalogueKeeper, blockingRed
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer }),
+    // Also without any source: it takes out what an earlier configuration has published.
+    repeat({
+      name: 'grid choice',
+      everyMs: 5000,
+      log,
+      run: () => publishGrid({ db, sources: grid.sources, annualReading, now }),
+    }),
+    ...(grid.sources.length > 0 ? [gridSources(context, grid, redisUrl)] : []),
   ];
   return { stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))) };
+}
+
+function gridSources({ db, redis, log, now }: Context, grid: GridSettings, redisUrl: string): RepeatedJob {
+  const adapters = adaptersOf(grid, { fetch, now, timeoutMs: 10_000, maxBytes: 5 * 1024 * 1024 });
+  const refresh = createRefresh({ db, redis, adapters, log });
+  return startGridJobs({ redisUrl, sources: grid.sources, refreshMs: grid.refreshMs, refresh, log });
 }
 
 /** Looked at every minute and made once a day, so that a failure at midnight is mended a minute later. */

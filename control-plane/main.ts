@@ -29,7 +29,12 @@ await runService(async () => {
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await keeper.refresh().catch(() => {});
   const context: Context = { db, redis, log, addresses: config.addresses, now, catalogue: keeper };
-  const jobs = startJobs(context, keeper, blockingRedis);
+  const jobs = startJobs(context, {
+    keeper,
+    blockingRedis,
+    redisUrl: config.redisUrl,
+    grid: config.grid,
+  });
   const internal = buildInternalApp(context, {
     internalToken: config.internalToken,
     writer: { clusterResources, listenerResources, secretResources },

@@ -122,6 +122,7 @@ test('every model of the Prisma schema can be read from the migrated database, c
   await Promise.all([db.account.findMany(), db.operator.findMany(), db.apiKey.findMany(), db.model.findMany()]);
   await Promise.all([db.keyGeneration.findMany(), db.catalogueVersion.findMany(), db.auditEntry.findMany()]);
   await Promise.all([db.region.findMany(), db.provider.findMany(), db.deployment.findMany(), db.receipt.findMany()]);
+  await Promise.all([db.gridReading.findMany(), db.publishedGrid.findMany()]);
 });
 
 /** `table.column`, with a `?` if it is nullable, as the schema declares them. */

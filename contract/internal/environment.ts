@@ -23,6 +23,8 @@ export interface SettingReader {
   /** A secret of at least `length` characters that match `pattern`. */
   secret(name: string, pattern: RegExp, example: string): string;
   addresses(): Addresses;
+  /** Adds what a service found by itself; name the variable, give an example, and never show a secret. */
+  problem(text: string): void;
   /** Throws a ConfigurationError if anything was wrong. Call it last. */
   finish(): void;
 }
@@ -57,6 +59,7 @@ export function readSettings(environment: Environment): SettingReader {
       auditEmail: optional('GW_AUDIT_EMAIL', 'audit@example.com'),
       securityEmail: optional('GW_SECURITY_EMAIL', 'security@example.com'),
     }),
+    problem: (text) => void problems.push(text),
     finish() {
       if (problems.length > 0) throw new ConfigurationError(problems);
     },

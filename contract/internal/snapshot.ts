@@ -65,8 +65,16 @@ export const gridReadingSchema = z.object({
   temporalMatch: z.enum(temporalMatches).nullable(),
   /** Litres of water per kWh of electricity, from the same zone, or null. */
   waterLPerKwh: z.number().nonnegative().nullable(),
+  /** Whether the value counts the whole life cycle of the power stations, or their combustion alone. */
+  basis: z.enum(['lifecycle', 'direct', 'unknown']).optional(),
+  /** True for a value that the source itself calls an estimate. */
+  isEstimated: z.boolean().optional(),
 });
 export type SnapshotGridReading = z.infer<typeof gridReadingSchema>;
+
+/** For routing alone; a receipt's carbon never comes from here. `kind` says what a forecast is a forecast of. */
+export const operationalReadingSchema = gridReadingSchema.extend({ kind: z.enum(['average', 'marginal']) });
+export type OperationalReading = z.infer<typeof operationalReadingSchema>;
 
 export const snapshotSchema = z.object({
   version: z.int().positive(),
@@ -74,7 +82,12 @@ export const snapshotSchema = z.object({
   models: z.array(snapshotModelSchema),
   regions: z.array(snapshotRegionSchema),
   deployments: z.array(snapshotDeploymentSchema),
+  /** At most one for each zone: the best when the snapshot was made. Read it through `gridReadingFor`. */
   grid: z.array(gridReadingSchema),
+  /** The yearly averages of those zones whose reading in `grid` is of another kind, for when it has become too old. */
+  gridFloor: z.array(gridReadingSchema).optional(),
+  /** Marginal readings and forecasts. */
+  operationalGrid: z.array(operationalReadingSchema).optional(),
 });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 

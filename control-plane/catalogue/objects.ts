@@ -1,5 +1,6 @@
 /** Models and regions as a client sees them, made from the snapshot. */
 import type { ModelObject, RegionObject } from '@gw/contract/catalogue';
+import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import type { Snapshot, SnapshotGridReading, SnapshotRegion } from '@gw/contract/internal/snapshot';
 import type { Receipt } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
@@ -50,10 +51,7 @@ export function regionObject(
     grid_zone: region.gridZone,
     status: region.status,
     models: snapshot.models.map((model) => model.id).filter((id) => served.has(id) && isAllowed(allowed, id)),
-    ...gridFields(
-      snapshot.grid.find((reading) => reading.zone === region.gridZone),
-      requestedAt,
-    ),
+    ...gridFields(gridReadingFor(snapshot, region.gridZone, requestedAt), requestedAt),
   };
 }
 
@@ -67,7 +65,7 @@ type GridFields = Pick<
   | 'grid_temporal_match'
 >;
 
-function gridFields(reading: SnapshotGridReading | undefined, requestedAt: Date): GridFields {
+function gridFields(reading: SnapshotGridReading | null, requestedAt: Date): GridFields {
   const provenance = reading ? gridProvenance(reading, requestedAt.toISOString()) : null;
   return {
     grid_intensity_g_per_kwh: reading?.gPerKwh ?? null,

@@ -1,6 +1,9 @@
 /** The catalogue as Postgres has it: read in one transaction, so that its parts and its version fit together. */
 import {
+  gridReadingSchema,
   modelClasses,
+  type OperationalReading,
+  operationalReadingSchema,
   type Snapshot,
   type SnapshotGridReading,
   type SnapshotModel,
@@ -24,6 +27,9 @@ export interface Catalogue {
   readonly regions: Snapshot['regions'];
   readonly deployments: Snapshot['deployments'];
   readonly providers: readonly Provider[];
+  /** What live sources say: at most one reading for each zone, and the signals for routing. */
+  readonly liveGrid: readonly SnapshotGridReading[];
+  readonly operationalGrid: readonly OperationalReading[];
 }
 
 /** The zone's annual average, or null if there is none. */
@@ -41,6 +47,10 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
       const regions = await tx.region.findMany({ orderBy: [{ preference: 'asc' }, { code: 'asc' }] });
       const deployments = await tx.deployment.findMany({ orderBy: { id: 'asc' } });
       const providers = await tx.provider.findMany({ orderBy: { id: 'asc' } });
+      const grid = await tx.publishedGrid.findMany({
+        orderBy: [{ zone: 'asc' }, { source: 'asc' }, { kind: 'asc' }, { signal: 'asc' }],
+      });
+      const readingsFor = (use: string): unknown[] => grid.flatMap((row) => (row.use === use ? [row.reading] : []));
       return {
         version,
         models: models.map(snapshotModel),
@@ -59,6 +69,8 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
           models: deploymentModels.parse(offered),
         })),
         providers,
+        liveGrid: readingsFor('receipt').map((reading) => gridReadingSchema.parse(reading)),
+        operationalGrid: readingsFor('routing').map((reading) => operationalReadingSchema.parse(reading)),
       };
     },
     { isolationLevel: 'RepeatableRead' },
@@ -90,13 +102,18 @@ const range = (min: number | null, max: number | null): { min: number; max: numb
 
 /** `publishedAt` is the only part that does not follow from the catalogue and the bundled grid data. */
 export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, publishedAt: Date): Snapshot {
+  const { liveGrid, operationalGrid } = catalogue;
   const zones = [...new Set(catalogue.regions.map((region) => region.gridZone))];
+  const liveOf = (zone: string) => liveGrid.find((reading) => reading.zone === zone);
+  const gridFloor = zones.flatMap((zone) => (liveOf(zone) && annualReading(zone)) || []);
   return {
     version: catalogue.version,
     publishedAt: publishedAt.toISOString(),
     models: catalogue.models,
     regions: catalogue.regions,
     deployments: catalogue.deployments,
-    grid: zones.flatMap((zone) => annualReading(zone) ?? []),
+    grid: zones.flatMap((zone) => liveOf(zone) ?? annualReading(zone) ?? []),
+    ...(gridFloor.length > 0 ? { gridFloor } : {}),
+    ...(operationalGrid.length > 0 ? { operationalGrid: [...operationalGrid] } : {}),
   };
 }

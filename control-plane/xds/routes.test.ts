@@ -28,6 +28,8 @@ const deployment = (id: string, provider: string, at: string): Catalogue['deploy
 });
 const catalogue: Catalogue = {
   version: 1,
+  liveGrid: [],
+  operationalGrid: [],
   models: [],
   regions: [region('a', 0), region('b', 1)],
   deployments: [deployment('da', 'plain', 'a'), deployment('db', 'paid', 'b')],

@@ -1,0 +1,35 @@
+/**
+ * Which reading of a zone holds at a given moment.
+ *
+ * Invariant: it depends on the moment of the call, not on when the snapshot was made, so a control plane that is away
+ * never lets an old value pass for a current one.
+ */
+import type { Snapshot, SnapshotGridReading } from './snapshot.ts';
+
+/** Beyond this age a measured value says less about the moment than the yearly average. */
+export const freshMs = 120 * 60_000;
+const weekMs = 7 * 86_400_000;
+
+/** The zone's reading while it fits, else the yearly average, else the reading all the same; null if there is neither. */
+export function gridReadingFor(
+  { grid, gridFloor = [] }: Pick<Snapshot, 'grid' | 'gridFloor'>,
+  zone: string,
+  requestedAt: Date,
+): SnapshotGridReading | null {
+  const isOfZone = (reading: SnapshotGridReading): boolean => reading.zone === zone;
+  const best = grid.find(isOfZone) ?? null;
+  if (best !== null && fits(best, requestedAt.getTime())) return best;
+  return gridFloor.find(isOfZone) ?? best;
+}
+
+/** A forecast or a value of a week ago fits while its interval lasts; a measured one until it is 120 minutes old. */
+export function fits(reading: SnapshotGridReading, at: number): boolean {
+  if (reading.signal === 'annual') return true;
+  if (reading.temporalMatch === 'none') return false;
+  const start = Date.parse(reading.periodStart);
+  const end = Date.parse(reading.periodEnd);
+  const holds = (moment: number): boolean => start <= moment && moment < end;
+  if (reading.temporalMatch === 'prior_week') return holds(at - weekMs);
+  if (reading.signal === 'forecast') return holds(at);
+  return holds(at) || (start <= at && at - Date.parse(reading.observedAt) <= freshMs);
+}

@@ -1,0 +1,83 @@
+/**
+ * Electricity Maps v3: the average carbon intensity of a zone, by hour. Not yet tried against the live service.
+ *
+ * Invariant: a value is dated by `datetime`, the hour that it is for, never by `updatedAt`, which is fresh even when
+ * the value is days old. If no zone is recognised the service answers for the place that the caller's address points
+ * to; that is switched off in the request, and the zone in the reply is compared all the same.
+ */
+import { z } from 'zod';
+import { get, type Http } from './http.ts';
+import {
+  type Asked,
+  type GridAdapter,
+  type GridReply,
+  isRefusal,
+  observations,
+  parseReply,
+  type Statement,
+  timeText,
+} from './reading.ts';
+
+const source = 'electricity-maps';
+
+/** The length of a period, ms. */
+const granularities: Readonly<Record<string, number>> = {
+  '5_minutes': 300_000,
+  '15_minutes': 900_000,
+  hourly: 3_600_000,
+};
+
+const valueSchema = z.object({
+  zone: z.string(),
+  carbonIntensity: z.number().nullable(),
+  datetime: timeText,
+  emissionFactorType: z.string().nullish(),
+  isEstimated: z.boolean().nullish(),
+  temporalGranularity: z.string().nullish(),
+});
+const replySchema = z.union([valueSchema, z.object({ zone: z.string(), history: z.array(valueSchema) })]);
+
+export interface ElectricityMapsSettings {
+  readonly baseUrl: string;
+  readonly key: string;
+}
+
+export function electricityMaps(http: Http, { baseUrl, key }: ElectricityMapsSettings): GridAdapter {
+  return {
+    read: async (asked, span) => {
+      const query = new URLSearchParams({
+        zone: asked.place,
+        emissionFactorType: 'lifecycle',
+        shouldUseFallbackCallerLookup: 'false',
+      });
+      const path = span === 'latest' ? 'latest' : 'history';
+      const reply = await get(http, `${baseUrl}/v3/carbon-intensity/${path}?${query}`, { 'auth-token': key });
+      return isRefusal(reply) ? reply : parseElectricityMaps(reply.body, asked, reply.fetchedAt);
+    },
+  };
+}
+
+export function parseElectricityMaps(raw: string, asked: Asked, fetchedAt: Date): GridReply {
+  const parsed = parseReply(replySchema, raw);
+  if (isRefusal(parsed)) return parsed;
+  const { value } = parsed;
+  const values = 'history' in value ? value.history : [value];
+  if ([value, ...values].some((each) => each.zone !== asked.place))
+    return { refused: 'wrong_zone', detail: 'the reply is for another zone' };
+  return observations({ source, asked, fetchedAt, raw }, values.map(statementOf));
+}
+
+function statementOf(value: z.infer<typeof valueSchema>): Statement {
+  const { datetime, emissionFactorType: basis } = value;
+  return {
+    gPerKwh: value.carbonIntensity,
+    start: datetime,
+    end: datetime + (granularities[value.temporalGranularity ?? 'hourly'] ?? 3_600_000),
+    observed: datetime,
+    kind: 'average',
+    isForecast: false,
+    basis: basis === 'lifecycle' || basis === 'direct' ? basis : 'unknown',
+    // Only the word of the source makes it measured.
+    isEstimated: value.isEstimated !== false,
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * ENTSO-E: intensity computed from the generation by type (document A75, process A16). Not yet tried against the live
+ * service.
+ *
+ *   intensity = Σ (MW · factor) / Σ MW, over the types that have a factor
+ *
+ * Invariant: a value is only given for an interval in which every type of the reply has a value, since a type that is
+ * published later than the others would otherwise count as zero. It is based on production and ignores imports; the
+ * version of the factors is part of the source's name.
+ */
+import { type GenerationSeries, readGeneration } from './entsoe-xml.ts';
+import { factorVersion, gPerKwhByType, uncoveredShare } from './generation-factors.ts';
+import { get, type Http } from './http.ts';
+import { type Asked, type GridAdapter, type GridReply, isRefusal, observations, type Statement } from './reading.ts';
+
+const source = `entsoe (production, ${factorVersion})`;
+const hourMs = 3_600_000;
+
+export interface EntsoeSettings {
+  readonly baseUrl: string;
+  readonly token: string;
+}
+
+export function entsoe(http: Http, { baseUrl, token }: EntsoeSettings): GridAdapter {
+  return {
+    read: async (asked, span) => {
+      const hour = Math.floor(http.now().getTime() / hourMs) * hourMs;
+      const text = (ms: number): string => new Date(ms).toISOString().replace(/[-:T]/g, '').slice(0, 12);
+      const query = new URLSearchParams({
+        securityToken: token,
+        documentType: 'A75',
+        processType: 'A16',
+        in_Domain: asked.place,
+        // Published an hour or more after the fact.
+        periodStart: text(hour - (span === 'latest' ? 4 : 24) * hourMs),
+        periodEnd: text(hour + hourMs),
+      });
+      // "No data" comes with status 200 or 400.
+      const reply = await get(http, `${baseUrl}/api?${query}`, {}, [400]);
+      return isRefusal(reply) ? reply : parseEntsoe(reply.body, asked, reply.fetchedAt);
+    },
+  };
+}
+
+export function parseEntsoe(raw: string, asked: Asked, fetchedAt: Date): GridReply {
+  const document = readGeneration(raw);
+  if (isRefusal(document)) return document;
+  const { series } = document;
+  if (series.some(({ domain }) => domain !== asked.place))
+    return { refused: 'wrong_zone', detail: 'the reply is for another bidding zone' };
+  const intervalMs = Math.max(0, ...series.map((each) => each.intervalMs));
+  const mixes = completeMixes(series, intervalMs);
+  const statements: Statement[] = [];
+  for (const [start, mix] of mixes) {
+    const gPerKwh = intensityOf(mix);
+    if (gPerKwh === null) continue;
+    statements.push({
+      gPerKwh,
+      start,
+      end: start + intervalMs,
+      kind: 'average',
+      isForecast: false,
+      basis: 'lifecycle',
+      isEstimated: false,
+    });
+  }
+  if (statements.length === 0 && mixes.size > 0)
+    return { refused: 'uncovered_generation', detail: 'too much of the generation has no factor' };
+  return observations({ source, asked, fetchedAt, raw }, statements);
+}
+
+/** Megawatts by type. */
+type Mix = ReadonlyMap<string, number>;
+
+/** The mean mix of each interval for which every type is complete; by the start of the interval. */
+function completeMixes(series: readonly GenerationSeries[], intervalMs: number): Map<number, Mix> {
+  const generated = meansByType(
+    series.filter((each) => !each.isConsumption),
+    intervalMs,
+  );
+  const taken = meansByType(
+    series.filter((each) => each.isConsumption),
+    intervalMs,
+  );
+  const starts = new Set([...generated.values()].flatMap((means) => [...means.keys()]));
+  const mixes = new Map<number, Mix>();
+  for (const start of [...starts].sort((a, b) => a - b)) {
+    const mix = new Map<string, number>();
+    for (const [type, means] of generated) {
+      const megawatts = means.get(start);
+      if (megawatts === undefined) break;
+      mix.set(type, Math.max(0, megawatts - (taken.get(type)?.get(start) ?? 0)));
+    }
+    if (mix.size === generated.size) mixes.set(start, mix);
+  }
+  return mixes;
+}
+
+/** Type → start of the interval → mean megawatts; intervals with gaps are left out. */
+function meansByType(series: readonly GenerationSeries[], intervalMs: number): Map<string, Map<number, number>> {
+  const means = new Map<string, Map<number, number>>();
+  for (const type of new Set(series.map((each) => each.type))) {
+    const sums = new Map<number, { readonly megawattMs: number; readonly ms: number }>();
+    for (const each of series.filter((one) => one.type === type)) {
+      for (const [at, megawatts] of each.megawatts) {
+        const start = Math.floor(at / intervalMs) * intervalMs;
+        const sum = sums.get(start) ?? { megawattMs: 0, ms: 0 };
+        sums.set(start, { megawattMs: sum.megawattMs + megawatts * each.intervalMs, ms: sum.ms + each.intervalMs });
+      }
+    }
+    const whole = [...sums].filter(([, { ms }]) => ms === intervalMs);
+    means.set(type, new Map(whole.map(([start, { megawattMs }]) => [start, megawattMs / intervalMs])));
+  }
+  return means;
+}
+
+/** Null if nothing is generated, or too much of it has no factor. */
+function intensityOf(mix: Mix): number | null {
+  let covered = 0;
+  let uncovered = 0;
+  let emissions = 0;
+  for (const [type, megawatts] of mix) {
+    const factor = gPerKwhByType[type];
+    if (factor === undefined) uncovered += megawatts;
+    else {
+      covered += megawatts;
+      emissions += megawatts * factor;
+    }
+  }
+  if (covered <= 0 || uncovered > uncoveredShare * (covered + uncovered)) return null;
+  return emissions / covered;
+}

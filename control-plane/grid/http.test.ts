@@ -1,0 +1,103 @@
+/** Every source is read in this way, so these traps are shown once, through the adapter of one of them. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { electricityMaps } from './electricity-maps.ts';
+import { type Http, retryAfter } from './http.ts';
+import { type GridReply, isRefusal } from './reading.ts';
+import {
+  electricityMapsReply,
+  httpAt,
+  type StubAnswer,
+  type StubSource,
+  startStubSource,
+} from './stub-source-for-tests.ts';
+
+const now = new Date('2026-11-21T09:20:00Z');
+const key = 'the-secret-key';
+let stub: StubSource;
+beforeAll(async () => {
+  stub = await startStubSource();
+});
+afterAll(() => stub?.stop());
+
+const read = (answer: StubAnswer, changes: Partial<Http> = {}): Promise<GridReply> => {
+  stub.answer(answer);
+  const adapter = electricityMaps(
+    httpAt(() => now, changes),
+    { baseUrl: stub.url, key },
+  );
+  return adapter.read({ zone: 'DEU', place: 'DE' }, 'latest');
+};
+
+test.each([
+  [{ status: 401 }, { refused: 'unauthorized', detail: 'status 401' }],
+  [{ status: 403 }, { refused: 'unauthorized', detail: 'status 403' }],
+  [{ status: 429 }, { refused: 'rate_limited', detail: 'status 429' }],
+  [
+    { status: 429, headers: { 'retry-after': '90' } },
+    { refused: 'rate_limited', detail: 'status 429', retryAfterMs: 90_000 },
+  ],
+  [
+    { status: 500, body: { error: 'x' } },
+    { refused: 'source_fault', detail: 'status 500' },
+  ],
+  [
+    { status: 503, headers: { 'retry-after': 'Sat, 21 Nov 2026 09:21:00 GMT' } },
+    { refused: 'source_fault', detail: 'status 503', retryAfterMs: 60_000 },
+  ],
+  [{ status: 404 }, { refused: 'unexpected_status', detail: 'status 404' }],
+  [{ body: '{"zone":' }, { refused: 'malformed', detail: 'not JSON' }],
+  [{ body: '' }, { refused: 'malformed', detail: 'not JSON' }],
+  [{ body: { message: 'no' } }, { refused: 'malformed', detail: 'unexpected shape at the top' }],
+])('a reply %j is the refusal %j', async (answer, refusal) => {
+  expect(await read(answer)).toEqual(refusal);
+});
+
+test('a reply that never ends is given up after the time-out', async () => {
+  expect(await read({ hangs: true }, { timeoutMs: 50 })).toMatchObject({ refused: 'timeout' });
+});
+
+test('a reply that is too long is not read to its end', async () => {
+  const answer = { body: { ...electricityMapsReply(), more: 'x'.repeat(5000) } };
+  expect(await read(answer, { maxBytes: 1000 })).toMatchObject({ refused: 'too_large' });
+});
+
+test('a redirect is not followed, so that the key goes nowhere else', async () => {
+  const before = stub.asked.length;
+  const answer = { status: 302, headers: { location: `${stub.url}/elsewhere` } };
+  expect(await read(answer)).toMatchObject({ refused: 'unexpected_status' });
+  expect(stub.asked.length).toBe(before + 1);
+});
+
+test('a source that cannot be reached is a refusal, which does not show the key', async () => {
+  const adapter = electricityMaps(
+    httpAt(() => now),
+    { baseUrl: 'http://127.0.0.1:1', key },
+  );
+  const reply = await adapter.read({ zone: 'DEU', place: 'DE' }, 'latest');
+  expect(reply).toMatchObject({ refused: 'unreachable' });
+  expect(JSON.stringify(reply)).not.toContain(key);
+});
+
+test('whatever a source answers is a reading or a refusal, never an exception', async () => {
+  const body = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.jsonValue().map((value) => JSON.stringify({ zone: 'DE', history: [value] })),
+  );
+  await fc.assert(
+    fc.asyncProperty(body, async (text) => {
+      const reply = await read({ body: text });
+      if (isRefusal(reply)) return;
+      expect(reply.every((reading) => reading.gPerKwh >= 0)).toBe(true);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a wait that the source asks for is at most a day and never negative', () => {
+  expect(retryAfter('1e9', now)).toBeNull();
+  expect(retryAfter('999999999', now)).toBe(86_400_000);
+  expect(retryAfter('Fri, 20 Nov 2026 09:20:00 GMT', now)).toBe(0);
+  expect(retryAfter('soon', now)).toBeNull();
+});

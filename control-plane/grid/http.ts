@@ -1,0 +1,82 @@
+/**
+ * One GET to a grid source.
+ *
+ * Invariant: it ends, within `timeoutMs` and `maxBytes`; whatever goes wrong is a refusal, never an exception; and no
+ * refusal repeats a url or header, since both may hold a key. Redirects are not followed: they would carry it away.
+ */
+import type { GridRefusal } from './reading.ts';
+
+export interface Http {
+  readonly fetch: typeof fetch;
+  readonly now: () => Date;
+  /** For the whole reply, body included. */
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly body: string;
+  readonly fetchedAt: Date;
+}
+
+/** `also` lists statuses other than 200 whose body the caller wants to read. */
+export async function get(
+  http: Http,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  also: readonly number[] = [],
+): Promise<HttpReply | GridRefusal> {
+  try {
+    const response = await http.fetch(url, {
+      headers: { accept: 'application/json, application/xml;q=0.9', ...headers },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(http.timeoutMs),
+    });
+    if (response.status !== 200 && !also.includes(response.status)) {
+      await response.body?.cancel();
+      return refusalOf(response, http.now());
+    }
+    const body = await textWithin(response, http.maxBytes);
+    if (body === null) return { refused: 'too_large', detail: `more than ${http.maxBytes} bytes` };
+    return { status: response.status, body, fetchedAt: http.now() };
+  } catch (fault) {
+    const timedOut = fault instanceof Error && fault.name === 'TimeoutError';
+    return timedOut
+      ? { refused: 'timeout', detail: `no whole reply within ${http.timeoutMs} ms` }
+      : { refused: 'unreachable', detail: 'the connection failed' };
+  }
+}
+
+/** Null if it is longer. */
+async function textWithin(response: Response, maxBytes: number): Promise<string | null> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  if (response.body === null) return '';
+  for await (const part of response.body) {
+    bytes += part.byteLength;
+    if (bytes > maxBytes) return null;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function refusalOf(response: Response, now: Date): GridRefusal {
+  const { status } = response;
+  const detail = `status ${status}`;
+  const retryAfterMs = retryAfter(response.headers.get('retry-after'), now);
+  const wait = retryAfterMs === null ? {} : { retryAfterMs };
+  if (status === 401 || status === 403) return { refused: 'unauthorized', detail };
+  if (status === 429) return { refused: 'rate_limited', detail, ...wait };
+  if (status >= 500) return { refused: 'source_fault', detail, ...wait };
+  return { refused: 'unexpected_status', detail };
+}
+
+const longestWaitMs = 86_400_000;
+
+/** Seconds or an HTTP date, as ms from `now`; null if there is none that can be read. At most a day. */
+export function retryAfter(text: string | null, now: Date): number | null {
+  if (text === null) return null;
+  const ms = /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime();
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), longestWaitMs);
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { neso, parseNeso } from './neso.ts';
+import type { GridReply } from './reading.ts';
+import { httpAt, nesoSlot, type StubSource, startStubSource } from './stub-source-for-tests.ts';
+
+const now = new Date('2026-11-21T09:40:00Z');
+let stub: StubSource;
+beforeAll(async () => {
+  stub = await startStubSource();
+});
+afterAll(() => stub?.stop());
+
+const read = (body: unknown, place = '', span: 'latest' | 'day' = 'latest'): Promise<GridReply> => {
+  stub.answer({ body });
+  return neso(
+    httpAt(() => now),
+    { baseUrl: stub.url },
+  ).read({ zone: 'GBR', place }, span);
+};
+
+test('the actual of a slot is measured, on direct emissions, and dated by the end of the slot', async () => {
+  expect(await read({ data: [nesoSlot(263)] })).toMatchObject([
+    {
+      source: 'neso',
+      zone: 'GBR',
+      gPerKwh: 263,
+      signal: 'average',
+      basis: 'direct',
+      periodStart: new Date('2026-11-21T09:00:00Z'),
+      periodEnd: new Date('2026-11-21T09:30:00Z'),
+      observedAt: new Date('2026-11-21T09:30:00Z'),
+      settled: true,
+    },
+  ]);
+});
+
+test('a slot without an actual is a forecast, also when it is over', async () => {
+  const slots = [nesoSlot(null), nesoSlot(null, '2026-11-21T09:30Z', '2026-11-21T10:00Z')];
+  expect(await read({ data: slots })).toMatchObject([
+    { gPerKwh: 266, signal: 'forecast', kind: 'average', settled: false },
+    { gPerKwh: 266, signal: 'forecast', kind: 'average', settled: false },
+  ]);
+});
+
+test('the actual of a slot under way is dated by its start, and one from the future is a forecast', async () => {
+  const slots = [
+    nesoSlot(260, '2026-11-21T09:30Z', '2026-11-21T10:00Z'),
+    nesoSlot(250, '2026-11-21T10:00Z', '2026-11-21T10:30Z'),
+  ];
+  expect(await read({ data: slots })).toMatchObject([
+    { signal: 'average', observedAt: new Date('2026-11-21T09:30:00Z'), settled: false },
+    { signal: 'forecast' },
+  ]);
+});
+
+test('it asks for the last hours, because the newest slots have no actual, and for a day on demand', async () => {
+  await read({ data: [] });
+  expect(stub.asked.at(-1)?.path).toBe('/intensity/2026-11-21T06:40Z/2026-11-21T10:10Z');
+  await read({ data: [] }, '', 'day');
+  expect(stub.asked.at(-1)?.path).toBe('/intensity/2026-11-20T09:40Z/2026-11-21T10:10Z');
+});
+
+test('a region has forecasts alone, and another region is refused', async () => {
+  const { from, to } = { from: '2026-11-21T09:30Z', to: '2026-11-21T10:00Z' };
+  const region = {
+    regionid: 13,
+    dnoregion: 'UKPN London',
+    shortname: 'London',
+    data: [{ from, to, intensity: { forecast: 90, index: 'low' }, generationmix: [{ fuel: 'gas', perc: 43.6 }] }],
+  };
+  expect(await read({ data: [region] }, '13')).toMatchObject([{ gPerKwh: 90, signal: 'forecast' }]);
+  expect(stub.asked.at(-1)?.path).toBe('/regional/regionid/13');
+  expect(await read({ data: [region] }, '15')).toMatchObject({ refused: 'wrong_zone' });
+  expect(await read({ data: [region] })).toMatchObject({ refused: 'wrong_zone' });
+});
+
+test('an empty series, nulls and its own error shape are refusals', () => {
+  const parse = (value: unknown): GridReply => parseNeso(JSON.stringify(value), { zone: 'GBR', place: '' }, now);
+  expect(parse({ data: [] })).toMatchObject({ refused: 'no_data' });
+  const empty = { from: '2026-11-21T09:00Z', to: '2026-11-21T09:30Z', intensity: { forecast: null, actual: null } };
+  expect(parse({ data: [empty] })).toMatchObject({ refused: 'null_value' });
+  expect(parse({ error: { code: '400 Bad Request', message: 'x' } })).toMatchObject({ refused: 'malformed' });
+});

@@ -1,0 +1,169 @@
+/**
+ * What a grid source says, once everything doubtful is taken out of it: readings, or the reason why there are none.
+ *
+ * Invariant: a reading is never for another zone than the one asked for, never null, negative or absurd, and never
+ * calls measured what lies in the future. Its times are the source's own, not those of our request.
+ */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+export const sourceNames = ['electricity-maps', 'watttime', 'neso', 'entsoe'] as const;
+export type SourceName = (typeof sourceNames)[number];
+
+/** `place` is the source's own name for the zone, such as `SE` or `10YFR-RTE------C`. */
+export interface Asked {
+  readonly zone: string;
+  readonly place: string;
+}
+
+export type Basis = 'lifecycle' | 'direct' | 'unknown';
+/** What the number means: of all electricity in the zone, or of the power station that would serve one more kWh. */
+export type Kind = 'average' | 'marginal';
+
+export interface GridObservation {
+  /** The adapter's name, with the version of its factors where the number is our own computation. */
+  readonly source: string;
+  readonly zone: string;
+  readonly place: string;
+  readonly gPerKwh: number;
+  readonly signal: 'average' | 'marginal' | 'forecast';
+  readonly kind: Kind;
+  readonly basis: Basis;
+  /** Half-open. */
+  readonly periodStart: Date;
+  readonly periodEnd: Date;
+  readonly observedAt: Date;
+  readonly fetchedAt: Date;
+  readonly isEstimated: boolean;
+  /** True once the source will hardly change it: measured, and its period was over when it was fetched. */
+  readonly settled: boolean;
+  /** SHA-256 of the reply as it came. */
+  readonly rawSha256: string;
+}
+
+/** Closed list. */
+export type RefusalReason =
+  | 'null_value'
+  | 'implausible_value'
+  | 'wrong_zone'
+  | 'wrong_units'
+  | 'wrong_signal'
+  | 'malformed'
+  | 'no_data'
+  | 'uncovered_generation'
+  | 'unauthorized'
+  | 'rate_limited'
+  | 'source_fault'
+  | 'unexpected_status'
+  | 'timeout'
+  | 'unreachable'
+  | 'too_large';
+
+export interface GridRefusal {
+  readonly refused: RefusalReason;
+  /** For the log; never holds a key or a url. */
+  readonly detail: string;
+  /** How long the source wants to be left alone. */
+  readonly retryAfterMs?: number;
+}
+
+export type GridReply = readonly GridObservation[] | GridRefusal;
+
+export const isRefusal = <T extends object>(reply: T | GridRefusal): reply is GridRefusal => 'refused' in reply;
+
+/** `latest`: what is needed for now. `day`: the last 24 hours, to replace estimates by settled values. */
+export type Span = 'latest' | 'day';
+
+export interface GridAdapter {
+  read(asked: Asked, span: Span): Promise<GridReply>;
+}
+
+/** Above any power station's emissions; a larger value is in another unit. */
+const highestGPerKwh = 3000;
+
+/** RFC 3339, with or without seconds. */
+export const timeText = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/)
+  .transform((text) => Date.parse(text))
+  .refine((ms) => !Number.isNaN(ms));
+
+/** One value as its source stated it; times in ms since 1970. */
+export interface Statement {
+  readonly gPerKwh: number | null;
+  readonly start: number;
+  readonly end: number;
+  /** When the source itself dates the value; else the end of its period, or the start of one that is under way. */
+  readonly observed?: number;
+  readonly kind: Kind;
+  readonly isForecast: boolean;
+  readonly basis: Basis;
+  readonly isEstimated: boolean;
+}
+
+/** What holds for a whole reply. */
+export interface Origin {
+  readonly source: string;
+  readonly asked: Asked;
+  readonly fetchedAt: Date;
+  readonly raw: string;
+}
+
+/**
+ * Turns statements into readings. Nulls are left out and refused only if nothing else is there; one absurd value
+ * refuses the whole reply, since its neighbours are then in doubt too.
+ */
+export function observations(origin: Origin, statements: readonly Statement[]): GridReply {
+  if (statements.length === 0) return { refused: 'no_data', detail: 'the series is empty' };
+  const rawSha256 = createHash('sha256').update(origin.raw).digest('hex');
+  const readings: GridObservation[] = [];
+  for (const statement of statements) {
+    const { gPerKwh } = statement;
+    if (gPerKwh === null) continue;
+    if (!Number.isFinite(gPerKwh) || gPerKwh < 0 || gPerKwh > highestGPerKwh)
+      return { refused: 'implausible_value', detail: `${gPerKwh} g/kWh` };
+    readings.push(observation(origin, { ...statement, gPerKwh }, rawSha256));
+  }
+  return readings.length > 0 ? readings : { refused: 'null_value', detail: 'every value is null' };
+}
+
+function observation(
+  { source, asked, fetchedAt }: Origin,
+  statement: Statement & { readonly gPerKwh: number },
+  rawSha256: string,
+): GridObservation {
+  const { gPerKwh, kind, basis, isEstimated, start, end } = statement;
+  const fetched = fetchedAt.getTime();
+  const observed = statement.observed ?? (end <= fetched ? end : start);
+  // Also if the source calls it measured: by our clock nobody can have seen it yet.
+  const isForecast = statement.isForecast || observed > fetched;
+  return {
+    source,
+    zone: asked.zone,
+    place: asked.place,
+    gPerKwh,
+    signal: isForecast ? 'forecast' : kind,
+    kind,
+    basis,
+    periodStart: new Date(start),
+    periodEnd: new Date(end),
+    observedAt: new Date(observed),
+    fetchedAt,
+    isEstimated,
+    settled: !isForecast && !isEstimated && end <= fetched,
+    rawSha256,
+  };
+}
+
+/** Reads JSON of the given shape. The refusal names the first field at fault, never its value. */
+export function parseReply<T>(schema: z.ZodType<T>, raw: string): { readonly value: T } | GridRefusal {
+  let json: unknown;
+  try {
+    json = JSON.parse(raw);
+  } catch {
+    return { refused: 'malformed', detail: 'not JSON' };
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return { value: parsed.data };
+  return { refused: 'malformed', detail: `unexpected shape at ${parsed.error.issues[0]?.path.join('.') || 'the top'}` };
+}
