@@ -1,5 +1,4 @@
-/** `GET /healthz`, and for operators `GET /metrics`. */
-import { serviceMetrics } from '@gw/service/metrics';
+/** `GET /healthz`. */
 import type { FastifyInstance } from 'fastify';
 import type { Context } from './context.ts';
 
@@ -22,9 +21,6 @@ export function healthRoute(app: FastifyInstance, context: Context, kind: 'short
     const ok = health.postgres && health.redis && health.catalogue;
     return reply.code(ok ? 200 : 503).send({ status: ok ? 'ok' : 'unavailable', ...health });
   });
-  if (kind === 'short') return;
-  const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context)) }));
-  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
 }
 
 async function probe({ db, redis, catalogue }: Context): Promise<Health> {
