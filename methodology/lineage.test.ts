@@ -88,6 +88,14 @@ describe('a lineage', () => {
     expect(recompute(lineage).ok).toBe(true);
   });
 
+  it('of a figure that came in Wh begins with it', () => {
+    const reading = shapes.neuralwatt?.(0.25);
+    if (!reading || 'refused' in reading) throw new Error('The shape was not read.');
+    const { impact, lineage } = sample({ ...call, telemetry: { ...reading, stated: null } });
+    expect(verify(lineage, { ...impact })).toEqual({ ok: true, impact });
+    expect(impact.energy_wh).toBe(0.25);
+  });
+
   it('states unit, source, version and licence of what went in', () => {
     for (const [, { lineage }] of kinds) {
       for (const { factors, formula, inputs, output } of lineage.steps) {
@@ -137,6 +145,25 @@ describe('any single change is detected', () => {
       if (field === 'energy_failed_attempts_wh') continue;
       const result = verify(lineage, { ...impact, [field]: Array.isArray(value) ? [...value, 'x'] : other(value) });
       expect(result.ok ? [] : result.mismatches).toEqual([expect.stringContaining(`receipt.${field}: `)]);
+    }
+  });
+
+  it('in what a lineage states beside its steps, also if the seal is made anew', () => {
+    const paths = ['methodology', 'methodology_version', 'methodology_hash', 'energy_split', 'uncertainty_basis'];
+    const inner = [
+      'grid.period',
+      'grid.source',
+      'grid.signal',
+      'grid.zone',
+      'telemetry.used',
+      'telemetry.stated.value',
+    ];
+    const kind = ['calculation.tier', 'calculation.boundary', 'calculation.modelled_by', 'calculation.measured.scope'];
+    for (const path of [...paths, ...inner, ...kind, 'boundary_excludes.0', 'prompt_tokens', 'completion_tokens']) {
+      for (const [name, { impact, lineage }] of kinds.slice(4)) {
+        const { ok } = whileChanged(lineage, path.split('.'), (it) => verify(reseal(it), { ...impact }));
+        if (ok) expect.fail(`${path} of ${name} was forged unseen`);
+      }
     }
   });
 

@@ -106,6 +106,9 @@ function compareSteps(found: Mismatches, stated: readonly LineageStep[], steps: 
   }
 }
 
+/** A marginal intensity is in no receipt. */
+const signals = new Set(['average', 'annual', 'forecast']);
+
 /** What a lineage says beside its steps must agree with them. */
 function compareStatements(found: Mismatches, lineage: Lineage, impact: Impact, factOf: FactOf): void {
   const { calculation, grid, telemetry } = lineage;
@@ -120,6 +123,7 @@ function compareStatements(found: Mismatches, lineage: Lineage, impact: Impact, 
   const [start = '', end = ''] = grid.period.split('/');
   same('grid.period', Date.parse(start), 'period_start');
   same('grid.period', Date.parse(end), 'period_end');
+  found.compare('grid.signal is average, annual or forecast', signals.has(grid.signal), true);
   const isForecast = grid.signal === 'forecast' || grid.stated_match === 'forecast';
   same('grid.signal', isForecast ? 1 : 0, 'is_forecast');
   const basis = basisOf(calculation);
