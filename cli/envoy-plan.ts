@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
 import { inCheckout } from './checkout.ts';
 import { startChild } from './services/child.ts';
@@ -50,6 +51,7 @@ function settings(layout: Layout, tls: Tls | null): EnvoySettings {
       auditEmail: process.env.GW_AUDIT_EMAIL ?? 'audit@example.com',
       securityEmail: process.env.GW_SECURITY_EMAIL ?? 'security@example.com',
     },
+    corsOrigins: readOrigins(layout.overrides.envoy?.GW_CORS_ORIGINS ?? process.env.GW_CORS_ORIGINS ?? ''),
     maxConnections: 20_000,
     streamIdleTimeoutS: 300,
     sidecarTimeoutMs: 1000,

@@ -1,4 +1,5 @@
-/** `GET /healthz`. */
+/** `GET /healthz`, and for operators `GET /metrics`. */
+import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from './context.ts';
 
@@ -21,6 +22,9 @@ export function healthRoute(app: FastifyInstance, context: Context, kind: 'short
     const ok = health.postgres && health.redis && health.catalogue;
     return reply.code(ok ? 200 : 503).send({ status: ok ? 'ok' : 'unavailable', ...health });
   });
+  if (kind === 'short') return;
+  const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context)) }));
+  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
 }
 
 async function probe({ db, redis, catalogue }: Context): Promise<Health> {

@@ -25,6 +25,7 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),
     internalToken: readInternalToken(settings),
     addresses: settings.addresses(),
+    corsOrigins: readOrigins(settings.optional('GW_CORS_ORIGINS', '')),
     maxConnections: settings.integer('GW_MAX_CONNECTIONS', 20_000),
     streamIdleTimeoutS: settings.integer('GW_STREAM_IDLE_TIMEOUT_S', 300),
     sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 1000),
@@ -33,3 +34,10 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
   settings.finish();
   return Object.freeze(loaded);
 }
+
+/** `https://a.example.com,https://b.example.com` */
+export const readOrigins = (text: string): string[] =>
+  text
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter(Boolean);

@@ -100,7 +100,7 @@ const envoyRoute = z.looseObject({
   typed_per_filter_config: filters,
 });
 type EnvoyRoute = z.infer<typeof envoyRoute>;
-const table = z.array(envoyRoute).parse(envoyRoutes({ addresses, streamIdleTimeoutS: 300 }));
+const table = z.array(envoyRoute).parse(envoyRoutes({ addresses, streamIdleTimeoutS: 300, corsOrigins: [] }));
 
 /** By path and method alone; other header conditions count as met. */
 function matches({ match }: EnvoyRoute, method: string, path: string): boolean {

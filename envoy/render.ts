@@ -5,6 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { corsPolicy } from './cors.ts';
 import { localReplies } from './local-replies.ts';
 import { envoyRoutes } from './routes.ts';
 
@@ -23,6 +24,8 @@ export interface EnvoySettings {
   readonly accessLog: string;
   readonly internalToken: string;
   readonly addresses: Addresses;
+  /** Origins of web pages that may call from a browser (`https://app.example.com`). */
+  readonly corsOrigins: readonly string[];
   /** Clients at once; above, connections are refused. */
   readonly maxConnections: number;
   /** How long a stream may be silent, seconds. */
@@ -138,8 +141,10 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['INTERNAL_TOKEN', `Bearer ${settings.internalToken}`],
     ['LOCAL_REPLIES', localReplies(addresses)],
     ['ROUTES', envoyRoutes(settings)],
+    ['CORS', corsPolicy(settings.corsOrigins)],
     ['DEGRADED_LUA', lua],
     ['INTERNAL_ERROR_BODY', internalError],
+    ['METHOD_NOT_ALLOWED_BODY', errorBody(apiError('method_not_allowed'), addresses)],
     ['INVALID_CONTENT_TYPE_BODY', errorBody(apiError('invalid_content_type', { param: 'Content-Type' }), addresses)],
     ...endpoint('ext_authz', settings.extAuthz),
     ...endpoint('receipt_sidecar', settings.receiptSidecar),

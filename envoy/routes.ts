@@ -99,6 +99,8 @@ export interface RouteSettings {
   readonly addresses: Addresses;
   /** How long a stream may be silent, seconds. */
   readonly streamIdleTimeoutS: number;
+  /** Origins of web pages; none: no preflight is answered. */
+  readonly corsOrigins: readonly string[];
 }
 
 function inferenceRoutes(route: Route, { addresses, streamIdleTimeoutS }: RouteSettings): object[] {
@@ -177,6 +179,22 @@ const health = {
   typed_per_filter_config: byItself,
 };
 
+/** The CORS filter passes over direct responses, so preflights have a route; one that the filter refuses goes on to the sink's 405. */
+const preflight = (path: string, allow: string) => ({
+  name: 'preflight',
+  match: {
+    ...pathMatch(path),
+    headers: [...methodMatch('OPTIONS').headers, { name: 'access-control-request-method', present_match: true }],
+  },
+  route: {
+    cluster: 'sink',
+    timeout: '5s',
+    regex_rewrite: { pattern: { regex: '.*' }, substitution: '/refused-method' },
+  },
+  response_headers_to_add: [setHeader('allow', allow)],
+  typed_per_filter_config: byItself,
+});
+
 /**
  * Envoy answers each of its own replies to a gRPC call with 200 and an empty body, whatever the status. We speak no gRPC,
  * so such a call is refused by the listener behind the sink, which does not see its content type.
@@ -200,18 +218,21 @@ export function envoyRoutes(settings: RouteSettings): object[] {
     return route.handler === 'sidecar' ? inferenceRoutes(route, settings) : [controlRoute(route)];
   });
   const paths = [...new Set(routes.map((route) => route.path))];
-  const wrongMethod = paths.map((path) => {
-    const allow = routes
+  const allow = (path: string) =>
+    routes
       .filter((route) => route.path === path)
       .map((route) => route.method)
       .join(', ');
-    return directError('wrong method', pathMatch(path), apiError('method_not_allowed'), addresses, allow);
-  });
+  const wrongMethod = paths.map((path) =>
+    directError('wrong method', pathMatch(path), apiError('method_not_allowed'), addresses, allow(path)),
+  );
+  const preflights = settings.corsOrigins.length > 0 ? paths.map((path) => preflight(path, allow(path))) : [];
   return [
     // No other route matches a tunnel, and without one Envoy would leave its client waiting.
     directError('tunnel', { connect_matcher: {} }, apiError('invalid_request'), addresses),
     grpc,
     ...handled,
+    ...preflights,
     ...wrongMethod,
     directError('unknown path', { prefix: '/' }, apiError('unknown_endpoint'), addresses),
   ];

@@ -53,7 +53,7 @@ export async function startExtAuthz(config: Config) {
     onFault,
   );
   const health = config.healthListen
-    ? await serveHealth(config.healthListen, () => ({
+    ? await serveHealth('ext-authz', config.healthListen, () => ({
         ok: watch.confirmed(),
         details: { keys_confirmed: watch.confirmed(), limits_exact: !limiter.local() },
       }))

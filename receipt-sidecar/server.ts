@@ -53,7 +53,7 @@ export async function startSidecar(config: Config) {
       log.error({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'a call failed'),
   );
   const health = config.healthListen
-    ? await serveHealth(config.healthListen, () => ({
+    ? await serveHealth('receipt-sidecar', config.healthListen, () => ({
         ok: catalogue.current() !== null,
         details: { catalogue: catalogue.current() !== null, redis: redis.status === 'ready' },
       }))

@@ -1,5 +1,6 @@
-/** `GET /healthz` of a service: for the monitoring system, not for clients. */
+/** `GET /healthz` and `GET /metrics` of a service: for the monitoring system, not for clients. */
 import { createServer } from 'node:http';
+import { serviceMetrics } from './metrics.ts';
 
 export interface HealthReport {
   readonly ok: boolean;
@@ -12,10 +13,21 @@ export interface HealthEndpoint {
   close(): Promise<void>;
 }
 
-/** Listens on `host:port`. 200 when the service can do its work, 503 otherwise, both with the details. */
-export async function serveHealth(listen: string, report: () => HealthReport): Promise<HealthEndpoint> {
+/**
+ * Listens on `host:port`. Health: 200 when the service can do its work, 503 otherwise, both with the details. Metrics: in
+ * Prometheus' text format.
+ */
+export async function serveHealth(part: string, listen: string, report: () => HealthReport): Promise<HealthEndpoint> {
   const colon = listen.lastIndexOf(':');
+  const metrics = serviceMetrics(part, () => report().details);
   const server = createServer((request, response) => {
+    if (request.method === 'GET' && request.url === '/metrics') {
+      metrics.metrics().then(
+        (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      );
+      return;
+    }
     if (request.method !== 'GET' || request.url !== '/healthz') {
       response.writeHead(404).end();
       return;

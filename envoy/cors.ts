@@ -1,0 +1,45 @@
+/** Which web pages may call the gateway from a browser. None by default: a key in a page is a key given away. */
+
+/** What the official SDK sends from a browser, besides the headers that every page may send. */
+const requestHeaders = [
+  'authorization',
+  'content-type',
+  'idempotency-key',
+  'openai-organization',
+  'openai-project',
+  ...[
+    'arch',
+    'helper-method',
+    'lang',
+    'os',
+    'package-version',
+    'poll-helper',
+    'retry-count',
+    'runtime',
+    'runtime-version',
+    'timeout',
+  ].map((name) => `x-stainless-${name}`),
+];
+
+const replyHeaders = [
+  'x-request-id',
+  'x-gw-receipt-id',
+  'retry-after',
+  'x-should-retry',
+  ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-day`]),
+];
+
+/** The policy of the virtual host; empty without origins. */
+export function corsPolicy(origins: readonly string[]): object {
+  if (origins.length === 0) return {};
+  return {
+    'envoy.filters.http.cors': {
+      '@type': 'type.googleapis.com/envoy.extensions.filters.http.cors.v3.CorsPolicy',
+      allow_origin_string_match: origins.map((exact) => ({ exact })),
+      allow_methods: 'GET, POST',
+      allow_headers: requestHeaders.join(', '),
+      expose_headers: replyHeaders.join(', '),
+      max_age: '600',
+    },
+  };
+}
