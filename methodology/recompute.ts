@@ -10,7 +10,7 @@ import type { Impact } from './assess.ts';
 import { exclusions } from './boundary.ts';
 import { isCalculation } from './calculation.ts';
 import { digestOf, sortedText } from './digest.ts';
-import { type GridTimes, provenanceAt } from './grid.ts';
+import { type GridProvenance, type GridTimes, provenanceAt } from './grid.ts';
 import type { Lineage, LineageStep } from './lineage-form.ts';
 import { findMethodology, type Methodology } from './methodologies.ts';
 import { planOf } from './plan.ts';
@@ -161,10 +161,7 @@ function impactFrom(
   const { calculation, grid } = lineage;
   const { boundary, measured, tier } = calculation;
   const number = (id: string): number => output(id) ?? Number.NaN;
-  const at = (name: string): number => factOf(name, null) ?? Number.NaN;
-  const [start, end, isForecast] = [at('period_start'), at('period_end'), at('is_forecast') === 1];
-  const times: GridTimes = { requested: at('requested_at'), observed: at('observed_at'), start, end, isForecast };
-  const provenance = provenanceAt(times, { signal: grid.signal, temporalMatch: grid.stated_match });
+  const provenance = provenanceFrom(lineage, factOf);
   const known = {
     water: output('water_ml') !== null,
     embodied: output('carbon_embodied_g') !== null,
@@ -206,4 +203,16 @@ function impactFrom(
     methodology_version: method.version,
     methodology_hash: method.hash,
   };
+}
+
+function provenanceFrom({ grid }: Lineage, factOf: FactOf): GridProvenance {
+  const at = (name: string): number => factOf(name, null) ?? Number.NaN;
+  const times: GridTimes = {
+    requested: at('requested_at'),
+    observed: at('observed_at'),
+    start: at('period_start'),
+    end: at('period_end'),
+    isForecast: at('is_forecast') === 1,
+  };
+  return provenanceAt(times, { signal: grid.signal, temporalMatch: grid.stated_match });
 }
