@@ -1,7 +1,7 @@
 /** The environment of the control plane, read once. */
 import type { Addresses } from '@gw/contract/errors';
 import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
-import { type GridSettings, readGridSettings } from './grid/settings.ts';
+import { type GridSettings, readGridSettings } from './grid/config.ts';
 
 export interface Config {
   /** `unix:/path` or `host:port`; only Envoy may reach it. */

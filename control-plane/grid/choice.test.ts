@@ -2,7 +2,7 @@ import { annualReading } from '@gw/methodology/grid-annual';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chooseGrid, type GridChoice } from './choice.ts';
-import type { ZoneSource } from './settings.ts';
+import type { ZoneSource } from './config.ts';
 import type { StoredReading } from './store.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

@@ -13,7 +13,7 @@
 import { fits } from '@gw/contract/internal/grid-reading';
 import type { OperationalReading, SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { AnnualReading } from '../catalogue/read.ts';
-import type { ZoneSource } from './settings.ts';
+import type { ZoneSource } from './config.ts';
 import type { StoredReading } from './store.ts';
 
 export interface GridChoice {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import type { RepeatedJob } from '../repeat.ts';
+import type { ZoneSource } from './config.ts';
 import { startGridJobs } from './jobs.ts';
 import type { RefreshOutcome } from './refresh.ts';
-import type { ZoneSource } from './settings.ts';
 
 const sweden: ZoneSource = { zone: 'SWE', source: 'electricity-maps', place: 'SE' };
 const britain: ZoneSource = { zone: 'GBR', source: 'neso', place: '' };

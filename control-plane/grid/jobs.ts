@@ -11,9 +11,9 @@ import type { Logger } from '@gw/service/log';
 import { type Job, type JobSchedulerTemplateOptions, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type RepeatedJob, repeat } from '../repeat.ts';
+import type { ZoneSource } from './config.ts';
 import type { Span } from './reading.ts';
 import type { Refresh } from './refresh.ts';
-import type { ZoneSource } from './settings.ts';
 
 /** The hash tag keeps all keys of the queue on one node of a cluster. */
 const prefix = '{gw}';

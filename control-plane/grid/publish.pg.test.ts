@@ -3,9 +3,9 @@ import { annualReading } from '@gw/methodology/grid-annual';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { silentLog } from '../fixtures-for-tests.ts';
+import type { GridSettings, ZoneSource } from './config.ts';
 import { publishGrid } from './publish.ts';
 import { adaptersOf, createRefresh, type Refresh, type RefreshOutcome } from './refresh.ts';
-import type { GridSettings, ZoneSource } from './settings.ts';
 import {
   electricityMapsReply,
   httpAt,

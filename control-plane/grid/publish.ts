@@ -7,7 +7,7 @@
 import type { Database } from '@gw/prisma/client';
 import type { AnnualReading } from '../catalogue/read.ts';
 import { chooseGrid } from './choice.ts';
-import type { ZoneSource } from './settings.ts';
+import type { ZoneSource } from './config.ts';
 import { recentReadings } from './store.ts';
 
 export interface PublishOptions {

@@ -7,12 +7,12 @@
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
+import type { GridSettings, ZoneSource } from './config.ts';
 import { electricityMaps } from './electricity-maps.ts';
 import { entsoe } from './entsoe.ts';
 import type { Http } from './http.ts';
 import { neso } from './neso.ts';
 import { type GridAdapter, type GridRefusal, isRefusal, type SourceName, type Span } from './reading.ts';
-import type { GridSettings, ZoneSource } from './settings.ts';
 import { storeReadings } from './store.ts';
 import { wattTime } from './watttime.ts';
 

@@ -1,6 +1,6 @@
 import { readSettings } from '@gw/contract/internal/environment';
 import { expect, test } from 'vitest';
-import { type GridSettings, readGridSettings } from './settings.ts';
+import { type GridSettings, readGridSettings } from './config.ts';
 
 function read(environment: Record<string, string>): GridSettings {
   const settings = readSettings(environment);
