@@ -7,8 +7,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Impact } from './assess.ts';
-import { exclusions } from './boundary.ts';
-import { isCalculation } from './calculation.ts';
+import { exclusions, type KnownParts } from './boundary.ts';
+import { type Calculation, isCalculation } from './calculation.ts';
 import { digestOf, sortedText } from './digest.ts';
 import { type GridProvenance, type GridTimes, provenanceAt } from './grid.ts';
 import type { Lineage, LineageStep } from './lineage-form.ts';
@@ -142,12 +142,12 @@ function compareStatements(found: Mismatches, lineage: Lineage, impact: Impact, 
   if (stated !== null) found.compare('telemetry.stated', Number.isFinite(wattHours(stated, stated.value)), true);
 }
 
-function basisOf({ measured, parameter_range, tier }: Lineage['calculation']): Impact['uncertainty_basis'] {
+function basisOf({ measured, parameter_range, tier }: Calculation): Impact['uncertainty_basis'] {
   if (measured !== null) return measured.bounds === 'stated' ? 'parameter_range' : 'literature_default';
   return tier === 'parametric' && parameter_range ? 'parameter_range' : 'literature_default';
 }
 
-function splitOf({ measured }: Lineage['calculation']): Impact['energy_split'] {
+function splitOf({ measured }: Calculation): Impact['energy_split'] {
   if (measured === null) return 'modelled';
   return measured.scope === 'total' ? 'unavailable' : 'measured';
 }
@@ -159,14 +159,10 @@ function impactFrom(
   factOf: FactOf,
 ): Impact {
   const { calculation, grid } = lineage;
-  const { boundary, measured, tier } = calculation;
+  const { boundary, tier } = calculation;
   const number = (id: string): number => output(id) ?? Number.NaN;
   const provenance = provenanceFrom(lineage, factOf);
-  const known = {
-    water: output('water_ml') !== null,
-    embodied: output('carbon_embodied_g') !== null,
-    overhead: measured?.scope !== 'total' || measured.includes_pue !== false,
-  };
+  const known = knownParts(calculation, output);
   return {
     tier,
     tier_reason: lineage.tier_reason,
@@ -202,6 +198,14 @@ function impactFrom(
     methodology: method.id,
     methodology_version: method.version,
     methodology_hash: method.hash,
+  };
+}
+
+function knownParts({ measured }: Calculation, output: (id: string) => number | null): KnownParts {
+  return {
+    water: output('water_ml') !== null,
+    embodied: output('carbon_embodied_g') !== null,
+    overhead: measured?.scope !== 'total' || measured.includes_pue !== false,
   };
 }
 
