@@ -126,6 +126,14 @@ export const routes: readonly Route[] = [
   },
   {
     method: 'GET',
+    path: '/v1/gw/lineage/{receipt_id}',
+    scope: 'gw:lineage',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Read how each number of a receipt was made',
+  },
+  {
+    method: 'GET',
     path: '/v1/usage',
     scope: 'gw:read',
     limit: 'management',

@@ -11,7 +11,14 @@ import { completionRequestSchema, completionResponseSchema } from './completions
 import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
 import { errorCatalogue } from './error-catalogue.ts';
 import { gwOptionsSchema } from './gw-options.ts';
-import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
+import {
+  ledgerQuerySchema,
+  lineageSchema,
+  receiptQuerySchema,
+  usageQuerySchema,
+  usageRowSchema,
+  usageSchema,
+} from './management.ts';
 import { errorResponses, errorSchema, headers, type Json, jsonBody, ref, successHeaders } from './openapi-replies.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
 
@@ -50,6 +57,12 @@ const operations: Readonly<Record<string, Operation>> = {
     query: receiptQuerySchema,
     mayBePending: true,
   },
+  'GET /v1/gw/lineage/{receipt_id}': {
+    id: 'readLineage',
+    response: 'ReceiptLineage',
+    query: receiptQuerySchema,
+    mayBePending: true,
+  },
   'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema },
   'GET /openapi.json': { id: 'readOpenApi', response: null },
   'GET /healthz': { id: 'readHealth', response: null },
@@ -69,6 +82,7 @@ const responseSchemas = {
   Region: regionSchema,
   RegionList: regionListSchema,
   ReceiptList: receiptListSchema,
+  ReceiptLineage: lineageSchema,
   Usage: usageSchema,
   UsageRow: usageRowSchema,
 };

@@ -8,11 +8,14 @@ export interface FoundReceipt {
   /** The receipt as JSON, in the text that the client saw. */
   readonly json: string;
   readonly pending: boolean;
+  /** What the numbers were made from, as JSON; `null` as text where there was nothing. */
+  readonly facts: string;
 }
 
 interface StoredEntry {
   readonly accountId: string;
   readonly receipt: { readonly version: number; readonly status: string };
+  readonly facts?: unknown;
 }
 
 /**
@@ -38,7 +41,11 @@ export async function findReceipt(
     const entry = JSON.parse(text) as StoredEntry;
     if (entry.accountId !== accountId) return null;
     if (version === undefined || entry.receipt.version === version)
-      return { json: JSON.stringify(entry.receipt), pending: entry.receipt.status === 'pending' };
+      return {
+        json: JSON.stringify(entry.receipt),
+        pending: entry.receipt.status === 'pending',
+        facts: JSON.stringify(entry.facts ?? null),
+      };
   }
   const stored = await readStored(context, accountId, id, createdAt, version);
   if (stored === null && redisFault !== null) throw redisFault;
@@ -52,10 +59,10 @@ async function readStored(
   createdAt: Date,
   version: number | undefined,
 ): Promise<FoundReceipt | null> {
-  const rows = await db.$queryRaw<{ json: string }[]>`
-    SELECT body::text AS json FROM receipts
+  const rows = await db.$queryRaw<{ json: string; facts: string | null }[]>`
+    SELECT body::text AS json, facts::text AS facts FROM receipts
     WHERE id = ${id} AND created_at = ${createdAt} AND account_id = ${accountId}
       AND (${version ?? null}::int IS NULL OR version = ${version ?? null}::int)
     ORDER BY version DESC LIMIT 1`;
-  return rows[0] ? { json: rows[0].json, pending: false } : null;
+  return rows[0] ? { json: rows[0].json, pending: false, facts: rows[0].facts ?? 'null' } : null;
 }

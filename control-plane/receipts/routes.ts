@@ -9,6 +9,7 @@ import { identityOf } from '../identity.ts';
 import { refuse, sendJson } from '../replies.ts';
 import { findReceipt } from './find-receipt.ts';
 import { ledgerPage } from './ledger.ts';
+import { LineageMismatchError, receiptLineage } from './lineage.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 
 export function receiptRoutes(app: FastifyInstance, context: Context): void {
@@ -33,5 +34,23 @@ export function receiptRoutes(app: FastifyInstance, context: Context): void {
     const receipt = await findReceipt(context, accountId, request.params.id, request.query.version);
     if (receipt === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     return sendJson(reply, receipt.json, receipt.pending ? 202 : 200);
+  });
+
+  typed.get('/v1/gw/lineage/:id', { schema: byId }, async (request, reply) => {
+    const { accountId } = identityOf(request);
+    const found = await findReceipt(context, accountId, request.params.id, request.query.version);
+    if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
+    if (found.pending) return sendJson(reply, found.json, 202);
+    try {
+      return sendJson(reply, JSON.stringify(receiptLineage(found)));
+    } catch (fault) {
+      if (!(fault instanceof LineageMismatchError)) throw fault;
+      request.log.error({ fault: fault.message }, 'a receipt can not be explained');
+      return refuse(
+        reply,
+        apiError('receipt_generation_failed', { message: 'The lineage could not be made.' }),
+        addresses,
+      );
+    }
   });
 }

@@ -1,0 +1,41 @@
+/**
+ * How a receipt's numbers were made, from the facts that are stored with it.
+ *
+ * Invariant: a lineage is shown only if it gives every number of the stored receipt, by the methodology that made it.
+ */
+import type { Receipt } from '@gw/contract/receipt';
+import type { CallFacts } from '@gw/methodology/assess';
+import { type Lineage, lineageOf } from '@gw/methodology/lineage';
+import { findMethodology } from '@gw/methodology/methodologies';
+import { verify } from '@gw/methodology/recompute';
+import type { FoundReceipt } from './find-receipt.ts';
+
+export interface ReceiptLineage {
+  readonly object: 'gw.receipt_lineage';
+  readonly receipt_id: string;
+  readonly receipt_version: number;
+  readonly lineage: Lineage | null;
+  readonly explanation: string | null;
+}
+
+export class LineageMismatchError extends Error {
+  constructor(receiptId: string, mismatches: readonly string[]) {
+    super(`The stored facts of ${receiptId} do not give its numbers: ${mismatches.slice(0, 3).join('; ')}`);
+  }
+}
+
+/** Throws LineageMismatchError if the stored facts and the stored receipt contradict each other. */
+export function receiptLineage(found: FoundReceipt): ReceiptLineage {
+  const receipt = JSON.parse(found.json) as Receipt;
+  const about = { object: 'gw.receipt_lineage', receipt_id: receipt.id, receipt_version: receipt.version } as const;
+  const facts = JSON.parse(found.facts) as CallFacts | null;
+  const method = receipt.methodology === null ? null : findMethodology(receipt.methodology);
+  if (receipt.tier === 'degraded' || facts === null || method === null) {
+    return { ...about, lineage: null, explanation: receipt.explanation ?? 'Nothing was calculated.' };
+  }
+  const result = lineageOf(facts, method.id);
+  if (!result.ok) throw new LineageMismatchError(receipt.id, [result.explanation]);
+  const verified = verify(result.lineage, receipt);
+  if (!verified.ok) throw new LineageMismatchError(receipt.id, verified.mismatches);
+  return { ...about, lineage: result.lineage, explanation: null };
+}
