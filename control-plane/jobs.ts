@@ -52,9 +52,10 @@ export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, g
 }
 
 function gridSources({ db, redis, log, now }: Context, grid: GridSettings, redisUrl: string): RepeatedJob {
-  const adapters = adaptersOf(grid, { fetch, now, timeoutMs: 10_000, maxBytes: 5 * 1024 * 1024 });
+  const adapters = adaptersOf(grid, { fetch, now, timeoutMs: 8000, maxBytes: 5 * 1024 * 1024 });
   const refresh = createRefresh({ db, redis, adapters, log });
-  return startGridJobs({ redisUrl, sources: grid.sources, refreshMs: grid.refreshMs, refresh, log });
+  const started = startGridJobs({ redisUrl, sources: grid.sources, refreshMs: grid.refreshMs, refresh, log });
+  return { stop: async () => (await started).stop() };
 }
 
 /** Looked at every minute and made once a day, so that a failure at midnight is mended a minute later. */

@@ -82,17 +82,27 @@ test('the basis is the one that the reply names', async () => {
   expect(await read({ emissionFactorType: undefined })).toMatchObject([{ basis: 'unknown' }]);
 });
 
-test('the history of a day gives settled hours, without those that are null', async () => {
-  const hour = (datetime: string, carbonIntensity: number | null) =>
-    electricityMapsReply({ datetime, carbonIntensity });
+test('the history of a day gives the hours that are over, settled unless estimated, without those that are null', async () => {
+  const hour = (datetime: string, carbonIntensity: number | null, isEstimated = false) =>
+    electricityMapsReply({ datetime, carbonIntensity, isEstimated });
   stub.answer({
-    body: { zone: 'DE', history: [hour('2026-11-21T07:00:00.000Z', 300), hour('2026-11-21T08:00:00.000Z', null)] },
+    body: {
+      zone: 'DE',
+      history: [
+        hour('2026-11-21T06:00:00.000Z', 290, true),
+        hour('2026-11-21T07:00:00.000Z', 300),
+        hour('2026-11-21T08:00:00.000Z', null),
+      ],
+    },
   });
   const reply = await electricityMaps(
     httpAt(() => now),
     { baseUrl: stub.url, key: 'k' },
   ).read(asked, 'day');
-  expect(reply).toMatchObject([{ gPerKwh: 300, settled: true }]);
+  expect(reply).toMatchObject([
+    { gPerKwh: 290, settled: false },
+    { gPerKwh: 300, settled: true },
+  ]);
   expect(stub.asked.at(-1)?.path).toContain('/v3/carbon-intensity/history?');
 });
 

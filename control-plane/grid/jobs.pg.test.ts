@@ -23,8 +23,12 @@ beforeEach(async () => {
   asked = [];
 });
 
-function start(sources: readonly ZoneSource[], outcome: () => RefreshOutcome, refreshMs = 60_000): RepeatedJob {
-  const job = startGridJobs({
+async function start(
+  sources: readonly ZoneSource[],
+  outcome: () => RefreshOutcome,
+  refreshMs = 60_000,
+): Promise<RepeatedJob> {
+  const job = await startGridJobs({
     redisUrl: stores.redis.options.path ?? '',
     sources,
     refreshMs,
@@ -44,31 +48,31 @@ const count = (name: string): number => asked.filter((each) => each === name).le
 const schedules = (): Promise<string[]> => stores.redis.zrange('{gw}:grid:repeat', '0', '-1');
 
 test('each zone is asked at once, for now and for the day, by one of two instances', async () => {
-  start([sweden, britain], fine);
-  start([sweden, britain], fine);
+  await start([sweden, britain], fine);
+  await start([sweden, britain], fine);
   await eventually(() => asked.length >= 4);
   expect([...asked].sort()).toEqual(['GBR day', 'GBR latest', 'SWE day', 'SWE latest']);
 });
 
 test('a zone is asked again in each interval', async () => {
-  start([sweden], fine, 50);
+  await start([sweden], fine, 50);
   await eventually(() => count('SWE latest') >= 4);
   expect(count('SWE day')).toBe(1);
 });
 
 test('a failed attempt is repeated, until one succeeds', async () => {
-  start([sweden], () => (count('SWE latest') < 3 ? { refused: 'timeout', detail: 'x' } : fine()));
+  await start([sweden], () => (count('SWE latest') < 3 ? { refused: 'timeout', detail: 'x' } : fine()));
   await eventually(() => count('SWE latest') === 3);
 });
 
 test('a refused key is not tried again at once', async () => {
-  start([sweden], () => ({ refused: 'unauthorized', detail: 'status 401' }));
+  await start([sweden], () => ({ refused: 'unauthorized', detail: 'status 401' }));
   await eventually(async () => (await stores.redis.zcard('{gw}:grid:failed')) === 2);
   expect([...asked].sort()).toEqual(['SWE day', 'SWE latest']);
 });
 
 test('a schedule that Redis lost is made again', async () => {
-  start([sweden], fine, 50);
+  await start([sweden], fine, 50);
   await eventually(() => count('SWE latest') >= 2);
   await stores.redis.flushall();
   const before = count('SWE latest');
@@ -76,16 +80,16 @@ test('a schedule that Redis lost is made again', async () => {
 });
 
 test('a zone that is no longer configured leaves the schedule', async () => {
-  const before = start([sweden, britain], fine);
+  const before = await start([sweden, britain], fine);
   await eventually(async () => (await schedules()).length === 4);
   await before.stop();
-  start([sweden], fine);
+  await start([sweden], fine);
   await eventually(async () => (await schedules()).length === 2);
   expect((await schedules()).every((each) => each.startsWith('SWE/'))).toBe(true);
 });
 
 test('it goes on after Redis was away, and ends in order while it is away', async () => {
-  const job = start([sweden], fine, 50);
+  const job = await start([sweden], fine, 50);
   await eventually(() => count('SWE latest') >= 2);
   await stores.stopRedis();
   await stores.startRedis();

@@ -8,7 +8,7 @@
 import type { EventEmitter } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@gw/service/log';
-import { type Job, type JobSchedulerTemplateOptions, Queue, UnrecoverableError, Worker } from 'bullmq';
+import type { Job, JobSchedulerTemplateOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type RepeatedJob, repeat } from '../repeat.ts';
 import type { ZoneSource } from './config.ts';
@@ -45,14 +45,16 @@ export interface GridJobsOptions {
   readonly tendEveryMs?: number;
 }
 
-export function startGridJobs(options: GridJobsOptions): RepeatedJob {
+export async function startGridJobs(options: GridJobsOptions): Promise<RepeatedJob> {
   const { redisUrl, log } = options;
+  // Loaded here, so that a gateway without live sources does not pay its memory.
+  const { Queue, UnrecoverableError, Worker } = await import('bullmq');
   // BullMQ waits inside Redis and wants its commands never to be given up; so its connections are its own.
   const connect = (): Redis =>
     new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: (attempt) => Math.min(50 * attempt, 1000) });
   const [queueRedis, workerRedis] = [connect(), connect()];
   const queue = new Queue<JobData>(queueName, { connection: queueRedis, prefix });
-  const worker = new Worker<JobData>(queueName, (job) => run(job, options), {
+  const worker = new Worker<JobData>(queueName, (job) => run(job, options, UnrecoverableError), {
     connection: workerRedis,
     prefix,
     concurrency,
@@ -79,16 +81,20 @@ export function startGridJobs(options: GridJobsOptions): RepeatedJob {
   };
 }
 
-async function run(job: Job<JobData>, { sources, refresh }: GridJobsOptions): Promise<void> {
+async function run(
+  job: Job<JobData>,
+  { sources, refresh }: GridJobsOptions,
+  UnrecoverableError: new (message: string) => Error,
+): Promise<void> {
   const { zoneSource, span } = job.data;
   // Left from another configuration.
   if (!sources.some((each) => isDeepStrictEqual(each, zoneSource))) return;
   const outcome = await refresh(zoneSource, span);
   if (!('refused' in outcome)) return;
   const { refused, detail } = outcome;
-  const fault = `${zoneSource.source} for ${zoneSource.zone}: ${refused}, ${detail}`;
   // These are not mended by asking again soon, and the pause that they began has to pass.
-  throw refused === 'unauthorized' || refused === 'rate_limited' ? new UnrecoverableError(fault) : new Error(fault);
+  const Fault = refused === 'unauthorized' || refused === 'rate_limited' ? UnrecoverableError : Error;
+  throw new Fault(`${zoneSource.source} for ${zoneSource.zone}: ${refused}, ${detail}`);
 }
 
 const spans: readonly Span[] = ['latest', 'day'];

@@ -190,6 +190,13 @@ test('the same reading again is neither stored nor published twice, one that has
   expect(await gateway.stores.db.gridReading.count()).toBe(4);
 });
 
+test('a reply that a later one has overtaken changes nothing', async () => {
+  now = new Date('2026-11-21T09:20:00Z');
+  await says(swedish());
+  now = new Date('2026-11-21T09:19:00Z');
+  expect(await says(swedish({ carbonIntensity: 30 }))).toEqual({ stored: 0 });
+});
+
 test('ten instances that store the same reply at once store it once', async () => {
   stub.answer(swedish());
   const outcomes = await Promise.all(Array.from({ length: 10 }, () => refresh(sweden, 'latest')));
