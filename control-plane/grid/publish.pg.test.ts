@@ -186,6 +186,7 @@ test('the same reading again is neither stored nor published twice, one that has
   now = new Date('2026-11-21T10:10:00Z');
   expect(await says(swedish())).toEqual({ stored: 1 });
   expect(await says(swedish({ carbonIntensity: 22 }))).toEqual({ stored: 1 });
+  expect(await regionAt('10:10:00')).toMatchObject({ grid_intensity_g_per_kwh: 22, grid_intensity_age_minutes: 70 });
   expect(await says(swedish())).toEqual({ stored: 1 });
   expect(await gateway.stores.db.gridReading.count()).toBe(4);
 });
