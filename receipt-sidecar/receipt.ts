@@ -193,7 +193,7 @@ function callFacts(call: CallIdentity, outcome: Outcome, servedBy: Candidate): C
     upstreamLatencyS: outcome.upstreamLatencyS,
     model: call.route.model,
     site: servedBy.deployment,
-    grid: servedBy.grid,
+    grid: servedBy.gridAt(new Date(call.createdAt)),
   };
 }
 

@@ -1,25 +1,25 @@
-/** Explains a choice of region. Annual averages do not tell one hour from another, so they never steer: until a live signal is configured, each free call falls back to provider preference and says so. */
+/**
+ * Explains a choice of region. Annual averages do not tell one hour from another, so they never steer; and until
+ * carbon-aware routing is built, a free call goes by provider preference and says so.
+ */
 import type { RoutingTrace } from '@gw/contract/receipt';
+import { gridProvenance } from '@gw/methodology/grid';
 import type { Candidate, Route } from './request/route.ts';
 
-/** Minutes from the end of the observed interval to the call, one decimal; null if it has not ended. */
-function ageMinutes(observedAt: string, requestedAt: string): number | null {
-  const ms = Date.parse(requestedAt) - Date.parse(observedAt);
-  return ms >= 0 ? Math.round(ms / 6000) / 10 : null;
-}
-
-function operationalSignal(served: Candidate, requestedAt: string): RoutingTrace['operational_signal'] {
-  const { grid } = served;
-  if (!grid) return null;
+/** What is known of a candidate's grid at the moment of the call. */
+function signalOf(candidate: Candidate, at: Date, requestedAt: string): RoutingTrace['operational_signal'] {
+  const grid = candidate.gridAt(at);
+  const provenance = grid && gridProvenance(grid, requestedAt);
+  if (!grid || !provenance) return null;
   return {
     source: grid.source,
     kind: grid.signal === 'marginal' ? 'marginal' : 'average',
     g_per_kwh: grid.gPerKwh,
-    observed_at: new Date(grid.observedAt).toISOString(),
+    observed_at: provenance.observedAt,
     requested_at: requestedAt,
-    age_minutes: ageMinutes(grid.observedAt, requestedAt),
-    temporal_match: grid.temporalMatch ?? 'none',
-    live_eligible: false,
+    age_minutes: provenance.ageMinutes,
+    temporal_match: provenance.temporalMatch,
+    live_eligible: provenance.temporalMatch === 'live_window' || provenance.temporalMatch === 'fresh',
   };
 }
 
@@ -35,26 +35,30 @@ export function routingTrace(
   // Envoy tells who answered and how many tries it took; those before the one that answered have failed.
   const failed = attempts > 1 ? order.slice(0, at === -1 ? attempts - 1 : at) : [];
   const first = order[0].region.code;
+  const now = new Date(requestedAt);
+  const signals = order.map((candidate) => signalOf(candidate, now, requestedAt));
+  const live = signals.some((signal) => signal?.live_eligible);
   return {
     policy: pinned ? 'pinned' : 'provider_preference',
     decision: pinned
       ? `The request pinned the region ${first}.`
       : `${first} comes first in the provider preference among the regions that serve this model.`,
     fallback: !pinned,
-    fallback_reason: pinned ? null : 'no_live_grid_signal',
+    // A live signal is shown, but does not steer yet.
+    fallback_reason: pinned ? null : live ? 'carbon_aware_routing_off' : 'no_live_grid_signal',
     region: served?.region.code ?? null,
     deployment: served?.deployment.id ?? null,
     attempts: {
       count: attempts,
       failed: failed.map(({ deployment }) => ({ deployment: deployment.id, outcome: 'failed' })),
     },
-    operational_signal: served ? operationalSignal(served, requestedAt) : null,
-    candidates: order.map(({ region, grid }) => ({
+    operational_signal: served ? signalOf(served, now, requestedAt) : null,
+    candidates: order.map(({ region }, index) => ({
       region: region.code,
-      g_per_kwh: grid?.gPerKwh ?? null,
-      age_minutes: grid ? ageMinutes(grid.observedAt, requestedAt) : null,
+      g_per_kwh: signals[index]?.g_per_kwh ?? null,
+      age_minutes: signals[index]?.age_minutes ?? null,
       eligible: pinned,
-      excluded_reason: pinned ? null : 'no_live_signal',
+      excluded_reason: pinned ? null : signals[index]?.live_eligible ? 'carbon_aware_routing_off' : 'no_live_signal',
     })),
     // The choice is the provider-preference choice (or the client's own), so nothing is saved against it.
     estimated_saving_g: pinned ? null : 0,

@@ -5,6 +5,7 @@
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { failoverOrder } from '@gw/contract/internal/failover-order';
+import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotModel, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
 import type { Logger } from '@gw/service/log';
@@ -22,11 +23,11 @@ export interface Catalogue {
 
 export function makeCatalogue(snapshot: Snapshot): Catalogue {
   const regions = new Map(snapshot.regions.map((region) => [region.code, region]));
-  const grid = new Map(snapshot.grid.map((reading) => [reading.zone, reading]));
   const byId = new Map<string, Candidate>();
   for (const deployment of snapshot.deployments) {
     const region = regions.get(deployment.region);
-    if (region) byId.set(deployment.id, { deployment, region, grid: grid.get(region.gridZone) ?? null });
+    if (region)
+      byId.set(deployment.id, { deployment, region, gridAt: (at) => gridReadingFor(snapshot, region.gridZone, at) });
   }
   const inOrder = (model: string): Candidate[] =>
     failoverOrder(snapshot, model, '').flatMap((id) => byId.get(id) ?? []);

@@ -19,7 +19,8 @@ import type { Endpoint, ParsedRequest } from './parse.ts';
 export interface Candidate {
   readonly deployment: SnapshotDeployment;
   readonly region: SnapshotRegion;
-  readonly grid: SnapshotGridReading | null;
+  /** The reading of its zone that holds at that moment: a live one ages while the catalogue stays. */
+  readonly gridAt: (at: Date) => SnapshotGridReading | null;
 }
 
 export interface Route {
