@@ -51,6 +51,8 @@ function settings(layout: Layout, tls: Tls | null): EnvoySettings {
       auditEmail: process.env.GW_AUDIT_EMAIL ?? 'audit@example.com',
       securityEmail: process.env.GW_SECURITY_EMAIL ?? 'security@example.com',
     },
+    // All parts of this machine talk over Unix sockets.
+    internalTls: null,
     corsOrigins: readOrigins(layout.overrides.envoy?.GW_CORS_ORIGINS ?? process.env.GW_CORS_ORIGINS ?? ''),
     maxConnections: 20_000,
     streamIdleTimeoutS: 300,

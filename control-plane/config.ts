@@ -1,6 +1,12 @@
 /** The environment of the control plane, read once. */
 import type { Addresses } from '@gw/contract/errors';
-import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+import {
+  type Environment,
+  type InternalTls,
+  readInternalTls,
+  readInternalToken,
+  readSettings,
+} from '@gw/contract/internal/environment';
 import { type GridSettings, readGridSettings } from './grid/config.ts';
 
 export interface Config {
@@ -11,6 +17,8 @@ export interface Config {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly internalToken: string;
+  /** For the internal listener on `host:port`; null: plain. */
+  readonly internalTls: InternalTls | null;
   /** Provider credentials by reference: `GW_CREDENTIAL_<REF>`. */
   readonly credentials: ReadonlyMap<string, string>;
   /** Sources of live carbon intensity; none by default. */
@@ -29,6 +37,7 @@ export function loadConfig(environment: Environment): Config {
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
+    internalTls: readInternalTls(settings),
     credentials: readCredentials(environment),
     grid: readGridSettings(settings),
     addresses: settings.addresses(),

@@ -37,6 +37,7 @@ await runService(async () => {
   });
   const internal = buildInternalApp(context, {
     internalToken: config.internalToken,
+    tls: config.internalListen.startsWith('unix:') ? null : config.internalTls,
     writer: { clusterResources, listenerResources, secretResources },
     credentials: config.credentials,
   });

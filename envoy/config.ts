@@ -1,4 +1,4 @@
-import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+import { type Environment, readInternalTls, readInternalToken, readSettings } from '@gw/contract/internal/environment';
 import type { EnvoySettings } from './render.ts';
 
 /** Envoy's settings from the environment. Throws a ConfigurationError that names every problem. */
@@ -22,6 +22,7 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     receiptSidecar: settings.required('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
     controlPlane: settings.required('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
     adminSocket: settings.required('GW_ENVOY_ADMIN_SOCKET', '/run/gw/envoy-admin.sock'),
+    internalTls: readInternalTls(settings),
     accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),
     internalToken: readInternalToken(settings),
     addresses: settings.addresses(),

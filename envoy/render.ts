@@ -5,6 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import type { InternalTls } from '@gw/contract/internal/environment';
 import { corsPolicy } from './cors.ts';
 import { localReplies } from './local-replies.ts';
 import { envoyRoutes } from './routes.ts';
@@ -20,6 +21,8 @@ export interface EnvoySettings {
   readonly receiptSidecar: string;
   readonly controlPlane: string;
   readonly adminSocket: string;
+  /** Certificates for the services that are not on Unix sockets; null: plain. */
+  readonly internalTls: InternalTls | null;
   /** A file path, or /dev/stdout. */
   readonly accessLog: string;
   readonly internalToken: string;
@@ -45,23 +48,39 @@ function address(listen: string): { type: string; address: object } {
   };
 }
 
-function endpoint(name: string, listen: string): [string, unknown][] {
+const plainSocket = {
+  name: 'envoy.transport_sockets.raw_buffer',
+  typed_config: { '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer' },
+};
+
+function internalSocket(listen: string, tls: InternalTls | null): object {
+  if (!tls || listen.startsWith('unix:')) return plainSocket;
+  return {
+    name: 'envoy.transport_sockets.tls',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+      common_tls_context: {
+        tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
+        tls_certificates: [{ certificate_chain: { filename: tls.certFile }, private_key: { filename: tls.keyFile } }],
+        validation_context: { trusted_ca: { filename: tls.caFile } },
+      },
+    },
+  };
+}
+
+function endpoint(name: string, listen: string, tls: InternalTls | null): [string, unknown][] {
   const { type, address: at } = address(listen);
   const loadAssignment = { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: at } }] }] };
   return [
     [`${name.toUpperCase()}_TYPE`, type],
     [`${name.toUpperCase()}_ENDPOINT`, loadAssignment],
+    [`${name.toUpperCase()}_SOCKET`, internalSocket(listen, tls)],
   ];
 }
 
 /** Certificates come by SDS from files: Envoy watches them and takes up a change without a restart. */
 function downstreamTls(tls: EnvoySettings['tls']): object {
-  if (!tls) {
-    return {
-      name: 'envoy.transport_sockets.raw_buffer',
-      typed_config: { '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer' },
-    };
-  }
+  if (!tls) return plainSocket;
   return {
     name: 'envoy.transport_sockets.tls',
     typed_config: {
@@ -146,9 +165,9 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['INTERNAL_ERROR_BODY', internalError],
     ['METHOD_NOT_ALLOWED_BODY', errorBody(apiError('method_not_allowed'), addresses)],
     ['INVALID_CONTENT_TYPE_BODY', errorBody(apiError('invalid_content_type', { param: 'Content-Type' }), addresses)],
-    ...endpoint('ext_authz', settings.extAuthz),
-    ...endpoint('receipt_sidecar', settings.receiptSidecar),
-    ...endpoint('control_plane', settings.controlPlane),
+    ...endpoint('ext_authz', settings.extAuthz, settings.internalTls),
+    ...endpoint('receipt_sidecar', settings.receiptSidecar, settings.internalTls),
+    ...endpoint('control_plane', settings.controlPlane, settings.internalTls),
   ]);
   const template = readFileSync(`${settings.templateDir}/envoy.template.yaml`, 'utf8');
   return template.replace(/\$\{([A-Z_]+)\}/g, (found, name: string) => {

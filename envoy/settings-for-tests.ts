@@ -21,6 +21,7 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
       auditEmail: 'audit@example.com',
       securityEmail: 'security@example.com',
     },
+    internalTls: null,
     corsOrigins: [],
     maxConnections: 100,
     streamIdleTimeoutS: 300,

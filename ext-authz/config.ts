@@ -1,6 +1,12 @@
 /** The settings of ext-authz, read once from its environment. */
 import type { Addresses } from '@gw/contract/errors';
-import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+import {
+  type Environment,
+  type InternalTls,
+  readInternalTls,
+  readInternalToken,
+  readSettings,
+} from '@gw/contract/internal/environment';
 
 export interface Config {
   /** `unix:/path` or `host:port`. */
@@ -10,6 +16,8 @@ export interface Config {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly internalToken: string;
+  /** For `listen` on `host:port`; null: plain. */
+  readonly internalTls: InternalTls | null;
   /** Server-side part of the key hash; never stored beside the hashes. */
   readonly pepper: Buffer;
   readonly addresses: Addresses;
@@ -26,6 +34,7 @@ export function loadConfig(environment: Environment): Config {
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
+    internalTls: readInternalTls(settings),
     pepper: Buffer.from(
       settings.secret('GW_KEY_PEPPER', /^[0-9a-f]{64}$/i, '<64 hex digits, e.g. from: openssl rand -hex 32>'),
       'hex',

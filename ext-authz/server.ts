@@ -51,6 +51,7 @@ export async function startExtAuthz(config: Config) {
       shouldRateLimit: makeShouldRateLimit({ limiter, addresses: config.addresses }),
     },
     onFault,
+    config.internalTls,
   );
   const health = config.healthListen
     ? await serveHealth('ext-authz', config.healthListen, () => ({

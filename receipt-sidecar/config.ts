@@ -1,6 +1,12 @@
 /** The settings of the sidecar, read once from its environment. */
 import type { Addresses } from '@gw/contract/errors';
-import { type Environment, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+import {
+  type Environment,
+  type InternalTls,
+  readInternalTls,
+  readInternalToken,
+  readSettings,
+} from '@gw/contract/internal/environment';
 
 export interface Config {
   /** `unix:/path` or `host:port`. */
@@ -9,6 +15,8 @@ export interface Config {
   readonly healthListen: string | null;
   readonly redisUrl: string;
   readonly internalToken: string;
+  /** For `listen` on `host:port`; null: plain. */
+  readonly internalTls: InternalTls | null;
   /** Where receipts wait while Redis is away: a persistent volume. */
   readonly spoolDir: string;
   readonly addresses: Addresses;
@@ -26,6 +34,7 @@ export function loadConfig(environment: Environment): Config {
     healthListen: settings.optional('GW_SIDECAR_HEALTH_LISTEN', '') || null,
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
+    internalTls: readInternalTls(settings),
     spoolDir: settings.required('GW_SPOOL_DIR', '/var/lib/gw/spool'),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),

@@ -51,6 +51,7 @@ export async function startSidecar(config: Config) {
     { openProcessor: (call) => new Call(context, call), accessLog: (message) => readAccessLog(message, ends, ledger) },
     (fault) =>
       log.error({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'a call failed'),
+    config.internalTls,
   );
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, () => ({

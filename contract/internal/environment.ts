@@ -73,3 +73,22 @@ export const readInternalToken = (settings: SettingReader): string =>
     /^[A-Za-z0-9_-]{32,}$/,
     '<at least 32 of A-Z a-z 0-9 _ ->, e.g. from: openssl rand -hex 32',
   );
+
+/** Certificate files of the connections between Envoy and the services, where they cross machines. */
+export interface InternalTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Who signs both sides: a private authority, since whoever it signs for may talk to the services. */
+  readonly caFile: string;
+}
+
+/** Null without `GW_INTERNAL_TLS_CERT_FILE`: Unix sockets, or one private network. */
+export function readInternalTls(settings: SettingReader): InternalTls | null {
+  const certFile = settings.optional('GW_INTERNAL_TLS_CERT_FILE', '');
+  if (!certFile) return null;
+  return {
+    certFile,
+    keyFile: settings.required('GW_INTERNAL_TLS_KEY_FILE', '/etc/gw/internal/tls.key'),
+    caFile: settings.required('GW_INTERNAL_TLS_CA_FILE', '/etc/gw/internal/ca.crt'),
+  };
+}

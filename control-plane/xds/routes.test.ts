@@ -1,3 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { InternalTls } from '@gw/contract/internal/environment';
+import { makeCertificate } from '@gw/envoy/certificate-for-tests';
 import { clusterResources, listenerResources, secretResources } from '@gw/envoy/clusters';
 import type { Database } from '@gw/prisma/client';
 import { Redis } from 'ioredis';
@@ -54,7 +60,7 @@ const catalogue: Catalogue = {
 };
 
 /** The stores are never asked: xDS is answered from memory. */
-function appWith(held: Catalogue | null, logged: string[] = []) {
+function appWith(held: Catalogue | null, logged: string[] = [], tls: InternalTls | null = null) {
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const snapshot = { version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] };
   const addresses = { baseUrl: 'http://gw', statusUrl: '', auditEmail: '', securityEmail: '' };
@@ -69,6 +75,7 @@ function appWith(held: Catalogue | null, logged: string[] = []) {
     },
     {
       internalToken: token,
+      tls,
       writer: { clusterResources, listenerResources, secretResources },
       credentials: new Map([
         ['PAID', secret],
@@ -125,4 +132,37 @@ test('a secret is in the answer for secrets alone, only if it is asked for and a
 
 test('before the catalogue was read Envoy gets a fault and not an empty configuration', async () => {
   expect((await ask(appWith(null), 'clusters', {})).statusCode).toBe(500);
+});
+
+test('between machines, only a client with a certificate of the private authority gets as far as the token', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-cp-tls-'));
+  const { certificate, key } = makeCertificate('internal');
+  const tls = { certFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key'), caFile: join(dir, 'ca.crt') };
+  writeFileSync(tls.certFile, certificate);
+  writeFileSync(tls.caFile, certificate);
+  writeFileSync(tls.keyFile, key);
+  const app = appWith(catalogue, [], tls);
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  const ask = (shown: object, headers: Record<string, string> = {}): Promise<number | string> =>
+    new Promise((resolve) => {
+      const options = {
+        host: '127.0.0.1',
+        port,
+        path: '/healthz',
+        rejectUnauthorized: false,
+        agent: false,
+        headers,
+        ...shown,
+      };
+      const request = get(options, (reply) => {
+        reply.resume();
+        resolve(reply.statusCode ?? 0);
+      });
+      request.on('error', () => resolve('refused'));
+    });
+  expect(await ask({})).toBe('refused');
+  expect(await ask({ cert: certificate, key })).toBe(401);
+  expect(await ask({ cert: certificate, key }, { 'x-gw-internal-token': `Bearer ${token}` })).toBe(200);
+  await app.close();
+  rmSync(dir, { recursive: true, force: true });
 });

@@ -5,11 +5,14 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { InternalTls } from '@gw/contract/internal/environment';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
 import { clientStream, fail, type Method, processing, status, unary } from './grpc.ts';
 import { Http2Connection } from './http2/connection.ts';
 import type { StreamHandler } from './http2/stream.ts';
+import { internalTlsOptions } from './internal-tls.ts';
 import { codec } from './messages.ts';
 import type {
   CheckRequest,
@@ -98,17 +101,26 @@ function tokenCheck(expected: Buffer): (sent: string | undefined) => boolean {
 
 const nothing: StreamHandler = { data: () => undefined, ended: () => undefined, closed: () => undefined };
 
-/** Listens on `unix:/path` (mode 0600) or `host:port` and refuses each call that lacks the internal token. */
+/** With TLS both sides show a certificate of the private authority; one without is cut off in the handshake. */
+function openServer(tls: InternalTls | null, accept: (socket: Socket) => void): Server {
+  return tls ? createTlsServer({ ...internalTlsOptions(tls), ALPNProtocols: ['h2'] }, accept) : createServer(accept);
+}
+
+/**
+ * Listens on `unix:/path` (mode 0600) or `host:port` and refuses each call that lacks the internal token. `tls` is for
+ * `host:port` alone: a Unix socket does not leave the machine.
+ */
 export async function serveEnvoy(
   listen: string,
   internalToken: string,
   services: EnvoyServices,
   onFault: (fault: unknown) => void,
+  tls: InternalTls | null = null,
 ): Promise<RpcServer> {
   const methods = methodsOf(services, onFault);
   const expected = digest(`Bearer ${internalToken}`);
   const connections = new Set<Http2Connection>();
-  const server = createServer((socket) => {
+  const server = openServer(listen.startsWith('unix:') ? null : tls, (socket) => {
     const trusted = tokenCheck(expected);
     const connection = new Http2Connection(socket, (headers, stream) => {
       if (!trusted(headers.get(internalTokenHeader))) {

@@ -1,0 +1,81 @@
+/** Between machines: Envoy and a service show each other a certificate of one private authority. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { envoyBinary } from '@gw/cli/binaries';
+import { freePorts } from '@gw/cli/ports';
+import { type Child, startChild } from '@gw/cli/services/child';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { makeCertificate } from './certificate-for-tests.ts';
+import { writeEnvoyConfig } from './render.ts';
+import { serveEnvoy } from './rpc/server.ts';
+import type { RpcServer } from './rpc/service.ts';
+import { testSettings } from './settings-for-tests.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'gw-mtls-'));
+const internalTls = { certFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key'), caFile: join(dir, 'ca.crt') };
+const settings = testSettings(dir);
+let service: RpcServer;
+let envoy: Child;
+let port = 0;
+
+beforeAll(async () => {
+  // One certificate that signs itself is authority, client and server at once.
+  const { certificate, key } = makeCertificate('internal');
+  writeFileSync(internalTls.certFile, certificate);
+  writeFileSync(internalTls.caFile, certificate);
+  writeFileSync(internalTls.keyFile, key);
+  const denied = { status: { code: 16 }, deniedResponse: { status: { code: 401 as const }, body: 'asked over TLS' } };
+  service = await serveEnvoy(
+    '127.0.0.1:0',
+    settings.internalToken,
+    { check: async () => denied },
+    () => undefined,
+    internalTls,
+  );
+  [port = 0] = await freePorts(1);
+  const extAuthz = `127.0.0.1:${service.port}`;
+  writeEnvoyConfig({ ...settings, publicPort: port, extAuthz, internalTls }, join(dir, 'envoy.yaml'));
+  const command = await envoyBinary(() => undefined);
+  const args = ['-c', join(dir, 'envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
+  envoy = await startChild({ command, args, env: {}, logFile: join(dir, 'envoy.log') });
+  const answers = () =>
+    fetch(`http://127.0.0.1:${port}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await vi.waitUntil(answers, { timeout: 20_000, interval: 50 });
+}, 60_000);
+
+afterAll(async () => {
+  await envoy?.stop();
+  await service?.close(100);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+it('Envoy asks the service over TLS, with its certificate', async () => {
+  const reply = await fetch(`http://127.0.0.1:${port}/v1/models`);
+  expect([reply.status, await reply.text()]).toEqual([401, 'asked over TLS']);
+});
+
+it('a client without a certificate of the authority is cut off before it can say anything', async () => {
+  const stranger = makeCertificate('stranger');
+  for (const shown of [{}, { cert: stranger.certificate, key: stranger.key }]) {
+    const ended = await new Promise<string>((resolve) => {
+      const socket = connect({
+        host: '127.0.0.1',
+        port: service.port ?? 0,
+        rejectUnauthorized: false,
+        ALPNProtocols: ['h2'],
+        ...shown,
+      });
+      // With TLS 1.3 the refusal comes after the client believes the handshake to be over.
+      socket.on('secureConnect', () => socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'));
+      socket.on('data', () => resolve('answered'));
+      socket.on('error', () => resolve('refused'));
+      socket.on('close', () => resolve('refused'));
+    });
+    expect(ended).toBe('refused');
+  }
+});

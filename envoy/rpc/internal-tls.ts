@@ -1,0 +1,15 @@
+/** What a service demands of Envoy between machines: both sides show a certificate of the private authority. */
+import { readFileSync } from 'node:fs';
+import type { InternalTls } from '@gw/contract/internal/environment';
+
+/** Options for `tls.createServer` and `https.createServer`. Throws if a file can not be read. */
+export function internalTlsOptions({ certFile, keyFile, caFile }: InternalTls) {
+  return {
+    cert: readFileSync(certFile),
+    key: readFileSync(keyFile),
+    ca: readFileSync(caFile),
+    requestCert: true,
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+  } as const;
+}
