@@ -1,0 +1,71 @@
+/** What a peer allows is what it gets: flow control, frame by frame, over a real socket. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { Http2Connection } from './connection.ts';
+import { FrameReader } from './frame-reader.ts';
+import { frame, frameType, preface, settingId, settings, windowUpdate } from './frames.ts';
+
+let server: Server;
+let client: Socket;
+afterEach(async () => {
+  client.destroy();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+/** A server that answers each stream with `bytes`, and a client that counts the data it gets. */
+async function answering(bytes: Buffer, window: number) {
+  server = createServer((socket) => {
+    new Http2Connection(socket, (_headers, stream) => {
+      stream.sendHeaders(Buffer.from([0x88]), false);
+      stream.sendData(bytes);
+      return { data: () => undefined, ended: () => undefined, closed: () => undefined };
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  let received = 0;
+  let pings = 0;
+  // The reader expects a preface, which only clients send.
+  const reader = new FrameReader();
+  reader.push(preface, () => undefined);
+  client = connect(typeof bound === 'object' && bound ? bound.port : 0, '127.0.0.1');
+  client.on('data', (part) =>
+    reader.push(part, ({ type, flags, payload }) => {
+      if (type === frameType.data) received += payload.length;
+      if (type === frameType.ping && flags === 1) pings += 1;
+    }),
+  );
+  client.write(
+    Buffer.concat([
+      preface,
+      settings({ [settingId.initialWindowSize]: window }),
+      frame(frameType.headers, 5, 1, Buffer.from([0x83])),
+    ]),
+  );
+  /** All that was sent before has been handled once a ping is answered. */
+  const settled = async () => {
+    const before = pings;
+    client.write(frame(frameType.ping, 0, 0, Buffer.alloc(8)));
+    await expect.poll(() => pings).toBe(before + 1);
+    return received;
+  };
+  return { settled };
+}
+
+it('sends no more than the window of the stream, and goes on when it is widened', async () => {
+  const { settled } = await answering(Buffer.alloc(1000), 10);
+  expect(await settled()).toBe(10);
+  client.write(windowUpdate(1, 25));
+  expect(await settled()).toBe(35);
+  client.write(settings({ [settingId.initialWindowSize]: 110 }));
+  expect(await settled()).toBe(135);
+  client.write(windowUpdate(1, 10_000));
+  expect(await settled()).toBe(1000);
+});
+
+it('sends no more than the window of the connection', async () => {
+  const { settled } = await answering(Buffer.alloc(200_000), 0x7fffffff);
+  expect(await settled()).toBe(65_535);
+  client.write(windowUpdate(0, 1_000_000));
+  expect(await settled()).toBe(200_000);
+});

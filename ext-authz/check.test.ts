@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
+import type { FoundKey } from '@gw/prisma/find-key';
+import type { Logger } from '@gw/service/log';
+import { describe, expect, it } from 'vitest';
+import { makeCheck } from './check.ts';
+import { KeyCache } from './keys/key-cache.ts';
+
+const pepper = Buffer.alloc(32, 7);
+const { plaintext, publicId } = generateApiKey(randomBytes);
+const now = Date.parse('2026-11-21T09:00:00Z');
+const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: 'security@gw.test' };
+const silent = { error: () => undefined } as unknown as Logger;
+
+const stored: FoundKey = {
+  publicId,
+  accountId: 'acct',
+  hash: hashApiKey(plaintext, pepper),
+  scopes: ['inference:read', 'inference:write'],
+  state: 'active',
+  expiresAt: null,
+  account: { tier: 'audit', state: 'active', models: null, limits: { ratePerS: 50, burst: 200, perDay: 100_000 } },
+};
+
+interface Asked {
+  readonly found?: Partial<FoundKey> | null | Error;
+  readonly authorization?: string;
+  readonly scope?: string;
+  readonly handler?: string;
+}
+
+/** `[status, code]` of the refusal, or `ok`. */
+async function ask({
+  found = {},
+  authorization = `Bearer ${plaintext}`,
+  scope = 'inference:write',
+  handler = 'sidecar',
+}: Asked) {
+  const find = async () => {
+    if (found instanceof Error) throw found;
+    return found === null ? null : { ...stored, ...found };
+  };
+  const cache = new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000 });
+  const check = makeCheck({ cache, pepper, now: () => now, addresses, log: silent });
+  const answer = await check({
+    attributes: { contextExtensions: { scope, handler }, request: { http: { headers: { authorization } } } },
+  });
+  const { deniedResponse } = answer;
+  if (!deniedResponse) return 'ok';
+  return [deniedResponse.status?.code, JSON.parse(String(deniedResponse.body)).error.code];
+}
+
+describe('the check of a call', () => {
+  it('lets a key with the scope in', async () => expect(await ask({})).toBe('ok'));
+
+  it('refuses in the order key, account, scope', async () => {
+    const suspended = { account: { ...stored.account, state: 'suspended' as const } };
+    expect(await ask({ authorization: 'Bearer nonsense' })).toEqual([401, 'invalid_api_key']);
+    expect(await ask({ authorization: plaintext })).toEqual([401, 'invalid_api_key']);
+    expect(await ask({ found: null })).toEqual([401, 'invalid_api_key']);
+    expect(await ask({ found: { hash: Buffer.alloc(32) } })).toEqual([401, 'invalid_api_key']);
+    expect(await ask({ found: { ...suspended, state: 'revoked' } })).toEqual([401, 'revoked_api_key']);
+    expect(await ask({ found: { ...suspended, scopes: [] } })).toEqual([403, 'customer_suspended']);
+    expect(await ask({ found: { scopes: ['gw:read'] } })).toEqual([403, 'insufficient_scope']);
+  });
+
+  it('lets a key expire at its very moment, and says revoked before expired', async () => {
+    expect(await ask({ found: { expiresAt: new Date(now + 1) } })).toBe('ok');
+    expect(await ask({ found: { expiresAt: new Date(now) } })).toEqual([401, 'expired_api_key']);
+    expect(await ask({ found: { expiresAt: new Date(0), state: 'revoked' } })).toEqual([401, 'revoked_api_key']);
+  });
+
+  it('leaves the reads of a suspended account open', async () => {
+    const found = { account: { ...stored.account, state: 'suspended' as const } };
+    expect(await ask({ found, scope: 'inference:read', handler: 'control' })).toBe('ok');
+  });
+
+  it('fails closed: when no store answers, and on a route that names no scope', async () => {
+    expect(await ask({ found: new Error('away') })).toEqual([500, 'internal_error']);
+    expect(await ask({ scope: '' })).toEqual([500, 'internal_error']);
+  });
+});
