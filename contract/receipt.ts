@@ -27,61 +27,89 @@ export const degradedReasons = [
 ] as const;
 export type DegradedReason = (typeof degradedReasons)[number];
 
-const amount = z.number().nonnegative().nullable();
-const text = z.string().nullable();
-const time = z.iso.datetime({ precision: 3 }).nullable();
+const amount = (description: string) => z.number().nonnegative().nullable().describe(description);
+const text = (description: string) => z.string().nullable().describe(description);
+const time = (description: string) => z.iso.datetime({ precision: 3 }).nullable().describe(description);
+const tokens = (description: string) => z.int().nonnegative().nullable().describe(description);
 
+/** The description of each field is its row in docs/receipts.md and its text in the OpenAPI document. */
 export const receiptSchema = z
   .strictObject({
-    id: z.string().regex(/^rcpt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
-    object: z.literal('gw.receipt'),
-    version: z.int().positive(),
-    supersedes: z.int().positive().nullable().describe('The version that this one replaces'),
-    created_at: z.iso.datetime({ precision: 3 }),
-    request_id: text,
-    status: z.enum(receiptStatuses),
-    tier: z.enum(receiptTiers),
-    requested_tier: z.enum(requestedTiers),
-    tier_reason: text,
-    boundary: z.enum(boundaries),
-    boundary_excludes: z.array(z.string()),
-    model: z.string(),
-    provider: text,
-    region: text,
-    grid_zone: text,
-    prompt_tokens: z.int().nonnegative().nullable(),
-    completion_tokens: z.int().nonnegative().nullable(),
-    usage_source: z.enum(usageSources).nullable(),
-    energy_wh: amount,
-    energy_accelerator_wh: amount,
-    energy_host_wh: amount,
-    energy_idle_wh: amount,
-    energy_overhead_wh: amount,
-    energy_low_wh: amount,
-    energy_high_wh: amount,
-    energy_split: z.enum(energySplits).nullable(),
-    energy_failed_attempts_wh: amount.describe('Energy of failed attempts, outside the sum'),
-    carbon_g: amount.describe('carbon_operation_g + carbon_embodied_g'),
-    carbon_operation_g: amount,
-    carbon_embodied_g: amount,
-    carbon_low_g: amount,
-    carbon_high_g: amount,
-    sci_g_per_request: amount.describe('Software Carbon Intensity, ISO/IEC 21031, with one API call as the unit'),
-    water_ml: amount,
-    uncertainty_basis: text,
-    pue: z.number().min(1).nullable(),
-    grid_intensity_g_per_kwh: amount,
-    grid_intensity_source: text,
-    grid_intensity_observed_at: time,
-    grid_intensity_requested_at: time,
-    grid_intensity_age_minutes: amount,
-    grid_temporal_match: z.enum(temporalMatches),
-    methodology: text,
-    methodology_version: text,
-    methodology_hash: text,
-    degraded_reason: z.enum(degradedReasons).optional(),
-    explanation: z.string().optional(),
-    recalculable: z.boolean().optional(),
+    id: z
+      .string()
+      .regex(/^rcpt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      .describe('Names the receipt in all its versions: `rcpt_` and a UUIDv7, whose time is `created_at`'),
+    object: z.literal('gw.receipt').describe('What this object is'),
+    version: z.int().positive().describe('1 as issued; a recalculated or restated receipt is a new version'),
+    supersedes: z.int().positive().nullable().describe('The version that this one replaces; null for the first'),
+    created_at: z.iso.datetime({ precision: 3 }).describe('When the call was accepted, UTC'),
+    request_id: text('The `x-request-id` of the reply'),
+    status: z
+      .enum(receiptStatuses)
+      .describe('How the call ended; `pending` while it runs. `client_aborted`: the client left before the end'),
+    tier: z.enum(receiptTiers).describe('How the energy was found; `degraded`: it was not'),
+    requested_tier: z.enum(requestedTiers).describe('What the request asked for in `gw.tier`'),
+    tier_reason: text('Why this tier, and the assumptions behind it, in words'),
+    boundary: z.enum(boundaries).describe('What is counted'),
+    boundary_excludes: z
+      .array(z.string())
+      .describe('What is not counted: outside the boundary, or not known. Every name here is a part with no number'),
+    model: z.string().describe('The model that was asked for'),
+    provider: text('Who served the call'),
+    region: text('Where it was served, a code of `GET /v1/regions`'),
+    grid_zone: text('The electricity grid of that region'),
+    prompt_tokens: tokens('Tokens read, those from a cache included'),
+    completion_tokens: tokens('Tokens written, reasoning included'),
+    usage_source: z
+      .enum(usageSources)
+      .nullable()
+      .describe('Who counted the tokens: the provider, or the gateway where the provider did not'),
+    energy_wh: amount('Wh. The energy of the call: the sum of the four parts below that are not null'),
+    energy_accelerator_wh: amount('Wh. GPUs, reading the prompt and writing the answer'),
+    energy_host_wh: amount('Wh. The rest of the servers: processors, memory, fans'),
+    energy_idle_wh: amount('Wh. The share of machines that stand ready'),
+    energy_overhead_wh: amount('Wh. Cooling and power distribution of the data centre'),
+    energy_low_wh: amount('Wh. Lower bound of `energy_wh`, by `uncertainty_basis`'),
+    energy_high_wh: amount('Wh. Upper bound of `energy_wh`, by `uncertainty_basis`'),
+    energy_split: z
+      .enum(energySplits)
+      .nullable()
+      .describe('Where the accelerator part comes from; `unavailable`: the source gives a total alone'),
+    energy_failed_attempts_wh: amount('Wh. Energy of attempts that failed before this one, outside the sum'),
+    carbon_g: amount('gCO2e. `carbon_operation_g` + `carbon_embodied_g`'),
+    carbon_operation_g: amount('gCO2e. `energy_wh` / 1000 × `grid_intensity_g_per_kwh`'),
+    carbon_embodied_g: amount('gCO2e. The share of making the hardware, by the time that it was used'),
+    carbon_low_g: amount('gCO2e. Lower bound of `carbon_g`'),
+    carbon_high_g: amount('gCO2e. Upper bound of `carbon_g`'),
+    sci_g_per_request: amount(
+      'gCO2e per call. Software Carbon Intensity, ISO/IEC 21031, with one API call as the unit; null if narrow',
+    ),
+    water_ml: amount('mL. Water evaporated on site and by power stations; not that of making the hardware'),
+    uncertainty_basis: text(
+      'What the bounds are: `parameter_range` (of the model or as stated by the source) or `literature_default` (of the tier). Scenarios, not a confidence interval',
+    ),
+    pue: z
+      .number()
+      .min(1)
+      .nullable()
+      .describe('Power usage effectiveness of the data centre: all its energy per energy of its computers'),
+    grid_intensity_g_per_kwh: amount('gCO2e/kWh. Average, location-based intensity of the grid zone'),
+    grid_intensity_source: text('Whose value it is, with the year where it is a yearly one'),
+    grid_intensity_observed_at: time('The time that the value is for, by its source, UTC'),
+    grid_intensity_requested_at: time('The time that the value is used for, which is that of the call, UTC'),
+    grid_intensity_age_minutes: amount(
+      'Minutes between the two, one decimal; 0 within the interval of the value, null for a forecast',
+    ),
+    grid_temporal_match: z.enum(temporalMatches).describe('How well the value fits the time of the call'),
+    methodology: text('By which formulas and constants'),
+    methodology_version: text('Their version'),
+    methodology_hash: text('SHA-256 over all formulas and constants'),
+    degraded_reason: z.enum(degradedReasons).optional().describe('Degraded receipts only: why there are no numbers'),
+    explanation: z.string().optional().describe('Degraded receipts only: the same in words'),
+    recalculable: z
+      .boolean()
+      .optional()
+      .describe('Degraded receipts only: whether a new version follows once the reason is gone'),
   })
   .meta({ id: 'Receipt', description: 'The environmental receipt of one call' });
 
@@ -92,9 +120,9 @@ export const routingTraceSchema = z
     policy: z.enum(['carbon_aware', 'pinned', 'provider_preference']),
     decision: z.string().describe('Why this region was chosen, in words'),
     fallback: z.boolean().describe('Whether carbon-aware routing fell back to the provider-preference order'),
-    fallback_reason: text,
-    region: text,
-    deployment: text,
+    fallback_reason: text('Why it fell back'),
+    region: text('Where the call was served; null if nobody knows'),
+    deployment: text('Which deployment of the region'),
     attempts: z.strictObject({
       count: z.int().nonnegative(),
       failed: z.array(z.strictObject({ deployment: z.string(), outcome: z.string() })),
@@ -104,9 +132,9 @@ export const routingTraceSchema = z
         source: z.string(),
         kind: z.enum(['average', 'marginal']),
         g_per_kwh: z.number().nonnegative(),
-        observed_at: time,
+        observed_at: time('The time that the signal is for'),
         requested_at: z.iso.datetime({ precision: 3 }),
-        age_minutes: amount,
+        age_minutes: amount('Minutes; null for a forecast'),
         temporal_match: z.enum(temporalMatches),
         live_eligible: z.boolean(),
       })
@@ -114,10 +142,10 @@ export const routingTraceSchema = z
     candidates: z.array(
       z.strictObject({
         region: z.string(),
-        g_per_kwh: amount,
-        age_minutes: amount,
+        g_per_kwh: amount('gCO2e/kWh'),
+        age_minutes: amount('Minutes; null for a forecast'),
         eligible: z.boolean(),
-        excluded_reason: text,
+        excluded_reason: text('Why it could not be chosen'),
       }),
     ),
     estimated_saving_g: z
