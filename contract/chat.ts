@@ -60,3 +60,23 @@ export const chatResponseSchema = z
     routing_trace: routingTraceSchema,
   })
   .meta({ id: 'ChatCompletion' });
+
+/** One event of a stream. The provider's chunks pass unchanged; ours are `gw` and `routing_trace`, on one of them. */
+export const chatChunkSchema = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('chat.completion.chunk'),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(
+      z.looseObject({
+        index: z.int(),
+        delta: z.looseObject({ role: z.string().nullish(), content: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    ),
+    usage: usageSchema.nullish(),
+    gw: receiptSchema.optional(),
+    routing_trace: routingTraceSchema.optional(),
+  })
+  .meta({ id: 'ChatCompletionChunk', description: 'The data of one server-sent event; the last one is `[DONE]`' });

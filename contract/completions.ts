@@ -29,3 +29,12 @@ export const completionResponseSchema = z
     routing_trace: routingTraceSchema,
   })
   .meta({ id: 'Completion' });
+
+/** One event of a stream; `gw` and `routing_trace` are on one of them. */
+export const completionChunkSchema = completionResponseSchema
+  .extend({
+    choices: z.array(z.looseObject({ index: z.int(), text: z.string(), finish_reason: z.string().nullish() })),
+    gw: receiptSchema.optional(),
+    routing_trace: routingTraceSchema.optional(),
+  })
+  .meta({ id: 'CompletionChunk', description: 'The data of one server-sent event; the last one is `[DONE]`' });

@@ -56,22 +56,3 @@ export const usageSchema = z
     to: z.iso.datetime({ precision: 3 }),
   })
   .meta({ id: 'Usage' });
-
-export const lineageSchema = z
-  .strictObject({
-    object: z.literal('gw.receipt_lineage'),
-    receipt_id: z.string().regex(receiptIdPattern),
-    receipt_version: z.int().positive(),
-    lineage: z
-      .looseObject({
-        methodology: z.string(),
-        methodology_version: z.string(),
-        methodology_hash: z.string(),
-        steps: z.array(z.looseObject({ id: z.string(), formula: z.string() })),
-        digest: z.string(),
-      })
-      .nullable()
-      .describe('Enough to compute the receipt again; null for a receipt that could not be calculated'),
-    explanation: z.string().nullable().describe('Why there is no lineage'),
-  })
-  .meta({ id: 'ReceiptLineage', description: 'How each number of a receipt was made' });

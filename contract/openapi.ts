@@ -6,19 +6,13 @@
 import { z } from 'zod';
 import { type Route, routes } from './access.ts';
 import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regionSchema } from './catalogue.ts';
-import { chatRequestSchema, chatResponseSchema } from './chat.ts';
-import { completionRequestSchema, completionResponseSchema } from './completions.ts';
+import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from './chat.ts';
+import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from './completions.ts';
 import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
 import { errorCatalogue } from './error-catalogue.ts';
 import { gwOptionsSchema } from './gw-options.ts';
-import {
-  ledgerQuerySchema,
-  lineageSchema,
-  receiptQuerySchema,
-  usageQuerySchema,
-  usageRowSchema,
-  usageSchema,
-} from './management.ts';
+import { lineageContentSchema, lineageSchema, lineageStepSchema } from './lineage.ts';
+import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
 import { errorResponses, errorSchema, headers, type Json, jsonBody, ref, successHeaders } from './openapi-replies.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
 
@@ -28,7 +22,8 @@ interface Operation {
   /** Component name of the 200 body, or null for a body without a schema. */
   readonly response: string | null;
   readonly query?: z.ZodObject;
-  readonly streams?: boolean;
+  /** Component name of the data of one event, where the reply can be a stream. */
+  readonly chunk?: string;
   readonly mayBePending?: boolean;
 }
 
@@ -37,13 +32,13 @@ const operations: Readonly<Record<string, Operation>> = {
     id: 'createChatCompletion',
     request: 'ChatCompletionRequest',
     response: 'ChatCompletion',
-    streams: true,
+    chunk: 'ChatCompletionChunk',
   },
   'POST /v1/completions': {
     id: 'createCompletion',
     request: 'CompletionRequest',
     response: 'Completion',
-    streams: true,
+    chunk: 'CompletionChunk',
   },
   'POST /v1/embeddings': { id: 'createEmbedding', request: 'EmbeddingRequest', response: 'EmbeddingList' },
   'GET /v1/models': { id: 'listModels', response: 'ModelList' },
@@ -75,7 +70,9 @@ const responseSchemas = {
   Receipt: receiptSchema,
   RoutingTrace: routingTraceSchema,
   ChatCompletion: chatResponseSchema,
+  ChatCompletionChunk: chatChunkSchema,
   Completion: completionResponseSchema,
+  CompletionChunk: completionChunkSchema,
   EmbeddingList: embeddingResponseSchema,
   Model: modelSchema,
   ModelList: modelListSchema,
@@ -83,6 +80,8 @@ const responseSchemas = {
   RegionList: regionListSchema,
   ReceiptList: receiptListSchema,
   ReceiptLineage: lineageSchema,
+  Lineage: lineageContentSchema,
+  LineageStep: lineageStepSchema,
   Usage: usageSchema,
   UsageRow: usageRowSchema,
 };
@@ -176,16 +175,18 @@ function queryParameters(query: z.ZodObject): Json[] {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: false, schema }));
 }
 
+const streamText =
+  'Success. With `stream: true` server-sent events: each `data:` is one chunk, the last chunk with choices carries `gw` and `routing_trace`, and `[DONE]` ends the stream; a provider that fails midway gives one event with an error instead';
+
 function responses(route: Route, known: Operation): Json {
   const content: Json = jsonBody(known.response === null ? { type: 'object' } : ref('schemas', known.response));
-  if (known.streams)
-    content['text/event-stream'] = {
-      schema: {
-        type: 'string',
-        description: 'Server-sent events; the last chunk with choices carries `gw` and `routing_trace`',
-      },
-    };
-  const success = { description: 'Success', headers: successHeaders(route), content };
+  // OpenAPI 3.1 has no word for a sequence of events: as OpenAI's own document does, the schema is that of one event.
+  if (known.chunk) content['text/event-stream'] = { schema: ref('schemas', known.chunk) };
+  const success = {
+    description: known.chunk ? streamText : 'Success',
+    headers: successHeaders(route),
+    content,
+  };
   const pending = {
     description: 'The call is still under way; the block has status `pending`',
     headers: successHeaders(route),

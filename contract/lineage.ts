@@ -1,0 +1,132 @@
+/**
+ * The lineage of a receipt as it is served: complete, so that a client can check one with nothing but this schema and the
+ * formulas in it.
+ *
+ * Invariant: the list of fields is closed. Unknown is null; every number has its unit beside it, or at the end of its name.
+ */
+import { z } from 'zod';
+import { receiptIdPattern } from './management.ts';
+import { boundaries, energySplits, temporalMatches } from './receipt.ts';
+
+const value = z.number().nullable().describe('Null: unknown, and every operation on it is unknown too');
+const unit = z.string();
+const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+
+export const lineageStepSchema = z
+  .strictObject({
+    id: z
+      .string()
+      .describe(
+        'A field of the receipt, or a step on the way. `@low` and `@high` are bounds, `@min` and `@max` the ends of a range of parameter counts',
+      ),
+    formula: z.string().describe('The formula as the methodology publishes it'),
+    evaluated_as: z
+      .string()
+      .nullable()
+      .describe('The formula to evaluate, where the published one is written for readers; else null'),
+    origin: z.string().describe('Whose formula it is'),
+    inputs: z.array(
+      z.strictObject({
+        name: z.string(),
+        value,
+        unit,
+        source: z.string().describe('`step` and the id of the step that gives it, or where the fact comes from'),
+      }),
+    ),
+    factors: z.array(
+      z.strictObject({
+        name: z.string(),
+        value,
+        unit,
+        source: z.string(),
+        version: z.string().nullable(),
+        licence: z.string().nullable().describe('Null: the source does not state one'),
+      }),
+    ),
+    output: z.strictObject({ value, unit }),
+    uncertainty: z
+      .strictObject({ low: value, high: value, basis: z.string() })
+      .nullable()
+      .describe('Scenario bounds, not a confidence interval'),
+  })
+  .meta({ id: 'LineageStep', description: 'One formula with what went into it and what came out' });
+
+const calculationSchema = z.strictObject({
+  tier: z.enum(['proxy', 'parametric', 'telemetry']),
+  boundary: z.enum(boundaries),
+  model_kind: z.enum(['chat', 'embedding']),
+  modelled_by: z.enum(['parametric', 'proxy']).nullable().describe('What gives the parts that were not measured'),
+  parameter_range: z.boolean().describe('Whether the parameter counts are a range, computed at both ends'),
+  model_class: z.string().nullable(),
+  measured: z
+    .strictObject({
+      scope: z.enum(['total', 'accelerator']),
+      unit: z.string().nullable().describe('Unit of the stated figure; null if it came in Wh'),
+      bounds: z.enum(['measurement', 'estimate', 'stated']),
+      includes_pue: z.boolean().nullable(),
+    })
+    .nullable(),
+});
+
+const telemetrySchema = z.strictObject({
+  used: z.boolean().describe("Whether the receipt's energy is this figure"),
+  energy_source: z.enum(['provider_reported', 'provider_estimated', 'own_counters']),
+  source: z.string(),
+  refused: z.string().nullable().describe('Why the figure was not taken'),
+  scope: z.string().nullable(),
+  includes_pue: z.boolean().nullable(),
+  duration_s: z.number().nullable(),
+  attribution: z.string().nullable(),
+  interval_s: z.number().nullable(),
+  stated: z
+    .strictObject({
+      field: z.string(),
+      value: z.number(),
+      unit: z.string(),
+      tokens: z.strictObject({ call: z.number(), all: z.number() }).nullable(),
+      range: z.strictObject({ min: z.number(), max: z.number() }).nullable(),
+    })
+    .nullable(),
+  raw: z.unknown().describe('What the source said, bounded in size'),
+});
+
+export const lineageContentSchema = z
+  .strictObject({
+    object: z.literal('gw.lineage'),
+    methodology: z.string(),
+    methodology_version: z.string(),
+    methodology_hash: digest,
+    calculation: calculationSchema.describe('What kind of calculation it is; it determines the steps'),
+    tier_reason: z.string(),
+    boundary_excludes: z.array(z.string()),
+    prompt_tokens: z.int().nonnegative(),
+    completion_tokens: z.int().nonnegative(),
+    energy_split: z.enum(energySplits),
+    uncertainty_basis: z.string(),
+    grid: z
+      .strictObject({
+        zone: z.string(),
+        source: z.string(),
+        signal: z.enum(['average', 'forecast', 'annual']),
+        stated_match: z.enum(temporalMatches).nullable().describe('What the source itself says about the match'),
+        period: z.string().describe('The interval that the value is for: start and end, the end exclusive'),
+        water_source: z.string(),
+      })
+      .describe('Which grid value was used'),
+    telemetry: telemetrySchema.nullable().describe('Measured energy of this call, used or refused'),
+    steps: z.array(lineageStepSchema).describe('In an order in which each can be evaluated'),
+    digest: digest.describe('SHA-256 over all of the above, as JSON with sorted keys'),
+  })
+  .meta({ id: 'Lineage', description: 'Enough to compute a receipt again' });
+
+export const lineageSchema = z
+  .strictObject({
+    object: z.literal('gw.receipt_lineage'),
+    receipt_id: z.string().regex(receiptIdPattern),
+    receipt_version: z.int().positive(),
+    lineage: lineageContentSchema
+      .nullable()
+      .describe('Enough to compute the receipt again; null for a receipt that could not be calculated'),
+    explanation: z.string().nullable().describe('Why there is no lineage'),
+  })
+  .meta({ id: 'ReceiptLineage', description: 'How each number of a receipt was made' });
