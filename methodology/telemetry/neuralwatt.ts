@@ -26,13 +26,19 @@ export function readNeuralwatt(body: unknown): TelemetryResult {
 
 /** `comment`: one SSE line that begins with a colon, with or without the colon. */
 export function readNeuralwattComment(comment: string): TelemetryResult {
-  const text = /^:?\s*energy\s+(\{.*\})\s*$/s.exec(comment.slice(0, longestComment))?.[1];
+  if (comment.length > longestComment) return tooLong(comment.slice(0, longestComment));
+  const text = /^:?\s*energy\s+(\{.*\})\s*$/s.exec(comment)?.[1];
   if (text === undefined) return null;
   try {
     return readEnergy(JSON.parse(text));
   } catch {
     return refusal('neuralwatt', textOrNull(text))('not_a_number');
   }
+}
+
+/** Not parsed: a figure needs no such length. */
+function tooLong(beginning: string): TelemetryResult {
+  return /^:?\s*energy\s+\{/.test(beginning) ? refusal('neuralwatt', textOrNull(beginning))('not_a_number') : null;
 }
 
 function readEnergy(energy: unknown): TelemetryResult {

@@ -84,6 +84,25 @@ describe('each published shape gives its energy in Wh', () => {
     const long = readMelious({ environment_impact: { energy_kwh: 1, provider_id: 'x'.repeat(5000) } });
     expect(JSON.stringify(long?.raw).length).toBeLessThan(300);
   });
+
+  it('within bounds, however wide and deep it is', () => {
+    const wide = (value: unknown) =>
+      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, value]));
+    const giant = { energy_joules: 1, ...wide(wide(wide('x'.repeat(5000)))) };
+    const body = readNeuralwatt({ energy: giant });
+    expect(body).toMatchObject({ energyWh: 1 / 3600 });
+    expect(JSON.stringify(body).length).toBeLessThan(20_000);
+    const comment = readNeuralwattComment(`: energy ${JSON.stringify({ energy_joules: 1, note: 'x'.repeat(1e6) })}`);
+    expect(comment).toMatchObject({ refused: 'not_a_number' });
+    expect(JSON.stringify(comment).length).toBeLessThan(300);
+  });
+
+  it('without NUL, which no store takes', () => {
+    const text = JSON.stringify(
+      readNeuralwatt({ energy: { energy_joules: 1, 'a\0b': 'c\0d', attribution_method: '\0' } }),
+    );
+    expect(text).not.toContain('\\u0000');
+  });
 });
 
 describe('what is absent is null, what cannot be right is refused', () => {

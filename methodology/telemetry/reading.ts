@@ -108,16 +108,25 @@ const longestText = 200;
 const mostEntries = 64;
 const deepest = 4;
 
+/** Well-formed, of bounded length, and without NUL, which Postgres takes in no text and no JSON. */
 export const textOrNull = (value: unknown): string | null =>
-  typeof value === 'string' ? value.toWellFormed().slice(0, longestText).toWellFormed() : null;
+  typeof value === 'string' ? value.slice(0, longestText).toWellFormed().replaceAll('\0', '\uFFFD') : null;
 
 /** A copy that JSON carries without loss, with the beginning of what is too long; what is no JSON becomes text or null. */
-export function boundedCopy(value: unknown, depth = 0): unknown {
+export const boundedCopy = (value: unknown): unknown => copyWithin(value, { entries: mostEntries }, 0);
+
+/** `left` is shared by all levels: a tree of 64 entries at each level would be without bounds in practice. */
+function copyWithin(value: unknown, left: { entries: number }, depth: number): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value + 0 : String(value);
   if (typeof value === 'string') return textOrNull(value);
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'object' || value === null || depth >= deepest) return null;
-  if (Array.isArray(value)) return value.slice(0, mostEntries).map((item) => boundedCopy(item, depth + 1));
-  const entries = Object.entries(value).slice(0, mostEntries);
-  return Object.fromEntries(entries.map(([key, item]) => [textOrNull(key), boundedCopy(item, depth + 1)]));
+  const take = <T>(items: readonly T[]): readonly T[] => {
+    const taken = items.slice(0, left.entries);
+    left.entries -= taken.length;
+    return taken;
+  };
+  if (Array.isArray(value)) return take(value).map((item) => copyWithin(item, left, depth + 1));
+  const entries = take(Object.entries(value));
+  return Object.fromEntries(entries.map(([key, item]) => [textOrNull(key), copyWithin(item, left, depth + 1)]));
 }
