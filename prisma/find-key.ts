@@ -42,7 +42,9 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
       CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked'
            WHEN k.expires_at <= clock_timestamp() THEN 'expired'
            ELSE 'active' END AS key_state,
-      a.tier::text AS tier, a.state::text AS account_state, a.models, a.limit_per_s, a.limit_burst, a.limit_per_day
+      a.tier::text AS tier,
+      -- What is not active may not call: an account that is closed holds no working key either.
+      CASE WHEN a.state = 'active' THEN 'active' ELSE 'suspended' END AS account_state, a.models, a.limit_per_s, a.limit_burst, a.limit_per_day
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.public_id = ${publicId}::char(12)`;
   const row = rows[0];

@@ -1,0 +1,72 @@
+/** Reads the audit log in the form in which it was hashed. */
+import type { ActorKind, AuditEntry } from '@gw/contract/internal/audit-chain';
+import { type Database, Prisma } from '@gw/prisma/client';
+
+interface Row {
+  chain: string;
+  seq: bigint;
+  at: Date;
+  actor_kind: string;
+  actor_id: string;
+  actor_name: string | null;
+  action: string;
+  target: string;
+  request_id: string | null;
+  before: unknown;
+  after: unknown;
+  prev_hash: string;
+  hash: string;
+}
+
+export interface AuditFilter {
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  /** The actor's id. */
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  /** Entries behind this one, in the order asked for. */
+  readonly afterSeq?: number | undefined;
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+}
+
+export async function readAudit(db: Database, chain: string, filter: AuditFilter): Promise<AuditEntry[]> {
+  const { action, actor, afterSeq, from, limit, order, to } = filter;
+  const conditions = [
+    Prisma.sql`chain = ${chain}`,
+    ...(from ? [Prisma.sql`at >= ${from}`] : []),
+    ...(to ? [Prisma.sql`at < ${to}`] : []),
+    ...(actor ? [Prisma.sql`actor_id = ${actor}`] : []),
+    ...(action ? [Prisma.sql`action = ${action}`] : []),
+    ...(afterSeq === undefined
+      ? []
+      : [order === 'asc' ? Prisma.sql`seq > ${afterSeq}` : Prisma.sql`seq < ${afterSeq}`]),
+  ];
+  const rows = await db.$queryRaw<Row[]>`
+    SELECT chain, seq, at, actor_kind, actor_id, actor_name, action, target, request_id, before, after, prev_hash, hash
+    FROM audit WHERE ${Prisma.join(conditions, ' AND ')}
+    ORDER BY seq ${order === 'asc' ? Prisma.sql`ASC` : Prisma.sql`DESC`} LIMIT ${limit}`;
+  return rows.map(entryOf);
+}
+
+export async function readHead(db: Database, chain: string): Promise<{ seq: number; hash: string } | null> {
+  const rows = await db.$queryRaw<{ seq: bigint; hash: string }[]>`
+    SELECT seq, hash FROM audit_heads WHERE chain = ${chain}`;
+  return rows[0] ? { seq: Number(rows[0].seq), hash: rows[0].hash } : null;
+}
+
+function entryOf(row: Row): AuditEntry {
+  return {
+    chain: row.chain,
+    seq: Number(row.seq),
+    at: row.at.toISOString(),
+    actor: { kind: row.actor_kind as ActorKind, id: row.actor_id, name: row.actor_name },
+    action: row.action,
+    target: row.target,
+    request_id: row.request_id,
+    before: row.before,
+    after: row.after,
+    prev_hash: row.prev_hash,
+    hash: row.hash,
+  };
+}
