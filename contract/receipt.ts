@@ -13,15 +13,17 @@ export const usageSources = ['provider', 'estimated'] as const;
 export const energySplits = ['modelled', 'measured', 'unavailable'] as const;
 export const temporalMatches = ['live_window', 'fresh', 'forecast', 'prior_week', 'annual_fallback', 'none'] as const;
 
-/** Why a receipt is degraded. Closed list. */
+/** Why a receipt is degraded. Closed list; what each means: degraded-reasons.ts. */
 export const degradedReasons = [
   'usage_missing',
   'model_parameters_unknown',
   'no_embedding_factor',
   'grid_intensity_missing',
   'tier_unavailable',
+  'telemetry_pending',
   'calculator_fault',
   'sidecar_unavailable',
+  'receipt_not_stored',
   'client_aborted_unmeasured',
   'upstream_error_unmeasured',
 ] as const;

@@ -20,7 +20,9 @@ export function readAccessLog(message: StreamAccessLogsMessage, ends: Ends, ledg
     const shown = gw?.shown?.boolValue ? shownEntry(entry, gw.degraded?.stringValue) : null;
     if (shown !== null) {
       ends.tell(receiptId, 'nobody');
-      void ledger.finish(receiptId, shown);
+      void ledger.finish(receiptId, shown).then((stored) => {
+        if (!stored) ledger.keep(receiptId, shown);
+      });
     } else {
       const flags = entry.commonProperties?.responseFlags;
       ends.tell(

@@ -5,8 +5,9 @@
  */
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
-import { type CallIdentity, makeReceipt, type Outcome, unattendedReceipt } from './receipt.ts';
+import { type CallIdentity, makeReceipt, notStoredReceipt, type Outcome, unattendedReceipt } from './receipt.ts';
 import { estimatePromptTokens } from './request/estimate.ts';
+import type { Candidate } from './request/route.ts';
 import type { StreamFacts } from './response/event-stream.ts';
 import { routingTrace } from './routing-trace.ts';
 import type { Catalogue } from './snapshot.ts';
@@ -15,11 +16,14 @@ export interface Recorded {
   /** JSON texts of the receipt and the trace, as the client sees them. */
   readonly gw: string;
   readonly routingTrace: string;
-  /** Resolves when the receipt is safe. Never rejects. */
-  readonly saved: Promise<void>;
+  /**
+   * Resolves when the receipt is safe, or no store took it in time, to the text of the receipt that the client gets: then
+   * a degraded one in place of `gw`. Never rejects.
+   */
+  readonly saved: Promise<string>;
 }
 
-export type OutcomeFacts = Pick<Outcome, 'status' | 'usage' | 'usageSource'> & Pick<Partial<Outcome>, 'unmeasured'>;
+export type OutcomeFacts = Omit<Outcome, 'servedBy' | 'upstreamLatencyS'>;
 
 const path = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;
 
@@ -29,7 +33,7 @@ export class CallRecord {
   readonly #catalogue: Catalogue;
   readonly #ledger: LedgerWriter;
   readonly #startedAt = performance.now();
-  #servedBy: string | null = null;
+  #servedBy: Candidate | null = null;
   #attempts = 0;
   #recorded = false;
 
@@ -53,31 +57,54 @@ export class CallRecord {
 
   /** Envoy's word on who answered. */
   answeredBy(deployment: string | null, attempts: number): void {
-    this.#servedBy = deployment;
+    this.#servedBy = deployment === null ? null : (this.#catalogue.candidate(deployment) ?? null);
     this.#attempts = attempts;
   }
 
-  finish(facts: OutcomeFacts): Recorded {
+  /** The shape in which the deployment that answered reports energy, or null. */
+  get telemetryShape(): string | null {
+    return this.#servedBy?.deployment.telemetry ?? null;
+  }
+
+  /** `seen`: whether the client gets the receipt; after an error it only gets its id. */
+  finish(facts: OutcomeFacts, seen = true): Recorded {
     if (this.#recorded) throw new Error('A call was recorded twice.');
     this.#recorded = true;
     const { identity } = this;
-    const servedBy = this.#servedBy === null ? null : (this.#catalogue.candidate(this.#servedBy) ?? null);
+    const servedBy = this.#servedBy;
     const outcome: Outcome = { ...facts, servedBy, upstreamLatencyS: (performance.now() - this.#startedAt) / 1000 };
     const made = makeReceipt(identity, outcome);
-    const trace = JSON.stringify(routingTrace(identity.route, servedBy, this.#attempts, identity.createdAt));
-    const entry = this.#entry(made.receipt, trace, made.facts);
-    return { gw: made.receipt, routingTrace: trace, saved: this.#ledger.finish(identity.receiptId, entry) };
+    const trace = this.#trace(servedBy);
+    const entry = this.#entry(made.receipt, trace || 'null', made.facts);
+    const notStored = (): string => {
+      const receipt = seen ? notStoredReceipt(identity, outcome, made.facts) : made.receipt;
+      this.#ledger.keep(identity.receiptId, this.#entry(receipt, trace || 'null', made.facts, seen));
+      return receipt;
+    };
+    const stored = this.#ledger.finish(identity.receiptId, entry);
+    return { gw: made.receipt, routingTrace: trace, saved: stored.then((is) => (is ? made.receipt : notStored())) };
+  }
+
+  /** Empty, which leaves it out, if it can not be made: the receipt does not depend on it. */
+  #trace(servedBy: Candidate | null): string {
+    try {
+      return JSON.stringify(routingTrace(this.identity.route, servedBy, this.#attempts, this.identity.createdAt));
+    } catch {
+      return '';
+    }
   }
 
   /** The call broke off. What was streamed counts by the provider's word or else by estimate; of JSON nothing is known. */
-  breakOff(by: 'client' | 'provider', seen: Pick<StreamFacts, 'usage' | 'contentEvents'> | null): Recorded {
+  breakOff(by: 'client' | 'provider', seen: Omit<StreamFacts, 'failed'> | null): Recorded {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
     if (seen === null) {
       const unmeasured = by === 'client' ? 'client_aborted_unmeasured' : 'upstream_error_unmeasured';
-      return this.finish({ status, usage: null, usageSource: null, unmeasured });
+      return this.finish({ status, usage: null, usageSource: null, unmeasured }, false);
     }
-    if (seen.usage) return this.finish({ status, usage: seen.usage, usageSource: 'provider' });
-    return this.finish({ status, usage: this.estimate(seen.contentEvents), usageSource: 'estimated' });
+    const { telemetry, usage } = seen;
+    if (usage) return this.finish({ status, usage, usageSource: 'provider', telemetry }, false);
+    const estimated = this.estimate(seen.contentEvents);
+    return this.finish({ status, usage: estimated, usageSource: 'estimated', telemetry }, false);
   }
 
   /** No provider was reached after all: there is nothing to account for. */
@@ -92,9 +119,9 @@ export class CallRecord {
   }
 
   /** A LedgerEntry; put together from JSON texts. */
-  #entry(receipt: string, trace: string, facts: string): string {
+  #entry(receipt: string, trace: string, facts: string, shown = false): string {
     const { accountId, keyId } = this.#caller;
     const head = JSON.stringify({ accountId, keyId, endpoint: path[this.identity.request.endpoint] });
-    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}}`;
+    return `${head.slice(0, -1)},"receipt":${receipt},"routingTrace":${trace},"facts":${facts}${shown ? ',"shown":true' : ''}}`;
   }
 }

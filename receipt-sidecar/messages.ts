@@ -15,6 +15,18 @@ export function readHeaders(message: ProcessingRequest['requestHeaders']): Heade
   return headers;
 }
 
+/** A repeated header has all of its values, joined by commas. Names are lower case. */
+export function joinedHeaders(message: ProcessingRequest['requestHeaders']): Readonly<Record<string, string>> {
+  const joined = new Map<string, string>();
+  for (const { key, value, rawValue } of message?.headers?.headers ?? []) {
+    if (!key) continue;
+    const text = rawValue && rawValue.length > 0 ? rawValue.toString('latin1') : (value ?? '');
+    const before = joined.get(key);
+    joined.set(key, before === undefined ? text : `${before}, ${text}`);
+  }
+  return Object.fromEntries(joined);
+}
+
 /** How often Envoy sent the request to a deployment; 0 if it never did. */
 export function attemptCount(request: ProcessingRequest): number {
   for (const struct of Object.values(request.attributes ?? {})) {
@@ -90,7 +102,7 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
 }
 
 /** Answers once the receipt is safe, so that a client can read it the moment it has its id. */
-export function answerAfter(saved: Promise<void>, call: ProcessorCall, response: IProcessingResponse): void {
+export function answerAfter(saved: Promise<unknown>, call: ProcessorCall, response: IProcessingResponse): void {
   saved.then(() => call.answer(response)).catch(call.fail);
 }
 

@@ -7,8 +7,10 @@
  * object of 50 fields costs more than all of the arithmetic.
  */
 import { randomBytes } from 'node:crypto';
+import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
+import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from './request/parse.ts';
 import type { Candidate, Route } from './request/route.ts';
 
@@ -36,6 +38,8 @@ export interface Outcome {
   readonly usageSource: 'provider' | 'estimated' | null;
   /** Time the provider took, seconds: caps the generation time. */
   readonly upstreamLatencyS: number | null;
+  /** Energy that the provider reported, or the refusal of what it said. Absent and null: it said nothing. */
+  readonly telemetry?: TelemetryResult;
   /** Set when there is nothing to measure by. */
   readonly unmeasured?: DegradedReason;
 }
@@ -49,21 +53,6 @@ export function newReceiptId(nowMs: number): string {
   const hex = bytes.toString('hex');
   return `rcpt_${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
-
-const explanations: Partial<Record<DegradedReason, string>> = {
-  sidecar_unavailable: 'The part that makes receipts did not finish. The completion is not affected.',
-  client_aborted_unmeasured: 'The client went away before the provider had reported how much was generated.',
-  upstream_error_unmeasured: 'The provider failed, so nothing is known of the energy that it spent.',
-};
-
-/** Degradations that a later look at stored facts can mend. */
-const recalculable: ReadonlySet<DegradedReason> = new Set([
-  'model_parameters_unknown',
-  'no_embedding_factor',
-  'grid_intensity_missing',
-  'tier_unavailable',
-  'calculator_fault',
-]);
 
 /** Who, when, where: known here. */
 type ReceiptHead = Pick<
@@ -107,11 +96,17 @@ function receiptHead(
 
 const join = (head: string, tail: string): string => `${head.slice(0, -1)},${tail.slice(1)}`;
 
+interface DegradedDetails {
+  /** Whether the facts of the call are stored with the receipt. */
+  readonly hasFacts: boolean;
+  readonly explanation?: string;
+}
+
 function degradedTail(
   boundary: Receipt['boundary'],
   outcome: Pick<Outcome, 'servedBy' | 'usage'>,
   reason: DegradedReason,
-  explanation: string,
+  { hasFacts, explanation = degradedDefinitions[reason].explanation }: DegradedDetails,
 ): string {
   const { servedBy, usage } = outcome;
   const tail: ReceiptTail = {
@@ -151,31 +146,21 @@ function degradedTail(
     methodology_hash: null,
     degraded_reason: reason,
     explanation,
-    recalculable: recalculable.has(reason) && usage !== null,
+    recalculable: degradedDefinitions[reason].recalculable && usage !== null && hasFacts,
   };
   return JSON.stringify(tail);
 }
 
 const boundaryOf = (call: CallIdentity): Receipt['boundary'] => call.request.options.boundary ?? 'comprehensive';
 
-function degraded(
-  call: CallIdentity,
-  outcome: Outcome,
-  reason: DegradedReason,
-  explanation = explanations[reason] ?? '',
-): string {
-  return join(receiptHead(call, outcome), degradedTail(boundaryOf(call), outcome, reason, explanation));
+function degraded(call: CallIdentity, outcome: Outcome, reason: DegradedReason, details: DegradedDetails): string {
+  return join(receiptHead(call, outcome), degradedTail(boundaryOf(call), outcome, reason, details));
 }
 
 const nothingKnown = { servedBy: null, usage: null, usageSource: null } as const;
 const unattendedTails = {
-  comprehensive: degradedTail(
-    'comprehensive',
-    nothingKnown,
-    'sidecar_unavailable',
-    explanations.sidecar_unavailable ?? '',
-  ),
-  narrow: degradedTail('narrow', nothingKnown, 'sidecar_unavailable', explanations.sidecar_unavailable ?? ''),
+  comprehensive: degradedTail('comprehensive', nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
+  narrow: degradedTail('narrow', nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
 };
 
 /** What the client gets if this process dies, as JSON; with `pending`, what a reader gets while the call runs. */
@@ -185,7 +170,7 @@ export function unattendedReceipt(call: CallIdentity, status: 'pending' | 'compl
 
 /** Everything that the numbers depend on; stored with the receipt, so that they can be made again. */
 function callFacts(call: CallIdentity, outcome: Outcome, servedBy: Candidate): CallFacts {
-  return {
+  const facts: CallFacts = {
     requestedTier: call.request.options.tier ?? 'auto',
     boundary: boundaryOf(call),
     requestedAt: call.createdAt,
@@ -195,6 +180,7 @@ function callFacts(call: CallIdentity, outcome: Outcome, servedBy: Candidate): C
     site: servedBy.deployment,
     grid: servedBy.gridAt(new Date(call.createdAt)),
   };
+  return outcome.telemetry ? { ...facts, telemetry: outcome.telemetry } : facts;
 }
 
 const texts = new WeakMap<object, string>();
@@ -214,6 +200,8 @@ function factsText({ model, site, grid, ...call }: CallFacts): string {
   return `${JSON.stringify(call).slice(0, -1)},${catalogue}}`;
 }
 
+const noFacts = 'null';
+
 export interface MadeReceipt {
   /** The receipt as JSON. */
   readonly receipt: string;
@@ -221,21 +209,30 @@ export interface MadeReceipt {
   readonly facts: string;
 }
 
-/** The finished receipt and the facts behind it. */
+/** The finished receipt and the facts behind it. Never throws. */
 export function makeReceipt(call: CallIdentity, outcome: Outcome): MadeReceipt {
-  const { servedBy } = outcome;
-  if (!servedBy) return { receipt: degraded(call, outcome, outcome.unmeasured ?? 'calculator_fault'), facts: 'null' };
-  const facts = callFacts(call, outcome, servedBy);
-  const made = (receipt: string): MadeReceipt => ({ receipt, facts: factsText(facts) });
-  if (outcome.unmeasured) return made(degraded(call, outcome, outcome.unmeasured));
-  let assessment: ReturnType<typeof assess>;
+  // Fail open: the completion is paid for. What is known of the call is stored for a recalculation.
+  let facts = noFacts;
+  const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
+    const details = { hasFacts: facts !== noFacts, ...(explanation !== undefined && { explanation }) };
+    return { receipt: degraded(call, outcome, reason, details), facts };
+  };
   try {
-    assessment = assess(facts);
+    const { servedBy, unmeasured } = outcome;
+    if (!servedBy) return degradedBy(unmeasured ?? 'calculator_fault');
+    const known = callFacts(call, outcome, servedBy);
+    facts = factsText(known);
+    if (unmeasured) return degradedBy(unmeasured);
+    const assessment = assess(known);
+    if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
+    const tail: ReceiptTail = assessment.impact;
+    return { receipt: join(receiptHead(call, outcome), JSON.stringify(tail)), facts };
   } catch {
-    // Fail open: the completion is paid for, and its facts are stored for a recalculation.
-    return made(degraded(call, outcome, 'calculator_fault', 'The calculation failed.'));
+    return degradedBy('calculator_fault');
   }
-  if (!assessment.ok) return made(degraded(call, outcome, assessment.reason, assessment.explanation));
-  const tail: ReceiptTail = assessment.impact;
-  return made(join(receiptHead(call, outcome), JSON.stringify(tail)));
+}
+
+/** What the client gets in place of a receipt that no store took in time. `facts`: as they were made. */
+export function notStoredReceipt(call: CallIdentity, outcome: Outcome, facts: string): string {
+  return degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== noFacts });
 }

@@ -18,8 +18,8 @@ const endsWaitMs = 2000;
 
 export async function startSidecar(config: Config) {
   const log = openLog('receipt-sidecar', config.logLevel);
-  // Short: a reply waits for this write, and the spool takes over when it fails.
-  const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 50, autoPipelining: true });
+  // The ledger's writer has a shorter patience of its own.
+  const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000, autoPipelining: true });
   // The catalogue is read over a connection of its own, with time for a large value.
   const subscriber = openRedis(config.redisUrl, log);
   const reader = openRedis(config.redisUrl, log, { commandTimeoutMs: 5000 });

@@ -1,4 +1,6 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { constants, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Service } from '@gw/cli/services/service';
@@ -7,7 +9,7 @@ import { ledgerStream, pendingReceiptsKey, receiptKey } from '@gw/contract/inter
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openSpool } from './spool.ts';
 import { type LedgerWriter, openLedgerWriter } from './writer.ts';
 
@@ -69,10 +71,51 @@ test('what was finished while Redis was away comes home, and nobody closes it as
   expect(await redis.get(receiptKey('a'))).toBe(entry('a'));
 });
 
-test('Redis away and the disk full: the reply goes on, and the log says that its receipt is lost', async () => {
-  symlinkSync('/dev/full', join(spoolFolder(), `${hostname()}.jsonl`));
+const shown = (id: string) => JSON.stringify({ receipt: { id, tier: 'degraded' }, shown: true });
+const spoolFile = () => join(spoolFolder(), `${hostname()}.jsonl`);
+
+test('Redis away and the disk full: nothing took the receipt, and what was shown instead comes home with Redis', async () => {
+  symlinkSync('/dev/full', spoolFile());
   await valkey.stop();
-  await writer.finish('a', entry('a'));
-  expect(logged).toContain('a receipt could not be stored anywhere');
+  expect(await writer.finish('a', entry('a'))).toBe(false);
+  writer.keep('a', shown('a'));
+  expect(writer.counts()).toEqual({ kept: 1, lost: 0 });
   valkey = await startValkey(valkeyOptions());
+  await eventually(async () => (await inStream()).length === 1);
+  expect(await inStream()).toEqual([shown('a')]);
+  expect(writer.counts()).toEqual({ kept: 0, lost: 0 });
+});
+
+test('Redis away and the disk hung: a reply waits for neither; what the disk takes late is not what the ledger gets', async () => {
+  // Opening a pipe that nobody reads does not come back, as with a volume that hangs.
+  execFileSync('mkfifo', [spoolFile()]);
+  await valkey.stop();
+  expect(await writer.finish('a', entry('a'))).toBe(false);
+  writer.keep('a', shown('a'));
+  // The second does not queue up behind the first.
+  expect(await writer.finish('b', entry('b'))).toBe(false);
+  writer.keep('b', shown('b'));
+
+  const pipe = await open(spoolFile(), constants.O_RDONLY | constants.O_NONBLOCK);
+  rmSync(spoolFile());
+  await eventually(async () => (await pipe.read()).buffer.toString().includes('"a"'));
+  await pipe.close();
+  // It lies on the disk now, as if the volume went on.
+  writeFileSync(join(spoolFolder(), `${hostname()}-0.replay`), `${entry('a')}\n`);
+  valkey = await startValkey(valkeyOptions());
+  await eventually(async () => (await inStream()).length === 2);
+  await eventually(async () => readdirSync(spoolFolder()).length === 0);
+  expect(await inStream()).toEqual([shown('a'), shown('b')]);
+  expect(await redis.get(receiptKey('a'))).toBe(shown('a'));
+});
+
+test('while Redis stands still one receipt waits for it, the next ones go to the spool at once; then all come home', async () => {
+  process.kill(valkey.pid, 'SIGSTOP');
+  expect(await writer.finish('a', entry('a'))).toBe(true);
+  const sent = vi.spyOn(redis, 'xadd');
+  expect(await writer.finish('b', entry('b'))).toBe(true);
+  expect(sent).not.toHaveBeenCalled();
+  process.kill(valkey.pid, 'SIGCONT');
+  await eventually(async () => new Set(await inStream()).size === 2);
+  expect(await redis.get(receiptKey('b'))).toBe(entry('b'));
 });

@@ -1,12 +1,16 @@
 /**
  * Writes receipts behind the reply: into the ledger's Redis stream, or onto disk while Redis is away.
  *
- * Invariant: a receipt whose id a client has seen is never lost by one fault: it is in Redis before the reply goes out,
- * or in the spool. Fails open: if neither takes it in time, the completion still goes out, and the log says so.
+ * Invariants: a receipt whose id a client has seen is never lost by one fault: it is in Redis before the reply goes out,
+ * or in the spool. A reply waits for each of the two no longer than its bound. What neither took in time is given up, the
+ * client is told so in a degraded receipt, and that one, kept in memory until a store takes it, is what the ledger holds
+ * in the end.
  */
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
+import { succeedsWithin } from './bounded.ts';
+import { openKept } from './kept.ts';
 import type { Spool } from './spool.ts';
 
 export interface LedgerWriter {
@@ -14,8 +18,12 @@ export interface LedgerWriter {
   begin(receiptId: string, entry: string): void;
   /** The call reached no provider: its pending receipt is taken back. */
   discard(receiptId: string): void;
-  /** The receipt is made. Resolves when it is safe, at the latest after the write time-out. Never rejects. */
-  finish(receiptId: string, entry: string): Promise<void>;
+  /** The receipt is made. Resolves to whether it is safe, at the latest after both bounds. Never rejects. */
+  finish(receiptId: string, entry: string): Promise<boolean>;
+  /** `finish` gave up, and this is what the ledger is to hold instead, as soon as a store takes it. */
+  keep(receiptId: string, entry: string): void;
+  /** Receipts that no store has yet, and those that were lost because there was no room for them. */
+  counts(): { readonly kept: number; readonly lost: number };
   stop(): Promise<void>;
 }
 
@@ -26,19 +34,33 @@ export interface LedgerWriterOptions {
   readonly log: Logger;
 }
 
+const redisBoundMs = 50;
+const spoolBoundMs = 50;
 const renewEveryMs = pendingLeaseMs / 3;
-const replayEveryMs = 1000;
+const tendEveryMs = 1000;
+/** While Redis is away it is asked this often whether it is back. */
+const probeEveryMs = 100;
 const replayBatch = 200;
+/** Of what waits in memory: some 20,000 receipts. */
+const maxKeptChars = 64 * 1024 * 1024;
 
 const idOf = (entry: string): string => (JSON.parse(entry) as { receipt: { id: string } }).receipt.id;
+const isShown = (entry: string): boolean => entry.endsWith('"shown":true}');
+const textOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
 
 export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions): LedgerWriter {
   const underWay = new Set<string>();
   let spooled = true; // An earlier process may have left something.
+  /** Redis did not take a receipt in time: no other one waits for it, or piles up before it, until it answers again. */
   let away = false;
+  /** A write to the disk that has not come back: another one would only wait behind it. */
+  let hanging: Promise<unknown> | null = null;
+  const kept = openKept(maxKeptChars);
+  /** Those that clients have been shown another receipt of than the one that was made: what is late on disk is not theirs. */
+  const givenUp = new Set<string>();
 
   const renew = setInterval(() => {
-    if (underWay.size === 0) return;
+    if (underWay.size === 0 || away) return;
     const until = now() + pendingLeaseMs;
     redis.zadd(pendingReceiptsKey, ...[...underWay].flatMap((id) => [until, id])).catch(() => undefined);
   }, renewEveryMs);
@@ -51,41 +73,78 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       redis.zrem(pendingReceiptsKey, receiptId),
     ]);
 
+  const takenByRedis = async (receiptId: string, entry: string): Promise<boolean> => {
+    if (away) return false;
+    if (await succeedsWithin(toRedis(receiptId, entry), redisBoundMs)) return true;
+    if (!away) log.warn('Redis does not take receipts in time; they go to the spool');
+    away = true;
+    return false;
+  };
+
+  const takenBySpool = async (entry: string): Promise<boolean> => {
+    if (hanging) return false;
+    const append = spool.append(entry);
+    append.then(
+      () => {
+        spooled = true;
+      },
+      (fault: unknown) => log.warn({ fault: textOf(fault) }, 'the spool does not take receipts'),
+    );
+    if (await succeedsWithin(append, spoolBoundMs)) return true;
+    const settled = append
+      .catch(() => undefined)
+      .finally(() => {
+        if (hanging === settled) hanging = null;
+      });
+    hanging ??= settled;
+    return false;
+  };
+
   const replay = async (): Promise<void> => {
-    if (!spooled || redis.status !== 'ready') return;
+    if (!spooled || away || hanging || redis.status !== 'ready') return;
     spooled = false;
     try {
       const count = await spool.replay(async (entries) => {
-        for (let at = 0; at < entries.length; at += replayBatch) {
-          await Promise.all(entries.slice(at, at + replayBatch).map((entry) => toRedis(idOf(entry), entry)));
+        const theirs = entries.filter((entry) => isShown(entry) || !givenUp.has(idOf(entry)));
+        for (let at = 0; at < theirs.length; at += replayBatch) {
+          await Promise.all(theirs.slice(at, at + replayBatch).map((entry) => toRedis(idOf(entry), entry)));
         }
       });
       if (count > 0) log.info({ count }, 'receipts from the spool are in the ledger');
+      if (kept.size === 0 && !hanging) givenUp.clear();
     } catch (fault) {
       spooled = true;
-      log.warn(
-        { fault: fault instanceof Error ? fault.message : String(fault) },
-        'the spool could not be replayed; it stays',
-      );
+      log.warn({ fault: textOf(fault) }, 'the spool could not be replayed; it stays');
     }
   };
-  const replayTimer = setInterval(() => void replay(), replayEveryMs);
 
-  const toSpool = async (receiptId: string, entry: string): Promise<void> => {
-    try {
-      await spool.append(entry);
-      spooled = true;
-    } catch (fault) {
-      log.error(
-        { receiptId, fault: fault instanceof Error ? fault.message : String(fault) },
-        'a receipt could not be stored anywhere',
-      );
-    }
+  const bringHome = async (): Promise<void> => {
+    await replay();
+    const take = async (receiptId: string, entry: string) =>
+      (await takenByRedis(receiptId, entry)) || (await takenBySpool(entry));
+    const count = await kept.hand(take);
+    if (count > 0) log.info({ count }, 'receipts that waited in memory are stored');
   };
+  let bringing: Promise<void> | null = null;
+  const tend = (): Promise<void> => {
+    bringing ??= bringHome().finally(() => {
+      bringing = null;
+    });
+    return bringing;
+  };
+  const probe = async (): Promise<void> => {
+    if (!away || redis.status !== 'ready') return;
+    if (!(await succeedsWithin(redis.ping(), redisBoundMs))) return;
+    log.info('receipts go to Redis again');
+    away = false;
+    await tend();
+  };
+  const timers = [setInterval(() => void tend(), tendEveryMs), setInterval(() => void probe(), probeEveryMs), renew];
 
   return {
     begin(receiptId, entry) {
       underWay.add(receiptId);
+      if (away) return;
       // Not awaited: both commands are on their way before the provider is asked, and a missing one only costs the
       // degraded receipt of a call whose sidecar dies.
       redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS).catch(() => undefined);
@@ -98,24 +157,17 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     },
     async finish(receiptId, entry) {
       underWay.delete(receiptId);
-      try {
-        await toRedis(receiptId, entry);
-        if (away) log.info('receipts go to Redis again');
-        away = false;
-      } catch (fault) {
-        if (!away)
-          log.warn(
-            { fault: fault instanceof Error ? fault.message : String(fault) },
-            'Redis does not take receipts; they go to the spool',
-          );
-        away = true;
-        await toSpool(receiptId, entry);
-      }
+      return (await takenByRedis(receiptId, entry)) || (await takenBySpool(entry));
     },
+    keep(receiptId, entry) {
+      if (kept.size === 0) log.warn('neither Redis nor the spool takes receipts in time; they wait in memory');
+      if (isShown(entry)) givenUp.add(receiptId);
+      if (!kept.add(receiptId, entry)) log.error({ receiptId }, 'a receipt could not be stored anywhere');
+    },
+    counts: () => ({ kept: kept.size, lost: kept.lost }),
     async stop() {
-      clearInterval(renew);
-      clearInterval(replayTimer);
-      await replay();
+      for (const timer of timers) clearInterval(timer);
+      await tend();
     },
   };
 }

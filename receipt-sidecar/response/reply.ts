@@ -6,12 +6,15 @@ import { answerAfter, gwMetadata, replaceChunk, setHeader, unchanged } from '../
 import { EventStream, type StreamFacts } from './event-stream.ts';
 import { addToObject, decodeUtf8, parseObject } from './json-body.ts';
 import { providerError } from './provider-error.ts';
+import type { ReplyTelemetry } from './telemetry.ts';
 import { readUsage } from './usage.ts';
 
 export interface ReplyContext {
   readonly record: CallRecord;
   readonly addresses: Addresses;
   readonly call: ProcessorCall;
+  /** Null where the deployment that answered reports no energy. */
+  readonly telemetry: ReplyTelemetry | null;
 }
 
 export interface Reply {
@@ -37,7 +40,7 @@ export class JsonReply implements Reply {
   }
 
   chunk(bytes: Buffer): void {
-    const { record, status, call } = this.#context;
+    const { record, status, call, telemetry } = this.#context;
     if (bytes.length > maxJsonBytes) return this.#fail(apiError('upstream_invalid_response'));
     const text = decodeUtf8(bytes);
     if (status !== 200) return this.#fail(providerError(status, text ?? ''));
@@ -45,16 +48,21 @@ export class JsonReply implements Reply {
     if (text === null || !value) return this.#fail(apiError('upstream_invalid_response'));
     if (value.error) return this.#fail(apiError('upstream_error'));
     const usage = readUsage(value.usage);
-    const recorded = record.finish({ status: 'complete', usage, usageSource: usage ? 'provider' : null });
-    const body = Buffer.from(addToObject(text, value, recorded));
-    const setHeaders = [
-      setHeader('content-type', 'application/json'),
-      setHeader('content-length', String(body.length)),
-    ];
-    answerAfter(recorded.saved, call, {
-      responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } },
-      ...done,
-    });
+    telemetry?.takeObject(value);
+    const usageSource = usage ? 'provider' : null;
+    const recorded = record.finish({ status: 'complete', usage, usageSource, telemetry: telemetry?.said ?? null });
+    const answer = (gw: string): void => {
+      const body = Buffer.from(addToObject(text, value, { ...recorded, gw }));
+      const setHeaders = [
+        setHeader('content-type', 'application/json'),
+        setHeader('content-length', String(body.length)),
+      ];
+      call.answer({
+        responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } },
+        ...done,
+      });
+    };
+    recorded.saved.then(answer).catch(call.fail);
   }
 
   #fail(error: ApiError): void {
@@ -77,7 +85,7 @@ export class JsonReply implements Reply {
   }
 }
 
-/** Half an event, or a chunk that waits for the usage, is held this long, ms: well within Envoy's patience with one answer. */
+/** Half an event, or a chunk that waits for usage or energy, is held this long, ms: well within Envoy's patience with one answer. */
 const holdMs = 500;
 /** Then Envoy is asked for more patience, once, since the usage is worth waiting for; after this long it will not come. */
 const usageHoldMs = 3000;
@@ -104,12 +112,13 @@ export class StreamReply implements Reply {
 
   constructor(context: ReplyContext & { readonly chunkObject: string }) {
     this.#context = context;
-    const { record, addresses, chunkObject } = context;
+    const { record, addresses, chunkObject, telemetry } = context;
     this.#events = new EventStream({
       wantsUsage: record.identity.request.wantsUsage,
       expectedChoices: record.identity.request.choices,
       chunkObject,
       addresses,
+      telemetry,
       receipt: (facts) => this.#receipt(facts),
     });
   }
@@ -174,23 +183,30 @@ export class StreamReply implements Reply {
     call.answer(this.#done ? { ...response, ...done } : response);
   }
 
-  #receipt({ usage, contentEvents, failed }: StreamFacts) {
+  #receipt({ usage, telemetry, contentEvents, failed }: StreamFacts) {
     const { record } = this.#context;
     const counted = usage ?? (contentEvents > 0 ? record.estimate(contentEvents) : null);
     const usageSource = usage ? 'provider' : counted ? 'estimated' : null;
     const recorded = record.finish(
       failed && !counted
         ? { status: 'upstream_error', usage: null, usageSource: null, unmeasured: 'upstream_error_unmeasured' }
-        : { status: failed ? 'upstream_error' : 'complete', usage: counted, usageSource },
+        : { status: failed ? 'upstream_error' : 'complete', usage: counted, usageSource, telemetry },
     );
     this.#done = true;
     // The receipt must be safe before the client can read its id.
-    this.#saved = recorded.saved.then(() => this.#resume()).catch(this.#context.call.fail);
+    this.#saved = recorded.saved.then((gw) => this.#resume(recorded.gw, gw)).catch(this.#context.call.fail);
     return recorded;
   }
 
-  #resume(): void {
+  /** `made`: the receipt in the bytes that wait. `shown`: another one, if that could not be stored. */
+  #resume(made: string, shown: string): void {
     this.#saved = null;
+    if (made !== shown) {
+      const bytes = Buffer.concat(this.#ready);
+      // It holds its own id, so the same text is nowhere else.
+      const at = bytes.indexOf(made);
+      this.#ready = [bytes.subarray(0, at), Buffer.from(shown), bytes.subarray(at + Buffer.byteLength(made))];
+    }
     this.#flush(null);
     const queue = this.#queue;
     this.#queue = [];

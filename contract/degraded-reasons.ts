@@ -1,0 +1,117 @@
+/**
+ * What each reason of a degraded receipt means, in one place: the texts that a client reads, whether the receipt can be
+ * made again, and the page about it (`docs/degraded-receipts.md`).
+ *
+ * Invariant: a completion is the same with or without a receipt; a degraded one is never an error of the call.
+ */
+import type { DegradedReason } from './receipt.ts';
+
+export interface DegradedDefinition {
+  /** `explanation` of the receipt, unless the place that degrades it has a more exact one. */
+  readonly explanation: string;
+  /** How it comes about, for the page. */
+  readonly when: string;
+  /** What the client, or the platform team, should do. */
+  readonly action: string;
+  /**
+   * Whether a later version can follow. A receipt of such a reason is `recalculable` only if the facts of its call are
+   * known.
+   */
+  readonly recalculable: boolean;
+}
+
+const WAIT = 'Nothing: a new version follows by itself.';
+const CALL_AGAIN_NOT = 'Nothing: the call can not be measured afterwards.';
+
+export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefinition>> = {
+  usage_missing: {
+    explanation: 'The provider reported no token usage for this call.',
+    when: 'The reply, or the whole stream, told no `usage`, and nothing in it could be counted.',
+    action: 'Choose a model whose provider reports usage; the platform team can tell which.',
+    recalculable: false,
+  },
+  model_parameters_unknown: {
+    explanation: 'Neither the parameter counts nor the size class of this model are known.',
+    when: 'The catalogue has neither for this model.',
+    action: 'The platform team adds them to the catalogue; then a new version follows by itself.',
+    recalculable: true,
+  },
+  no_embedding_factor: {
+    explanation: 'There is no energy factor for this embedding model.',
+    when: 'An embedding model that the methodology of the time could not charge.',
+    action: WAIT,
+    recalculable: true,
+  },
+  grid_intensity_missing: {
+    explanation: 'There is no average carbon intensity for the grid zone of this call.',
+    when: 'Neither a live source nor the yearly table knows the grid zone of the region that served the call.',
+    action: 'The platform team gives the region a zone that is known; then a new version follows by itself.',
+    recalculable: true,
+  },
+  tier_unavailable: {
+    explanation: 'The requested tier cannot be served for this model and provider.',
+    when: 'An explicit `gw.tier` that the route promised could not be kept: measured energy was missing or absurd.',
+    action: 'Ask with `gw.tier: auto`, which takes the best tier that is there.',
+    recalculable: true,
+  },
+  telemetry_pending: {
+    explanation: 'The measured energy of this call is read from counters that are not there yet.',
+    when: 'Explicit `gw.tier: telemetry` on a deployment whose energy is counted outside of the reply.',
+    action: WAIT,
+    recalculable: true,
+  },
+  calculator_fault: {
+    explanation: 'The calculation failed on the facts of this call.',
+    when: 'A figure of the catalogue or of the reply lies outside what the formulas can take, or the gateway has a fault.',
+    action: 'Tell the platform team if it stays; a new version follows when the cause is mended.',
+    recalculable: true,
+  },
+  sidecar_unavailable: {
+    explanation: 'The part that makes receipts did not finish. The completion is not affected.',
+    when: 'The sidecar died or stood still while the provider worked; the gateway finished the reply without it.',
+    action: CALL_AGAIN_NOT,
+    recalculable: false,
+  },
+  receipt_not_stored: {
+    explanation: 'The receipt could not be stored in time. The completion is not affected.',
+    when: 'Neither Valkey nor the disk of the sidecar took the receipt in 50 ms each.',
+    action: 'Nothing: it is stored when either is back, and a new version with its numbers follows.',
+    recalculable: true,
+  },
+  client_aborted_unmeasured: {
+    explanation: 'The client went away before the provider had reported how much was generated.',
+    when: 'The client closed the connection of a JSON call, so nothing is known of what the provider did.',
+    action: CALL_AGAIN_NOT,
+    recalculable: false,
+  },
+  upstream_error_unmeasured: {
+    explanation: 'The provider failed, so nothing is known of the energy that it spent.',
+    when: 'The call ended in `inference_error`. The receipt is in the ledger under `x-gw-receipt-id`.',
+    action: 'Retry the call as its error says; each attempt has a receipt of its own.',
+    recalculable: false,
+  },
+};
+
+/** The page about degraded receipts. */
+export function degradedReasonsPage(): string {
+  const rows = (Object.entries(degradedDefinitions) as [DegradedReason, DegradedDefinition][]).map(
+    ([reason, { when, action, recalculable }]) =>
+      `| \`${reason}\` | ${when} | ${action} | ${recalculable ? 'yes' : 'no'} |`,
+  );
+  return `# Degraded receipts
+
+A receipt that could not be made never costs the completion: the reply is a normal 200, and its \`gw\` has
+\`tier: "degraded"\`, \`degraded_reason\`, an \`explanation\` in words, and \`recalculable\`. Its amounts are null, never 0.
+
+\`recalculable: true\` means that the facts of the call are known, so that a job makes a new version when the reason is gone:
+the same id, \`version\` one higher, \`supersedes\` the one before, which \`?version=n\` still reads.
+
+| \`degraded_reason\` | When | What to do | Can be made again |
+|---|---|---|---|
+${rows.join('\n')}
+
+\`methodology_error\` \`receipt_generation_failed\` (500) is the answer only where there is nothing else to give: a lineage
+whose stored facts do not give the stored numbers, and a reply of 200 that came while the sidecar was away and that is no
+JSON object, so that no receipt can be added to it.
+`;
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { openKept } from './kept.ts';
+
+test('what is not taken stays, in order, and leaves once it is', async () => {
+  const kept = openKept(1000);
+  for (const id of ['a', 'b', 'c']) kept.add(id, `entry ${id}`);
+  expect(await kept.hand(async (id) => id === 'b')).toBe(1);
+  const taken: string[] = [];
+  expect(await kept.hand(async (_, entry) => taken.push(entry) > 0)).toBe(2);
+  expect(taken).toEqual(['entry a', 'entry c']);
+  expect(kept.size).toBe(0);
+});
+
+test('what was replaced while it was handed over is handed over again', async () => {
+  const kept = openKept(1000);
+  kept.add('a', 'first');
+  const taken: string[] = [];
+  const take = async (id: string, entry: string): Promise<boolean> => {
+    if (taken.push(entry) === 1) kept.add(id, 'second');
+    return true;
+  };
+  expect(await kept.hand(take)).toBe(1);
+  expect(taken).toEqual(['first', 'second']);
+});
+
+test('above its bound it takes nothing more, counts what is lost, and has room again afterwards', async () => {
+  const kept = openKept(10);
+  expect([kept.add('a', '12345'), kept.add('b', '12345'), kept.add('c', '1')]).toEqual([true, true, false]);
+  expect(kept.lost).toBe(1);
+  expect(kept.add('a', '123')).toBe(true);
+  await kept.hand(async () => true);
+  expect(kept.add('c', '1234567890')).toBe(true);
+});

@@ -1,0 +1,59 @@
+/**
+ * What no store has taken yet and a client has been told of: in memory, up to a bound.
+ *
+ * Invariant: an entry leaves only when a store has it; above the bound a new one is refused and counted as lost.
+ */
+export interface Kept {
+  /** An entry of the same id is replaced. False if there is no room. */
+  add(receiptId: string, entry: string): boolean;
+  /** Hands the entries to `take`, a batch at a time, until one is not taken. Returns how many were. */
+  hand(take: (receiptId: string, entry: string) => Promise<boolean>): Promise<number>;
+  readonly size: number;
+  readonly lost: number;
+}
+
+const batch = 100;
+
+/** `maxChars`: of all entries together. */
+export function openKept(maxChars: number): Kept {
+  const entries = new Map<string, string>();
+  let chars = 0;
+  let lost = 0;
+  const remove = (receiptId: string): void => {
+    chars -= entries.get(receiptId)?.length ?? 0;
+    entries.delete(receiptId);
+  };
+  return {
+    add(receiptId, entry) {
+      remove(receiptId);
+      if (chars + entry.length > maxChars) {
+        lost += 1;
+        return false;
+      }
+      entries.set(receiptId, entry);
+      chars += entry.length;
+      return true;
+    },
+    async hand(take) {
+      let taken = 0;
+      while (entries.size > 0) {
+        const some = [...entries].slice(0, batch);
+        const done = await Promise.all(some.map(([receiptId, entry]) => take(receiptId, entry)));
+        for (const [at, [receiptId, entry]] of some.entries()) {
+          // Replaced meanwhile: then what was taken is not the last word.
+          if (!done[at] || entries.get(receiptId) !== entry) continue;
+          remove(receiptId);
+          taken += 1;
+        }
+        if (done.includes(false)) break;
+      }
+      return taken;
+    },
+    get size() {
+      return entries.size;
+    },
+    get lost() {
+      return lost;
+    },
+  };
+}
