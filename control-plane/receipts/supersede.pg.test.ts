@@ -1,0 +1,94 @@
+import type { Receipt } from '@gw/contract/receipt';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { entryOf, type Stores, startStores } from '../fixtures-for-tests.ts';
+import { parseEntry } from './entry-row.ts';
+import { insertReceipts } from './store-batch.ts';
+import { type NewVersion, nextVersion, supersede } from './supersede.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+}, 120_000);
+afterAll(() => stores?.stop());
+beforeEach(() => stores.db.$executeRaw`TRUNCATE receipts`);
+
+type Entry = ReturnType<typeof entryOf>;
+
+async function ingest(...entries: Entry[]): Promise<void> {
+  const rows = entries.map((entry) => {
+    const parsed = parseEntry(JSON.stringify(entry));
+    if ('poison' in parsed) throw new Error(parsed.poison);
+    return parsed.row;
+  });
+  await insertReceipts(stores.db, rows);
+}
+
+const changed = (current: Receipt, changes: Partial<Receipt>, facts: unknown = { made: 'anew' }): NewVersion => {
+  const { id, object, version, supersedes, created_at, request_id, status, ...rest } = current;
+  const { requested_tier, model, provider, region, usage_source, ...numbers } = rest;
+  return { current, numbers: { ...numbers, ...changes }, facts };
+};
+const rows = () => stores.db.receipt.findMany({ orderBy: [{ id: 'asc' }, { version: 'asc' }] });
+
+test('the new version has the numbers and facts given, and everything else of the one before, which stays', async () => {
+  const entry = entryOf({ carbon_g: 1 });
+  await ingest(entry);
+  const [before] = await rows();
+  const version = changed(entry.receipt as Receipt, { carbon_g: 2, energy_wh: 3 });
+  expect(await supersede(stores.db, [version])).toEqual(new Set([entry.receipt.id]));
+  const [first, second] = await rows();
+  expect(first).toEqual(before);
+  expect(second).toEqual({
+    ...before,
+    version: 2,
+    energyWh: expect.objectContaining({}),
+    carbonG: expect.objectContaining({}),
+    body: { ...entry.receipt, version: 2, supersedes: 1, carbon_g: 2, energy_wh: 3 },
+    facts: { made: 'anew' },
+  });
+  expect([Number(second?.carbonG), Number(second?.energyWh)]).toEqual([2, 3]);
+});
+
+test('many at once make one version, and what is already superseded is left alone', async () => {
+  const entries = [entryOf(), entryOf(), entryOf()];
+  await ingest(...entries);
+  const versions = entries.map(({ receipt }) => changed(receipt as Receipt, { carbon_g: 2 }));
+  const made = await Promise.all(Array.from({ length: 8 }, () => supersede(stores.db, versions)));
+  expect(made.reduce((count, ids) => count + ids.size, 0)).toBe(3);
+  expect((await rows()).map(({ version }) => version)).toEqual([1, 2, 1, 2, 1, 2]);
+  expect((await supersede(stores.db, versions)).size).toBe(0);
+  const second = versions.map((version) => changed(nextVersion(version), { carbon_g: 4 }));
+  expect((await supersede(stores.db, second)).size).toBe(3);
+  expect((await supersede(stores.db, versions)).size).toBe(0);
+  expect((await rows()).map(({ version }) => version)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3]);
+});
+
+test('a receipt that is not in the ledger gets no version', async () => {
+  expect((await supersede(stores.db, [changed(entryOf().receipt as Receipt, {})])).size).toBe(0);
+  expect(await rows()).toEqual([]);
+});
+
+test('what arrives late as version 1 never touches a later version', async () => {
+  const entry = entryOf();
+  const shown = {
+    ...entry,
+    receipt: { ...entry.receipt, tier: 'degraded' as const, energy_wh: null },
+    shown: true as const,
+  };
+  await ingest(entry);
+  await supersede(stores.db, [changed(entry.receipt as Receipt, { carbon_g: 2 })]);
+  const [, second] = await rows();
+  await ingest(shown, entry);
+  const [first, still] = await rows();
+  expect(first).toMatchObject({ version: 1, tier: 'degraded', energyWh: null });
+  expect(still).toEqual(second);
+});
+
+test('a receipt that got a new version no longer waits to be recalculated', async () => {
+  const [one, two] = [entryOf(), entryOf()];
+  await ingest(one, two);
+  for (const { receipt } of [one, two])
+    await stores.db.recalculation.create({ data: { receiptId: receipt.id, createdAt: new Date(receipt.created_at) } });
+  await supersede(stores.db, [changed(one.receipt as Receipt, {})]);
+  expect((await stores.db.recalculation.findMany()).map(({ receiptId }) => receiptId)).toEqual([two.receipt.id]);
+});
