@@ -19,6 +19,7 @@ import {
   type Headers,
   headerMode,
   immediate,
+  joinedHeaders,
   readCaller,
   readHeaders,
   setHeader,
@@ -30,6 +31,7 @@ import { endpoints, type ParsedRequest, parseRequest, serialise } from './reques
 import { chooseRoute, type Route } from './request/route.ts';
 import { providerError } from './response/provider-error.ts';
 import { JsonReply, type Reply, StreamReply } from './response/reply.ts';
+import { openTelemetry } from './response/telemetry.ts';
 import type { Catalogue } from './snapshot.ts';
 
 export interface CallContext {
@@ -192,7 +194,8 @@ export class Call implements Processor {
       const { saved } = record.breakOff('provider', null);
       return answerAfter(saved, this.#call, immediate(error, errorBody(error, addresses), receiptId));
     }
-    const replyContext = { record, addresses, call: this.#call };
+    const telemetry = openTelemetry(record.telemetryShape, () => joinedHeaders(request.responseHeaders));
+    const replyContext = { record, addresses, call: this.#call, telemetry };
     this.#reply = stream
       ? new StreamReply({ ...replyContext, chunkObject: chunkObjects[record.identity.request.endpoint] })
       : new JsonReply({ ...replyContext, status });

@@ -4,7 +4,7 @@ import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import type { Snapshot, SnapshotGridReading, SnapshotRegion } from '@gw/contract/internal/snapshot';
 import type { Receipt } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
-import { availableTiers } from '@gw/methodology/tier';
+import { availableTiers, servesTelemetry } from '@gw/methodology/tier';
 
 /** An allow-list of models, or null for all. */
 export type AllowedModels = readonly string[] | null;
@@ -24,9 +24,17 @@ export function modelObjects(snapshot: Snapshot, allowed: AllowedModels): ModelO
       context_window: model.contextWindow,
       modalities: model.modalities,
       regions,
-      tiers: [...availableTiers(model)],
+      tiers: offeredTiers(snapshot, model),
     };
   });
+}
+
+/** In the comprehensive boundary and in some region; a call that asks for less gets told (`invalid_tier`). */
+function offeredTiers(snapshot: Snapshot, model: Snapshot['models'][number]): ModelObject['tiers'] {
+  const isMeasured = snapshot.deployments.some(
+    ({ models, telemetry }) => Object.hasOwn(models, model.id) && servesTelemetry(telemetry, 'comprehensive'),
+  );
+  return isMeasured ? [...availableTiers(model), 'telemetry'] : [...availableTiers(model)];
 }
 
 function regionsServing(snapshot: Snapshot, modelId: string): string[] {

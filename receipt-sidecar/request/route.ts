@@ -2,7 +2,7 @@
  * Chooses where a call goes, from the snapshot alone.
  *
  * Invariant: a pinned call names one deployment of its region and never leaves it. A free call goes in the order of
- * provider preference; Envoy fails over along that order.
+ * provider preference; Envoy fails over along that order. A call for measured energy only goes where it is reported.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import {
@@ -13,6 +13,7 @@ import {
   type SnapshotRegion,
 } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
+import { servesTelemetry } from '@gw/methodology/tier';
 import type { Catalogue } from '../snapshot.ts';
 import type { Endpoint, ParsedRequest } from './parse.ts';
 
@@ -59,24 +60,41 @@ export function chooseRoute(
     );
   }
   if (model.kind !== kindOf(request.endpoint)) return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
-  const tier = options.tier ?? 'auto';
-  if (tier !== 'auto' && !availableTiers(model).some((offered) => offered === tier)) {
-    return refuse(
-      apiError('invalid_tier', {
-        message: `The tier \`${tier}\` is not available for \`${id}\`. Offered: auto, ${availableTiers(model).join(', ')}.`,
-        param: 'gw.tier',
-      }),
-    );
-  }
-  const candidates = catalogue.candidates(id);
+  const offer = offerFor(request, model, catalogue.candidates(id));
+  if (!offer.isOffered) return invalidTier(request, offer.tiers, `for \`${id}\``);
   return options.region === undefined
-    ? freeRoute(model, candidates)
-    : pinnedRoute(model, candidates, options.region, catalogue);
+    ? freeRoute(model, offer)
+    : pinnedRoute(request, model, offer, options.region, catalogue);
+}
+
+interface Offer {
+  /** Every deployment of the model, in the order of provider preference. */
+  readonly all: readonly Candidate[];
+  /** Whether it can serve the tier that was asked for. */
+  readonly serves: (candidate: Candidate) => boolean;
+  readonly isOffered: boolean;
+  /** What can be asked for in the boundary of the call. */
+  readonly tiers: readonly string[];
+}
+
+function offerFor({ options }: ParsedRequest, model: SnapshotModel, all: readonly Candidate[]): Offer {
+  const { boundary = 'comprehensive', tier = 'auto' } = options;
+  const measures = ({ deployment }: Candidate) => servesTelemetry(deployment.telemetry, boundary);
+  const tiers = ['auto', ...availableTiers(model), ...(all.some(measures) ? ['telemetry'] : [])];
+  const serves = tier === 'telemetry' ? measures : () => true;
+  return { all, serves, isOffered: tiers.includes(tier), tiers };
+}
+
+function invalidTier({ options }: ParsedRequest, offered: readonly string[], where: string): Routed {
+  const { boundary = 'comprehensive', tier = 'auto' } = options;
+  const message = `The tier \`${tier}\` is not available ${where} in the ${boundary} boundary. Offered: ${offered.join(', ')}.`;
+  return refuse(apiError('invalid_tier', { message, param: 'gw.tier' }));
 }
 
 function pinnedRoute(
+  request: ParsedRequest,
   model: SnapshotModel,
-  candidates: readonly Candidate[],
+  { all, serves, tiers }: Offer,
   code: string,
   catalogue: Catalogue,
 ): Routed {
@@ -89,18 +107,25 @@ function pinnedRoute(
       }),
     );
   if (region.status !== 'active') return refuse(apiError(regionErrors[region.status], { param: 'gw.region' }));
-  const candidate = candidates.find(({ deployment }) => deployment.region === code);
-  if (!candidate) return invalidModel(`The model \`${model.id}\` is not offered in the region \`${code}\`.`);
+  const inRegion = all.filter(({ deployment }) => deployment.region === code);
+  if (inRegion.length === 0) return invalidModel(`The model \`${model.id}\` is not offered in the region \`${code}\`.`);
+  const candidate = inRegion.find(serves);
+  if (!candidate) {
+    const others = tiers.filter((tier) => tier !== 'telemetry');
+    return invalidTier(request, others, `for \`${model.id}\` in the region \`${code}\``);
+  }
   return routed(model, true, [candidate]);
 }
 
-function freeRoute(model: SnapshotModel, candidates: readonly Candidate[]): Routed {
-  const [first, ...others] = candidates.filter(({ region }) => region.status === 'active');
+function freeRoute(model: SnapshotModel, { all, serves }: Offer): Routed {
+  const active = all.filter(({ region }) => region.status === 'active');
+  const first = active.find(serves);
   if (!first) return refuse(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  // One body serves every attempt, so there is a fail-over only if every deployment knows the model by the same name.
+  // One body serves every attempt, so there is a fail-over only if every deployment knows the model by the same name; and
+  // Envoy knows no order that leaves some deployments out, so there is one only if every deployment serves the tier.
   const name = first.deployment.models[model.id];
-  const sameName = others.every(({ deployment }) => deployment.models[model.id] === name);
-  return routed(model, false, sameName ? [first, ...others] : [first]);
+  const areAlike = active.every((each) => each.deployment.models[model.id] === name && serves(each));
+  return routed(model, false, areAlike ? [first, ...active.slice(1)] : [first]);
 }
 
 function routed(model: SnapshotModel, pinned: boolean, order: Route['order']): Routed {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventStream, type StreamFacts } from './event-stream.ts';
 import { EventSplitter, eventData } from './events.ts';
+import { openTelemetry } from './telemetry.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
 const event = (value: unknown) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
@@ -9,16 +10,25 @@ const delta = (content: string, finish: string | null = null, index = 0) => ({
   id: 'c1',
   choices: [{ index, delta: { content }, finish_reason: finish }],
 });
+const nothingElse = { telemetry: null, failed: false };
 const usageChunk = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } };
 
 /** Feeds `text` in pieces of the given lengths and returns the data of every event that came out. */
-function run(text: string, options: { wantsUsage?: boolean; cuts?: readonly number[]; choices?: number } = {}) {
+interface RunOptions {
+  readonly wantsUsage?: boolean;
+  readonly cuts?: readonly number[];
+  readonly choices?: number;
+  readonly telemetry?: string;
+}
+
+function run(text: string, options: RunOptions = {}) {
   const asked: StreamFacts[] = [];
   const stream = new EventStream({
     wantsUsage: options.wantsUsage ?? false,
     expectedChoices: options.choices ?? 1,
     chunkObject: 'chat.completion.chunk',
     addresses,
+    telemetry: openTelemetry(options.telemetry ?? null, () => ({})),
     receipt: (facts) => {
       asked.push(facts);
       return { gw: '{"id":"r"}', routingTrace: '{"policy":"p"}' };
@@ -54,7 +64,7 @@ describe('a stream', () => {
       { ...delta('', 'stop'), gw: { id: 'r' }, routing_trace: { policy: 'p' } },
     ]);
     expect(asked).toEqual([
-      { usage: { promptTokens: 7, cachedPromptTokens: 0, completionTokens: 3 }, contentEvents: 2, failed: false },
+      { usage: { promptTokens: 7, cachedPromptTokens: 0, completionTokens: 3 }, ...nothingElse, contentEvents: 2 },
     ]);
     expect(done).toBe(true);
   });
@@ -98,6 +108,7 @@ describe('a stream', () => {
       expectedChoices: 2,
       chunkObject: '',
       addresses,
+      telemetry: null,
       receipt: () => {
         throw new Error('too early');
       },
@@ -137,7 +148,8 @@ describe('a stream', () => {
       asked.push(facts);
       return { gw: '{}', routingTrace: '{}' };
     };
-    const stream = new EventStream({ wantsUsage: false, expectedChoices: 1, chunkObject: '', addresses, receipt });
+    const options = { wantsUsage: false, expectedChoices: 1, chunkObject: '', addresses, telemetry: null, receipt };
+    const stream = new EventStream(options);
     const piece = Buffer.alloc(1024 * 1024, 'x');
     let out = '';
     for (let count = 0; count < 20 && out === ''; count++) out = stream.push(piece).toString();
@@ -167,7 +179,7 @@ describe('a stream', () => {
       expect(chunks[1].error.type).toBe('inference_error');
       expect(raw).not.toContain('secret detail');
       expect(done).toBe(false);
-      expect(asked).toEqual([{ usage: null, contentEvents: 1, failed: true }]);
+      expect(asked).toEqual([{ usage: null, telemetry: null, contentEvents: 1, failed: true }]);
     }
   });
 
@@ -201,6 +213,121 @@ describe('a stream', () => {
         fc.boolean(),
         (parts, wantsUsage) => {
           expect(run(parts.join(''), { wantsUsage }).asked).toHaveLength(1);
+        },
+      ),
+    );
+  });
+});
+
+const additions = { gw: { id: 'r' }, routing_trace: { policy: 'p' } };
+const joules = (amount: number) => ({ energy_joules: amount });
+const impact = { version: '1', energy: { total: 720_000, unit: 'Wms' } };
+
+describe('a stream of a provider that reports energy', () => {
+  const comment = (amount: number) => `: energy ${JSON.stringify(joules(amount))}\n\n`;
+  const content = event(delta('a')) + event(delta('', 'stop'));
+
+  it('has its receipt made after the energy, which comes behind the usage', () => {
+    const text = content + event(usageChunk) + comment(720) + event('[DONE]');
+    const { raw, chunks, asked, done } = run(text, { telemetry: 'neuralwatt' });
+    expect(asked).toMatchObject([
+      { usage: { completionTokens: 3 }, telemetry: { energyWh: 0.2, source: 'neuralwatt' } },
+    ]);
+    expect(chunks).toEqual([delta('a'), { ...delta('', 'stop'), ...additions }]);
+    expect(raw.indexOf('"gw"')).toBeLessThan(raw.indexOf(': energy'));
+    expect(done).toBe(true);
+  });
+
+  it('carries it on the usage chunk if the client asked for one', () => {
+    const text = content + event(usageChunk) + comment(720) + event('[DONE]');
+    const { raw, chunks, asked } = run(text, { telemetry: 'neuralwatt', wantsUsage: true });
+    expect(asked).toMatchObject([{ telemetry: { energyWh: 0.2 } }]);
+    expect(chunks).toEqual([delta('a'), delta('', 'stop'), { ...usageChunk, ...additions }]);
+    expect(raw.endsWith(comment(720) + event('[DONE]'))).toBe(true);
+  });
+
+  it('passes a chunk with energy and without usage on, in its place', () => {
+    const energyChunk = { id: 'c1', choices: [], impact };
+    const text = content + event(usageChunk) + event(energyChunk) + event('[DONE]');
+    for (const wantsUsage of [false, true]) {
+      const { chunks, asked } = run(text, { telemetry: 'greenpt', wantsUsage });
+      expect(asked).toMatchObject([{ telemetry: { energyWh: 0.2, source: 'greenpt' } }]);
+      expect(chunks.at(-1)).toEqual(energyChunk);
+      expect(chunks.at(-2)).toEqual({ ...(wantsUsage ? usageChunk : delta('', 'stop')), ...additions });
+    }
+  });
+
+  it('reads the energy of a usage chunk that the client does not get', () => {
+    const final = { ...usageChunk, environment_impact: { energy_kwh: 0.0002 } };
+    const { chunks, asked } = run(content + event(final) + event('[DONE]'), { telemetry: 'melious' });
+    expect(asked).toMatchObject([{ telemetry: { energyWh: 0.2, source: 'melious' } }]);
+    expect(chunks).toHaveLength(2);
+  });
+
+  it('counts the last word, also if it is none that can be believed', () => {
+    const last = (amount: number) =>
+      run(comment(1) + content + event(usageChunk) + comment(72) + comment(amount) + event('[DONE]'), {
+        telemetry: 'neuralwatt',
+      }).asked[0]?.telemetry;
+    expect(last(720)).toMatchObject({ energyWh: 0.2 });
+    expect(last(-720)).toMatchObject({ refused: 'negative' });
+  });
+
+  it('believes the configured shape alone', () => {
+    const chunk = { ...usageChunk, impact, energy: joules(1), environment_impact: { energy_kwh: 1 } };
+    const text = comment(1) + content + event(chunk) + comment(1) + event('[DONE]');
+    expect(run(text).asked[0]?.telemetry).toBeNull();
+    expect(run(text, { telemetry: 'ecologits_impacts' }).asked[0]?.telemetry).toBeNull();
+    expect(run(text, { telemetry: 'gpu_counters' }).asked[0]?.telemetry).toBeNull();
+    expect(run(text, { telemetry: 'constructor' }).asked[0]?.telemetry).toBeNull();
+    expect(run(text, { telemetry: 'greenpt' }).asked[0]?.telemetry).toMatchObject({ source: 'greenpt' });
+  });
+
+  it('reads a comment that is no event of its own', () => {
+    const text = `${content}${event(usageChunk)}: energy {"energy_joules":720}\r\ndata: [DONE]\r\n\r\n`;
+    expect(run(text, { telemetry: 'neuralwatt' }).asked).toMatchObject([{ telemetry: { energyWh: 0.2 } }]);
+  });
+
+  it('waits no longer for the energy than it is told to', () => {
+    const asked: StreamFacts[] = [];
+    const receipt = (facts: StreamFacts) => {
+      asked.push(facts);
+      return { gw: '{}', routingTrace: '{}' };
+    };
+    const telemetry = openTelemetry('neuralwatt', () => ({}));
+    const options = { wantsUsage: true, expectedChoices: 1, chunkObject: '', addresses, telemetry, receipt };
+    const stream = new EventStream(options);
+    expect(stream.push(Buffer.from(content + event(usageChunk))).toString()).toBe(content);
+    expect([stream.holding, asked.length]).toEqual([true, 0]);
+    expect(stream.giveUpWaiting().toString()).toContain('"gw"');
+    expect(asked).toMatchObject([{ usage: { completionTokens: 3 }, telemetry: null }]);
+    expect(stream.push(Buffer.from(comment(720) + event('[DONE]'))).toString()).toBe(comment(720) + event('[DONE]'));
+    expect(asked).toHaveLength(1);
+  });
+
+  it('sends everything of the provider once and in order, however it is cut and whatever comes', () => {
+    const parts = [
+      comment(720),
+      event({ id: 'c1', choices: [], impact }),
+      event({ ...usageChunk, energy: joules(1) }),
+      event({ ...delta('b'), energy: joules(720) }),
+      event(delta('', 'stop')),
+      ': note\n\n',
+    ];
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...parts), { maxLength: 10 }),
+        fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 20 }),
+        fc.constantFrom('neuralwatt', 'greenpt', 'energy_header'),
+        (events, cuts, telemetry) => {
+          const { raw, asked } = run(events.join('') + event('[DONE]'), { cuts, telemetry, wantsUsage: true });
+          expect(asked).toHaveLength(1);
+          const gw = ',"gw":{"id":"r"},"routing_trace":{"policy":"p"}';
+          // A chunk of our own, if nothing was left to carry the receipt, and what is ours on another.
+          const bare = raw
+            .replace(/data: {(?:"id":"c1",)?"object":"chat.completion.chunk",[^\n]*\n\n/, '')
+            .replace(gw, '');
+          expect(bare).toBe(events.join('') + event('[DONE]'));
         },
       ),
     );

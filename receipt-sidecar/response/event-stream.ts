@@ -1,19 +1,24 @@
 /**
  * Rewrites a stream of completion chunks: the receipt rides on the last chunk that has choices, or on the usage chunk if
- * the client asked for one, or on a chunk of its own if the stream ended without either.
+ * the client asked for one, or on a chunk of its own if the stream ended without either. Where the provider reports energy
+ * in its stream, the receipt is made at the end, since that may come behind the usage.
  *
  * Invariant: every event of the provider comes out once, in order, unchanged but for what is ours (`gw`,
  * `routing_trace`) and a usage chunk that nobody asked for. The receipt is asked for exactly once.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { Usage } from '../receipt.ts';
 import { dataEvent, EventSplitter, eventData } from './events.ts';
 import { type Additions, addToObject, parseObject, withoutForgery } from './json-body.ts';
+import type { ReplyTelemetry } from './telemetry.ts';
 import { readUsage } from './usage.ts';
 
 export interface StreamFacts {
   /** What the provider reported, or null. */
   readonly usage: Usage | null;
+  /** Energy that the provider reported, or the refusal of what it said. */
+  readonly telemetry: TelemetryResult;
   /** Chunks that carried content: an estimate of the tokens where nothing was reported. */
   readonly contentEvents: number;
   /** Whether the provider itself said that it failed. */
@@ -27,6 +32,8 @@ export interface EventStreamOptions {
   /** `chat.completion.chunk` or `text_completion`, for a chunk of our own. */
   readonly chunkObject: string;
   readonly addresses: Addresses;
+  /** Null where the provider reports no energy. */
+  readonly telemetry: ReplyTelemetry | null;
   /** Makes the receipt, once, when everything that counts is known. */
   readonly receipt: (facts: StreamFacts) => Required<Additions>;
 }
@@ -47,7 +54,7 @@ const failedMidway = apiError('upstream_error', { message: 'The model provider f
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #splitter = new EventSplitter();
-  /** The chunk that is the last one with choices; it waits for the usage. What comes behind it waits in `#behind`. */
+  /** The chunk for the receipt; it waits for usage and energy. What comes behind it waits in `#behind`. */
   #held: Held | null = null;
   #behind: Buffer[] = [];
   readonly #finishedChoices = new Set<unknown>();
@@ -70,13 +77,14 @@ export class EventStream {
     return this.#held !== null || this.#splitter.size > 0;
   }
 
-  /** Whether only the usage is missing. */
+  /** Whether only usage or energy is missing. */
   get holding(): boolean {
     return this.#held !== null;
   }
 
   get facts(): StreamFacts {
-    return { usage: this.#usage, contentEvents: this.#contentEvents, failed: this.#failed };
+    const telemetry = this.#options.telemetry?.said ?? null;
+    return { usage: this.#usage, telemetry, contentEvents: this.#contentEvents, failed: this.#failed };
   }
 
   /** Takes bytes; returns what can go out. Bytes of an unfinished event and of a held chunk come out later. */
@@ -96,7 +104,7 @@ export class EventStream {
     return this.#take();
   }
 
-  /** The usage did not come in time: the held chunk goes out with a receipt from what was seen. */
+  /** Usage or energy did not come in time: the held chunk goes out with a receipt from what was seen. */
   giveUpWaiting(): Buffer {
     if (this.#held) this.#finish();
     return this.#take();
@@ -116,6 +124,7 @@ export class EventStream {
   #event(bytes: Buffer): void {
     if (this.#closed) return;
     const event = bytes.toString('utf8');
+    this.#options.telemetry?.takeComments(event);
     const data = eventData(event);
     if (data === null) return this.#send(bytes);
     if (data === '[DONE]') {
@@ -132,6 +141,7 @@ export class EventStream {
     if (this.#origin.id === undefined) this.#origin = { id: chunk.id, created: chunk.created, model: chunk.model };
     // Some providers count as they go: the last word counts.
     this.#usage = readUsage(chunk.usage) ?? this.#usage;
+    this.#options.telemetry?.takeObject(chunk);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     if (choices.length === 0 && chunk.usage) return this.#usageChunk(data, chunk);
     if (choices.some(hasContent)) this.#contentEvents += 1;
@@ -149,12 +159,17 @@ export class EventStream {
 
   #usageChunk(data: string, chunk: Chunk): void {
     const last = this.#held !== null;
+    const isAllKnown = !this.#options.telemetry?.comesLate;
     if (!this.#options.wantsUsage) {
       // The gateway asked for it, not the client.
-      if (last) this.#finish();
+      if (last && isAllKnown) this.#finish();
       return;
     }
     this.#release();
+    if (last && !isAllKnown && !this.#finished) {
+      this.#held = { text: data, chunk };
+      return;
+    }
     const additions = last && !this.#finished ? this.#receipt() : {};
     this.#send(dataEvent(addToObject(data, chunk, additions)));
   }

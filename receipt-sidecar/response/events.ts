@@ -54,4 +54,10 @@ export function eventData(event: string): string | null {
   return lines.length === 0 ? null : lines.map((line) => line.slice(line.startsWith('data: ') ? 6 : 5)).join('\n');
 }
 
+/** The comment lines of an event, each with its colon. */
+export function eventComments(event: string): string[] {
+  if (!event.startsWith(':') && !event.includes('\n:')) return [];
+  return event.split(/\r?\n/).filter((line) => line.startsWith(':'));
+}
+
 export const dataEvent = (data: string): Buffer => Buffer.from(`data: ${data}\n\n`);
