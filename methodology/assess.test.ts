@@ -36,6 +36,33 @@ describe('tiers', () => {
     expect(reasonFor({ ...call, requestedTier: 'telemetry' })).toBe('tier_unavailable');
   });
 
+  it('that wait for counters are modelled under auto, which says so, and are pending if telemetry was asked for', () => {
+    const waiting = { ...call, telemetryFollows: true } as const;
+    expect(impact(waiting).tier_reason).toMatch(/^auto: no measured energy yet \(a later version may have it\)/);
+    expect({ ...impact(waiting), tier_reason: '' }).toEqual({ ...impact(call), tier_reason: '' });
+    for (const boundary of ['narrow', 'comprehensive'] as const) {
+      expect(reasonFor({ ...waiting, boundary, requestedTier: 'telemetry' })).toBe('telemetry_pending');
+    }
+    expect(reasonFor({ ...waiting, requestedTier: 'telemetry', usage: null })).toBe('usage_missing');
+    const refused = { source: 'gpu_counters', refused: 'counter_reset', raw: null } as const;
+    expect(reasonFor({ ...waiting, requestedTier: 'telemetry', telemetry: refused })).toBe('tier_unavailable');
+  });
+
+  it('say which hardware they assume, and which the deployment has where that is another', () => {
+    const reasonOn = (model: string, facts: CallFacts = call) =>
+      impact({ ...facts, site: { ...facts.site, accelerators: { model, count: 8 } } }).tier_reason;
+    for (const other of ['MI300X', 'H100 PCIe', 'H100-NVL', 'H1000', 'GB200']) {
+      const unlike = `assumes H100 accelerators and 16-bit weights, while the deployment states 8 × ${other}`;
+      expect(reasonOn(other)).toContain(unlike);
+      expect(reasonOn(other, { ...call, model: classOnly })).toContain(unlike);
+      expect(reasonOn(other, { ...call, model: embedding })).toContain(`while the deployment states 8 × ${other}`);
+    }
+    for (const same of ['H100', 'H100-SXM5-80GB', 'NVIDIA H100 80GB HBM3']) {
+      expect(reasonOn(same)).toBe(impact(call).tier_reason);
+    }
+    expect(impact({ ...call, site: { ...call.site, accelerators: null } })).toEqual(impact(call));
+  });
+
   it('are listed for a route before any call', () => {
     expect(availableTiers(dense70b)).toEqual(['proxy', 'parametric']);
     expect(availableTiers(classOnly)).toEqual(['proxy']);

@@ -27,6 +27,7 @@ export type NotAssessed =
   | 'no_embedding_factor'
   | 'grid_intensity_missing'
   | 'tier_unavailable'
+  | 'telemetry_pending'
   | 'calculator_fault';
 
 export interface Refusal {
@@ -43,6 +44,7 @@ const explanations: Readonly<Record<NotAssessed, string>> = {
   no_embedding_factor: 'There is no energy factor for this embedding model.',
   grid_intensity_missing: 'There is no average carbon intensity for the grid zone of this call.',
   tier_unavailable: 'The requested tier cannot be served for this model and provider.',
+  telemetry_pending: 'The energy of this call is read from counters after it; a later version of this receipt has it.',
   calculator_fault: 'The calculation failed on the facts of this call.',
 };
 
@@ -63,7 +65,7 @@ export function assess(facts: CallFacts, methodology: MethodologyId = defaultMet
   if (facts.model.kind === 'embedding' && !method.chargesInput) return refused('no_embedding_factor');
   const missing = missingIn(facts);
   if (missing !== null || !isReady(facts)) return refused(missing ?? 'calculator_fault');
-  const provenance = gridProvenance(facts.grid, facts.requestedAt);
+  const provenance = gridProvenance(facts.grid, facts.requestedAt, method.liveIsMeasured);
   if (provenance === null) return refused('calculator_fault');
   const impact = measurement?.ok
     ? measuredImpact(facts, measurement, method, provenance)
@@ -82,6 +84,9 @@ function measurementOf(facts: CallFacts, method: Methodology): Measurement | nul
 
 /** For an explicit telemetry tier: what is missing in the facts comes first, then why the figure was not used. */
 function refusedTier(reason: NotAssessed, facts: CallFacts, measurement: Measurement | null): Refusal {
+  if (facts.requestedTier === 'telemetry' && facts.telemetryFollows && !facts.telemetry) {
+    return refused(missingIn(facts) ?? 'telemetry_pending');
+  }
   if (facts.requestedTier === 'telemetry' && facts.telemetry) {
     if (measurement === null) return refused(missingIn(facts) ?? reason);
     if (!measurement.ok)
@@ -113,10 +118,11 @@ function modelledImpact(
   const conditions: Conditions = { boundary, site, grid, methodology };
   const figures = figuresOfWork(modelled.estimate, conditions);
   const capped = facts.upstreamLatencyS !== null;
+  const follows = facts.telemetryFollows === true;
   return impactOf({
     conditions,
     tier: modelled.tier,
-    tierReason: tierReason(modelled.tier, { requested: requestedTier, model, capped, unmeasured }),
+    tierReason: tierReason(modelled.tier, { requested: requestedTier, model, site, capped, unmeasured, follows }),
     figures,
     split: 'modelled',
     excludes: excludesOf(figures, conditions, true),
@@ -142,7 +148,7 @@ function measuredImpact(
   return impactOf({
     conditions,
     tier: 'telemetry',
-    tierReason: measuredReason(requestedTier, boundary, reading, modelled?.tier ?? null),
+    tierReason: measuredReason(requestedTier, conditions, reading, modelled?.tier ?? null),
     figures,
     split: isTotal ? 'unavailable' : 'measured',
     excludes: excludesOf(figures, conditions, !isTotal || reading.includesPue !== false),

@@ -27,11 +27,20 @@ export interface ModelFacts {
   readonly ttftS: number | null;
 }
 
+/** The accelerators of a deployment, in its operator's words, e.g. `H100-SXM5-80GB`. */
+export interface Accelerators {
+  readonly model: string;
+  /** In the whole deployment. */
+  readonly count: number;
+}
+
 export interface SiteFacts {
   /** Power usage effectiveness of the data centre, at least 1. */
   readonly pue: number;
   /** Water used on site per kWh of IT energy. */
   readonly wueOnsiteLPerKwh: number | null;
+  /** Absent and null: not stated. */
+  readonly accelerators?: Accelerators | null;
 }
 
 export type TemporalMatch = 'live_window' | 'fresh' | 'forecast' | 'prior_week' | 'annual_fallback' | 'none';
@@ -76,4 +85,6 @@ export interface CallFacts {
   readonly grid: GridReading | null;
   /** Measured energy of this call, or the refusal of what the source said. Absent and null: there is none. */
   readonly telemetry?: TelemetryReading | TelemetryRefusal | null;
+  /** True while there is no measured energy yet, but counters that cover the call are to be read after it. */
+  readonly telemetryFollows?: boolean;
 }

@@ -2,7 +2,8 @@
  * The bundled yearly carbon intensities: the fallback that needs no network and no key.
  *
  * Invariant: every reading carries its year and source. A zone without a dated figure has no reading; the world's
- * average never stands in for a country's carbon intensity.
+ * average (WOR, derived from the countries') never stands in for a country's carbon intensity, only for a place that
+ * nobody has named.
  */
 import annual from './data/annual-grid.json' with { type: 'json' };
 import mixes from './data/ecologits-mixes.json' with { type: 'json' };
@@ -31,10 +32,10 @@ const readings: ReadonlyMap<string, GridReading> = new Map(
   }),
 );
 
-/** ISO 3166-1 alpha-3, in ascending order. */
+/** ISO 3166-1 alpha-3, in ascending order, and WOR, the world. */
 export const annualZones: readonly string[] = [...readings.keys()];
 
-/** The yearly average of a country (ISO 3166-1 alpha-3), or null if the table has none. */
+/** The yearly average of a country (ISO 3166-1 alpha-3) or of the world (WOR), or null if the table has none. */
 export function annualReading(zone: string): GridReading | null {
   return readings.get(zone) ?? null;
 }

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { assess } from './assess.ts';
 import { gridProvenance } from './grid.ts';
 import { annualReading } from './grid-annual.ts';
-import { hourly } from './testdata/facts.ts';
+import { lineageOf } from './lineage.ts';
+import type { MethodologyId } from './methodologies.ts';
+import { recompute } from './recompute.ts';
+import { call, hourly } from './testdata/facts.ts';
 
 const at = (time: string, reading = hourly) => gridProvenance(reading, `2026-11-21T${time}Z`);
 
@@ -29,6 +33,25 @@ describe('the age of a carbon intensity', () => {
     const wanted = { ageMinutes: null, temporalMatch: 'forecast' };
     expect(at('09:30:00.000', { ...hourly, signal: 'forecast' })).toMatchObject(wanted);
     expect(at('09:30:00.000', { ...hourly, temporalMatch: 'forecast' })).toMatchObject(wanted);
+  });
+
+  it('of an estimate is at best fresh, also inside its interval; before gw-1.2 it passed for live', () => {
+    const estimate = { ...hourly, temporalMatch: 'fresh' as const };
+    expect(at('09:30:00.000', estimate)).toMatchObject({ ageMinutes: 0, temporalMatch: 'fresh' });
+    expect(at('11:00:06.000', estimate)).toMatchObject({ temporalMatch: 'none' });
+    const facts = { ...call, grid: estimate };
+    const matchBy = (id: MethodologyId) => {
+      const assessment = assess(facts, id);
+      const lineage = lineageOf(facts, id);
+      if (!assessment.ok || !lineage.ok) throw new Error('This call has no receipt.');
+      expect(recompute(lineage.lineage)).toEqual(assessment);
+      return assessment.impact.grid_temporal_match;
+    };
+    expect(['gw-1.2', 'gw-1.1', 'gw-1.0'].map((id) => matchBy(id as MethodologyId))).toEqual([
+      'fresh',
+      'live_window',
+      'live_window',
+    ]);
   });
 
   it('keeps what the source says about last week', () => {

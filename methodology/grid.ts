@@ -31,10 +31,17 @@ export interface GridTimes {
 /** What the source says of a value, apart from its times. */
 export type GridStatement = Pick<GridReading, 'signal' | 'temporalMatch'>;
 
-/** Null if a time cannot be read. */
-export function gridProvenance(reading: GridReading, requestedAt: string): GridProvenance | null {
+/**
+ * Null if a time cannot be read. `liveIsMeasured`: a value that its source calls an estimate (stated `fresh`) is at best
+ * `fresh`; methodologies before gw-1.2 let it pass for `live_window`.
+ */
+export function gridProvenance(
+  reading: GridReading,
+  requestedAt: string,
+  liveIsMeasured = true,
+): GridProvenance | null {
   const times = gridTimes(reading, requestedAt);
-  return times === null ? null : provenanceAt(times, reading);
+  return times === null ? null : provenanceAt(times, reading, liveIsMeasured);
 }
 
 /** Null if a time cannot be read. A yearly value counts as observed at the end of its year. */
@@ -49,13 +56,13 @@ export function gridTimes(reading: GridReading, requestedAt: string): GridTimes 
 }
 
 /** The times are within the range of Date. */
-export function provenanceAt(times: GridTimes, statement: GridStatement): GridProvenance {
+export function provenanceAt(times: GridTimes, statement: GridStatement, liveIsMeasured: boolean): GridProvenance {
   const minutes = minutesOld(times);
   return {
     observedAt: new Date(times.observed).toISOString(),
     requestedAt: new Date(times.requested).toISOString(),
     ageMinutes: minutes === null ? null : Math.round(minutes * 10) / 10,
-    temporalMatch: matchOf(statement, minutes),
+    temporalMatch: matchOf(statement, minutes, liveIsMeasured),
   };
 }
 
@@ -65,11 +72,12 @@ function minutesOld(times: GridTimes): number | null {
   return times.observed > times.requested ? null : (times.requested - times.observed) / msPerMinute;
 }
 
-function matchOf(statement: GridStatement, minutes: number | null): TemporalMatch {
+function matchOf(statement: GridStatement, minutes: number | null, liveIsMeasured: boolean): TemporalMatch {
   if (statement.signal === 'annual') return 'annual_fallback';
   if (minutes === null) return 'forecast';
   const stated = statement.temporalMatch;
   if (stated === 'prior_week' || stated === 'annual_fallback' || stated === 'none') return stated;
-  if (minutes <= liveWindowMinutes) return 'live_window';
+  const isEstimate = liveIsMeasured && stated === 'fresh';
+  if (minutes <= liveWindowMinutes && !isEstimate) return 'live_window';
   return minutes <= freshMinutes ? 'fresh' : 'none';
 }

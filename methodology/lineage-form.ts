@@ -6,7 +6,7 @@
 import type { Impact } from './assess.ts';
 import type { Calculation } from './calculation.ts';
 import type { Factor } from './factor-table.ts';
-import type { GridReading, TemporalMatch } from './facts.ts';
+import type { Accelerators, GridReading, TemporalMatch } from './facts.ts';
 import type { GridFactors } from './grid-factors.ts';
 import type { StatedEnergy } from './telemetry/reading.ts';
 
@@ -74,6 +74,8 @@ export interface Lineage {
   readonly uncertainty_basis: string;
   readonly grid: LineageGrid;
   readonly telemetry: LineageTelemetry | null;
+  /** What the deployment states; absent if it states nothing. The formulas model H100s whatever stands here. */
+  readonly accelerators?: Accelerators;
   readonly steps: readonly LineageStep[];
   /** SHA-256 over all of the above (digest.ts). */
   readonly digest: string;

@@ -80,6 +80,7 @@ function lineageFrom(
     uncertainty_basis: impact.uncertainty_basis,
     grid: gridPart,
     telemetry: telemetryOf(facts.telemetry ?? null, impact.tier === 'telemetry'),
+    ...statedHardware(facts),
     steps: traced(planOf(calculation, method), {
       calculation,
       method,
@@ -89,6 +90,11 @@ function lineageFrom(
     }),
   };
   return { ...content, digest: digestOf(content) };
+}
+
+/** Only the two fields: what else a catalogue says of them is no fact of the calculation. */
+function statedHardware({ site: { accelerators } }: CallFacts): Pick<Lineage, 'accelerators'> {
+  return accelerators ? { accelerators: { model: accelerators.model, count: accelerators.count } } : {};
 }
 
 function calculationOf(facts: CallFacts, impact: Impact): Calculation {

@@ -1,13 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts, type Impact } from './assess.ts';
+import { readGpuCounters } from './telemetry/gpu-counters.ts';
 import type { TelemetryReading, TelemetryResult } from './telemetry/reading.ts';
 import { exact } from './testdata/exact-decimal.ts';
-import { call, dense70b, embedding } from './testdata/facts.ts';
+import { call, calls, dense70b, embedding } from './testdata/facts.ts';
 import { measuredCalls, shapes } from './testdata/telemetry.ts';
 import { servesTelemetry } from './tier.ts';
 
 const measured = (shape: string, wh: number): TelemetryResult => shapes[shape]?.(wh) ?? null;
+/** The share of a call in counters that rose by `wh`. */
+const counter = (wh: number, callTokens = 500): TelemetryResult =>
+  readGpuCounters({
+    before: { atS: 1_700_000_000, energyMj: { a: 0 } },
+    after: { atS: 1_700_000_015, energyMj: { a: (wh * 3.6e6 * 200_000) / 500 } },
+    callTokens,
+    allTokens: 200_000,
+  });
 const withReading = (telemetry: TelemetryResult, other: Partial<CallFacts> = {}): CallFacts => ({
   ...call,
   ...other,
@@ -107,6 +116,15 @@ describe('measured accelerators', () => {
     expect(figures.tier_reason).toContain('host and idle are modelled');
   });
 
+  it('say beside which hardware the rest was modelled, if the deployment states another', () => {
+    const site = { ...call.site, accelerators: { model: 'MI300X', count: 8 } };
+    const unlike = 'what is modelled assumes H100 servers, while the deployment states 8 × MI300X';
+    expect(impact(withReading(counted, { site })).tier_reason).toContain(unlike);
+    expect(impact(withReading(total, { site })).tier_reason).toContain(unlike);
+    // Nothing of a narrow receipt with measured accelerators is modelled.
+    expect(impact(withReading(counted, { site, boundary: 'narrow' })).tier_reason).not.toContain('MI300X');
+  });
+
   it('serve the narrow boundary, also for an unknown model', () => {
     const narrow = { boundary: 'narrow', requestedTier: 'telemetry' } as const;
     for (const model of [dense70b, unknownModel]) {
@@ -184,4 +202,50 @@ it('every measured impact is a sum of its parts, within its bounds, and the same
     { numRuns: 2000 },
   );
   expect(count).toBeGreaterThan(200);
+});
+
+const wide = (facts: CallFacts) => assess({ ...facts, boundary: 'comprehensive' });
+const grew = (larger: number, smaller: number) => expect(larger).toBeGreaterThanOrEqual(smaller * (1 - 1e-10));
+
+it('a measured call is no larger in the narrow boundary than in the comprehensive one, whichever tier each gets', () => {
+  fc.assert(
+    fc.property(calls, fc.double({ min: 0.02, max: 50, noNaN: true }), (facts, ratio) => {
+      const modelledWh = impact({ ...facts, requestedTier: 'auto', boundary: 'narrow' }).energy_wh;
+      const measuredFacts = { ...facts, requestedTier: 'auto', telemetry: counter(modelledWh * ratio) } as const;
+      const comprehensive = impact({ ...measuredFacts, boundary: 'comprehensive' });
+      const narrow = impact({ ...measuredFacts, boundary: 'narrow' });
+      grew(comprehensive.energy_wh, narrow.energy_wh);
+      grew(comprehensive.carbon_g, narrow.carbon_g);
+      expect(narrow.water_ml).toBeNull();
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+it('a larger measured figure never gives a smaller receipt, and a larger share of the same counters neither', () => {
+  const shares = fc.tuple(fc.nat(100_000), fc.nat(100_000));
+  fc.assert(
+    fc.property(measuredCalls, shares, (facts, [tokens, more]) => {
+      const reading = facts.telemetry;
+      if (!reading || 'refused' in reading || reading.scope !== 'total') return;
+      const bigger = { ...reading, energyWh: reading.energyWh * 1.5, stated: null };
+      const [before, after] = [
+        wide({ ...facts, telemetry: { ...reading, stated: null } }),
+        wide({ ...facts, telemetry: bigger }),
+      ];
+      if (before.ok && after.ok && before.impact.tier === 'telemetry' && after.impact.tier === 'telemetry') {
+        grew(after.impact.energy_wh, before.impact.energy_wh);
+        grew(after.impact.carbon_g, before.impact.carbon_g);
+      }
+      const [small, large] = [tokens, tokens + more].map((callTokens) => counter(0.5, callTokens));
+      if (small && large && 'energyWh' in small && 'energyWh' in large) grew(large.energyWh, small.energyWh);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+it('a call without tokens is measured as what its share of the counters is: nothing', () => {
+  const usage = { promptTokens: 0, cachedPromptTokens: 0, completionTokens: 0 };
+  const facts = { ...call, usage, telemetry: counter(0.5, 0) } as const;
+  expect(impact(facts)).toMatchObject({ tier: 'telemetry', energy_accelerator_wh: 0, energy_wh: 0, carbon_g: 0 });
 });

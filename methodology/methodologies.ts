@@ -10,10 +10,10 @@ import { functionTexts } from './formula.ts';
 import { programs } from './programs.ts';
 import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
 
-export type MethodologyId = 'gw-1.1' | 'gw-1.0' | 'ecologits-0.11.3';
+export type MethodologyId = 'gw-1.2' | 'gw-1.1' | 'gw-1.0' | 'ecologits-0.11.3';
 
 /** What a receipt is made with unless another methodology is named. */
-export const defaultMethodology: MethodologyId = 'gw-1.1';
+export const defaultMethodology: MethodologyId = 'gw-1.2';
 
 export interface Methodology {
   readonly id: MethodologyId;
@@ -26,11 +26,14 @@ export interface Methodology {
   readonly chargesInput: boolean;
   /** Whether it has a tier for measured energy. */
   readonly measures: boolean;
+  /** Whether only a measured grid reading can be `live_window`; an estimate is then at best `fresh`. */
+  readonly liveIsMeasured: boolean;
   /** The formula texts of the document. */
   readonly steps: Readonly<Record<string, Step>>;
 }
 
-type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'>;
+/** A rule that a version does not have is absent, so that its document stays as it was published. */
+type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'> & { readonly liveIsMeasured?: true };
 
 interface Content {
   readonly constants: object;
@@ -42,22 +45,24 @@ function methodology(id: MethodologyId, version: string, rules: Rules, content: 
   const { constants, functions, steps } = content;
   const document = JSON.stringify({ id, version, rules, constants, functions, steps });
   const hash = `sha256:${createHash('sha256').update(document, 'utf8').digest('hex')}`;
-  return { id, version, hash, document, ...rules, measures: 'telemetry' in constants, steps };
+  const liveIsMeasured = rules.liveIsMeasured ?? false;
+  return { id, version, hash, document, ...rules, liveIsMeasured, measures: 'telemetry' in constants, steps };
 }
 
 const shared = { uncertainty: literatureUncertainty, serving, embodied, standIns };
+const executable: Content = {
+  constants: { ...shared, prefill, telemetry: telemetryLimits },
+  functions: functionTexts,
+  steps: programs,
+};
 
 /**
  * Frozen: a published methodology is never changed or removed, so that every receipt can be recomputed with the one that
  * made it. A new constant or formula is a new entry; the tests pin each hash.
  */
 const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
-  'gw-1.1': methodology(
-    'gw-1.1',
-    '1.1.0',
-    { idleShare, chargesInput: true },
-    { constants: { ...shared, prefill, telemetry: telemetryLimits }, functions: functionTexts, steps: programs },
-  ),
+  'gw-1.2': methodology('gw-1.2', '1.2.0', { idleShare, chargesInput: true, liveIsMeasured: true }, executable),
+  'gw-1.1': methodology('gw-1.1', '1.1.0', { idleShare, chargesInput: true }, executable),
   'gw-1.0': methodology(
     'gw-1.0',
     '1.0.0',

@@ -1,6 +1,6 @@
 /**
- * The formulas of gw-1.1, complete and executable (formula.ts): modelling, bounds, measured energy, and the rounding of
- * the receipt's numbers. A key is the step's id, with `/variant` where a step has several formulas.
+ * The formulas of gw-1.1 and later, complete and executable (formula.ts): modelling, bounds, measured energy, and the
+ * rounding of the receipt's numbers. A key is the step's id, with `/variant` where a step has several formulas.
  *
  * Invariant: each text states the operations of the code in their order, so that both give the same double. gw-1.0 and
  * ecologits-0.11.3 print their own texts where their documents have one; these say how those are evaluated.

@@ -161,7 +161,7 @@ function impactFrom(
   const { calculation, grid } = lineage;
   const { boundary, tier } = calculation;
   const number = (id: string): number => output(id) ?? Number.NaN;
-  const provenance = provenanceFrom(lineage, factOf);
+  const provenance = provenanceFrom(lineage, factOf, method);
   const known = knownParts(calculation, output);
   return {
     tier,
@@ -209,7 +209,7 @@ function knownParts({ measured }: Calculation, output: (id: string) => number | 
   };
 }
 
-function provenanceFrom({ grid }: Lineage, factOf: FactOf): GridProvenance {
+function provenanceFrom({ grid }: Lineage, factOf: FactOf, { liveIsMeasured }: Methodology): GridProvenance {
   const at = (name: string): number => factOf(name, null) ?? Number.NaN;
   const times: GridTimes = {
     requested: at('requested_at'),
@@ -218,5 +218,5 @@ function provenanceFrom({ grid }: Lineage, factOf: FactOf): GridProvenance {
     end: at('period_end'),
     isForecast: at('is_forecast') === 1,
   };
-  return provenanceAt(times, { signal: grid.signal, temporalMatch: grid.stated_match });
+  return provenanceAt(times, { signal: grid.signal, temporalMatch: grid.stated_match }, liveIsMeasured);
 }

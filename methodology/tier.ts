@@ -4,7 +4,7 @@
  * Invariant: an explicit tier is served as asked or refused, never replaced by another.
  */
 import { serving } from './factors.ts';
-import type { Boundary, ModelClass, ModelFacts, RequestedTier } from './facts.ts';
+import type { Boundary, ModelClass, ModelFacts, RequestedTier, SiteFacts } from './facts.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
 
@@ -51,47 +51,65 @@ export function servesTelemetry(source: string | null, boundary: Boundary): bool
 export interface ReasonFacts {
   readonly requested: RequestedTier;
   readonly model: ModelFacts;
+  readonly site: SiteFacts;
   /** Whether the upstream time is known, which caps the generation time. */
   readonly capped: boolean;
   /** Why measured energy was not taken; null if there was none. */
   readonly unmeasured: string | null;
+  /** Whether counters that cover the call are still to be read. */
+  readonly follows: boolean;
 }
 
 /** The reason, and the assumptions that a reader has to know to judge the figures. */
-export function tierReason(tier: ModelledTier, { requested, model, capped, unmeasured }: ReasonFacts): string {
-  const measured = unmeasured === null ? 'no measured energy' : `measured energy not used: ${unmeasured}`;
+export function tierReason(tier: ModelledTier, facts: ReasonFacts): string {
+  const { capped, follows, model, requested, site, unmeasured } = facts;
+  const none = follows ? 'no measured energy yet (a later version may have it)' : 'no measured energy';
+  const measured = unmeasured === null ? none : `measured energy not used: ${unmeasured}`;
+  const other = otherHardware(site);
+  const unlike = other === null ? '' : `, while the deployment states ${other}`;
   if (tier === 'proxy') {
     const why = requested === 'auto' ? `auto: ${measured} and no parameter counts for this model` : 'as requested';
-    return `${why}; factors of the size class ${model.modelClass}; assumes H100 accelerators and 16-bit weights`;
+    return `${why}; factors of the size class ${model.modelClass}; assumes H100 accelerators and 16-bit weights${unlike}`;
   }
   const why = requested === 'auto' ? `auto: ${measured}, parameter counts known` : 'as requested';
-  if (model.kind === 'embedding') return `${why}; assumes H100 accelerators`;
+  if (model.kind === 'embedding') return `${why}; assumes H100 accelerators${unlike}`;
   const time = model.tokensPerS === null ? 'fitted to the model size' : 'from measured tokens per second';
   const cap = capped ? ', at most the upstream time' : '';
   const bits = model.quantizationBits ?? serving.weightBits;
   const beyond = (model.totalParametersB?.max ?? 0) > fittedUpToB ? '; extrapolated beyond 200 billion parameters' : '';
-  return `${why}; generation time ${time}${cap}; assumes H100 accelerators and ${bits}-bit weights${beyond}`;
+  return `${why}; generation time ${time}${cap}; assumes H100 accelerators and ${bits}-bit weights${unlike}${beyond}`;
+}
+
+/** The only hardware that is modelled: the SXM5 module. The cards named PCIe and NVL draw about half its power. */
+const isModelled = (model: string): boolean => /\bH100\b/i.test(model) && !/PCIe|NVL/i.test(model);
+
+/** What the deployment states, if it is not what the models assume. */
+function otherHardware({ accelerators }: SiteFacts): string | null {
+  if (!accelerators || isModelled(accelerators.model)) return null;
+  return `${accelerators.count} × ${accelerators.model}`;
 }
 
 /** `modelled`: the tier that the figure was compared with, and that gives the parts that were not measured. */
 export function measuredReason(
   requested: RequestedTier,
-  boundary: Boundary,
+  { boundary, site }: { readonly boundary: Boundary; readonly site: SiteFacts },
   reading: TelemetryReading,
   modelled: ModelledTier | null,
 ): string {
+  const other = boundary === 'narrow' || modelled === null ? null : otherHardware(site);
+  const unlike = other === null ? '' : `; what is modelled assumes H100 servers, while the deployment states ${other}`;
   const why = requested === 'auto' ? 'auto' : 'as requested';
   const compared = modelled === null ? 'no model to compare it with' : `plausible against the ${modelled} tier`;
   if (reading.scope === 'accelerator') {
     const interval = reading.intervalS === null ? '' : ` over ${Number(reading.intervalS.toFixed(3))} s`;
     const rest = boundary === 'narrow' ? '' : '; host and idle are modelled';
-    return `${why}: accelerators measured by ${reading.source}${interval}, by share of the tokens; ${compared}${rest}`;
+    return `${why}: accelerators measured by ${reading.source}${interval}, by share of the tokens; ${compared}${rest}${unlike}`;
   }
   const nature =
     reading.source === 'ecologits_impacts'
       ? "the provider's own EcoLogits estimate, not a measurement"
       : `measured energy as reported by the provider (${reading.source}), not verified`;
-  return `${why}: ${nature}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}`;
+  return `${why}: ${nature}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}${unlike}`;
 }
 
 function overheadText(includesPue: boolean | null): string {

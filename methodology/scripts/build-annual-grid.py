@@ -9,6 +9,8 @@ ecologits-mixes.json  water per kWh by country (EcoLogits; MPL-2.0, hence a file
 
 A row without a year, or with an intensity of zero, is left out: the first cannot be dated in a receipt, and no grid's
 life-cycle intensity is zero, so such a zero is a rounded or missing figure.
+
+The zone WOR is derived: the mean of those rows, weighted by each country's generation of its year.
 """
 import json
 import sys
@@ -23,7 +25,8 @@ ANNUAL_NOTICE = (
     "Life-cycle carbon intensity of electricity generation, yearly average by country. Source: Ember, Yearly "
     "Electricity Data, with processing by Our World in Data (https://ourworldindata.org/grapher/"
     "carbon-intensity-electricity), CC BY 4.0; taken from codecarbon 3.3.2 (global_energy_mix.json), MIT, copyright "
-    "Mila, BCG Gamma, CometML, Haverford College and Code Carbon NGO. Changed: only zone, intensity and year are kept."
+    "Mila, BCG Gamma, CometML, Haverford College and Code Carbon NGO. Changed: only zone, intensity and year are kept; the row WOR is derived, the mean of all countries weighted by "
+    "their generation (TWh, same table)."
 )
 MIXES_NOTICE = (
     "This Source Code Form is subject to the terms of the Mozilla Public License, v. 2.0. If a copy of the MPL was not "
@@ -46,23 +49,43 @@ def write(name: str, head: dict, rows: list) -> None:
     print(f"{name}: {len(rows)} rows")
 
 
+def world(rows: dict) -> dict:
+    """The mean of all countries with a dated intensity, weighted by generation; dated as most of the generation is."""
+    generation = {zone: row["total_TWh"] for zone, row in rows.items()}
+    years = {row["year"] for row in rows.values()}
+    by_year = {year: sum(generation[zone] for zone, row in rows.items() if row["year"] == year) for year in years}
+    year = max(by_year, key=by_year.get)
+    weighted = sum(generation[zone] * row["carbon_intensity"] for zone, row in rows.items())
+    return {
+        "zone": "WOR",
+        "g_per_kwh": round(weighted / sum(generation.values()), 3),
+        "year": year,
+        "source": f"ember-{year} (world, derived: {len(rows)} countries of {min(years)}-{max(years)} by generation)",
+        "licence": "CC-BY-4.0",
+    }
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
-    annual = read(folder, CODECARBON, "codecarbon/data/private_infra/global_energy_mix.json")
+    table = read(folder, CODECARBON, "codecarbon/data/private_infra/global_energy_mix.json")
+    annual = {zone: row for zone, row in sorted(table.items()) if row["carbon_intensity"] and row["year"]}
     write(
         "annual-grid.json",
         {"notice": ANNUAL_NOTICE, "unit": "gCO2e/kWh"},
-        [
-            {
-                "zone": zone,
-                "g_per_kwh": row["carbon_intensity"],
-                "year": row["year"],
-                "source": f"ember-{row['year']}",
-                "licence": "CC-BY-4.0",
-            }
-            for zone, row in sorted(annual.items())
-            if row["carbon_intensity"] and row["year"]
-        ],
+        sorted(
+            [
+                {
+                    "zone": zone,
+                    "g_per_kwh": row["carbon_intensity"],
+                    "year": row["year"],
+                    "source": f"ember-{row['year']}",
+                    "licence": "CC-BY-4.0",
+                }
+                for zone, row in annual.items()
+            ]
+            + [world(annual)],
+            key=lambda row: row["zone"],
+        ),
     )
     mixes = read(folder, ECOLOGITS, "ecologits/data/electricity_mixes.json")["electricity_mixes"]
     write(

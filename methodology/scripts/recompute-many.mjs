@@ -1,5 +1,6 @@
 /**
- * Makes random receipts of all tiers and methodologies and recomputes each from its lineage. Fails if one number differs.
+ * Makes random receipts of all tiers and methodologies and recomputes each from its lineage. Fails if one number differs,
+ * or if a single change of a lineage goes unseen.
  *
  *   node scripts/recompute-many.mjs [count]      default: 10000
  */
@@ -24,10 +25,11 @@ try {
   });
   const { recomputeMany } = await import(pathToFileURL(outfile).href);
   const start = performance.now();
-  const { measured, same } = recomputeMany(count);
+  const { measured, same, unseen } = recomputeMany(count);
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(`${same} of ${count} receipts, ${measured} of them measured, follow from their lineages (${seconds} s)`);
-  if (same !== count) process.exitCode = 1;
+  if (unseen.length > 0) console.log(`changed unseen: ${unseen.join(', ')}`);
+  if (same !== count || unseen.length > 0) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -14,17 +14,27 @@ export interface CounterSample {
   readonly energyMj: Readonly<Record<string, number>>;
 }
 
+/** What one counter said at one time, as it was read: kept with the reading, so that an auditor can look it up. */
+export interface SeenSample {
+  readonly series: string;
+  readonly atS: number;
+  readonly value: number;
+  readonly unit: string;
+}
+
 export interface CountedInterval {
   readonly before: CounterSample;
   readonly after: CounterSample;
   /** Tokens, input and output, of this call and of all calls on these GPUs between the samples. */
   readonly callTokens: number;
   readonly allTokens: number;
+  /** Absent: the samples above are all that was seen. */
+  readonly seen?: readonly SeenSample[];
 }
 
 export function readGpuCounters(interval: CountedInterval): TelemetryResult {
-  const { after, allTokens, before, callTokens } = interval;
-  const raw = boundedCopy({ before, after, callTokens, allTokens });
+  const { after, allTokens, before, callTokens, seen } = interval;
+  const raw = boundedCopy({ before, after, callTokens, allTokens, ...(seen && { seen }) });
   const refuse = refusal('gpu_counters', raw);
   const intervalS = Number(own(after, 'atS')) - Number(own(before, 'atS'));
   if (!(intervalS > 0) || !Number.isFinite(intervalS)) return refuse('no_interval');

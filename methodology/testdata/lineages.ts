@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { assess, type CallFacts, type Impact } from '../assess.ts';
 import { type Lineage, lineageOf } from '../lineage.ts';
 import { type MethodologyId, methodologyIds } from '../methodologies.ts';
-import { recompute } from '../recompute.ts';
+import { recompute, verify } from '../recompute.ts';
+import { leaves, whileChanged } from './changes.ts';
 import { calls } from './facts.ts';
 import { measuredCalls } from './telemetry.ts';
 
@@ -41,13 +42,26 @@ export const samples: fc.Arbitrary<Sample> = fc
   .map(([call, methodology]) => sampleOf(call, methodology))
   .filter((sample) => sample !== null);
 
-/** How many of so many receipts are given by their lineages to the last digit, and how many were measured. */
-export function recomputeMany(count: number): { same: number; measured: number } {
+export interface Recomputed {
+  /** Receipts that their lineages give to the last digit. */
+  readonly same: number;
+  readonly measured: number;
+  /** Paths of single changes, one in every fifth lineage, that nothing told. */
+  readonly unseen: readonly string[];
+}
+
+/** Recomputes so many random receipts, and every fifth again with one random leaf of its lineage changed. */
+export function recomputeMany(count: number): Recomputed {
   let [same, measured] = [0, 0];
-  for (const { impact, lineage } of fc.sample(samples, count)) {
+  const unseen: string[] = [];
+  for (const [{ impact, lineage }, place] of fc.sample(fc.tuple(samples, fc.nat()), count)) {
     const result = recompute(lineage);
     if (result.ok && JSON.stringify(result.impact) === JSON.stringify(impact)) same += 1;
     if (impact.tier === 'telemetry') measured += 1;
+    if (place % 5 !== 0) continue;
+    const paths = leaves(lineage);
+    const path = paths[(place / 5) % paths.length] ?? [];
+    if (whileChanged(lineage, path, (changed) => verify(changed, { ...impact }).ok)) unseen.push(path.join('.'));
   }
-  return { same, measured };
+  return { same, measured, unseen };
 }
