@@ -8,7 +8,8 @@
 -- stays as an earlier duplicate key (parsers take the last).
 
 local DONE = 'data: [DONE]'
-local ERROR_BODY = @UPSTREAM_ERROR@
+local UPSTREAM_ERROR = @UPSTREAM_ERROR@
+local RECEIPT_ERROR = @RECEIPT_ERROR@
 
 -- What the sidecar would have let through.
 local ALLOWED = { [':status'] = true, ['content-type'] = true, ['content-length'] = true, ['cache-control'] = true, ['date'] = true }
@@ -47,10 +48,12 @@ local function finish_json(handle, status)
   local spliced = status == '200' and splice(body:getBytes(0, body:length()), gw.degraded)
   if spliced then
     shown(handle)
-  else -- a provider's error, or no JSON: nothing raw reaches the client
-    headers:replace(':status', '502')
+  else -- nothing raw reaches the client
+    -- 200 without a JSON object: perhaps a completion, but one that nobody can put a receipt into.
+    local completed = status == '200'
+    headers:replace(':status', completed and '500' or '502')
     headers:replace('content-type', 'application/json')
-    spliced = ERROR_BODY
+    spliced = completed and RECEIPT_ERROR or UPSTREAM_ERROR
   end
   body:setBytes(spliced) -- sets content-length too
 end

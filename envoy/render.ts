@@ -133,7 +133,13 @@ export function renderEnvoy(settings: EnvoySettings): string {
     }),
     addresses,
   );
-  const lua = degradedLua(errorBody(apiError('upstream_error'), addresses), settings.templateDir);
+  const lua = degradedLua(
+    {
+      upstreamError: errorBody(apiError('upstream_error'), addresses),
+      receiptError: errorBody(apiError('receipt_generation_failed'), addresses),
+    },
+    settings.templateDir,
+  );
   const values = new Map<string, unknown>([
     ['NODE_ID', settings.nodeId],
     ['ADMIN_SOCKET', settings.adminSocket],
@@ -176,11 +182,19 @@ export function renderEnvoy(settings: EnvoySettings): string {
   });
 }
 
-/** The filter of the last resort; `upstreamError` is the body for a provider's failure that nobody mapped. */
-export function degradedLua(upstreamError: string, templateDir: string): string {
-  return readFileSync(`${templateDir}/degraded.lua`, 'utf8').replace('@UPSTREAM_ERROR@', () =>
-    luaString(upstreamError),
-  );
+/** Error bodies as JSON texts. */
+export interface LastResortErrors {
+  /** For a provider's failure that nobody mapped. */
+  readonly upstreamError: string;
+  /** For a reply of 200 that no receipt can be put into. */
+  readonly receiptError: string;
+}
+
+/** The filter of the last resort. */
+export function degradedLua({ upstreamError, receiptError }: LastResortErrors, templateDir: string): string {
+  return readFileSync(`${templateDir}/degraded.lua`, 'utf8')
+    .replace('@UPSTREAM_ERROR@', () => luaString(upstreamError))
+    .replace('@RECEIPT_ERROR@', () => luaString(receiptError));
 }
 
 /** A Lua string literal that can hold any text. */

@@ -12,6 +12,7 @@ import { type Child, startChild } from '@gw/cli/services/child';
 import { degradedLua } from '@gw/envoy/render';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
+const errors = { upstreamError: '{"error":{}}', receiptError: '{"error":"receipt"}' };
 const block = '{"id":"r","tier":"degraded"}';
 /** What the provider sends, piece by piece. */
 let pieces: readonly string[] = [];
@@ -63,7 +64,7 @@ function config(upstreamPort: number): object {
       {
         name: 'envoy.filters.http.lua',
         typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {
-          default_source_code: { inline_string: degradedLua('{"error":{}}', inCheckout('envoy')) },
+          default_source_code: { inline_string: degradedLua(errors, inCheckout('envoy')) },
         }),
       },
       { name: 'envoy.filters.http.router', typed_config: typed('envoy.extensions.filters.http.router.v3.Router') },
@@ -163,5 +164,15 @@ it('splices the block into a JSON reply, and shows nothing raw of a failure', as
   const failed = await ask(['secret detail'], 'text/plain', 503);
   expect(failed).toMatchObject({ status: 502, text: '{"error":{}}' });
   expect(failed.headers.get('content-type')).toBe('application/json');
-  expect((await ask(['<html>'], 'application/json')).status).toBe(502);
+});
+
+it.each([
+  ['<html>', 'text/html'],
+  ['[1]', 'application/json'],
+  ['', 'application/json'],
+])('a reply of 200 that no receipt can be put into is our fault, and is not shown: %j as %s', async (body, type) => {
+  const reply = await ask([body], type);
+  expect(reply).toMatchObject({ status: 500, text: errors.receiptError });
+  expect(reply.headers.get('content-type')).toBe('application/json');
+  expect(reply.headers.get('x-gw-receipt-id')).toBe('r');
 });
