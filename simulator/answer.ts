@@ -1,6 +1,6 @@
 /** What chat and text completions share: the words of a choice, why it ended, and the usage of the whole reply. */
 import type { Directives } from './directives.ts';
-import { type MeasuredEnergy, measuredEnergy } from './energy.ts';
+import { type EnergyReport, reportEnergy } from './energy.ts';
 import type { Call } from './request.ts';
 import { answerText, countTokens, cutAtStop, cutTokens } from './text.ts';
 
@@ -43,17 +43,15 @@ export const usageOf = (promptTokens: number, completionTokens: number): Usage =
   completion_tokens_details: { reasoning_tokens: 0 },
 });
 
-/** Usage and energy of a reply, each undefined (so absent in JSON) where the model has none or a fault omits it. */
 export interface Figures {
+  /** Undefined (so absent in JSON) where a fault omits it. */
   readonly usage: Usage | undefined;
-  readonly energy: MeasuredEnergy | undefined;
+  readonly energy: EnergyReport;
 }
 
 export function figuresOf(call: Call, directives: Directives, promptTokens: number, completionTokens: number): Figures {
-  const { faults } = directives;
-  const measures = call.model.measuresEnergy && !faults.has('no-energy');
   return {
-    usage: faults.has('no-usage') ? undefined : usageOf(promptTokens, completionTokens),
-    energy: measures ? measuredEnergy(promptTokens, completionTokens) : undefined,
+    usage: directives.faults.has('no-usage') ? undefined : usageOf(promptTokens, completionTokens),
+    energy: reportEnergy(call.model, directives, promptTokens, completionTokens),
   };
 }

@@ -5,9 +5,10 @@ import type { Directives } from './directives.ts';
 import type { Echo } from './echo.ts';
 import { chatLogprob, chatLogprobs } from './logprobs.ts';
 import { CREATED } from './models.ts';
-import { DONE, errorReply, jsonReply, type Reply, type StreamReply, sse } from './reply.ts';
+import { errorReply, jsonReply, type Reply, type StreamReply, sse, withEnergy, withFields } from './reply.ts';
 import { type Call, contentText, isFields, isReply, readCall } from './request.ts';
 import { seedOf } from './seed.ts';
+import { earlyEnergy, endOfStream } from './stream-energy.ts';
 import { countTokens, splitTokens } from './text.ts';
 
 const FINGERPRINT = 'fp_simulator';
@@ -37,7 +38,7 @@ function messageOf(choice: Choice): object {
 }
 
 function asJson({ id, call, choices, figures, topLogprobs, echo }: Completion): Reply {
-  return jsonReply(
+  const reply = jsonReply(
     {
       id,
       object: 'chat.completion',
@@ -50,13 +51,13 @@ function asJson({ id, call, choices, figures, topLogprobs, echo }: Completion): 
         finish_reason: choice.finishReason,
       })),
       usage: figures.usage,
-      energy: figures.energy,
       service_tier: 'default',
       system_fingerprint: FINGERPRINT,
       ...echo,
     },
     choices.reduce((sum, choice) => sum + choice.tokens, 0),
   );
+  return withEnergy(reply, figures.energy);
 }
 
 /** Makes the text of chunks. What all chunks of a stream share is serialised once, because a stream is mostly chunks. */
@@ -82,29 +83,23 @@ const tokenDelta = (choice: Choice, token: string): string =>
     ? `{"content":${JSON.stringify(token)}}`
     : `{"tool_calls":[{"index":0,"function":{"arguments":${JSON.stringify(token)}}}]}`;
 
-function usageChunk({ id, call, figures }: Completion): string[] {
-  if (!call.includeUsage || figures.usage === undefined) return [];
-  const { usage } = figures;
-  return [
-    sse(
-      JSON.stringify({
-        id,
-        object: 'chat.completion.chunk',
-        created: CREATED,
-        model: call.model.id,
-        service_tier: 'default',
-        system_fingerprint: FINGERPRINT,
-        choices: [],
-        usage,
-      }),
-    ),
-  ];
-}
+const emptyChunk = ({ id, call }: Completion): string =>
+  sse(
+    JSON.stringify({
+      id,
+      object: 'chat.completion.chunk',
+      created: CREATED,
+      model: call.model.id,
+      service_tier: 'default',
+      system_fingerprint: FINGERPRINT,
+      choices: [],
+    }),
+  );
 
-/** The first chunk carries what was asked to be echoed. */
-function withEcho(event: string, echo: Echo): string {
-  const fields = JSON.stringify(echo);
-  return fields === '{}' ? event : `${event.slice(0, -3)},${fields.slice(1)}\n\n`;
+function usageChunk(completion: Completion): string[] {
+  const { call, figures } = completion;
+  if (!call.includeUsage || figures.usage === undefined) return [];
+  return [withFields(emptyChunk(completion), { usage: figures.usage })];
 }
 
 function asStream(completion: Completion): StreamReply {
@@ -123,20 +118,21 @@ function asStream(completion: Completion): StreamReply {
       tokens.push(chunk(index, tokenDelta(choice, token), logprobs, 'null'));
     }
   }
-  const energy = figures.energy === undefined ? [] : [`: energy ${JSON.stringify(figures.energy)}\n\n`];
   const head = choices.map((choice, index) => chunk(index, roleDelta(choice), 'null', 'null'));
   return {
     kind: 'stream',
     tokensPerSecond: completion.call.model.tokensPerSecond,
     firstTokenMs: completion.call.model.firstTokenMs,
-    head: [withEcho(head[0] ?? '', echo), ...head.slice(1)],
+    headers: figures.energy.headers,
+    // The first chunk carries what was asked to be echoed.
+    head: [withFields(head[0] ?? '', echo), ...head.slice(1), ...earlyEnergy(figures.energy, emptyChunk(completion))],
     tokens,
-    tail: [
-      ...choices.map((choice, index) => chunk(index, '{}', 'null', `"${choice.finishReason}"`)),
-      ...usageChunk(completion),
-      ...energy,
-      DONE,
-    ],
+    tail: endOfStream(
+      choices.map((choice, index) => chunk(index, '{}', 'null', `"${choice.finishReason}"`)),
+      usageChunk(completion),
+      figures.energy,
+      emptyChunk(completion),
+    ),
   };
 }
 

@@ -4,9 +4,10 @@ import type { Directives } from './directives.ts';
 import type { Echo } from './echo.ts';
 import { completionLogprobs } from './logprobs.ts';
 import { CREATED, type SimModel } from './models.ts';
-import { DONE, errorReply, jsonReply, type Reply, type StreamReply, sse } from './reply.ts';
+import { errorReply, jsonReply, type Reply, type StreamReply, sse, withEnergy } from './reply.ts';
 import { isReply, readCall } from './request.ts';
 import { seedOf } from './seed.ts';
+import { earlyEnergy, endOfStream } from './stream-energy.ts';
 import { countTokens, splitTokens } from './text.ts';
 
 /** The texts of a `prompt` or `input`: a text, several, token ids, or several lists of them. Null if it is none. */
@@ -43,10 +44,11 @@ function asJson({ id, model, answers, figures, topLogprobs, echo }: Completion):
     logprobs: logprobsOf(answer.text, topLogprobs),
     finish_reason: answer.finishReason,
   }));
-  return jsonReply(
-    { id, object: 'text_completion', created: CREATED, model: model.id, choices, ...figures, ...echo },
+  const reply = jsonReply(
+    { id, object: 'text_completion', created: CREATED, model: model.id, choices, usage: figures.usage, ...echo },
     answers.reduce((sum, answer) => sum + answer.tokens, 0),
   );
+  return withEnergy(reply, figures.energy);
 }
 
 function asStream({ id, model, includeUsage, answers, figures, topLogprobs, echo }: Completion): StreamReply {
@@ -70,13 +72,13 @@ function asStream({ id, model, includeUsage, answers, figures, topLogprobs, echo
     chunk([{ text: '', index, logprobs: null, finish_reason: answer.finishReason }], noUsageYet),
   );
   const usage = includeUsage && figures.usage !== undefined ? [chunk([], { usage: figures.usage })] : [];
-  const energy = figures.energy === undefined ? [] : [`: energy ${JSON.stringify(figures.energy)}\n\n`];
   const { tokensPerSecond, firstTokenMs } = model;
   return {
     kind: 'stream',
-    head: [],
+    headers: figures.energy.headers,
+    head: earlyEnergy(figures.energy, chunk([])),
     tokens,
-    tail: [...ends, ...usage, ...energy, DONE],
+    tail: endOfStream(ends, usage, figures.energy, chunk([])),
     tokensPerSecond,
     firstTokenMs,
   };

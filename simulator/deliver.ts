@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Directives } from './directives.ts';
 import { delayMs, startPace } from './pace.ts';
-import type { JsonReply, Reply, StreamReply } from './reply.ts';
+import type { JsonReply, Reply, ReplyHeaders, StreamReply } from './reply.ts';
 import { randomNumbers } from './seed.ts';
 
 /** Headers that a provider might send and a gateway has no reason to pass on. */
@@ -69,7 +69,7 @@ function writePieces(res: ServerResponse, bytes: Uint8Array, ending: Ending): vo
 function sendBytes(
   res: ServerResponse,
   status: number,
-  headers: Readonly<Record<string, string>>,
+  headers: ReplyHeaders,
   text: string,
   directives: Directives,
 ): void {
@@ -113,7 +113,7 @@ function sendEvents(res: ServerResponse, reply: StreamReply, directives: Directi
   const count = whole ? tokens.length : tokens.length >> 1;
   const halfEvent = tokens[count]?.slice(0, 40) ?? '';
   const rest = whole ? tail.join('') : halfEvent;
-  res.writeHead(200, { ...providerHeaders(directives), ...SSE_HEADERS });
+  res.writeHead(200, { ...providerHeaders(directives), ...SSE_HEADERS, ...reply.headers });
   if (perSecond === 0 || count === 0) {
     finish(res, [...head, ...tokens.slice(0, count), rest].join(''), ending);
     return;
@@ -133,7 +133,7 @@ function sendStream(res: ServerResponse, reply: StreamReply, directives: Directi
     sendBytes(
       res,
       200,
-      { ...providerHeaders(directives), ...SSE_HEADERS },
+      { ...providerHeaders(directives), ...SSE_HEADERS, ...reply.headers },
       [...reply.head, ...reply.tokens, ...reply.tail].join(''),
       directives,
     );

@@ -27,6 +27,8 @@ export const faults = [
   'no-done',
   'no-usage',
   'no-energy',
+  'big-energy',
+  'energy-twice',
   'own-gw',
   'own-headers',
   'split',
@@ -37,6 +39,10 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
+/** By the names that the catalogue of deployments has for them. */
+const energyShapes = ['neuralwatt', 'greenpt', 'melious', 'ecologits_impacts', 'energy_header'] as const;
+export type EnergyShape = (typeof energyShapes)[number];
+
 export interface Directives {
   /** The length of the answer; null leaves it to the seed. */
   readonly tokens: number | null;
@@ -45,11 +51,20 @@ export interface Directives {
   /** Time before the response headers; null is the model's own. */
   readonly delayMs: number | null;
   readonly faults: ReadonlySet<Fault>;
-  /** The size of the reply, or of one event, with the fault `big`. */
+  /** What the reply says of its energy. */
+  readonly energy: EnergyAsked;
+  /** The size of the reply, or of one event, with the fault `big`; of what tells the energy, with `big-energy`. */
   readonly bytes: number;
   readonly text: TextStyle;
   readonly echoHeaders: boolean;
   readonly echoBody: boolean;
+}
+
+export interface EnergyAsked {
+  /** Null leaves it to the model. */
+  readonly shapes: readonly EnergyShape[] | null;
+  /** Any JSON in place of the figure, in the unit of the shape; undefined for the figure that the tokens give. */
+  readonly value: unknown;
 }
 
 /** No faults, no delay: for what the simulator says about itself. */
@@ -58,6 +73,7 @@ export const plainDirectives: Directives = {
   tokensPerSecond: 0,
   delayMs: 0,
   faults: new Set(),
+  energy: { shapes: null, value: undefined },
   bytes: 0,
   text: 'plain',
   echoHeaders: false,
@@ -82,6 +98,8 @@ type NumberHeader = keyof typeof limits;
 const known = new Set<string>([
   ...Object.keys(limits),
   'x-sim-fault',
+  'x-sim-energy',
+  'x-sim-energy-value',
   'x-sim-text',
   'x-sim-echo-headers',
   'x-sim-echo-body',
@@ -100,6 +118,23 @@ function readFaults(value: string, site: string): Set<Fault> | BadDirective {
     if (colon < 0 || item.slice(0, colon) === site) chosen.add(fault);
   }
   return chosen;
+}
+
+/** `x-sim-energy: neuralwatt,greenpt` names shapes; `x-sim-energy-value: -1` or `"NaN"` or `[1]` is JSON. */
+function readEnergy(shapes: string | null, value: string | null): EnergyAsked | BadDirective {
+  const chosen: EnergyShape[] = [];
+  for (const name of shapes?.split(',').map((part) => part.trim()) ?? []) {
+    const shape = energyShapes.find((candidate) => candidate === name);
+    if (!shape) {
+      return { header: 'x-sim-energy', message: `Unknown shape "${name}". Known: ${energyShapes.join(', ')}.` };
+    }
+    chosen.push(shape);
+  }
+  try {
+    return { shapes: shapes === null ? null : chosen, value: value === null ? undefined : JSON.parse(value) };
+  } catch {
+    return { header: 'x-sim-energy-value', message: 'x-sim-energy-value has to be JSON.' };
+  }
 }
 
 const isBad = (value: unknown): value is BadDirective =>
@@ -129,6 +164,7 @@ export function readDirectives(headers: IncomingHttpHeaders, site: string): Dire
   }
   const faultText = text('x-sim-fault');
   const chosen = faultText === null ? new Set<Fault>() : readFaults(faultText, site);
+  const energy = readEnergy(text('x-sim-energy'), text('x-sim-energy-value'));
   const tokens = number('x-sim-tokens');
   const directives = {
     tokens: tokens === null ? null : Math.floor(tokens),
@@ -140,7 +176,8 @@ export function readDirectives(headers: IncomingHttpHeaders, site: string): Dire
     echoBody: headers['x-sim-echo-body'] === '1',
   };
   if (isBad(chosen)) return chosen;
-  return problems[0] ?? { ...directives, faults: chosen };
+  if (isBad(energy)) return energy;
+  return problems[0] ?? { ...directives, faults: chosen, energy };
 }
 
 export const isBadDirective = (value: Directives | BadDirective): value is BadDirective => isBad(value);

@@ -2,7 +2,8 @@
 import { promptTexts, promptTokenCount } from './completions.ts';
 import type { Directives } from './directives.ts';
 import type { Echo } from './echo.ts';
-import { errorReply, jsonReply, type Reply } from './reply.ts';
+import { reportEnergy } from './energy.ts';
+import { errorReply, jsonReply, type Reply, withEnergy } from './reply.ts';
 import { isReply, readCall } from './request.ts';
 import { randomNumbers, seedOf } from './seed.ts';
 
@@ -40,5 +41,6 @@ export function embeddingReply(body: Buffer, directives: Directives, echo: Echo)
     return { object: 'embedding', index, embedding: format === 'base64' ? base64(vector) : Array.from(vector) };
   });
   const usage = directives.faults.has('no-usage') ? undefined : { prompt_tokens: tokens, total_tokens: tokens };
-  return jsonReply({ object: 'list', data, model: call.model.id, usage, ...echo });
+  const reply = jsonReply({ object: 'list', data, model: call.model.id, usage, ...echo });
+  return withEnergy(reply, reportEnergy(call.model, directives, tokens, 0));
 }

@@ -1,33 +1,160 @@
 /**
- * Energy as a provider with meters reports it: the `energy` object of Neuralwatt, in the body of JSON replies and as an
- * SSE comment in streams. The numbers are made up, but agree with each other:
- * energy_joules = avg_power_watts × duration_seconds × attribution_ratio, and 3.6 MJ are one kWh.
+ * Energy as providers with meters report it, in the shapes that are published; each shape has its place in a JSON reply
+ * and in a stream. The numbers are made up, but agree with each other: joules = power × duration × attribution ratio, and
+ * 3.6 MJ are one kWh.
  */
+import type { Directives, EnergyShape } from './directives.ts';
+import type { SimModel } from './models.ts';
 
-export interface MeasuredEnergy {
-  readonly energy_joules: number;
-  readonly energy_kwh: number;
-  readonly avg_power_watts: number;
-  readonly duration_seconds: number;
-  readonly attribution_method: string;
-  readonly attribution_ratio: number;
+/** Everything that one reply says about energy. */
+export interface EnergyReport {
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  /** Fields of a JSON reply. */
+  readonly fields: Fields;
+  /** A word that is taken back: first in a JSON reply, under the same names; in a stream on an event before the tokens. */
+  readonly earlyFields: Fields;
+  /** In a stream: fields of the last chunk with choices, and of the final chunk, which has the usage if there is one. */
+  readonly lastFields: Fields;
+  readonly finalFields: Fields;
+  /** In a stream: whole comments, or fields of an event of its own with empty choices. */
+  readonly comments: readonly string[];
+  readonly events: readonly Fields[];
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 const POWER_W = 640;
 const TOKENS_PER_S = 60;
 /** Reading a prompt is much quicker than writing an answer. */
 const PROMPT_TOKENS_PER_S = 3000;
 const RATIO = 0.125;
+const J_PER_KWH = 3_600_000;
 
-export function measuredEnergy(promptTokens: number, completionTokens: number): MeasuredEnergy {
-  const durationS = completionTokens / TOKENS_PER_S + promptTokens / PROMPT_TOKENS_PER_S;
-  const joules = POWER_W * durationS * RATIO;
-  return {
-    energy_joules: joules,
-    energy_kwh: joules / 3_600_000,
+interface Amount {
+  readonly durationS: number;
+  readonly joules: number;
+  /** Stands in for the figure, in the unit of the shape; undefined for the figure that the tokens give. */
+  readonly instead: unknown;
+  /** Makes each object larger than it has to be. */
+  readonly padding: Fields;
+}
+
+type Part = Partial<EnergyReport>;
+
+function neuralwatt({ durationS, instead, joules, padding }: Amount): Part {
+  const figure = instead === undefined ? joules : instead;
+  const energy = {
+    energy_joules: figure,
+    ...(typeof figure === 'number' && { energy_kwh: figure / J_PER_KWH }),
     avg_power_watts: POWER_W,
     duration_seconds: durationS,
     attribution_method: 'token_pool_ratio',
     attribution_ratio: RATIO,
+    ...padding,
   };
+  return { fields: { energy }, comments: [`: energy ${JSON.stringify(energy)}\n\n`] };
+}
+
+function greenpt({ durationS, instead, joules, padding }: Amount): Part {
+  const impact = {
+    version: '20250922',
+    inferenceTime: { total: durationS * 1000, unit: 'ms' },
+    energy: { total: instead === undefined ? joules * 1000 : instead, unit: 'Wms' },
+    emissions: { total: joules * 10, unit: 'ugCO2e' },
+    ...padding,
+  };
+  return { fields: { impact }, events: [{ impact }] };
+}
+
+function melious({ instead, joules, padding }: Amount): Part {
+  const kwh = joules / J_PER_KWH;
+  const environment_impact = {
+    energy_kwh: instead === undefined ? kwh : instead,
+    carbon_g_co2: kwh * 40,
+    water_liters: kwh,
+    renewable_percent: 90,
+    pue: 1.2,
+    provider_id: 'simulator',
+    location: 'FI',
+    ...padding,
+  };
+  return { fields: { environment_impact }, finalFields: { environment_impact } };
+}
+
+function ecologits({ instead, joules, padding }: Amount): Part {
+  const kwh = joules / J_PER_KWH;
+  const value = instead === undefined ? { min: kwh * 0.75, max: kwh * 1.25 } : instead;
+  const impacts = { energy: { type: 'energy', name: 'Energy', value, unit: 'kWh' }, ...padding };
+  return { fields: { impacts }, lastFields: { impacts } };
+}
+
+function energyHeader({ instead, joules }: Amount): Part {
+  const figure = instead === undefined ? joules : instead;
+  const text = typeof figure === 'string' ? figure : JSON.stringify(figure);
+  return { headers: { 'x-energy-joules': text, 'x-energy-method': 'simulated' } };
+}
+
+const makers: Readonly<Record<EnergyShape, (amount: Amount) => Part>> = {
+  neuralwatt,
+  greenpt,
+  melious,
+  ecologits_impacts: ecologits,
+  energy_header: energyHeader,
+};
+
+/** What the reply of a model says about the energy of so many tokens, as the directives want it. */
+export function reportEnergy(
+  model: SimModel,
+  directives: Directives,
+  promptTokens: number,
+  completionTokens: number,
+): EnergyReport {
+  const { energy, faults } = directives;
+  const shapes = energy.shapes ?? (model.measuresEnergy ? ['neuralwatt' as const] : []);
+  if (faults.has('no-energy') || shapes.length === 0) return noEnergy;
+  const durationS = completionTokens / TOKENS_PER_S + promptTokens / PROMPT_TOKENS_PER_S;
+  const said: Amount = {
+    durationS,
+    joules: POWER_W * durationS * RATIO,
+    instead: energy.value,
+    padding: faults.has('big-energy') ? { padding: paddingOf(directives.bytes) } : {},
+  };
+  const reportOf = (amount: Amount) =>
+    shapes.map((shape) => makers[shape](amount)).reduce<EnergyReport>(both, noEnergy);
+  const report = reportOf(said);
+  return faults.has('energy-twice') ? twice(reportOf({ ...said, joules: said.joules * 2 }), report) : report;
+}
+
+/** About so many bytes, in many small objects. */
+const paddingOf = (bytes: number): object[] => Array.from({ length: bytes >> 6 }, () => ({ x: 'x'.repeat(55) }));
+
+export const noEnergy: EnergyReport = {
+  headers: {},
+  fields: {},
+  earlyFields: {},
+  lastFields: {},
+  finalFields: {},
+  comments: [],
+  events: [],
+};
+
+function both(a: EnergyReport, b: Part): EnergyReport {
+  return {
+    headers: { ...a.headers, ...b.headers },
+    fields: { ...a.fields, ...b.fields },
+    earlyFields: a.earlyFields,
+    lastFields: { ...a.lastFields, ...b.lastFields },
+    finalFields: { ...a.finalFields, ...b.finalFields },
+    comments: [...a.comments, ...(b.comments ?? [])],
+    events: [...a.events, ...(b.events ?? [])],
+  };
+}
+
+/** The report says something else first. */
+function twice(first: EnergyReport, then: EnergyReport): EnergyReport {
+  const repeated = Object.entries(then.headers).map(([name, value]) => [
+    name,
+    [first.headers[name], value].flatMap((text) => text ?? []),
+  ]);
+  return { ...then, headers: Object.fromEntries(repeated), earlyFields: first.fields };
 }

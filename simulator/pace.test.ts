@@ -63,6 +63,14 @@ test('the delay is the one asked for, else it follows from the pace, and errors 
   expect(delayMs(reply, { ...asked, tokensPerSecond: 50 })).toBe(2000);
   expect(delayMs(reply, { ...asked, tokensPerSecond: null })).toBe(40);
   expect(delayMs(errorReply(500, ''), { ...asked, tokensPerSecond: null })).toBe(0);
-  const stream = { kind: 'stream', head: [], tokens: [], tail: [], tokensPerSecond: 80, firstTokenMs: 60 } as const;
+  const stream = {
+    kind: 'stream',
+    headers: {},
+    head: [],
+    tokens: [],
+    tail: [],
+    tokensPerSecond: 80,
+    firstTokenMs: 60,
+  } as const;
   expect(delayMs(stream, { ...asked, tokensPerSecond: null })).toBe(60);
 });

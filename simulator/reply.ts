@@ -1,4 +1,8 @@
 /** A reply before it is sent: plain values, so that faults can change them and tests can read them. */
+import { type EnergyReport, noEnergy } from './energy.ts';
+
+/** A header with several values is sent several times. */
+export type ReplyHeaders = Readonly<Record<string, string | string[]>>;
 
 export interface JsonReply {
   readonly kind: 'json';
@@ -6,13 +10,14 @@ export interface JsonReply {
   /** JSON, unless a fault has made something else of it. */
   readonly body: string;
   readonly contentType: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: ReplyHeaders;
   readonly completionTokens: number;
 }
 
 /** Each string is one whole event (or comment) with its blank line. */
 export interface StreamReply {
   readonly kind: 'stream';
+  readonly headers: ReplyHeaders;
   /** Sent at once after the response headers. */
   readonly head: readonly string[];
   /** Sent one by one at the pace of the stream. */
@@ -36,6 +41,22 @@ export const jsonReply = (body: unknown, completionTokens = 0): JsonReply => ({
 });
 
 export const sse = (json: string): string => `data: ${json}\n\n`;
+/** The event with more fields at the end of its object. */
+export function withFields(event: string, fields: object): string {
+  const more = JSON.stringify(fields);
+  return more === '{}' ? event : `${event.slice(0, -3)},${more.slice(1)}\n\n`;
+}
+
+/** The reply with what it says of its energy: a field that it says twice is there twice. */
+export function withEnergy(reply: JsonReply, energy: EnergyReport): JsonReply {
+  if (energy === noEnergy) return reply;
+  const { earlyFields, fields, headers } = energy;
+  const early = JSON.stringify(earlyFields).slice(1, -1);
+  const late = JSON.stringify(fields).slice(1, -1);
+  const parts = [early, reply.body.slice(1, -1), late].filter((part) => part !== '');
+  return { ...reply, headers: { ...reply.headers, ...headers }, body: `{${parts.join(',')}}` };
+}
+
 export const DONE = 'data: [DONE]\n\n';
 
 const errorTypes: Record<number, readonly [type: string, code: string | null]> = {
