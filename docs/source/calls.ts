@@ -1,0 +1,150 @@
+/**
+ * The calls that the documentation speaks of, and the receipts that the product makes of them.
+ *
+ * Invariant: everything that varies in a running gateway (ids, times, how long a provider took) is fixed here; all else
+ * comes from the code that serves clients. The models and data centres are those of the simulated provider.
+ */
+
+import type { SnapshotDeployment, SnapshotGridReading, SnapshotModel } from '@gw/contract/internal/snapshot';
+import { type Receipt, type RoutingTrace, receiptSchema } from '@gw/contract/receipt';
+import { receiptLineage } from '@gw/control-plane/receipts/lineage';
+import type { CallFacts, GridReading } from '@gw/methodology/assess';
+import { annualReading } from '@gw/methodology/grid-annual';
+import type { Lineage } from '@gw/methodology/lineage';
+import { simulatorDeployments, simulatorModels, simulatorRegions } from '@gw/prisma/demo-catalogue';
+import { type CallIdentity, makeReceipt, type Outcome } from '@gw/receipt-sidecar/receipt';
+import type { Candidate } from '@gw/receipt-sidecar/request/route';
+import { routingTrace } from '@gw/receipt-sidecar/routing-trace';
+
+export const callTime = '2026-11-21T09:30:00.000Z';
+
+/** What a call has of its own; the rest is as in a plain call of `sim-large` in `us-east`. */
+export interface Call {
+  readonly model?: string;
+  readonly region?: string;
+  readonly tier?: CallFacts['requestedTier'];
+  readonly boundary?: CallFacts['boundary'];
+  readonly usage?: Outcome['usage'];
+  readonly grid?: GridReading;
+  /** Changes of the model's entry in the catalogue. */
+  readonly entry?: Partial<SnapshotModel>;
+  readonly telemetry?: CallFacts['telemetry'];
+}
+
+export interface MadeCall {
+  readonly receipt: Receipt;
+  readonly lineage: Lineage | null;
+  /** The reply of `GET /v1/gw/lineage/{id}`. */
+  readonly lineageReply: ReturnType<typeof receiptLineage>;
+  readonly trace: RoutingTrace;
+}
+
+const must = <T>(value: T | null | undefined, what: string): T => {
+  if (value === null || value === undefined) throw new Error(`The demo catalogue has no ${what}.`);
+  return value;
+};
+
+function modelOf(id: string): SnapshotModel {
+  const row = must(
+    simulatorModels.find((each) => each.id === id),
+    id,
+  );
+  const range = (min: number | null | undefined, max: number | null | undefined) => ({
+    min: must(min, 'parameter count'),
+    max: must(max, 'parameter count'),
+  });
+  return {
+    id,
+    created: 1_735_689_600,
+    ownedBy: row.ownedBy,
+    kind: row.kind,
+    contextWindow: row.contextWindow ?? null,
+    modalities: ['text'],
+    takesTemperature: row.takesTemperature ?? true,
+    activeParametersB: range(row.activeParametersMinB, row.activeParametersMaxB),
+    totalParametersB: range(row.totalParametersMinB, row.totalParametersMaxB),
+    modelClass: (row.modelClass ?? null) as SnapshotModel['modelClass'],
+    quantizationBits: null,
+    tokensPerS: null,
+    ttftS: null,
+  };
+}
+
+function candidateOf(code: string, grid: GridReading | undefined): Candidate {
+  const region = must(
+    simulatorRegions.find((each) => each.code === code),
+    code,
+  );
+  const site = must(
+    simulatorDeployments.find((each) => each.regionCode === code),
+    `deployment in ${code}`,
+  );
+  const { name, country, gridZone, preference } = region;
+  const deployment = {
+    id: site.id,
+    provider: site.providerId,
+    region: code,
+    models: site.models as Record<string, string>,
+    pue: site.pue,
+    wueOnsiteLPerKwh: site.wueOnsiteLPerKwh ?? null,
+    telemetry: null,
+  };
+  return {
+    // A field that the catalogue has gained, and that the demo leaves empty, is null.
+    deployment: { accelerators: null, ...deployment } as SnapshotDeployment,
+    region: { code, name, country, gridZone, status: 'active', preference: preference ?? 0 },
+    gridAt: () => (grid ?? must(annualReading(gridZone), gridZone)) as SnapshotGridReading,
+  };
+}
+
+/** UUIDv7 of `callTime`; the rest of the id is the number. */
+function receiptId(number: number): string {
+  const hex = Date.parse(callTime).toString(16).padStart(12, '0');
+  return `rcpt_${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(number).padStart(12, '0')}`;
+}
+
+/** `number` names the call: two calls of the documentation never share it. */
+export function madeCall(number: number, call: Call): MadeCall {
+  const { model = 'sim-large', region = 'us-east', tier = 'auto', boundary = 'comprehensive' } = call;
+  const candidate = candidateOf(region, call.grid);
+  const identity: CallIdentity = {
+    receiptId: receiptId(number),
+    createdAt: callTime,
+    requestId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+    request: {
+      endpoint: 'chat',
+      model,
+      options: { tier, boundary },
+      stream: false,
+      wantsUsage: false,
+      choices: 1,
+      body: {},
+    },
+    route: {
+      model: { ...modelOf(model), ...call.entry },
+      providerModel: model,
+      pinned: false,
+      order: [candidate],
+      cluster: `order:${candidate.deployment.id}`,
+    },
+  };
+  const usage = call.usage === undefined ? usualUsage : call.usage;
+  const outcome = {
+    status: 'complete',
+    servedBy: candidate,
+    usage,
+    usageSource: usage === null ? null : 'provider',
+    upstreamLatencyS: 14.2,
+    telemetry: call.telemetry ?? null,
+  } as const satisfies Outcome & Pick<CallFacts, 'telemetry'>;
+  const made = makeReceipt(identity, outcome);
+  const reply = receiptLineage({ json: made.receipt, facts: made.facts, pending: false });
+  return {
+    receipt: receiptSchema.parse(JSON.parse(made.receipt)),
+    lineage: reply.lineage,
+    lineageReply: reply,
+    trace: routingTrace(identity.route, candidate, 1, callTime),
+  };
+}
+
+const usualUsage = { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400 };

@@ -1,0 +1,45 @@
+/** Every page says what the product computes. `npx vitest run --project fast docs/source/pages -u` writes the generated parts. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { errorsPage } from '@gw/contract/errors-page';
+import { describe, expect, it } from 'vitest';
+import { componentsChart } from './components-chart.ts';
+import { examples } from './examples.ts';
+import { jsonText } from './numbers.ts';
+import { blocks, filled, partsOf } from './pages.ts';
+import { tiersChart } from './tiers-chart.ts';
+
+const root = new URL('../../', import.meta.url);
+const markdownIn = (folder: string): string[] =>
+  readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.startsWith('dist'))
+    .map((name) => folder + name);
+const pages = ['README.md', 'ARCHITECTURE.md', ...markdownIn('docs/'), ...markdownIn('methodology/')];
+const textOf = (page: string): string => readFileSync(new URL(page, root), 'utf8');
+const jsonBlock = /^```json[c5]?\n/m;
+
+describe.each(pages)('%s', (page) => {
+  it('has the generated parts that the product makes', async () => {
+    await expect(filled(textOf(page))).toMatchFileSnapshot(`../../${page}`);
+  });
+
+  it('has no JSON that is not generated', () => {
+    // The page of errors is made whole from the catalogue; its own test compares it.
+    const { rest } =
+      page === 'docs/errors.md' ? partsOf(textOf(page).replace(errorsPage(), '')) : partsOf(textOf(page));
+    expect(rest).not.toMatch(jsonBlock);
+  });
+});
+
+it('every generated part is on a page, once at most', () => {
+  const used = pages.flatMap((page) => partsOf(textOf(page)).names);
+  expect(used.toSorted()).toEqual(Object.keys(blocks).toSorted());
+});
+
+it('the files beside the pages are what the product makes', async () => {
+  const { lineageReply, receipt } = examples.parametric;
+  const file = (name: string, text: string) => expect(text).toMatchFileSnapshot(`../examples/${name}`);
+  await file('components.svg', componentsChart());
+  await file('tiers.svg', tiersChart());
+  await file('receipt.json', `${jsonText(receipt)}\n`);
+  await file('lineage.json', `${jsonText(lineageReply)}\n`);
+});

@@ -1,0 +1,92 @@
+/**
+ * The generated parts of the documentation: everything between `<!-- generated: name -->` and `<!-- end -->`.
+ *
+ * Invariant: a number, a JSON example or a table of fields in a page is never written by hand. A block has one source,
+ * and a JSON block names the schema that it has to satisfy.
+ */
+
+import { lineageStepSchema } from '@gw/contract/lineage';
+import { openApiDocument } from '@gw/contract/openapi';
+import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { Lineage } from '@gw/methodology/lineage';
+import type { z } from 'zod';
+import { byHandTable } from './by-hand.ts';
+import { examples } from './examples.ts';
+import { lineageGraph } from './lineage-graph.ts';
+import { jsonText } from './numbers.ts';
+import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
+
+export interface Block {
+  readonly text: string;
+  /** Of JSON blocks: what the reader may rely on. */
+  readonly schema?: z.ZodType;
+}
+
+const fenced = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``;
+const json = (value: unknown, schema: z.ZodType): Block => ({ text: fenced('json', jsonText(value)), schema });
+
+function lineageOf({ lineage }: { readonly lineage: Lineage | null }): Lineage {
+  if (lineage === null) throw new Error('This example has no lineage.');
+  return lineage;
+}
+
+function stepOf(lineage: Lineage, id: string): unknown {
+  return lineage.steps.find((step) => step.id === id);
+}
+
+/** Some fields of a receipt. */
+function excerpt(receipt: Receipt, ...fields: (keyof Receipt)[]): Block {
+  const shown = Object.fromEntries(fields.map((field) => [field, receipt[field]]));
+  return json(shown, receiptSchema.partial());
+}
+
+/** As in the OpenAPI document that clients get. */
+const document = openApiDocument('https://gw.example.com') as unknown as {
+  components: { schemas: { Receipt: { properties: Parameters<typeof fieldsTable>[0] } } };
+};
+const main = examples.parametric;
+
+export const blocks: Readonly<Record<string, () => Block>> = {
+  'receipt-short': () =>
+    excerpt(
+      main.receipt,
+      'object',
+      'tier',
+      'boundary',
+      'model',
+      'region',
+      'energy_wh',
+      'energy_low_wh',
+      'energy_high_wh',
+      'carbon_g',
+      'water_ml',
+      'grid_intensity_g_per_kwh',
+      'grid_intensity_source',
+      'methodology',
+    ),
+  receipt: () => json(main.receipt, receiptSchema),
+  fields: () => ({ text: fieldsTable(document.components.schemas.Receipt.properties) }),
+  tiers: () => ({ text: tiersTable() }),
+  boundaries: () => ({ text: boundariesTable() }),
+  ages: () => ({ text: agesTable() }),
+  versions: () => ({ text: versionsTable() }),
+  'lineage-step': () => json(stepOf(lineageOf(main), 'request_usage_gwp'), lineageStepSchema),
+  'lineage-graph': () => ({ text: fenced('mermaid', lineageGraph(lineageOf(main))) }),
+  'by-hand': () => ({ text: byHandTable(lineageOf(main)) }),
+};
+
+const marked = /<!-- generated: ([\w-]+) -->\n[\s\S]*?<!-- end -->/g;
+
+/** The page with each generated part as it has to be. Throws for a name that nothing generates. */
+export function filled(page: string): string {
+  return page.replace(marked, (_, name: string) => {
+    const block = blocks[name];
+    if (block === undefined) throw new Error(`Nothing generates "${name}".`);
+    return `<!-- generated: ${name} -->\n${block().text}\n<!-- end -->`;
+  });
+}
+
+/** The names of the generated parts of a page, and the page without them. */
+export function partsOf(page: string): { readonly names: readonly string[]; readonly rest: string } {
+  return { names: [...page.matchAll(marked)].map(([, name = '']) => name), rest: page.replace(marked, '') };
+}
