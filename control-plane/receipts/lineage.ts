@@ -3,12 +3,13 @@
  *
  * Invariant: a lineage is shown only if it gives every number of the stored receipt, by the methodology that made it.
  */
+import { type Revision, revisionSchema } from '@gw/contract/lineage';
 import type { Receipt } from '@gw/contract/receipt';
-import type { CallFacts } from '@gw/methodology/assess';
 import { type Lineage, lineageOf } from '@gw/methodology/lineage';
 import { findMethodology } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
 import type { FoundReceipt } from './find-receipt.ts';
+import type { StoredFacts } from './revision.ts';
 
 export interface ReceiptLineage {
   readonly object: 'gw.receipt_lineage';
@@ -16,6 +17,8 @@ export interface ReceiptLineage {
   readonly receipt_version: number;
   readonly lineage: Lineage | null;
   readonly explanation: string | null;
+  /** Why this version was made; null for the first. */
+  readonly revision: Revision | null;
 }
 
 export class LineageMismatchError extends Error {
@@ -28,14 +31,24 @@ export class LineageMismatchError extends Error {
 export function receiptLineage(found: FoundReceipt): ReceiptLineage {
   const receipt = JSON.parse(found.json) as Receipt;
   const about = { object: 'gw.receipt_lineage', receipt_id: receipt.id, receipt_version: receipt.version } as const;
-  const facts = JSON.parse(found.facts) as CallFacts | null;
+  const facts = JSON.parse(found.facts) as StoredFacts | null;
+  const revision = revisionSchema.safeParse(facts?.revision).data ?? null;
   const method = receipt.methodology === null ? null : findMethodology(receipt.methodology);
   if (receipt.tier === 'degraded' || facts === null || method === null) {
-    return { ...about, lineage: null, explanation: receipt.explanation ?? 'Nothing was calculated.' };
+    return { ...about, lineage: null, explanation: receipt.explanation ?? 'Nothing was calculated.', revision };
   }
-  const result = lineageOf(facts, method.id);
+  const result = explained(receipt, () => lineageOf(facts, method.id));
   if (!result.ok) throw new LineageMismatchError(receipt.id, [result.explanation]);
-  const verified = verify(result.lineage, receipt);
+  const verified = explained(receipt, () => verify(result.lineage, receipt));
   if (!verified.ok) throw new LineageMismatchError(receipt.id, verified.mismatches);
-  return { ...about, lineage: result.lineage, explanation: null };
+  return { ...about, lineage: result.lineage, explanation: null, revision };
+}
+
+/** Facts of another shape than the calculation knows make it throw: then they do not give the numbers either. */
+function explained<T>(receipt: Receipt, step: () => T): T {
+  try {
+    return step();
+  } catch (fault) {
+    throw new LineageMismatchError(receipt.id, [fault instanceof Error ? fault.message : String(fault)]);
+  }
 }

@@ -7,6 +7,8 @@ export interface Call {
   /** Default: Enterprise, whose limits are out of reach. */
   readonly key?: string;
   readonly stream?: boolean;
+  /** Default: the model of the endpoint. */
+  readonly model?: string;
   /** `x-sim-*`: how the simulated provider answers. Default: as fast as it can. */
   readonly sim?: Readonly<Record<string, string>>;
   /** Told after each piece of the body, with the text so far. */
@@ -46,7 +48,7 @@ const bodies = {
 export function clientOf(stack: Pick<Stack, 'publicUrl' | 'simulatorUrl' | 'keys'>): Client {
   const post =
     (path: string, body: object) =>
-    async ({ key = stack.keys.enterprise, stream = false, sim = {}, onText }: Call = {}): Promise<Reply> => {
+    async ({ key = stack.keys.enterprise, stream = false, model, sim = {}, onText }: Call = {}): Promise<Reply> => {
       const response = await fetch(`${stack.publicUrl}/v1/${path}`, {
         method: 'POST',
         headers: {
@@ -55,7 +57,7 @@ export function clientOf(stack: Pick<Stack, 'publicUrl' | 'simulatorUrl' | 'keys
           'x-sim-tokens-per-second': '0',
           ...sim,
         },
-        body: JSON.stringify(stream ? { ...body, stream } : body),
+        body: JSON.stringify({ ...body, ...(model !== undefined && { model }), ...(stream && { stream }) }),
       });
       return read(response, onText);
     };

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inCheckout } from '@gw/cli/checkout';
-import { type Stack, startStack } from '@gw/cli/stack';
+import { type Stack, type StackOptions, startStack } from '@gw/cli/stack';
 import type { PartName } from '@gw/cli/stack-plans';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { type Client, clientOf } from './client.ts';
@@ -12,6 +12,10 @@ export interface OwnGateway {
   readonly stack: Stack;
   readonly client: Client;
   readonly ledger: Ledger;
+  /** Past the gateway. */
+  readonly db: Database;
+  /** Where the sidecar's spool is. */
+  readonly spoolDir: string;
   /** `kill -9`. The supervisor starts it again. */
   kill(name: PartName): void;
   /** `kill -9`, and it stays away until it is started. */
@@ -25,12 +29,14 @@ export interface OwnGateway {
   stop(): Promise<void>;
 }
 
-export async function startOwnGateway(): Promise<OwnGateway> {
+/** `env`: more variables for single parts. */
+export async function startOwnGateway({ env }: Pick<StackOptions, 'env'> = {}): Promise<OwnGateway> {
   const parent = process.env.GW_TEST_DIR ?? inCheckout('.gw');
   mkdirSync(parent, { recursive: true });
   const dir = mkdtempSync(join(parent, 'test-outage-'));
-  const stack = await startStack({ dir, log: () => {} });
-  const ledger = ledgerOf(stack);
+  const stack = await startStack({ dir, log: () => {}, ...(env && { env }) });
+  const db = openDatabase(stack.databaseUrl, { connections: 1, onConnectionLost: () => {} });
+  const ledger = ledgerOf(db);
   const client = clientOf(stack);
   const kill = (name: PartName) => stack.part(name).kill('SIGKILL');
   const whole = () =>
@@ -42,6 +48,8 @@ export async function startOwnGateway(): Promise<OwnGateway> {
     stack,
     client,
     ledger,
+    db,
+    spoolDir: join(dir, 'spool'),
     kill,
     whole,
     killForGood: async (name) => {
@@ -62,7 +70,7 @@ export async function startOwnGateway(): Promise<OwnGateway> {
       };
     },
     stop: async () => {
-      await ledger.close();
+      await db.$disconnect();
       await stack.stop();
       rmSync(dir, { recursive: true, force: true });
     },
@@ -89,36 +97,32 @@ function continueIfThere(pid: number): void {
   }
 }
 
-/** The receipts in Postgres, read past the gateway. */
+/** The receipts in Postgres as they were issued (version 1), read past the gateway. */
 export interface Ledger {
   /** The texts under these ids, as JSON values, once all are there; fails after 75 s (a lease is 30 s). */
   receipts(ids: readonly string[]): Promise<ReadonlyMap<string, unknown>>;
   /** Rows that came in since `from`, and how many ids they have. */
   count(from: Date): Promise<{ readonly rows: number; readonly ids: number }>;
-  close(): Promise<void>;
 }
 
-function ledgerOf(stack: Stack): Ledger {
-  const db: Database = openDatabase(stack.databaseUrl, { connections: 1, onConnectionLost: () => {} });
+function ledgerOf(db: Database): Ledger {
+  const version = 1;
   return {
     receipts: async (ids) => {
       const found = new Map<string, unknown>();
-      await eventually(
-        `${ids.length} receipts in the ledger`,
-        async () => {
-          const rows = await db.receipt.findMany({ where: { id: { in: [...ids] } }, select: { id: true, body: true } });
-          for (const { id, body } of rows) found.set(id, body);
-          return rows.length === ids.length;
-        },
-        75_000,
-      );
+      const look = async () => {
+        const where = { id: { in: [...ids] }, version };
+        const rows = await db.receipt.findMany({ where, select: { id: true, body: true } });
+        for (const { id, body } of rows) found.set(id, body);
+        return rows.length === ids.length;
+      };
+      await eventually(`${ids.length} receipts in the ledger`, look, 75_000);
       return found;
     },
     count: async (from) => {
-      const rows = await db.receipt.findMany({ where: { createdAt: { gte: from } }, select: { id: true } });
+      const rows = await db.receipt.findMany({ where: { createdAt: { gte: from }, version }, select: { id: true } });
       return { rows: rows.length, ids: new Set(rows.map(({ id }) => id)).size };
     },
-    close: () => db.$disconnect(),
   };
 }
 

@@ -1,0 +1,178 @@
+/**
+ * Receipts that can not be made, through the whole gateway: the completion arrives as ever, JSON or stream, and its
+ * receipt says why it has no numbers. What was shown is what the ledger gives.
+ *
+ * Others have their tests elsewhere: `sidecar_unavailable` in services.test.ts, `tier_unavailable` where measured energy
+ * is tested, calls that broke off in `test/sdk/unfinished-calls.test.ts`.
+ */
+import { execFileSync } from 'node:child_process';
+import { constants, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { degradedDefinitions } from '@gw/contract/degraded-reasons';
+import type { DegradedReason, Receipt } from '@gw/contract/receipt';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Call, Reply } from './client.ts';
+import { expectComplete, expectError } from './expect-reply.ts';
+import { eventually, type OwnGateway, startOwnGateway } from './own-gateway.ts';
+
+let gateway: OwnGateway;
+
+/** Model → what is wrong with it in the catalogue. All are the simulator's `sim-small` under another name. */
+const parametersB = (value: number) => ({
+  activeParametersMinB: value,
+  activeParametersMaxB: value,
+  totalParametersMinB: value,
+  totalParametersMaxB: value,
+});
+const models = [
+  { id: 'of-unknown-size' },
+  // Allowed by the schema, and more than the arithmetic of the machine can hold.
+  { id: 'overflowing', ...parametersB(1e308) },
+  { id: 'of-unknown-grid', ...parametersB(8) },
+];
+
+beforeAll(async () => {
+  gateway = await startOwnGateway();
+  const { db } = gateway;
+  const described = { ownedBy: 'test', kind: 'chat' as const, modalities: ['text'] };
+  await db.model.createMany({ data: models.map((model) => ({ ...described, ...model })) });
+  await db.region.create({
+    data: { code: 'nowhere', name: 'Nowhere', country: 'XX', gridZone: 'NOWHERE', preference: 9 },
+  });
+  const place = { providerId: 'simulator', pue: 1.2, telemetry: null };
+  await db.deployment.createMany({
+    data: [
+      {
+        ...place,
+        id: 'odd',
+        regionCode: 'us-east',
+        models: { 'of-unknown-size': 'sim-small', overflowing: 'sim-small' },
+      },
+      { ...place, id: 'nowhere', regionCode: 'nowhere', models: { 'of-unknown-grid': 'sim-small' } },
+    ],
+  });
+  for (const { id } of models) {
+    await eventually(`calls of ${id}`, async () => (await gateway.client.chat({ model: id })).status === 200);
+  }
+});
+afterAll(() => gateway?.stop());
+
+/** The completion is whole, and the receipt says why it has no numbers. */
+function expectDegradedBy(reply: Reply, reason: DegradedReason, recalculable: boolean): Receipt {
+  expect(reply).toMatchObject({ status: 200, broken: false, receipt: { degraded_reason: reason } });
+  const { receipt } = reply;
+  if (receipt === null) throw new Error('There is no receipt.');
+  expect(receipt).toMatchObject({
+    status: 'complete',
+    tier: 'degraded',
+    version: 1,
+    explanation: degradedDefinitions[reason].explanation,
+    recalculable,
+    energy_wh: null,
+    carbon_g: null,
+    water_ml: null,
+  });
+  expect(reply.headers.get('x-gw-receipt-id')).toBe(receipt.id);
+  return receipt;
+}
+
+describe.each([false, true])('stream: %s', (stream) => {
+  test.each<[DegradedReason, Call, boolean]>([
+    ['usage_missing', { sim: { 'x-sim-fault': 'no-usage' } }, false],
+    ['model_parameters_unknown', { model: 'of-unknown-size' }, true],
+    ['calculator_fault', { model: 'overflowing' }, true],
+    ['grid_intensity_missing', { model: 'of-unknown-grid' }, true],
+  ])(
+    '%s: the completion, and the same receipt from the ledger; its lineage says why it has none',
+    async (reason, call, recalculable) => {
+      // Of a stream without usage the chunks are counted, so nothing is missing.
+      if (stream && reason === 'usage_missing') return expectEstimate(await gateway.client.chat({ ...call, stream }));
+      const plain = await gateway.client.chat({ stream });
+      const reply = await gateway.client.chat({ ...call, stream });
+      const receipt = expectDegradedBy(reply, reason, recalculable);
+      expect(reply.content).toBe(plain.content);
+      expect(receipt.prompt_tokens).toBe(reason === 'usage_missing' ? null : plain.receipt?.prompt_tokens);
+      const { client } = gateway;
+      expect((await client.get(`/v1/gw/receipts/${receipt.id}?version=1`)).json).toEqual(receipt);
+      const lineage = await client.get(`/v1/gw/lineage/${receipt.id}?version=1`);
+      expect(lineage).toMatchObject({ status: 200, json: { lineage: null, explanation: receipt.explanation } });
+    },
+  );
+});
+
+function expectEstimate(reply: Reply): void {
+  expectComplete(reply);
+  expect(reply.receipt?.usage_source).toBe('estimated');
+}
+
+describe('receipt_not_stored: Redis away and the volume of the spool hung', () => {
+  const spoolFile = () => join(gateway.spoolDir, `${hostname()}.jsonl`);
+  /** Opening a pipe that nobody reads does not come back, as on a volume that hangs. Returns how to let go. */
+  function hangDisk(): () => Promise<void> {
+    execFileSync('mkfifo', [spoolFile()]);
+    return async () => {
+      const reader = await open(spoolFile(), constants.O_RDONLY | constants.O_NONBLOCK);
+      rmSync(spoolFile());
+      await eventually('the write to come back', async () => (await reader.read()).bytesRead > 0);
+      await reader.close();
+    };
+  }
+  let letGo: (() => Promise<void>) | null = null;
+  afterEach(() => letGo?.());
+
+  /** What the ledger has under an id, in the end, is what the client was shown. */
+  async function expectLedgerToAgree(receipts: readonly Receipt[]): Promise<void> {
+    for (const receipt of receipts) {
+      const { id } = receipt;
+      const at = () => gateway.db.receipt.findMany({ where: { id, version: 1 }, select: { body: true } });
+      await expect.poll(at, { timeout: 20_000, interval: 200 }).toEqual([{ body: receipt }]);
+    }
+  }
+
+  const calls = () => {
+    const { client } = gateway;
+    return Promise.all([client.chat(), client.chat({ stream: true }), client.completion(), client.embedding()]);
+  };
+
+  test.each(['away', 'standing still'])(
+    'Redis %s: completions pass, and what was shown comes home',
+    async (how) => {
+      const plain = await calls();
+      letGo = hangDisk();
+      const goOn = how === 'away' ? null : gateway.pause('valkey');
+      if (goOn === null) await gateway.killForGood('valkey');
+      const replies = [...(await calls()), ...(await calls())];
+      if (goOn === null) await gateway.start('valkey');
+      else goOn();
+      for (const [at, reply] of replies.entries()) {
+        const receipt = expectDegradedBy(reply, 'receipt_not_stored', true);
+        expect(receipt.prompt_tokens).toBe(plain[at % plain.length]?.receipt?.prompt_tokens);
+        expect(reply.content).toBe(plain[at % plain.length]?.content);
+      }
+      await expectLedgerToAgree(replies.flatMap(({ receipt }) => receipt ?? []));
+    },
+    90_000,
+  );
+});
+
+describe('receipt_generation_failed, where there is no completion to give', () => {
+  test.each([
+    ['whose numbers were altered', 'body'],
+    ['whose facts can not be read', 'facts'],
+  ])('the lineage of a receipt %s', async (_, column) => {
+    const { client, db, ledger } = gateway;
+    const { receipt } = await client.chat();
+    if (receipt === null) throw new Error('There is no receipt.');
+    const { id } = receipt;
+    await ledger.receipts([id]);
+    const path = `/v1/gw/lineage/${id}`;
+    expect((await client.get(path)).status).toBe(200);
+    const body = { ...receipt, energy_wh: 2 * (receipt.energy_wh ?? 1) };
+    const data = column === 'body' ? { body } : { facts: { boundary: 'comprehensive' } };
+    await db.receipt.updateMany({ where: { id }, data });
+    expectError(await client.get(path), 500, 'methodology_error', 'receipt_generation_failed');
+    expect((await client.get(`/v1/gw/receipts/${id}`)).status).toBe(200);
+  });
+});
