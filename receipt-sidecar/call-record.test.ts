@@ -1,0 +1,166 @@
+import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
+import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
+import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CallRecord } from './call-record.ts';
+import type { LedgerWriter } from './ledger/writer.ts';
+import { newReceiptId } from './receipt.ts';
+import { chooseRoute } from './request/route.ts';
+import { type Catalogue, makeCatalogue } from './snapshot.ts';
+
+const at = '2026-11-21T09:10:00.000Z';
+const plainModel: SnapshotModel = {
+  id: 'm',
+  created: 0,
+  ownedBy: 'p',
+  kind: 'chat',
+  contextWindow: null,
+  modalities: ['text'],
+  takesTemperature: true,
+  activeParametersB: { min: 8, max: 8 },
+  totalParametersB: { min: 8, max: 8 },
+  modelClass: 'small',
+  quantizationBits: null,
+  tokensPerS: null,
+  ttftS: null,
+};
+const reading: Snapshot['grid'][number] = {
+  zone: 'USA',
+  gPerKwh: 369,
+  source: 'ember-2023',
+  signal: 'annual',
+  periodStart: '2023-01-01T00:00:00.000Z',
+  periodEnd: '2024-01-01T00:00:00.000Z',
+  observedAt: '2024-01-01T00:00:00.000Z',
+  temporalMatch: 'annual_fallback',
+  waterLPerKwh: 3,
+};
+const deployment = { id: 'd', provider: 'p', region: 'us', models: { m: 'm' }, pue: 1.1, wueOnsiteLPerKwh: null };
+
+interface Poison {
+  readonly model?: Partial<SnapshotModel>;
+  readonly grid?: Partial<typeof reading>;
+  readonly pue?: number;
+}
+
+function catalogueOf({ model, grid, pue }: Poison = {}): Catalogue {
+  return makeCatalogue({
+    version: 1,
+    publishedAt: at,
+    models: [{ ...plainModel, ...model }],
+    regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
+    deployments: [{ ...deployment, telemetry: null, ...(pue !== undefined && { pue }) }],
+    grid: [{ ...reading, ...grid }],
+  });
+}
+
+const request = {
+  endpoint: 'chat',
+  model: 'm',
+  options: {},
+  stream: false,
+  wantsUsage: false,
+  choices: 1,
+  body: {},
+} as const;
+const usage = { promptTokens: 12, cachedPromptTokens: 0, completionTokens: 34 };
+
+/** One call to its end; `takes`: whether a store takes the receipt in time. */
+async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 34 } = {}) {
+  const routed = chooseRoute(request, catalogue, null);
+  if (!routed.ok) throw new Error(routed.error.code);
+  const finished: string[] = [];
+  const kept: string[] = [];
+  const ledger: LedgerWriter = {
+    begin: () => undefined,
+    discard: () => undefined,
+    finish: async (_, entry) => finished.push(entry) > 0 && takes,
+    keep: (_, entry) => void kept.push(entry),
+    counts: () => ({ kept: 0, lost: 0 }),
+    stop: async () => undefined,
+  };
+  const receiptId = newReceiptId(Date.parse(at));
+  const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.route };
+  const record = new CallRecord(identity, { accountId: 'a', keyId: 'k', models: null }, catalogue, ledger);
+  record.begin();
+  record.answeredBy('d', 1);
+  const made = record.finish({ status: 'complete', usage: { ...usage, completionTokens }, usageSource: 'provider' });
+  const shown = receiptSchema.parse(JSON.parse(await made.saved));
+  const entries = [...finished, ...kept].map((entry) => ledgerEntrySchema.parse(JSON.parse(entry)));
+  return { made, shown, entries };
+}
+
+const withoutNumbers = { tier: 'degraded', degraded_reason: 'calculator_fault', energy_wh: null, prompt_tokens: 12 };
+
+describe('a receipt that can not be made is degraded, and the call goes on', () => {
+  it.each<[string, Poison]>([
+    ['parameters beyond what a number can hold', { model: { totalParametersB: { min: 1e308, max: 1e308 } } }],
+    ['a rate so small that the time is infinite', { model: { tokensPerS: Number.MIN_VALUE } }],
+    ['a time to the first token beyond what a number can hold', { model: { ttftS: Number.MAX_VALUE } }],
+    ['an overhead beyond what a number can hold', { pue: Number.MAX_VALUE }],
+    ['a grid reading without a readable time', { grid: { observedAt: 'yesterday' } }],
+  ])('%s', async (_, poison) => {
+    const { shown, entries } = await callOn(catalogueOf(poison));
+    if (shown.tier !== 'degraded') return expectFinite(shown);
+    expect(shown).toMatchObject({ ...withoutNumbers, recalculable: true, region: 'us', provider: 'p' });
+    expect(entries).toEqual([expect.objectContaining({ receipt: shown, facts: expect.objectContaining({ usage }) })]);
+  });
+
+  it('a part that throws: no facts to make it from again, and no trace', async () => {
+    const catalogue = catalogueOf();
+    const broken: Catalogue = {
+      ...catalogue,
+      candidate: (id) => {
+        const found = catalogue.candidate(id);
+        const gridAt = () => {
+          throw new Error('The grid is broken.');
+        };
+        return found && { ...found, gridAt };
+      },
+    };
+    const { made, shown, entries } = await callOn(broken);
+    expect(shown).toMatchObject({ ...withoutNumbers, recalculable: false, region: 'us', provider: 'p' });
+    expect(made.routingTrace).toBe('');
+    expect(entries).toMatchObject([
+      { facts: null, routingTrace: null, receipt: { degraded_reason: 'calculator_fault' } },
+    ]);
+  });
+
+  it('whatever the catalogue may hold: a receipt of finite numbers, or a degraded one', async () => {
+    const positive = fc.double({ min: Number.MIN_VALUE, noNaN: true, noDefaultInfinity: true });
+    const range = fc.tuple(positive, positive).map(([a, b]) => ({ min: Math.min(a, b), max: Math.max(a, b) }));
+    const model = fc.record({
+      activeParametersB: fc.option(range),
+      totalParametersB: fc.option(range),
+      quantizationBits: fc.option(positive),
+      tokensPerS: fc.option(positive),
+      ttftS: fc.option(positive),
+    });
+    const poison = fc.record({ model, grid: fc.record({ gPerKwh: positive }), pue: positive.map((x) => 1 + x) });
+    await fc.assert(
+      fc.asyncProperty(poison, fc.maxSafeNat(), async (given, completionTokens) => {
+        const { shown } = await callOn(catalogueOf(given), { completionTokens });
+        if (shown.tier !== 'degraded') expectFinite(shown);
+        else expect(shown).toMatchObject({ energy_wh: null, carbon_g: null, recalculable: true });
+      }),
+    );
+  });
+});
+
+function expectFinite({ energy_wh, carbon_g }: Receipt): void {
+  expect(Number.isFinite(energy_wh)).toBe(true);
+  expect(Number.isFinite(carbon_g)).toBe(true);
+}
+
+describe('a receipt that no store took in time', () => {
+  it('is shown without its numbers, and that one is kept for the ledger with the facts to make it from', async () => {
+    const { made, shown, entries } = await callOn(catalogueOf(), { takes: false });
+    const full = JSON.parse(made.gw);
+    expect(full.tier).toBe('parametric');
+    expect(shown).toMatchObject({ degraded_reason: 'receipt_not_stored', recalculable: true, energy_wh: null });
+    expect(shown).toMatchObject({ id: full.id, created_at: full.created_at, prompt_tokens: 12, completion_tokens: 34 });
+    expect(entries[1]).toMatchObject({ receipt: shown, shown: true, facts: { usage } });
+    expect(entries).toHaveLength(2);
+  });
+});
