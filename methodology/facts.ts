@@ -40,7 +40,7 @@ export interface SiteFacts {
   /** Water used on site per kWh of IT energy. */
   readonly wueOnsiteLPerKwh: number | null;
   /** Absent and null: not stated. */
-  readonly accelerators?: Accelerators | null;
+  readonly accelerators?: Accelerators | null | undefined;
 }
 
 export type TemporalMatch = 'live_window' | 'fresh' | 'forecast' | 'prior_week' | 'annual_fallback' | 'none';

@@ -180,8 +180,15 @@ function callFacts(call: CallIdentity, outcome: Outcome, servedBy: Candidate): C
     site: servedBy.deployment,
     grid: servedBy.gridAt(new Date(call.createdAt)),
   };
-  return outcome.telemetry ? { ...facts, telemetry: outcome.telemetry } : facts;
+  if (outcome.telemetry) return { ...facts, telemetry: outcome.telemetry };
+  return waitsForCounters(facts, servedBy) ? { ...facts, telemetryFollows: true } : facts;
 }
+
+/** Counters of GPUs are scraped after the call; the control plane reads them then, and makes a new version. */
+const waitsForCounters = ({ requestedTier, usage }: CallFacts, { deployment }: Candidate): boolean =>
+  deployment.telemetry === 'gpu_counters' &&
+  usage !== null &&
+  (requestedTier === 'auto' || requestedTier === 'telemetry');
 
 const texts = new WeakMap<object, string>();
 /** JSON of a part of the catalogue, which is never changed after it was made. */

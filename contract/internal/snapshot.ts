@@ -40,6 +40,8 @@ export const snapshotRegionSchema = z.object({
 });
 export type SnapshotRegion = z.infer<typeof snapshotRegionSchema>;
 
+export const acceleratorsSchema = z.object({ model: z.string().min(1).max(100), count: z.int().positive() });
+
 export const snapshotDeploymentSchema = z.object({
   id: z.string(),
   provider: z.string(),
@@ -50,6 +52,8 @@ export const snapshotDeploymentSchema = z.object({
   wueOnsiteLPerKwh: z.number().nonnegative().nullable(),
   /** Which measured-energy shape its replies carry, if any. */
   telemetry: z.string().nullable(),
+  /** The accelerators of the whole deployment; absent and null: not stated. */
+  accelerators: acceleratorsSchema.nullable().optional(),
 });
 export type SnapshotDeployment = z.infer<typeof snapshotDeploymentSchema>;
 

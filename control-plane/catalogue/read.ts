@@ -1,5 +1,6 @@
 /** The catalogue as Postgres has it: read in one transaction, so that its parts and its version fit together. */
 import {
+  acceleratorsSchema,
   gridReadingSchema,
   modelClasses,
   type OperationalReading,
@@ -62,11 +63,12 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
           status,
           preference,
         })),
-        deployments: deployments.map(({ providerId, regionCode, models: offered, ...rest }) => ({
+        deployments: deployments.map(({ providerId, regionCode, models: offered, accelerators, ...rest }) => ({
           ...rest,
           provider: providerId,
           region: regionCode,
           models: deploymentModels.parse(offered),
+          accelerators: acceleratorsSchema.nullable().parse(accelerators),
         })),
         providers,
         liveGrid: readingsFor('receipt').map((reading) => gridReadingSchema.parse(reading)),

@@ -14,12 +14,13 @@ export interface CounterSample {
   readonly energyMj: Readonly<Record<string, number>>;
 }
 
-/** What one counter said at one time, as it was read: kept with the reading, so that an auditor can look it up. */
-export interface SeenSample {
+/** One counter as it was read, kept with the reading, so that an auditor can look it up at its source. */
+export interface SeenCounter {
   readonly series: string;
-  readonly atS: number;
-  readonly value: number;
   readonly unit: string;
+  /** Seconds since 1970, and the value. */
+  readonly before: readonly [number, number];
+  readonly after: readonly [number, number];
 }
 
 export interface CountedInterval {
@@ -28,13 +29,14 @@ export interface CountedInterval {
   /** Tokens, input and output, of this call and of all calls on these GPUs between the samples. */
   readonly callTokens: number;
   readonly allTokens: number;
-  /** Absent: the samples above are all that was seen. */
-  readonly seen?: readonly SeenSample[];
+  /** Absent: the samples above are what was seen. */
+  readonly seen?: readonly SeenCounter[];
 }
 
 export function readGpuCounters(interval: CountedInterval): TelemetryResult {
   const { after, allTokens, before, callTokens, seen } = interval;
-  const raw = boundedCopy({ before, after, callTokens, allTokens, ...(seen && { seen }) });
+  // What was seen comes from our own reader, which bounds it.
+  const raw = seen ? { callTokens, allTokens, seen } : boundedCopy({ before, after, callTokens, allTokens });
   const refuse = refusal('gpu_counters', raw);
   const intervalS = Number(own(after, 'atS')) - Number(own(before, 'atS'));
   if (!(intervalS > 0) || !Number.isFinite(intervalS)) return refuse('no_interval');

@@ -54,6 +54,7 @@ export const refusals = {
   inconsistent: 'its figures contradict each other',
   counter_reset: 'a counter went backwards or is missing',
   no_interval: 'the samples span no time',
+  no_samples: 'no samples of every counter cover the call',
   no_token_share: 'the share of the tokens is not known',
 } as const;
 
