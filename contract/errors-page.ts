@@ -1,8 +1,13 @@
 /** The page about errors (`docs/errors.md`), made from the catalogue: one anchor per code. */
 import { type ErrorDefinition, errorCatalogue } from './error-catalogue.ts';
+import { errorBody, fieldError } from './errors.ts';
+import { exampleAddresses } from './example-addresses.ts';
 
 const entry = ([code, { type, status, message, action }]: [string, ErrorDefinition]): string =>
   `### ${code}\n\n\`${type}\`, HTTP ${status}. ${message}\n\n${action}\n`;
+
+const wrongRole = fieldError('messages[0].role', '`messages[0].role` is not valid: Invalid input.');
+const example = JSON.stringify(JSON.parse(errorBody(wrongRole, exampleAddresses)), null, 2);
 
 export function errorsPage(): string {
   const entries = (Object.entries(errorCatalogue) as [string, ErrorDefinition][]).map(entry);
@@ -11,7 +16,7 @@ export function errorsPage(): string {
 Every error of the public port has this shape, whatever part made it:
 
 \`\`\`json
-{"error":{"code":"…","type":"…","message":"…","param":"… or null","doc_url":"…"}}
+${example}
 \`\`\`
 
 \`code\` and \`type\` are stable; \`message\` may change. \`param\` is the JSON path of the field at fault (\`messages[0].role\`,

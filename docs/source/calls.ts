@@ -5,7 +5,12 @@
  * comes from the code that serves clients. The models and data centres are those of the simulated provider.
  */
 
-import type { SnapshotDeployment, SnapshotGridReading, SnapshotModel } from '@gw/contract/internal/snapshot';
+import {
+  orderCluster,
+  type SnapshotDeployment,
+  type SnapshotGridReading,
+  type SnapshotModel,
+} from '@gw/contract/internal/snapshot';
 import { type Receipt, type RoutingTrace, receiptSchema } from '@gw/contract/receipt';
 import { receiptLineage } from '@gw/control-plane/receipts/lineage';
 import type { CallFacts, GridReading } from '@gw/methodology/assess';
@@ -13,7 +18,7 @@ import { annualReading } from '@gw/methodology/grid-annual';
 import type { Lineage } from '@gw/methodology/lineage';
 import { simulatorDeployments, simulatorModels, simulatorRegions } from '@gw/prisma/demo-catalogue';
 import { type CallIdentity, makeReceipt, type Outcome } from '@gw/receipt-sidecar/receipt';
-import type { Candidate } from '@gw/receipt-sidecar/request/route';
+import type { Candidate, Route } from '@gw/receipt-sidecar/request/route';
 import { routingTrace } from '@gw/receipt-sidecar/routing-trace';
 
 export const callTime = '2026-11-21T09:30:00.000Z';
@@ -29,6 +34,8 @@ export interface Call {
   /** Changes of the model's entry in the catalogue. */
   readonly entry?: Partial<SnapshotModel>;
   readonly telemetry?: CallFacts['telemetry'];
+  /** Seconds that the provider took. */
+  readonly latencyS?: number;
 }
 
 export interface MadeCall {
@@ -97,6 +104,14 @@ function candidateOf(code: string, grid: GridReading | undefined): Candidate {
   };
 }
 
+/** The region that is asked for, else all that serve the model, in the order of preference. */
+function routeOf(model: string, region: string | undefined, grid: GridReading | undefined): Route['order'] {
+  const codes = region === undefined ? simulatorRegions.map(({ code }) => code) : [region];
+  const all = codes.map((code) => candidateOf(code, grid)).filter(({ deployment }) => model in deployment.models);
+  const [first, ...others] = all;
+  return [must(first, `deployment of ${model}`), ...others];
+}
+
 /** UUIDv7 of `callTime`; the rest of the id is the number. */
 function receiptId(number: number): string {
   const hex = Date.parse(callTime).toString(16).padStart(12, '0');
@@ -105,8 +120,8 @@ function receiptId(number: number): string {
 
 /** `number` names the call: two calls of the documentation never share it. */
 export function madeCall(number: number, call: Call): MadeCall {
-  const { model = 'sim-large', region = 'us-east', tier = 'auto', boundary = 'comprehensive' } = call;
-  const candidate = candidateOf(region, call.grid);
+  const { model = 'sim-large', region, tier = 'auto', boundary = 'comprehensive' } = call;
+  const [candidate, ...others] = routeOf(model, region, call.grid);
   const identity: CallIdentity = {
     receiptId: receiptId(number),
     createdAt: callTime,
@@ -123,9 +138,9 @@ export function madeCall(number: number, call: Call): MadeCall {
     route: {
       model: { ...modelOf(model), ...call.entry },
       providerModel: model,
-      pinned: false,
-      order: [candidate],
-      cluster: `order:${candidate.deployment.id}`,
+      pinned: region !== undefined,
+      order: [candidate, ...others],
+      cluster: orderCluster([candidate, ...others].map(({ deployment }) => deployment.id)),
     },
   };
   const usage = call.usage === undefined ? usualUsage : call.usage;
@@ -134,7 +149,7 @@ export function madeCall(number: number, call: Call): MadeCall {
     servedBy: candidate,
     usage,
     usageSource: usage === null ? null : 'provider',
-    upstreamLatencyS: 14.2,
+    upstreamLatencyS: call.latencyS ?? 14.2,
     telemetry: call.telemetry ?? null,
   } as const satisfies Outcome & Pick<CallFacts, 'telemetry'>;
   const made = makeReceipt(identity, outcome);

@@ -16,7 +16,9 @@ export function jsonText(value: unknown, indent = ''): string {
     .replace(/":(?=[^/])/g, '": ')
     .replaceAll(',"', ', "');
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const holdsObjects = Object.values(value).some((item) => typeof item === 'object' && item !== null);
+  const holdsObjects = Object.values(value).some(
+    (item) => typeof item === 'object' && item !== null && Object.keys(item).length > 0,
+  );
   const inner = `${indent}  `;
   if (indent !== '' && !holdsObjects && indent.length + oneLine.length <= 110 && isPlain(oneLine)) return oneLine;
   const items = Array.isArray(value)

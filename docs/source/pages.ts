@@ -5,16 +5,21 @@
  * and a JSON block names the schema that it has to satisfy.
  */
 
+import { chatRequestSchema, chatResponseSchema } from '@gw/contract/chat';
 import { lineageStepSchema } from '@gw/contract/lineage';
 import { openApiDocument } from '@gw/contract/openapi';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { assess, type CallFacts } from '@gw/methodology/assess';
 import type { Lineage } from '@gw/methodology/lineage';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
 import { examples } from './examples.ts';
 import { lineageGraph } from './lineage-graph.ts';
 import { jsonText } from './numbers.ts';
+import { proxyClassesTable } from './proxy-classes.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
+import { chatReply, chatRequest, chatStream } from './replies.ts';
+import { workedFacts, workedImpact, workedLineage } from './worked-example.ts';
 
 export interface Block {
   readonly text: string;
@@ -72,6 +77,17 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   versions: () => ({ text: versionsTable() }),
   'lineage-step': () => json(stepOf(lineageOf(main), 'request_usage_gwp'), lineageStepSchema),
   'lineage-graph': () => ({ text: fenced('mermaid', lineageGraph(lineageOf(main))) }),
+  'chat-request': () => json(chatRequest, chatRequestSchema),
+  'chat-reply': () => json(chatReply(), chatResponseSchema),
+  'chat-stream': () => ({ text: fenced('text', chatStream()) }),
+  'proxy-classes': () => ({ text: proxyClassesTable() }),
+  'worked-facts': () =>
+    json(
+      workedFacts,
+      z.custom<CallFacts>((facts) => assess(facts as CallFacts).ok),
+    ),
+  'worked-receipt': () => json(workedImpact(), receiptSchema.partial()),
+  'worked-by-hand': () => ({ text: byHandTable(workedLineage()) }),
   'by-hand': () => ({ text: byHandTable(lineageOf(main)) }),
 };
 
@@ -82,7 +98,7 @@ export function filled(page: string): string {
   return page.replace(marked, (_, name: string) => {
     const block = blocks[name];
     if (block === undefined) throw new Error(`Nothing generates "${name}".`);
-    return `<!-- generated: ${name} -->\n${block().text}\n<!-- end -->`;
+    return `<!-- generated: ${name} -->\n\n${block().text}\n\n<!-- end -->`;
   });
 }
 

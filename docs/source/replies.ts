@@ -1,0 +1,59 @@
+/** One call as a client sees it: the request, the reply and the stream, put together by the code that serves them. */
+import { exampleAddresses } from '@gw/contract/example-addresses';
+import { EventStream } from '@gw/receipt-sidecar/response/event-stream';
+import { addToObject } from '@gw/receipt-sidecar/response/json-body';
+import { readUsage } from '@gw/receipt-sidecar/response/usage';
+import { chatReply as simulated } from '@gw/simulator/chat';
+import { plainDirectives } from '@gw/simulator/directives';
+import { type Call, type MadeCall, madeCall } from './calls.ts';
+
+export const chatRequest = {
+  model: 'sim-small',
+  messages: [{ role: 'user', content: 'Hello' }],
+  max_tokens: 4,
+  gw: { tier: 'auto', boundary: 'comprehensive' },
+};
+
+/** What the simulated provider answers. It always gives the same words to the same question. */
+function providerReply(fields: object) {
+  const { gw: _, ...body } = chatRequest;
+  return simulated(Buffer.from(JSON.stringify({ ...body, ...fields })), plainDirectives, {});
+}
+
+const additions = ({ receipt, trace }: MadeCall) => ({
+  gw: JSON.stringify(receipt),
+  routingTrace: JSON.stringify(trace),
+});
+
+const called = (usage: Exclude<Call['usage'], undefined>): MadeCall =>
+  madeCall(20, { model: chatRequest.model, usage, latencyS: 0.45 });
+
+export function chatReply(): unknown {
+  const reply = providerReply({});
+  if (reply.kind !== 'json') throw new Error('The simulated provider answered with a stream.');
+  const value: { usage?: unknown } & Record<string, unknown> = JSON.parse(reply.body);
+  return JSON.parse(addToObject(reply.body, value, additions(called(readUsage(value.usage)))));
+}
+
+/** The events of the same call as a stream. */
+export function chatEvents(): string {
+  const reply = providerReply({ stream: true, stream_options: { include_usage: true } });
+  if (reply.kind !== 'stream') throw new Error('The simulated provider answered without a stream.');
+  const events = new EventStream({
+    wantsUsage: false,
+    expectedChoices: 1,
+    chunkObject: 'chat.completion.chunk',
+    addresses: exampleAddresses,
+    telemetry: null,
+    receipt: ({ usage }) => additions(called(usage)),
+  });
+  const provided = [...reply.head, ...reply.tokens, ...reply.tail].map((event) => events.push(Buffer.from(event)));
+  return Buffer.concat([...provided, events.end()]).toString('utf8');
+}
+
+/** For the page: the receipt and the trace shortened, as they are those of the JSON reply. */
+export function chatStream(): string {
+  return chatEvents()
+    .replace(/"gw":\{.*?\},"routing_trace":\{.*\}\}\n/, '"gw":{…},"routing_trace":{…}}\n')
+    .trimEnd();
+}
