@@ -1,11 +1,13 @@
 /**
- * Three kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) starts Postgres and Valkey; `stack`
- * (`test/**`) runs against the whole gateway, of which there is one for all suites.
+ * Four kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) starts Postgres and Valkey; `stack`
+ * (`test/**`) runs against the whole gateway, of which there is one for all suites; `long` (`test/long`) takes minutes,
+ * with gateways of its own.
  */
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const stores = '**/*.pg.test.ts';
 const stack = 'test/**/*.test.ts';
+const long = 'test/long/**/*.test.ts';
 const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
 
 export default defineConfig({
@@ -35,12 +37,24 @@ export default defineConfig({
         test: {
           name: 'stack',
           include: [stack],
-          exclude,
+          exclude: [...exclude, long],
           globalSetup: ['test/whole-stack.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           fileParallelism: false,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: [long],
+          exclude,
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+          disableConsoleIntercept: true,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -49,8 +49,8 @@ const commands: readonly Command[] = [
   },
   {
     name: 'test',
-    usage: 'test [file…]',
-    summary: 'everything that check does, and all other tests on a whole stack of their own',
+    usage: 'test [long] [file…]',
+    summary: 'everything that check does, and all other tests on a stack of their own; long: outages under load',
     run: async (args) => (await import('./commands/test.ts')).test(args),
   },
   {

@@ -1,5 +1,5 @@
 /**
- * `./gw check` and `./gw test`.
+ * `./gw check`, `./gw test` and `./gw test long`.
  *
  * Invariant: the last line is `N passed, N failed` (`, N skipped`), counting each test and each other check once, and
  * the exit code is 0 only if nothing failed. The tests have a stack and folders of their own, removed afterwards.
@@ -23,28 +23,32 @@ const staticChecks: readonly Check[] = [
   { title: 'dead code', command: tool('knip'), args: [] },
 ];
 
-/** Test projects of vitest.config.ts. */
-const fastProjects = ['fast'];
-const allProjects = ['fast', 'stores', 'stack'];
+interface Run {
+  readonly checks: readonly Check[];
+  /** Test projects of vitest.config.ts. */
+  readonly projects: readonly string[];
+  /** How vitest tells its progress: `default` a line per file, `verbose` a line per test as soon as it has ended. */
+  readonly reporter: 'default' | 'verbose';
+}
+const fast: Run = { checks: staticChecks, projects: ['fast'], reporter: 'default' };
+const everything: Run = { checks: staticChecks, projects: ['fast', 'stores', 'stack'], reporter: 'default' };
+/** Minutes for a single test. */
+const long: Run = { checks: [], projects: ['long'], reporter: 'verbose' };
 
 export async function check(args: readonly string[]): Promise<number> {
-  return runAll(fastProjects, args);
+  return runAll(fast, args);
 }
 
 export async function test(args: readonly string[]): Promise<number> {
-  if (args[0] === 'long') {
-    process.stderr.write('gw: there are no long tests yet.\n');
-    return 2;
-  }
-  return runAll(allProjects, args);
+  return args[0] === 'long' ? runAll(long, args.slice(1)) : runAll(everything, args);
 }
 
-async function runAll(projects: readonly string[], files: readonly string[]): Promise<number> {
+async function runAll(run: Run, files: readonly string[]): Promise<number> {
   const dir = inCheckout('.gw', `test-${process.pid}`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   try {
-    const statics = await runChecks(staticChecks);
-    const tests = await runVitest(projects, files, dir);
+    const statics = await runChecks(run.checks);
+    const tests = await runVitest(run, files, dir);
     const all = add(statics, tests);
     if (tests.failed > 0) keepLogs(dir);
     process.stdout.write(`\n${tallyLine(all)}\n`);
@@ -87,12 +91,12 @@ function capture({ command, args }: Check): Promise<{ ok: boolean; output: strin
   });
 }
 
-async function runVitest(projects: readonly string[], files: readonly string[], dir: string): Promise<Tally> {
+async function runVitest({ projects, reporter }: Run, files: readonly string[], dir: string): Promise<Tally> {
   const report = join(dir, 'report.json');
   const args = [
     'run',
     ...projects.flatMap((name) => ['--project', name]),
-    '--reporter=default',
+    `--reporter=${reporter}`,
     '--reporter=json',
     `--outputFile.json=${report}`,
     ...files,

@@ -163,12 +163,18 @@ describe('commands without a gateway', () => {
     [['up', '--nonsense'], 1, "Unknown option '--nonsense'"],
     [['up', '--port', '99999'], 1, '--port takes a port'],
     [['up', '--provider', 'nonsense'], 1, '--provider takes an address'],
-    [['test', 'long'], 2, 'There are no long tests yet.'],
   ])('%j ends with one clear line', async (args, code, message) => {
     const outcome = await gateway.gw(...args);
     expect(outcome.code).toBe(code);
     expect(outcome.err.toLowerCase()).toContain(message.toLowerCase());
     expect(outcome.err.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('test long runs the long tests alone, and one that finds none does not look green', async () => {
+    const { code, out } = await gateway.gw('test', 'long', 'of-this-name-there-is-none');
+    expect(code).toBe(1);
+    expect(out.trimEnd().split('\n').at(-1)).toBe('0 passed, 1 failed');
+    expect(out).not.toContain('types');
   });
 
   test('doctor looks at every tool', async () => {
