@@ -86,7 +86,7 @@ function expectSums(receipt: Receipt): void {
 const cases: readonly Case[] = [
   { endpoint: 'chat', model: 'sim-small', region: 'us-east', tokens: 20, words: 1 },
   { endpoint: 'chat', model: 'sim-large', region: 'eu-north', tokens: 11, words: 700 },
-  { endpoint: 'chat', model: 'sim-measured', region: 'eu-west', tokens: 13, words: 30 },
+  { endpoint: 'chat', model: 'sim-measured', region: 'eu-west', tier: 'parametric', tokens: 13, words: 30 },
   { endpoint: 'chat', model: 'sim-large', region: 'us-east', boundary: 'narrow', tokens: 5, words: 50 },
   { endpoint: 'chat', model: 'sim-small', region: 'eu-west', tier: 'proxy', tokens: 7, words: 9 },
   {
@@ -118,6 +118,30 @@ test.concurrent.each(cases.map((what) => [title(what), what] as const))(
     expect(receipt).toMatchObject({ usage_source: 'provider', energy_split: 'modelled', methodology: 'gw-1.2' });
     expectNumbers(receipt, inputsOf(receipt));
     expectSums(receipt);
+  },
+);
+
+test.each(['chat', 'stream', 'completions'] as const)(
+  'measured energy is taken as it is told, %s',
+  async (endpoint) => {
+    const what: Case = { endpoint, model: 'sim-measured', region: 'eu-north', tokens: 21, words: 40 };
+    const receipt = await receiptFor(what);
+    expect(receipt).toMatchObject({ tier: 'telemetry', requested_tier: 'auto', energy_split: 'unavailable' });
+    // What the simulator says of itself: 640 W, an eighth of them, 60 tokens/s written and 3,000 read.
+    const wh = (640 * 0.125 * (21 / 60 + Number(receipt.prompt_tokens) / 3000)) / 3600;
+    const inputs = inputsOf(receipt);
+    // Made of the same accelerators for the same time, whoever measured what they took.
+    const { carbon_embodied_g: embodied } = expectedNumbers(inputs, 'comprehensive', 'parametric');
+    const expected = {
+      energy_wh: wh,
+      carbon_operation_g: (wh / 1000) * inputs.gPerKwh,
+      carbon_embodied_g: Number(embodied),
+      carbon_g: (wh / 1000) * inputs.gPerKwh + Number(embodied),
+    };
+    for (const [field, value] of Object.entries(expected)) {
+      expect(Math.abs(Number(receipt[field as keyof Receipt]) - value), field).toBeLessThanOrEqual(value * 1e-6);
+    }
+    expectSums({ ...receipt, energy_accelerator_wh: receipt.energy_wh });
   },
 );
 

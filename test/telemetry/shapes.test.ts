@@ -1,0 +1,200 @@
+/** Energy that a provider reports, in each published shape, from its reply into the receipt and its lineage. */
+import type { Receipt } from '@gw/contract/receipt';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addsUp } from '../sdk/decimal-text.ts';
+import { additionsOf, collect, finishedReceipt, messages, openAi, receiptOf } from '../sdk/gateway.ts';
+import { addModels, type MeteredModels, provenLineage, simulatedWh } from './metered.ts';
+
+const shapes = ['neuralwatt', 'greenpt', 'melious', 'ecologits_impacts', 'energy_header'] as const;
+const fields = { neuralwatt: 'energy', greenpt: 'impact', melious: 'environment_impact', ecologits_impacts: 'impacts' };
+const modelOf = (shape: string): string => `shape-${shape}`;
+
+let models: MeteredModels;
+beforeAll(async () => {
+  const one = (shape: string) => ({ model: modelOf(shape), deployments: [{ telemetry: shape }] });
+  models = await addModels('shapes', [
+    ...shapes.map(one),
+    { model: modelOf('none'), deployments: [{ telemetry: null }] },
+  ]);
+});
+afterAll(() => models.remove());
+
+interface Asked {
+  readonly model: string;
+  readonly gw?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+const requestOf = ({ model, gw, body }: Asked) => ({ model: modelOf(model), messages, ...(gw && { gw }), ...body });
+const optionsOf = ({ headers }: Asked) => ({ headers: { 'x-sim-tokens': '25', ...headers } });
+
+const ask = (asked: Asked) => openAi().chat.completions.create(requestOf(asked), optionsOf(asked));
+
+async function askStream(asked: Asked, includeUsage: boolean) {
+  const usage = includeUsage ? { stream_options: { include_usage: true } } : {};
+  const request = { ...requestOf(asked), ...usage, stream: true as const };
+  return collect(await openAi().chat.completions.create(request, optionsOf(asked)));
+}
+
+function streamReceipt(chunks: readonly unknown[]): Receipt {
+  const carriers = chunks.filter((chunk) => additionsOf(chunk).gw !== undefined);
+  expect(carriers).toHaveLength(1);
+  return receiptOf(carriers[0]);
+}
+
+function expectMeasured(receipt: Receipt, shape: string): void {
+  expect(receipt).toMatchObject({
+    status: 'complete',
+    tier: 'telemetry',
+    usage_source: 'provider',
+    completion_tokens: 25,
+    energy_split: 'unavailable',
+    energy_accelerator_wh: null,
+    energy_host_wh: null,
+    energy_idle_wh: null,
+    energy_overhead_wh: null,
+  });
+  expect(receipt.tier_reason).toContain(shape === 'ecologits_impacts' ? 'EcoLogits' : shape);
+  const wh = simulatedWh(receipt);
+  expect(Math.abs(Number(receipt.energy_wh) - wh)).toBeLessThanOrEqual(wh * 1e-11);
+  // The intensity of the United States, per kWh; what is embodied comes on top.
+  const operation = (Number(receipt.energy_wh) / 1000) * Number(receipt.grid_intensity_g_per_kwh);
+  expect(Math.abs(Number(receipt.carbon_operation_g) - operation)).toBeLessThanOrEqual(operation * 1e-11);
+  expect(receipt.carbon_embodied_g).toBeGreaterThan(0);
+  expect(
+    addsUp([Number(receipt.carbon_operation_g), Number(receipt.carbon_embodied_g)], Number(receipt.carbon_g)),
+  ).toBe(true);
+  const [low, high] = [Number(receipt.energy_low_wh), Number(receipt.energy_high_wh)];
+  expect(low).toBeLessThan(wh);
+  expect(high).toBeGreaterThan(wh);
+  if (shape === 'ecologits_impacts')
+    expect([low / wh, high / wh]).toEqual([expect.closeTo(0.75, 9), expect.closeTo(1.25, 9)]);
+}
+
+describe.each(shapes)('energy as %s', (shape) => {
+  const asked: Asked = { model: shape, headers: { 'x-sim-energy': shape } };
+
+  test.each(['auto', 'telemetry'])(
+    'is the energy of a JSON reply under %s, with its raw value in the lineage',
+    async (tier) => {
+      const reply = await ask({ ...asked, gw: { tier } });
+      const receipt = receiptOf(reply);
+      expect(receipt.requested_tier).toBe(tier);
+      expectMeasured(receipt, shape);
+      const { telemetry } = await provenLineage(receipt);
+      const estimated = shape === 'ecologits_impacts';
+      const energySource = estimated ? 'provider_estimated' : 'provider_reported';
+      expect(telemetry).toMatchObject({ used: true, source: shape, energy_source: energySource, refused: null });
+      if (shape === 'energy_header') expect(telemetry?.raw).toMatchObject({ 'x-energy-method': 'simulated' });
+      else {
+        // The provider's own words reach the client as they came, and the lineage as they were read.
+        const said = (reply as unknown as Record<string, unknown>)[fields[shape]];
+        expect(telemetry?.raw).toEqual(estimated ? { energy: (said as { energy: unknown }).energy } : said);
+      }
+    },
+  );
+
+  test.each([false, true])('is the energy of a stream, include_usage %s', async (includeUsage) => {
+    for (const tier of ['auto', 'telemetry']) {
+      const chunks = await askStream({ ...asked, gw: { tier } }, includeUsage);
+      const receipt = streamReceipt(chunks);
+      expectMeasured(receipt, shape);
+      expect(chunks.filter((chunk) => chunk.usage).length).toBe(includeUsage ? 1 : 0);
+      const text = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
+      expect(text.length).toBeGreaterThan(20);
+      const { telemetry } = await provenLineage(receipt);
+      expect(telemetry).toMatchObject({ used: true, source: shape });
+    }
+  });
+
+  test('falls back in auto, and not otherwise, where the provider says nothing', async () => {
+    const quiet: Asked = { ...asked, headers: { ...asked.headers, 'x-sim-fault': 'no-energy' } };
+    const automatic = receiptOf(await ask(quiet));
+    expect(automatic).toMatchObject({ tier: 'parametric', tier_reason: expect.stringContaining('no measured energy') });
+    const explicit = { ...quiet, gw: { tier: 'telemetry' } };
+    const wanted = { tier: 'degraded', degraded_reason: 'tier_unavailable', energy_wh: null };
+    expect(receiptOf(await ask(explicit))).toMatchObject(wanted);
+    expect(streamReceipt(await askStream(explicit, true))).toMatchObject(wanted);
+  });
+});
+
+describe('what is not believed', () => {
+  const everything = shapes.join(',');
+
+  test('energy in the reply of a deployment that is not configured for any', async () => {
+    const asked = { model: 'none', headers: { 'x-sim-energy': everything } };
+    for (const receipt of [receiptOf(await ask(asked)), streamReceipt(await askStream(asked, true))]) {
+      expect(receipt).toMatchObject({ tier: 'parametric', tier_reason: expect.stringContaining('no measured energy') });
+      expect((await provenLineage(receipt)).telemetry).toBeNull();
+    }
+  });
+
+  test.each(shapes)('another shape than %s, alone or beside it', async (shape) => {
+    const others = shapes.filter((each) => each !== shape).join(',');
+    const alone = receiptOf(await ask({ model: shape, headers: { 'x-sim-energy': others } }));
+    expect(alone).toMatchObject({ tier: 'parametric', tier_reason: expect.stringContaining('no measured energy') });
+    const beside = { model: shape, headers: { 'x-sim-energy': everything } };
+    expectMeasured(receiptOf(await ask(beside)), shape);
+    expectMeasured(streamReceipt(await askStream(beside, false)), shape);
+  });
+
+  test('what a client sends as energy', async () => {
+    const body = { energy: { energy_joules: 1 }, impact: { energy: { total: 1, unit: 'Wms' } } };
+    for (const shape of ['neuralwatt', 'energy_header'] as const) {
+      const headers = { 'x-energy-joules': '1', 'x-sim-fault': 'no-energy', 'x-sim-echo-headers': '1' };
+      const reply = await ask({ model: shape, headers, body });
+      expect(receiptOf(reply).tier_reason).toContain('no measured energy');
+      expect(JSON.stringify(reply)).not.toContain('x-energy-joules');
+      const measured = { 'x-energy-joules': '1', 'x-sim-energy': shape };
+      expectMeasured(receiptOf(await ask({ model: shape, headers: measured, body })), shape);
+    }
+  });
+
+  test("a provider's own gw beside its energy", async () => {
+    const asked = { model: 'neuralwatt', headers: { 'x-sim-energy': 'neuralwatt', 'x-sim-fault': 'own-gw' } };
+    const reply = await ask(asked);
+    expect(JSON.stringify(reply)).not.toContain('forged');
+    expectMeasured(receiptOf(reply), 'neuralwatt');
+    expectMeasured(streamReceipt(await askStream(asked, true)), 'neuralwatt');
+  });
+});
+
+test.each(['neuralwatt', 'greenpt', 'melious', 'ecologits_impacts'])(
+  '%s said twice: the last word counts',
+  async (shape) => {
+    const asked = { model: shape, headers: { 'x-sim-energy': shape, 'x-sim-fault': 'energy-twice' } };
+    expectMeasured(receiptOf(await ask(asked)), shape);
+    expectMeasured(streamReceipt(await askStream(asked, false)), shape);
+  },
+);
+
+test('a header said twice is no number', async () => {
+  const asked = { model: 'energy_header', headers: { 'x-sim-energy': 'energy_header', 'x-sim-fault': 'energy-twice' } };
+  const receipt = receiptOf(await ask(asked));
+  expect(receipt).toMatchObject({ tier: 'parametric', tier_reason: expect.stringContaining('it is not a number') });
+  expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: false, refused: 'not_a_number' });
+});
+
+test('a stream that breaks off before its energy counts what was seen', async () => {
+  for (const [tier, wanted] of [
+    ['auto', 'parametric'],
+    ['telemetry', 'degraded'],
+  ] as const) {
+    const headers = { 'x-sim-energy': 'neuralwatt', 'x-sim-fault': 'cut', 'x-sim-tokens-per-second': '200' };
+    const request = { ...requestOf({ model: 'neuralwatt', gw: { tier } }), stream: true as const };
+    const { data, response } = await openAi()
+      .chat.completions.create(request, optionsOf({ model: '', headers }))
+      .withResponse();
+    await expect(collect(data)).rejects.toThrow();
+    const id = response.headers.get('x-gw-receipt-id') ?? '';
+    const receipt = await finishedReceipt(id);
+    expect(receipt).toMatchObject({ status: 'upstream_error', tier: wanted, usage_source: 'estimated' });
+  }
+});
+
+test('a stream without [DONE] has its energy all the same', async () => {
+  const headers = { 'x-sim-energy': 'neuralwatt' };
+  const open = await askStream({ model: 'neuralwatt', headers: { ...headers, 'x-sim-fault': 'no-done' } }, false);
+  expectMeasured(streamReceipt(open), 'neuralwatt');
+});
