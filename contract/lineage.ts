@@ -114,10 +114,37 @@ export const lineageContentSchema = z
       })
       .describe('Which grid value was used'),
     telemetry: telemetrySchema.nullable().describe('Measured energy of this call, used or refused'),
+    accelerators: z
+      .strictObject({ model: z.string(), count: z.int().positive() })
+      .optional()
+      .describe('What the deployment states; the formulas model H100s whatever stands here'),
     steps: z.array(lineageStepSchema).describe('In an order in which each can be evaluated'),
     digest: digest.describe('SHA-256 over all of the above, as JSON with sorted keys'),
   })
   .meta({ id: 'Lineage', description: 'Enough to compute a receipt again' });
+
+const gridReplacementSchema = z.strictObject({
+  replaced_source: z.string(),
+  replaced_g_per_kwh: z.number().nonnegative(),
+  replaced_period: z.string().describe('The interval that the replaced value was for'),
+  replaced_signal: z.enum(['average', 'forecast', 'annual', 'marginal']),
+  revision: z.int().positive().describe('Which revision of the settled value replaced it'),
+  reply_sha256: z.string().describe("SHA-256 of the source's reply with the settled value"),
+});
+export type GridReplacement = z.infer<typeof gridReplacementSchema>;
+
+export const revisionSchema = z
+  .strictObject({
+    reason: z.enum(['recalculated', 'restated', 'measured']),
+    at: z.iso.datetime({ precision: 3 }),
+    completed: z
+      .array(z.string())
+      .describe('Facts that were missing, or that could not be calculated with, and were taken from the catalogue'),
+    catalogue_version: z.int().positive().nullable().describe('The catalogue that they were taken from'),
+    grid: gridReplacementSchema.nullable().describe('For a restated receipt: which grid value was replaced'),
+  })
+  .meta({ id: 'Revision', description: 'Why this version of the receipt was made' });
+export type Revision = z.infer<typeof revisionSchema>;
 
 export const lineageSchema = z
   .strictObject({
@@ -128,5 +155,6 @@ export const lineageSchema = z
       .nullable()
       .describe('Enough to compute the receipt again; null for a receipt that could not be calculated'),
     explanation: z.string().nullable().describe('Why there is no lineage'),
+    revision: revisionSchema.nullable().describe('Null for the first version'),
   })
   .meta({ id: 'ReceiptLineage', description: 'How each number of a receipt was made' });

@@ -10,12 +10,20 @@ const name = z
   .min(1)
   .refine((text) => !text.includes('\0'), 'holds NUL');
 
+/** Of several versions of a receipt one counts: the first, as the client saw it, or the newest. */
+const countedVersion = z
+  .enum(['issued', 'restated'])
+  .default('restated')
+  .describe('Which version of each receipt: `issued` is the first, as the client saw it; `restated` the newest');
+export type CountedVersion = z.infer<typeof countedVersion>;
+
 export const ledgerQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).describe('Receipts per page'),
   after: z.string().regex(receiptIdPattern).optional().describe('The `last_id` of the page before'),
   order: z.enum(['asc', 'desc']).default('desc').describe('By the time of the call'),
   model: name.max(256).optional(),
   region: name.max(64).optional(),
+  version: countedVersion,
 });
 export type LedgerQuery = z.infer<typeof ledgerQuerySchema>;
 
@@ -31,6 +39,7 @@ const instant = z
 export const usageQuerySchema = z.object({
   from: instant.optional().describe('Inclusive; a UTC date or an RFC 3339 time. Default: 30 days before `to`'),
   to: instant.optional().describe('Exclusive. Default: now. At most 366 days after `from`'),
+  version: countedVersion,
 });
 
 export const usageRowSchema = z
@@ -54,5 +63,6 @@ export const usageSchema = z
     data: z.array(usageRowSchema),
     from: z.iso.datetime({ precision: 3 }),
     to: z.iso.datetime({ precision: 3 }),
+    version: countedVersion,
   })
   .meta({ id: 'Usage' });

@@ -11,7 +11,7 @@ import { completionChunkSchema, completionRequestSchema, completionResponseSchem
 import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
 import { errorCatalogue } from './error-catalogue.ts';
 import { gwOptionsSchema } from './gw-options.ts';
-import { lineageContentSchema, lineageSchema, lineageStepSchema } from './lineage.ts';
+import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from './lineage.ts';
 import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
 import { errorResponses, errorSchema, headers, type Json, jsonBody, ref, successHeaders } from './openapi-replies.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
@@ -82,6 +82,7 @@ const responseSchemas = {
   ReceiptLineage: lineageSchema,
   Lineage: lineageContentSchema,
   LineageStep: lineageStepSchema,
+  Revision: revisionSchema,
   Usage: usageSchema,
   UsageRow: usageRowSchema,
 };

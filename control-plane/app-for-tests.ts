@@ -6,6 +6,7 @@ import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import { addresses, type entryOf, type Stores, silentLog, startStores } from './fixtures-for-tests.ts';
 import { parseEntry } from './receipts/entry-row.ts';
 import { insertReceipts } from './receipts/store-batch.ts';
+import { createVersionCounts } from './receipts/version-counts.ts';
 
 export const internalToken = 'a-token-of-the-tests-that-is-long-enough';
 
@@ -38,7 +39,7 @@ export async function startTestApp(now: () => Date = () => new Date()): Promise<
   const { db, redis } = stores;
   const catalogue = createCatalogueKeeper({ db, redis, annualReading, now, log: silentLog });
   await catalogue.refresh();
-  const context = { db, redis, log: silentLog, addresses, now, catalogue };
+  const context = { db, redis, log: silentLog, addresses, now, catalogue, versionCounts: createVersionCounts(db) };
   const none = (): object[] => [];
   const writer = { clusterResources: none, listenerResources: none, secretResources: none };
   const app = buildInternalApp(context, { internalToken, writer, credentials: new Map() });

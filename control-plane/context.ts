@@ -4,6 +4,7 @@ import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import type { CatalogueView } from './catalogue/keeper.ts';
+import type { VersionCounts } from './receipts/version-counts.ts';
 
 export interface Context {
   readonly db: Database;
@@ -13,4 +14,5 @@ export interface Context {
   readonly addresses: Addresses;
   readonly now: () => Date;
   readonly catalogue: CatalogueView;
+  readonly versionCounts: VersionCounts;
 }

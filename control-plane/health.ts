@@ -24,6 +24,7 @@ export function healthRoute(app: FastifyInstance, context: Context, kind: 'short
   });
   if (kind === 'short') return;
   const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context)) }));
+  context.versionCounts.register(metrics);
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
 }
 

@@ -19,6 +19,7 @@ import { adaptersOf, createRefresh } from './grid/refresh.ts';
 import { copyKeyGeneration } from './keys/generation-copy.ts';
 import { startIngester } from './receipts/ingest.ts';
 import { openSweeper } from './receipts/sweep.ts';
+import { startVersionJobs } from './receipts/version-jobs.ts';
 import { type RepeatedJob, repeat } from './repeat.ts';
 
 const dayMs = 86_400_000;
@@ -39,6 +40,7 @@ export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, g
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer }),
+    startVersionJobs(context, grid.sources),
     // Also without any source: it takes out what an earlier configuration has published.
     repeat({
       name: 'grid choice',

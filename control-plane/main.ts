@@ -10,6 +10,7 @@ import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import { loadConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { startJobs } from './jobs.ts';
+import { createVersionCounts } from './receipts/version-counts.ts';
 import { listen } from './server.ts';
 
 await runService(async () => {
@@ -28,7 +29,8 @@ await runService(async () => {
   const keeper = createCatalogueKeeper({ db, redis, annualReading, now, log });
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await keeper.refresh().catch(() => {});
-  const context: Context = { db, redis, log, addresses: config.addresses, now, catalogue: keeper };
+  const versionCounts = createVersionCounts(db);
+  const context: Context = { db, redis, log, addresses: config.addresses, now, catalogue: keeper, versionCounts };
   const jobs = startJobs(context, {
     keeper,
     blockingRedis,

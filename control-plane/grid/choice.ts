@@ -22,7 +22,7 @@ export interface GridChoice {
   readonly routing: readonly OperationalReading[];
 }
 
-const isFrom = ({ zone, source, place }: ZoneSource, reading: StoredReading): boolean =>
+export const isFrom = ({ zone, source, place }: ZoneSource, reading: StoredReading): boolean =>
   reading.zone === zone &&
   reading.place === place &&
   (reading.source === source || reading.source.startsWith(`${source} `));

@@ -1,4 +1,9 @@
-/** One receipt by its id: from Redis while it is new, from Postgres for ever. */
+/**
+ * One receipt by its id: from Redis while it is new, from Postgres for ever.
+ *
+ * Invariant: a copy in Redis, which is always of the first version, never hides a later version that Postgres has.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
 import { receiptKey } from '@gw/contract/internal/redis';
 import type { Context } from '../context.ts';
 import { messageOf } from '../repeat.ts';
@@ -10,6 +15,13 @@ export interface FoundReceipt {
   readonly pending: boolean;
   /** What the numbers were made from, as JSON; `null` as text where there was nothing. */
   readonly facts: string;
+}
+
+/** A copy that may be outdated is served all the same if Postgres has not answered by then. */
+const newerBoundMs = 300;
+
+interface StoredReceipt extends FoundReceipt {
+  readonly version: number;
 }
 
 interface StoredEntry {
@@ -40,16 +52,31 @@ export async function findReceipt(
   if (text !== null) {
     const entry = JSON.parse(text) as StoredEntry;
     if (entry.accountId !== accountId) return null;
-    if (version === undefined || entry.receipt.version === version)
-      return {
-        json: JSON.stringify(entry.receipt),
-        pending: entry.receipt.status === 'pending',
-        facts: JSON.stringify(entry.facts ?? null),
-      };
+    if (version === undefined || entry.receipt.version === version) {
+      const pending = entry.receipt.status === 'pending';
+      const newer =
+        version === undefined && !pending ? await newerThan(context, accountId, id, createdAt, entry) : null;
+      return newer ?? { json: JSON.stringify(entry.receipt), pending, facts: JSON.stringify(entry.facts ?? null) };
+    }
   }
   const stored = await readStored(context, accountId, id, createdAt, version);
   if (stored === null && redisFault !== null) throw redisFault;
   return stored;
+}
+
+async function newerThan(
+  context: Context,
+  accountId: string,
+  id: string,
+  createdAt: Date,
+  { receipt }: StoredEntry,
+): Promise<StoredReceipt | null> {
+  // Fails open: without Postgres, or if it stands still, what Redis has is the best that is known.
+  const stored = await Promise.race([
+    readStored(context, accountId, id, createdAt, undefined).catch(() => null),
+    delay(newerBoundMs, null, { ref: false }),
+  ]);
+  return stored !== null && stored.version > receipt.version ? stored : null;
 }
 
 async function readStored(
@@ -58,11 +85,12 @@ async function readStored(
   id: string,
   createdAt: Date,
   version: number | undefined,
-): Promise<FoundReceipt | null> {
-  const rows = await db.$queryRaw<{ json: string; facts: string | null }[]>`
-    SELECT body::text AS json, facts::text AS facts FROM receipts
+): Promise<StoredReceipt | null> {
+  const rows = await db.$queryRaw<{ version: number; json: string; facts: string | null }[]>`
+    SELECT version, body::text AS json, facts::text AS facts FROM receipts
     WHERE id = ${id} AND created_at = ${createdAt} AND account_id = ${accountId}
       AND (${version ?? null}::int IS NULL OR version = ${version ?? null}::int)
     ORDER BY version DESC LIMIT 1`;
-  return rows[0] ? { json: rows[0].json, pending: false, facts: rows[0].facts ?? 'null' } : null;
+  const [row] = rows;
+  return row ? { ...row, pending: false, facts: row.facts ?? 'null' } : null;
 }

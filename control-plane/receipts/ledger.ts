@@ -1,5 +1,5 @@
-/** The ledger of an account, page by page. A receipt is listed once, in its newest version. */
-import type { LedgerQuery } from '@gw/contract/management';
+/** The ledger of an account, page by page. A receipt is listed once, in its newest version or in its first. */
+import type { CountedVersion, LedgerQuery } from '@gw/contract/management';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { timeOfReceipt } from './receipt-id.ts';
 
@@ -22,11 +22,15 @@ export async function ledgerPage(db: Database, accountId: string, query: LedgerQ
   }
   const rows = await db.$queryRaw<{ id: string; json: string }[]>`
     SELECT r.id, r.body::text AS json FROM receipts r
-    WHERE ${Prisma.join(conditions, ' AND ')} AND ${newest}
+    WHERE ${Prisma.join(conditions, ' AND ')} AND ${counted(query.version)}
     ORDER BY r.created_at ${direction}, r.id ${direction}
     LIMIT ${query.limit + 1}`;
   return { rows: rows.slice(0, query.limit), hasMore: rows.length > query.limit };
 }
+
+/** For a query over `receipts r`: the version of each receipt that counts. */
+export const counted = (version: CountedVersion): Prisma.Sql =>
+  version === 'issued' ? Prisma.sql`r.version = 1` : newest;
 
 /** For a query over `receipts r`. */
 export const newest = Prisma.sql`NOT EXISTS (

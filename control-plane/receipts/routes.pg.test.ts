@@ -130,6 +130,7 @@ test('usage sums requests, tokens, energy and carbon by UTC day and model, each 
     object: 'list',
     from: '2026-03-01T00:00:00.000Z',
     to: '2026-03-03T00:00:00.000Z',
+    version: 'restated',
     data: [
       {
         ...common,

@@ -1,7 +1,7 @@
 /** What an account used, by UTC day and model. */
-import type { UsageRow } from '@gw/contract/management';
+import type { CountedVersion, UsageRow } from '@gw/contract/management';
 import type { Database } from '@gw/prisma/client';
-import { newest } from '../receipts/ledger.ts';
+import { counted } from '../receipts/ledger.ts';
 
 interface Row {
   readonly date: string;
@@ -15,7 +15,13 @@ interface Row {
 }
 
 /** `[from, to)`. Sums are made in decimal by the database and rounded to 12 significant digits at the end. */
-export async function usageOf(db: Database, accountId: string, from: Date, to: Date): Promise<UsageRow[]> {
+export async function usageOf(
+  db: Database,
+  accountId: string,
+  from: Date,
+  to: Date,
+  version: CountedVersion,
+): Promise<UsageRow[]> {
   const rows = await db.$queryRaw<Row[]>`
     SELECT to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, r.model,
       count(*)::int AS requests,
@@ -25,7 +31,7 @@ export async function usageOf(db: Database, accountId: string, from: Date, to: D
       sum(r.energy_wh)::float8 AS energy_wh,
       sum(r.carbon_g)::float8 AS carbon_g
     FROM receipts r
-    WHERE r.account_id = ${accountId} AND r.created_at >= ${from} AND r.created_at < ${to} AND ${newest}
+    WHERE r.account_id = ${accountId} AND r.created_at >= ${from} AND r.created_at < ${to} AND ${counted(version)}
     GROUP BY 1, 2 ORDER BY 1, 2`;
   return rows.map((row) => ({
     object: 'gw.usage',

@@ -71,6 +71,7 @@ function appWith(held: Catalogue | null, logged: string[] = [], tls: InternalTls
       log,
       addresses,
       now: () => new Date(0),
+      versionCounts: { made: () => {}, register: () => {} },
       catalogue: { current: () => (held === null ? null : { catalogue: held, snapshot }) },
     },
     {

@@ -11,6 +11,7 @@ const reply = z.strictObject({
   receipt_version: z.literal(1),
   lineage: z.custom<Lineage>().nullable(),
   explanation: z.string().nullable(),
+  revision: z.null(),
 });
 
 async function lineageOf(id: string) {

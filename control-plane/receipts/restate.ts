@@ -1,0 +1,171 @@
+/**
+ * Restates receipts: when the grid value of an interval is settled, or settled anew, the receipts of that interval which
+ * were made with another number get a version with it. Energy and tier stay; the carbon is computed anew, by the
+ * methodology that made the receipt.
+ *
+ * Invariant: an interval is looked through completely at least once after everything that could concern it was committed,
+ * by any number of instances, of which any may die. A receipt that has the settled number is left alone, so that there is
+ * no loop, and each version is made once (supersede.ts).
+ */
+
+import { assess } from '@gw/methodology/assess';
+import { lineageOf } from '@gw/methodology/lineage';
+import { findMethodology } from '@gw/methodology/methodologies';
+import type { Database } from '@gw/prisma/client';
+import type { Logger } from '@gw/service/log';
+import type { ZoneSource } from '../grid/config.ts';
+import { newest } from './ledger.ts';
+import { parseRow, type StoredReceipt, type StoredRow } from './newest-rows.ts';
+import { gridReplacement, type StoredFacts } from './revision.ts';
+import { type SettledReading, settledFor, settledReadings } from './settled-grid.ts';
+import { type NewVersion, supersede } from './supersede.ts';
+
+export interface RestateOptions {
+  readonly db: Database;
+  readonly sources: readonly ZoneSource[];
+  readonly now: () => Date;
+  readonly log: Logger;
+  /** Ends a run between two batches. */
+  readonly signal: AbortSignal;
+  /** Told of each batch. */
+  readonly onRestated: (count: number) => void;
+}
+
+interface Interval {
+  readonly zone: string;
+  readonly periodStart: Date;
+  readonly periodEnd: Date;
+  readonly notedAt: Date;
+  /** By the clock of Postgres. */
+  readonly begunAt: Date;
+}
+
+const batchSize = 200;
+/** A measured value serves calls up to this long after its interval (contract/internal/grid-reading.ts). */
+const servesMs = 120 * 60_000;
+/**
+ * After a reading is noted, its interval is looked through a second time. It is longer than a statement can take (30 s)
+ * twice, so that receipts whose storing had begun before the reading could be seen are found.
+ */
+const secondLookMs = 60_000;
+/** An instance that was silent this long is taken for dead, and its interval is looked through by another. */
+const leaseMs = 300_000;
+const raceTries = 5;
+
+/** Looks through every interval that is due. Throws if Postgres is away; what was begun is then due again. */
+export async function restateDue(options: RestateOptions): Promise<void> {
+  const { db, log, signal } = options;
+  while (!signal.aborted) {
+    const interval = await claim(db);
+    if (interval === null) return;
+    const restated = await lookThrough(options, interval);
+    if (signal.aborted) return;
+    await finish(db, interval);
+    const { zone, periodStart, periodEnd } = interval;
+    if (restated > 0) log.info({ zone, periodStart, periodEnd, restated }, 'restated receipts from settled grid data');
+  }
+}
+
+async function claim(db: Database): Promise<Interval | null> {
+  const rows = await db.$queryRaw<Interval[]>`
+    UPDATE restatements SET due_at = CURRENT_TIMESTAMP + ${leaseMs}::int * INTERVAL '1 millisecond'
+    WHERE (zone, period_start, period_end) = (
+      SELECT zone, period_start, period_end FROM restatements WHERE due_at <= CURRENT_TIMESTAMP
+      ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING zone, period_start AS "periodStart", period_end AS "periodEnd", noted_at AS "notedAt",
+      CURRENT_TIMESTAMP(3) AS "begunAt"`;
+  return rows[0] ?? null;
+}
+
+/** Noted again meanwhile: due again. Else done after the second look. */
+async function finish(db: Database, { zone, periodStart, periodEnd, notedAt, begunAt }: Interval): Promise<void> {
+  const which = { zone, periodStart, periodEnd, notedAt };
+  const secondLook = new Date(notedAt.getTime() + secondLookMs);
+  if (begunAt >= secondLook) await db.restatement.deleteMany({ where: which });
+  else await db.restatement.updateMany({ where: which, data: { dueAt: secondLook } });
+}
+
+/** Returns how many versions were made. */
+async function lookThrough(options: RestateOptions, interval: Interval): Promise<number> {
+  const { db, signal, onRestated } = options;
+  const { zone, periodStart, periodEnd } = interval;
+  const until = new Date(periodEnd.getTime() + servesMs);
+  const readings = await settledReadings(db, zone, periodStart, until);
+  const reached = readings.filter(
+    (reading) => +reading.periodStart === +periodStart && +reading.periodEnd === +periodEnd,
+  );
+  const settledAlready = reached.map(({ source, gPerKwh }) => `${source} ${gPerKwh}`);
+  let count = 0;
+  let after = { createdAt: periodStart, id: '' };
+  let races = 0;
+  while (!signal.aborted) {
+    const rows = await db.$queryRaw<StoredRow[]>`
+      SELECT r.id, r.created_at AS "createdAt", r.body::text AS body, r.facts::text AS facts FROM receipts r
+      WHERE r.body ->> 'grid_zone' = ${zone} AND r.tier <> 'degraded' AND r.created_at < ${until}
+        AND r.created_at >= ${after.createdAt} AND (r.created_at, r.id) > (${after.createdAt}::timestamptz, ${after.id})
+        AND concat(r.facts -> 'grid' ->> 'source', ' ', r.facts -> 'grid' ->> 'gPerKwh') <> ALL (${settledAlready})
+        AND ${newest}
+      ORDER BY r.created_at, r.id LIMIT ${batchSize}`;
+    const versions = rows.flatMap((row) => restated(parseRow(row), readings, options) ?? []);
+    const made = await supersede(db, versions);
+    count += made.size;
+    if (made.size > 0) onRestated(made.size);
+    // Somebody else made a version of one of them meanwhile: that one is looked at instead.
+    if (made.size < versions.length && races++ < raceTries) continue;
+    races = 0;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < batchSize) break;
+    after = last;
+  }
+  return count;
+}
+
+/** Null where nothing is to be restated. */
+export function restated(
+  { receipt, facts }: StoredReceipt,
+  readings: readonly SettledReading[],
+  { sources, now, log }: Pick<RestateOptions, 'sources' | 'now' | 'log'>,
+): NewVersion | null {
+  const method = receipt.methodology === null ? null : findMethodology(receipt.methodology);
+  if (!facts?.grid || method === null) return null;
+  const used = { createdAt: new Date(receipt.created_at), match: receipt.grid_temporal_match, grid: facts.grid };
+  const settled = settledFor(used, readings, sources);
+  if (settled === null) return null;
+  const restatedFacts: StoredFacts = {
+    ...facts,
+    grid: gridOf(settled, facts.grid.waterLPerKwh),
+    revision: {
+      reason: 'restated',
+      at: now().toISOString(),
+      completed: [],
+      catalogue_version: null,
+      grid: gridReplacement(facts.grid, settled),
+    },
+  };
+  const assessment = assess(restatedFacts, method.id);
+  const isSame =
+    assessment.ok && assessment.impact.tier === receipt.tier && assessment.impact.energy_wh === receipt.energy_wh;
+  if (!isSame || !lineageOf(restatedFacts, method.id).ok) {
+    log.error({ receipt: receipt.id }, 'a receipt can not be restated: its facts do not give its energy again');
+    return null;
+  }
+  return { current: receipt, numbers: assessment.impact, facts: restatedFacts };
+}
+
+/** Water is not part of a settled value; it follows the zone. */
+function gridOf(settled: SettledReading, waterLPerKwh: number | null) {
+  const { zone, gPerKwh, source, basis } = settled;
+  return {
+    zone,
+    gPerKwh,
+    source,
+    signal: 'average' as const,
+    periodStart: settled.periodStart.toISOString(),
+    periodEnd: settled.periodEnd.toISOString(),
+    observedAt: settled.observedAt.toISOString(),
+    temporalMatch: null,
+    waterLPerKwh,
+    basis,
+    isEstimated: false,
+  };
+}

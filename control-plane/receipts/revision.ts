@@ -1,0 +1,25 @@
+/**
+ * Why a later version of a receipt was made, and what in its facts differs from those of the version before.
+ *
+ * Invariant: it is stored with the facts of every version that the gateway makes after the first, and shown with the
+ * lineage, so that nobody has to compare two versions to learn what happened.
+ */
+import type { GridReplacement, Revision } from '@gw/contract/lineage';
+import type { CallFacts, GridReading } from '@gw/methodology/assess';
+
+/** What is stored with a receipt: the argument of `assess`, and what became of it since the call. */
+export interface StoredFacts extends CallFacts {
+  readonly revision?: Revision;
+}
+
+/** `settled`: the value that replaces `grid`. */
+export function gridReplacement(grid: GridReading, settled: { revision: number; rawSha256: string }): GridReplacement {
+  return {
+    replaced_source: grid.source,
+    replaced_g_per_kwh: grid.gPerKwh,
+    replaced_period: `${grid.periodStart}/${grid.periodEnd}`,
+    replaced_signal: grid.signal,
+    revision: settled.revision,
+    reply_sha256: settled.rawSha256,
+  };
+}

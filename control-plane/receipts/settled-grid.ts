@@ -1,0 +1,61 @@
+/**
+ * Which settled value takes the place of the one that a receipt was made with.
+ *
+ * Invariant: a receipt is restated from the source that it was made with. Another configured source serves only where the
+ * value stood in for a source that was silent (last week's, the year's, a stale one). The interval of the call comes
+ * first; failing that, the interval that the value was for.
+ */
+import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
+import type { Receipt } from '@gw/contract/receipt';
+import type { Queryable } from '@gw/prisma/client';
+import { isFrom } from '../grid/choice.ts';
+import type { ZoneSource } from '../grid/config.ts';
+import type { StoredReading } from '../grid/store.ts';
+
+/** A settled average; the last settled revision of its interval. */
+export interface SettledReading extends StoredReading {
+  readonly revision: number;
+  readonly rawSha256: string;
+}
+
+/** What a receipt says of its grid value. */
+export interface GridUsed {
+  readonly createdAt: Date;
+  readonly match: Receipt['grid_temporal_match'];
+  readonly grid: Pick<SnapshotGridReading, 'zone' | 'source' | 'gPerKwh' | 'periodStart' | 'periodEnd'>;
+}
+
+const standIns: ReadonlySet<Receipt['grid_temporal_match']> = new Set(['annual_fallback', 'prior_week', 'none']);
+
+/** Null where there is none, and where it is the same number. `sources`: as configured, those named first preferred. */
+export function settledFor(
+  { createdAt, match, grid }: GridUsed,
+  readings: readonly SettledReading[],
+  sources: readonly ZoneSource[],
+): SettledReading | null {
+  const ranked = sources.flatMap((source) => readings.filter((reading) => isFrom(source, reading)));
+  const inZone = ranked.filter(({ zone }) => zone === grid.zone);
+  const own = inZone.filter(({ source }) => source === grid.source);
+  const others = standIns.has(match) ? inZone : [];
+  const at = createdAt.getTime();
+  const ofCall = [...own, ...others].find(
+    ({ periodStart, periodEnd }) => periodStart.getTime() <= at && at < periodEnd.getTime(),
+  );
+  const [start, end] = [Date.parse(grid.periodStart), Date.parse(grid.periodEnd)];
+  const ofValue = own.find(
+    ({ periodStart, periodEnd }) => periodStart.getTime() === start && periodEnd.getTime() === end,
+  );
+  const settled = ofCall ?? ofValue;
+  return settled === undefined || settled.gPerKwh === grid.gPerKwh ? null : settled;
+}
+
+/** The settled averages of a zone for intervals that meet `[from, to)`. */
+export function settledReadings(db: Queryable, zone: string, from: Date, to: Date): Promise<SettledReading[]> {
+  return db.$queryRaw<SettledReading[]>`
+    SELECT DISTINCT ON (source, place, period_start, period_end) zone, source, place, kind, signal, basis,
+      g_per_kwh AS "gPerKwh", is_estimated AS "isEstimated", period_start AS "periodStart",
+      period_end AS "periodEnd", observed_at AS "observedAt", revision, raw_sha256 AS "rawSha256"
+    FROM grid_readings
+    WHERE zone = ${zone} AND kind = 'average' AND settled AND period_end > ${from} AND period_start < ${to}
+    ORDER BY source, place, period_start, period_end, revision DESC`;
+}

@@ -1,0 +1,40 @@
+/** What the monitoring system reads of the jobs that make new versions of receipts. */
+import type { Database } from '@gw/prisma/client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+export interface VersionCounts {
+  made(reason: 'recalculated' | 'restated', count: number): void;
+  /** Adds the metrics to those of the service. */
+  register(registry: Registry): void;
+}
+
+export function createVersionCounts(db: Database): VersionCounts {
+  const versions = new Counter({
+    name: 'gw_receipt_versions_total',
+    help: 'New versions of receipts that this instance made',
+    labelNames: ['reason'],
+    registers: [],
+  });
+  for (const reason of ['recalculated', 'restated']) versions.inc({ reason }, 0);
+  const waiting = new Gauge({
+    name: 'gw_receipt_versions_waiting',
+    help: 'Degraded receipts that wait to be recalculated, and intervals that wait to be restated',
+    labelNames: ['what'],
+    registers: [],
+    async collect() {
+      // Without Postgres there is no number: an old one would look like a current one.
+      this.reset();
+      const counted = await Promise.all([db.recalculation.count(), db.restatement.count()]).catch(() => null);
+      if (counted === null) return;
+      this.set({ what: 'receipts' }, counted[0]);
+      this.set({ what: 'intervals' }, counted[1]);
+    },
+  });
+  return {
+    made: (reason, count) => versions.inc({ reason }, count),
+    register: (registry) => {
+      registry.registerMetric(versions);
+      registry.registerMetric(waiting);
+    },
+  };
+}
