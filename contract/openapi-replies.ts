@@ -1,6 +1,8 @@
 /** The parts of the OpenAPI document that every route shares: headers and error replies. */
 import type { Route } from './access.ts';
-import { errorCatalogue } from './error-catalogue.ts';
+import { type CatalogueCode, errorCatalogue } from './error-catalogue.ts';
+import { apiError, errorBody, fieldError } from './errors.ts';
+import { exampleAddresses } from './example-addresses.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -79,6 +81,13 @@ function errorResponse(status: number): Json {
   return {
     description: `One of: ${names.join(', ')}`,
     headers: headerRefs(['x-request-id', ...extra]),
-    content: jsonBody(ref('schemas', 'Error')),
+    content: { 'application/json': { schema: ref('schemas', 'Error'), example: errorExample(status) } },
   };
+}
+
+/** The first error of the status, as the gateway writes it. */
+function errorExample(status: number): Json {
+  const code = (Object.keys(errorCatalogue) as CatalogueCode[]).find((each) => errorCatalogue[each].status === status);
+  const error = code === undefined ? fieldError('temperature', '`temperature` is not valid.') : apiError(code);
+  return JSON.parse(errorBody(error, exampleAddresses));
 }

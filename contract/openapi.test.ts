@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { routes } from './access.ts';
 import { errorCatalogue } from './error-catalogue.ts';
 import { openApiDocument } from './openapi.ts';
@@ -15,6 +16,7 @@ const resolve = (reference: string): unknown =>
   reference
     .replace('#/', '')
     .split('/')
+    .map((key) => key.replaceAll('~1', '/'))
     .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], document);
 
 test('every public route is in the document, with its scope, and nothing else is', () => {
@@ -46,4 +48,40 @@ test('the error catalogue of the document holds every code', () => {
 
 test('the document is plain JSON', () => {
   expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+});
+
+/** The schemas of the document as one JSON schema, so that each can refer to the others. */
+const definitions = JSON.parse(
+  JSON.stringify((document.components as { schemas: unknown }).schemas).replaceAll('#/components/schemas/', '#/$defs/'),
+);
+const schemaOf = (name: string) =>
+  z.fromJSONSchema({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $ref: `#/$defs/${name}`,
+    $defs: definitions,
+  });
+const described = Object.entries(definitions as Record<string, { examples?: unknown[] }>);
+
+test('examples are what the schemas of the document accept, and nothing else is', () => {
+  const examples = described.flatMap(([name, schema]) => (schema.examples ?? []).map((example) => ({ name, example })));
+  expect(examples.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['Receipt', 'RoutingTrace', 'ChatCompletion', 'ChatCompletionChunk', 'ReceiptLineage']),
+  );
+  for (const { name, example } of examples) {
+    expect(schemaOf(name).safeParse(example), name).toMatchObject({ success: true });
+    expect(schemaOf(name).safeParse([example]), name).toMatchObject({ success: false });
+  }
+});
+
+test('every error of the document has an example in the one shape', () => {
+  const { responses } = document.components as { responses: Record<string, { content: Record<string, unknown> }> };
+  for (const [name, { content }] of Object.entries(responses)) {
+    const { example } = content['application/json'] as { example: unknown };
+    expect(schemaOf('Error').safeParse(example), name).toMatchObject({ success: true });
+  }
+});
+
+test('each event of a stream has a schema', () => {
+  const reply = resolve('#/paths/~1v1~1chat~1completions/post/responses/200/content/text~1event-stream/schema');
+  expect(reply).toEqual({ $ref: '#/components/schemas/ChatCompletionChunk' });
 });

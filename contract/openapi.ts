@@ -13,6 +13,7 @@ import { errorCatalogue } from './error-catalogue.ts';
 import { gwOptionsSchema } from './gw-options.ts';
 import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from './lineage.ts';
 import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
+import examples from './openapi-examples.json' with { type: 'json' };
 import { errorResponses, errorSchema, headers, type Json, jsonBody, ref, successHeaders } from './openapi-replies.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
 
@@ -127,8 +128,15 @@ function jsonSchemas(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' |
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
   const converted = z.toJSONSchema(registry, { io, uri: (id) => `#/components/schemas/${id}` }).schemas;
-  return Object.fromEntries(Object.entries(converted).map(([id, schema]) => [id, withoutIdentity(schema)]));
+  return Object.fromEntries(
+    Object.entries(converted).map(([id, schema]) => [id, { ...withoutIdentity(schema), ...exampleOf(id) }]),
+  );
 }
+
+const exampleOf = (id: string): Json => {
+  const found = Object.entries(examples).find(([name]) => name === id);
+  return found === undefined ? {} : { examples: [found[1]] };
+};
 
 /** `$id` would change what the references are relative to; `id` is not a keyword of JSON Schema. */
 function withoutIdentity(schema: object): Json {

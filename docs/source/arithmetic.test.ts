@@ -77,11 +77,11 @@ function expectAge(receipt: Partial<Receipt>): void {
 }
 
 describe('every JSON example', () => {
-  it.each(jsonBlocks)('"$name" has the form that the API promises', ({ schema, text }) => {
+  it.each(jsonBlocks)('$name has the form that the API promises', ({ schema, text }) => {
     expect(schema?.safeParse(jsonOf(text))).toMatchObject({ success: true });
   });
 
-  it.each(jsonBlocks)('"$name" has numbers that follow from each other', ({ text }) => {
+  it.each(jsonBlocks)('$name has numbers that follow from each other', ({ text }) => {
     for (const receipt of receiptsIn(jsonOf(text))) expectToHold(receipt);
   });
 });

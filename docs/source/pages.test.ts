@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { componentsChart } from './components-chart.ts';
 import { examples } from './examples.ts';
 import { jsonText } from './numbers.ts';
+import { openApiExamples } from './openapi-examples.ts';
 import { blocks, filled, partsOf } from './pages.ts';
 import { tiersChart } from './tiers-chart.ts';
 
@@ -41,5 +42,6 @@ it('the files beside the pages are what the product makes', async () => {
   await file('components.svg', componentsChart());
   await file('tiers.svg', tiersChart());
   await file('receipt.json', `${jsonText(receipt)}\n`);
+  await file('../../contract/openapi-examples.json', `${jsonText(openApiExamples())}\n`);
   await file('lineage.json', `${jsonText(lineageReply)}\n`);
 });
