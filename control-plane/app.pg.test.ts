@@ -51,6 +51,7 @@ test('models come whole, those that chat first, and say which regions serve them
     regions: ['us-east', 'eu-north'],
     tiers: ['proxy', 'parametric'],
   });
+  expect(list.data[1]?.tiers).toEqual(['proxy', 'parametric', 'telemetry']);
 });
 
 test('an account with an allow-list sees only its models, in lists, by id and in regions', async () => {

@@ -35,36 +35,34 @@ export const simulatorRegions: readonly Prisma.RegionCreateManyInput[] = [
 ];
 
 const offered = (...ids: string[]): Prisma.InputJsonObject => Object.fromEntries(ids.map((id) => [id, id]));
-const simulated = { providerId: 'simulator', telemetry: 'neuralwatt' };
 
 /** PUE and WUE are made up, like the data centres; they differ so that the region shows in the receipt. */
-export const simulatorDeployments: readonly Prisma.DeploymentCreateManyInput[] = [
+const dataCentres = [
+  { regionCode: 'us-east', pue: 1.15, wueOnsiteLPerKwh: 0.4 },
+  { regionCode: 'eu-north', pue: 1.1, wueOnsiteLPerKwh: 0.05 },
+  { regionCode: 'eu-west', pue: 1.2, wueOnsiteLPerKwh: 0.2 },
+] as const;
+
+/** Each data centre has meters at some of its accelerators: what runs there is a deployment of its own. */
+export const simulatorDeployments: readonly Prisma.DeploymentCreateManyInput[] = dataCentres.flatMap((site) => [
   {
-    ...simulated,
-    id: 'sim-us-east',
-    regionCode: 'us-east',
-    models: offered('sim-small', 'sim-large', 'sim-measured', 'sim-embed'),
-    pue: 1.15,
-    wueOnsiteLPerKwh: 0.4,
+    ...site,
+    id: `sim-${site.regionCode}`,
+    providerId: 'simulator',
+    // Without sim-large in one, so that there is a known region that lacks a known model.
+    models:
+      site.regionCode === 'eu-west'
+        ? offered('sim-small', 'sim-embed')
+        : offered('sim-small', 'sim-large', 'sim-embed'),
   },
   {
-    ...simulated,
-    id: 'sim-eu-north',
-    regionCode: 'eu-north',
-    models: offered('sim-small', 'sim-large', 'sim-measured', 'sim-embed'),
-    pue: 1.1,
-    wueOnsiteLPerKwh: 0.05,
+    ...site,
+    id: `sim-${site.regionCode}-metered`,
+    providerId: 'simulator',
+    models: offered('sim-measured'),
+    telemetry: 'neuralwatt',
   },
-  {
-    ...simulated,
-    id: 'sim-eu-west',
-    regionCode: 'eu-west',
-    // Without sim-large, so that there is a known region that lacks a known model.
-    models: offered('sim-small', 'sim-measured', 'sim-embed'),
-    pue: 1.2,
-    wueOnsiteLPerKwh: 0.2,
-  },
-];
+]);
 
 /** Where an unknown provider computes is unknown, so the world's average grid stands for it. */
 export const customRegion: Prisma.RegionCreateInput = {

@@ -36,10 +36,13 @@ test('the snapshot in Redis holds the seeded catalogue with a grid reading for e
     modelClass: 'moe_small_active',
     contextWindow: 131_072,
   });
-  expect(snapshot.deployments.map(({ id, region }) => [id, region])).toEqual([
-    ['sim-eu-north', 'eu-north'],
-    ['sim-eu-west', 'eu-west'],
-    ['sim-us-east', 'us-east'],
+  expect(snapshot.deployments.map(({ id, region, telemetry }) => [id, region, telemetry])).toEqual([
+    ['sim-eu-north', 'eu-north', null],
+    ['sim-eu-north-metered', 'eu-north', 'neuralwatt'],
+    ['sim-eu-west', 'eu-west', null],
+    ['sim-eu-west-metered', 'eu-west', 'neuralwatt'],
+    ['sim-us-east', 'us-east', null],
+    ['sim-us-east-metered', 'us-east', 'neuralwatt'],
   ]);
   expect(snapshot.grid.map((reading) => reading.zone)).toEqual(['USA', 'SWE', 'FRA']);
 });

@@ -70,8 +70,9 @@ test('BadRequestError: each wrong field is named', async () => {
     [{ model: 'gpt-none' }, 'invalid_model', 'model'],
     [{ model: 'sim-embed' }, 'invalid_model', 'model'],
     [{ gw: { tier: 'best' } }, 'invalid_tier', 'gw.tier'],
-    // The simulated provider reports a total, which does not tell what the narrow boundary counts.
-    [{ gw: { tier: 'telemetry', boundary: 'narrow' } }, 'invalid_tier', 'gw.tier'],
+    [{ gw: { tier: 'telemetry' } }, 'invalid_tier', 'gw.tier'],
+    // The provider reports a total, which does not tell what the narrow boundary counts.
+    [{ model: 'sim-measured', gw: { tier: 'telemetry', boundary: 'narrow' } }, 'invalid_tier', 'gw.tier'],
     [{ gw: { boundary: 'wide' } }, 'invalid_boundary', 'gw.boundary'],
     [{ gw: { region: 'mars' } }, 'invalid_region', 'gw.region'],
     [{ model: 'sim-large', gw: { region: 'eu-west' } }, 'invalid_model', 'model'],
