@@ -1,0 +1,168 @@
+import { allOrders } from '@gw/contract/internal/failover-order';
+import { orderCluster, type Snapshot } from '@gw/contract/internal/snapshot';
+import { servesTelemetry } from '@gw/methodology/tier';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { makeCatalogue } from '../snapshot.ts';
+import { chooseRoute } from './route.ts';
+
+type Options = Parameters<typeof chooseRoute>[0]['options'];
+
+const model: Snapshot['models'][number] = {
+  id: 'm',
+  created: 0,
+  ownedBy: 'p',
+  kind: 'chat',
+  contextWindow: null,
+  modalities: ['text'],
+  takesTemperature: true,
+  activeParametersB: { min: 8, max: 8 },
+  totalParametersB: { min: 8, max: 8 },
+  modelClass: null,
+  quantizationBits: null,
+  tokensPerS: null,
+  ttftS: null,
+};
+
+interface Site {
+  readonly region: string;
+  readonly telemetry: string | null;
+  readonly name?: string;
+}
+
+const codes = ['a', 'b', 'c'];
+
+/** Regions a, b and c in the order of preference. */
+function snapshotOf(sites: readonly Site[], inactive: readonly string[] = []): Snapshot {
+  return {
+    version: 1,
+    publishedAt: '2026-01-01T00:00:00.000Z',
+    models: [model],
+    regions: codes.map((code, preference) => ({
+      code,
+      name: code,
+      country: code,
+      gridZone: 'SWE',
+      status: inactive.includes(code) ? ('degraded' as const) : ('active' as const),
+      preference,
+    })),
+    deployments: sites.map(({ region, telemetry, name = 'm' }, index) => ({
+      id: `d${index}`,
+      provider: 'p',
+      region,
+      models: { m: name },
+      pue: 1.1,
+      wueOnsiteLPerKwh: null,
+      telemetry,
+    })),
+    grid: [],
+  };
+}
+
+const choose = (snapshot: Snapshot, options: Options) =>
+  chooseRoute(
+    { endpoint: 'chat', model: 'm', options, stream: false, wantsUsage: false, choices: 1, body: {} },
+    makeCatalogue(snapshot),
+    null,
+  );
+
+function outcome(sites: readonly Site[], options: Options, inactive?: readonly string[]): string {
+  const routed = choose(snapshotOf(sites, inactive), options);
+  return routed.ok ? routed.route.cluster : routed.error.code;
+}
+
+const total = 'melious';
+const counters = 'gpu_counters';
+
+describe('an explicit telemetry tier', () => {
+  const measured = (options: Options = {}): Options => ({ ...options, tier: 'telemetry' });
+
+  it('keeps the fail-over where every deployment reports energy', () => {
+    const sites = [
+      { region: 'a', telemetry: total },
+      { region: 'b', telemetry: counters },
+    ];
+    expect(outcome(sites, measured())).toBe('order:d0>d1');
+    expect(outcome(sites, measured({ region: 'b' }))).toBe('order:d1');
+    // The one that stays is the one that measures the accelerators alone.
+    expect(outcome(sites, measured({ boundary: 'narrow' }))).toBe('order:d1');
+  });
+
+  it('goes to one deployment alone where some do not report energy', () => {
+    const sites = [
+      { region: 'a', telemetry: null },
+      { region: 'b', telemetry: total },
+      { region: 'c', telemetry: total },
+    ];
+    expect(outcome(sites, measured())).toBe('order:d1');
+    expect(outcome(sites, measured(), ['a'])).toBe('order:d1>d2');
+    expect(outcome(sites, measured(), ['b'])).toBe('order:d2');
+    expect(outcome(sites, measured(), ['b', 'c'])).toBe('upstream_error');
+    expect(outcome(sites, {})).toBe('order:d0>d1>d2');
+  });
+
+  it('finds the deployment of a region that reports it', () => {
+    const sites = [
+      { region: 'a', telemetry: null },
+      { region: 'a', telemetry: total },
+    ];
+    expect(outcome(sites, measured({ region: 'a' }))).toBe('order:d1');
+    expect(outcome(sites, { region: 'a' })).toBe('order:d0');
+  });
+
+  it('is refused where it cannot be served, in words that say what can', () => {
+    const sites = [
+      { region: 'a', telemetry: null },
+      { region: 'b', telemetry: total },
+    ];
+    const refused = (options: Options) => {
+      const routed = choose(snapshotOf(sites), options);
+      return routed.ok ? null : [routed.error.code, routed.error.param, routed.error.message];
+    };
+    expect(refused(measured({ region: 'a' }))).toEqual([
+      'invalid_tier',
+      'gw.tier',
+      'The tier `telemetry` is not available for `m` in the region `a` in the comprehensive boundary. Offered: auto, parametric.',
+    ]);
+    expect(refused(measured({ boundary: 'narrow' }))?.[2]).toContain('for `m` in the narrow boundary.');
+    expect(refused({ tier: 'proxy' })?.[2]).toContain('Offered: auto, parametric, telemetry.');
+    expect(outcome([{ region: 'a', telemetry: 'no such shape' }], measured())).toBe('invalid_tier');
+  });
+});
+
+const sites = fc.array(
+  fc.record({
+    region: fc.constantFrom(...codes),
+    telemetry: fc.constantFrom(null, total, counters),
+    name: fc.constantFrom('m', 'another'),
+  }),
+  { minLength: 1, maxLength: 5 },
+);
+const options = fc.record(
+  {
+    tier: fc.constantFrom('auto', 'parametric', 'telemetry'),
+    boundary: fc.constantFrom('comprehensive', 'narrow'),
+    region: fc.constantFrom(...codes),
+  },
+  { requiredKeys: [] },
+) as fc.Arbitrary<Options>;
+
+it('a route names a cluster that Envoy has, of active deployments that serve the tier by one name', () => {
+  fc.assert(
+    fc.property(sites, options, fc.subarray(codes), (offered, asked, inactive) => {
+      const snapshot = snapshotOf(offered, inactive);
+      const routed = choose(snapshot, asked);
+      if (!routed.ok) return;
+      const { cluster, order, providerModel } = routed.route;
+      expect(allOrders(snapshot).map(orderCluster)).toContain(cluster);
+      for (const { deployment, region } of order) {
+        expect(region.status).toBe('active');
+        expect(deployment.models.m).toBe(providerModel);
+        if (asked.region) expect(region.code).toBe(asked.region);
+        if (asked.tier !== 'telemetry') continue;
+        expect(servesTelemetry(deployment.telemetry, asked.boundary ?? 'comprehensive')).toBe(true);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
