@@ -55,9 +55,9 @@ export function fromUser(names: readonly string[]): Variables {
   return Object.fromEntries(names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined));
 }
 
-/** Credentials of providers and of grid sources: they go to the control plane alone. */
+/** Credentials of providers, of grid sources and of Prometheus: they go to the control plane alone. */
 function credentials(): Variables {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => /^GW_(CREDENTIAL|GRID)_/.test(name)));
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => /^GW_(CREDENTIAL|GRID|GPU)_/.test(name)));
 }
 
 export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): string =>

@@ -18,6 +18,11 @@ test('problems of the grid sources are reported together with the others', () =>
   expect(() => loadConfig(wrong)).toThrow(/GW_REDIS_URL[\s\S]*"GBR=weather"[\s\S]*GW_GRID_ELECTRICITY_MAPS_KEY/);
 });
 
+test('problems of the counters of GPUs are reported together with the others', () => {
+  const wrong = { ...good, GW_REDIS_URL: '', GW_GPU_COUNTERS: '{"a":{"energy":"sum(x)","tokens":["y"]}}' };
+  expect(() => loadConfig(wrong)).toThrow(/GW_REDIS_URL[\s\S]*a\.energy: is not a metric/);
+});
+
 test('every problem is reported at once, and no secret is', () => {
   const secret = 'short-secret';
   expect(() => loadConfig({ GW_INTERNAL_TOKEN: secret })).toThrow(

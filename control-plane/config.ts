@@ -7,6 +7,7 @@ import {
   readInternalToken,
   readSettings,
 } from '@gw/contract/internal/environment';
+import { type GpuSettings, readGpuSettings } from './gpu/config.ts';
 import { type GridSettings, readGridSettings } from './grid/config.ts';
 
 export interface Config {
@@ -23,6 +24,8 @@ export interface Config {
   readonly credentials: ReadonlyMap<string, string>;
   /** Sources of live carbon intensity; none by default. */
   readonly grid: GridSettings;
+  /** Energy counters of self-hosted GPUs; none by default. */
+  readonly gpu: GpuSettings;
   readonly addresses: Addresses;
   readonly logLevel: string;
 }
@@ -40,6 +43,7 @@ export function loadConfig(environment: Environment): Config {
     internalTls: readInternalTls(settings),
     credentials: readCredentials(environment),
     grid: readGridSettings(settings),
+    gpu: readGpuSettings(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
   };

@@ -12,6 +12,9 @@ import { ensurePartitions } from '@gw/prisma/partitions';
 import type { Redis } from 'ioredis';
 import type { CatalogueKeeper } from './catalogue/keeper.ts';
 import type { Context } from './context.ts';
+import type { GpuSettings } from './gpu/config.ts';
+import { openGpuJob } from './gpu/job.ts';
+import { prometheusAt } from './gpu/prometheus.ts';
 import type { GridSettings } from './grid/config.ts';
 import { startGridJobs } from './grid/jobs.ts';
 import { publishGrid } from './grid/publish.ts';
@@ -29,9 +32,10 @@ export interface JobOptions {
   readonly blockingRedis: Redis;
   readonly redisUrl: string;
   readonly grid: GridSettings;
+  readonly gpu: GpuSettings;
 }
 
-export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, grid }: JobOptions): RepeatedJob {
+export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, grid, gpu }: JobOptions): RepeatedJob {
   const { db, redis, log, now } = context;
   const consumer = `${hostname()}-${process.pid}-${randomUUID()}`;
   const jobs: RepeatedJob[] = [
@@ -48,9 +52,17 @@ export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, g
       log,
       run: () => publishGrid({ db, sources: grid.sources, annualReading, now }),
     }),
+    gpuCounters(context, gpu),
     ...(grid.sources.length > 0 ? [gridSources(context, grid, redisUrl)] : []),
   ];
   return { stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))) };
+}
+
+/** Also without any counters: a call that was promised a measurement has to learn that there is none. */
+function gpuCounters({ db, log, now }: Context, settings: GpuSettings): RepeatedJob {
+  const http = { fetch, now, timeoutMs: 10_000, maxBytes: 20 * 1024 * 1024 };
+  const run = openGpuJob({ db, settings, prometheus: prometheusAt(http, settings.prometheus), log, now });
+  return repeat({ name: 'GPU counters', everyMs: settings.refreshS * 1000, log, run });
 }
 
 function gridSources({ db, redis, log, now }: Context, grid: GridSettings, redisUrl: string): RepeatedJob {

@@ -5,11 +5,12 @@ import { openDatabase } from '@gw/prisma/client';
 import { openLog } from '@gw/service/log';
 import { runService } from '@gw/service/process';
 import { openRedis, untilReady } from '@gw/service/redis';
-import { buildInternalApp, buildOperatorApp } from './app.ts';
+import { buildInternalApp } from './app.ts';
 import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import { loadConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { startJobs } from './jobs.ts';
+import { buildOperatorApp } from './operator-app.ts';
 import { createVersionCounts } from './receipts/version-counts.ts';
 import { listen } from './server.ts';
 
@@ -36,6 +37,7 @@ await runService(async () => {
     blockingRedis,
     redisUrl: config.redisUrl,
     grid: config.grid,
+    gpu: config.gpu,
   });
   const internal = buildInternalApp(context, {
     internalToken: config.internalToken,

@@ -93,8 +93,8 @@ test('no secret has a value in the file, and the example names every variable th
   const example = new Set([...read('deploy/.env.example').matchAll(/^([A-Z_]+)=/gm)].map((found) => found[1] ?? ''));
   for (const [, name = '', kind] of asked) {
     expect(example.has(name), name).toBe(true);
-    // Grid sources are optional, and their keys with them.
-    if (/PASSWORD|TOKEN|PEPPER/.test(name) && !name.startsWith('GW_GRID_')) expect(kind, name).toBe(':?');
+    // Grid sources and counters of GPUs are optional, and their keys with them.
+    if (/PASSWORD|TOKEN|PEPPER/.test(name) && !/^GW_(GRID|GPU)_/.test(name)) expect(kind, name).toBe(':?');
   }
   expect([...example].filter((name) => !asked.some((found) => found[1] === name))).toEqual([]);
 });

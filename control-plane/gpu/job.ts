@@ -1,0 +1,180 @@
+/**
+ * Reads the counters of GPUs after the calls that they served, and gives their receipts a version with measured energy.
+ *
+ * Invariant: a call is judged once its samples are there, or once they were waited for long enough. A Prometheus server
+ * that is away gives no verdict: then the calls wait, for as long as it could still have their samples.
+ */
+import type { Database } from '@gw/prisma/client';
+import type { Logger } from '@gw/service/log';
+import { supersede } from '../receipts/supersede.ts';
+import type { DeploymentCounters, GpuSettings } from './config.ts';
+import { type Measured, type MeasuredCall, measureCall, windowOf } from './measure.ts';
+import { isRefused, type Prometheus, type PrometheusRefusal, type Series } from './prometheus.ts';
+import { claimDue, type Postponed, postpone, removeWaiting, type WaitingCall } from './queue.ts';
+import { verdictOn } from './verdict.ts';
+
+export interface GpuJobOptions {
+  readonly db: Database;
+  readonly settings: GpuSettings;
+  readonly prometheus: Prometheus;
+  readonly log: Logger;
+  readonly now: () => Date;
+}
+
+const batch = 200;
+const leaseS = 120;
+/** One question covers calls of at most this span, unless one call alone is longer. */
+const longestSpanS = 900;
+const longestPauseS = 300;
+const incompletePauseS = 3600;
+/** As long as Prometheus keeps samples unless it is told otherwise. */
+const keptS = 15 * 86_400;
+
+/** One round: works until nothing is due. Throws if Postgres is away; then the leases run out. */
+export function openGpuJob(options: GpuJobOptions): () => Promise<void> {
+  const { db, log, now } = options;
+  let failing = '';
+  return async () => {
+    for (let claimed = batch; claimed === batch; ) {
+      const calls = await claimDue(db, now(), batch, leaseS);
+      claimed = calls.length;
+      if (claimed === 0) return;
+      const outcomes = await measureAll(options, calls);
+      const fault = outcomes.find(({ outcome }) => 'fault' in outcome)?.outcome;
+      const refused = fault && 'fault' in fault ? fault.fault : null;
+      // One line for an outage, not one for each attempt.
+      if (refused !== null && failing === '') log.warn(refused, 'the counters of the GPUs could not be read');
+      if (refused === null && failing !== '') log.info('the counters of the GPUs are read again');
+      failing = refused?.refused ?? '';
+      await conclude(options, outcomes);
+    }
+  };
+}
+
+type Outcome =
+  | { readonly telemetry: Measured }
+  /** The samples do not cover the call yet. */
+  | { readonly waits: true }
+  | { readonly fault: PrometheusRefusal };
+
+interface Judged {
+  readonly call: WaitingCall;
+  readonly outcome: Outcome;
+}
+
+async function measureAll(options: GpuJobOptions, calls: readonly WaitingCall[]): Promise<readonly Judged[]> {
+  const judged: Judged[] = [];
+  const open = new Map<string, WaitingCall[]>();
+  for (const call of calls) {
+    if (call.telemetry !== null) judged.push({ call, outcome: { telemetry: call.telemetry } });
+    else open.set(call.deployment, [...(open.get(call.deployment) ?? []), call]);
+  }
+  const fault = open.size === 0 ? null : await clockFault(options);
+  for (const [deployment, waiting] of open) {
+    const counters = options.settings.deployments.get(deployment);
+    if (counters === undefined) judged.push(...waiting.map((call) => ({ call, outcome: { waits: true } as const })));
+    else if (fault !== null) judged.push(...waiting.map((call) => ({ call, outcome: { fault } })));
+    else for (const span of spansOf(waiting, options)) judged.push(...(await measureSpan(options, counters, span)));
+  }
+  return judged;
+}
+
+/** Times of calls are ours and those of samples are Prometheus': beyond the margin they would not fit each other. */
+async function clockFault({ prometheus, settings }: GpuJobOptions): Promise<PrometheusRefusal | null> {
+  if (settings.deployments.size === 0) return null;
+  const skewS = await prometheus.skewS();
+  if (isRefused(skewS)) return skewS;
+  if (Math.abs(skewS) <= settings.marginS) return null;
+  return { refused: 'clock_skew', detail: `its clock differs from ours by ${skewS.toFixed(3)} s` };
+}
+
+function callOf({ facts }: WaitingCall): MeasuredCall {
+  const startS = Date.parse(facts?.requestedAt ?? '') / 1000;
+  const { promptTokens = 0, completionTokens = 0 } = facts?.usage ?? {};
+  return {
+    startS,
+    endS: startS + (facts?.upstreamLatencyS ?? 0),
+    tokens: promptTokens + completionTokens,
+    gpus: facts?.site.accelerators?.count ?? null,
+  };
+}
+
+/** Calls that lie close enough to each other for one question, in the order of time. */
+function spansOf(calls: readonly WaitingCall[], { settings }: GpuJobOptions): WaitingCall[][] {
+  const window = (call: WaitingCall) => windowOf(callOf(call), settings);
+  const spans: WaitingCall[][] = [];
+  let until = Number.NEGATIVE_INFINITY;
+  for (const call of calls.toSorted((a, b) => window(a).earliest - window(b).earliest)) {
+    const span = spans.at(-1);
+    if (span !== undefined && window(call).latest <= until) span.push(call);
+    else {
+      spans.push([call]);
+      until = window(call).earliest + longestSpanS;
+    }
+  }
+  return spans;
+}
+
+async function measureSpan(
+  options: GpuJobOptions,
+  counters: DeploymentCounters,
+  calls: readonly WaitingCall[],
+): Promise<Judged[]> {
+  const windows = calls.map((call) => windowOf(callOf(call), options.settings));
+  const from = Math.min(...windows.map(({ earliest }) => earliest));
+  const to = Math.max(...windows.map(({ latest }) => latest));
+  const read = async (selectors: readonly string[]): Promise<Series[] | PrometheusRefusal> => {
+    const series: Series[] = [];
+    for (const selector of selectors) {
+      const reply = await options.prometheus.samples(selector, from, to);
+      if (isRefused(reply)) return reply;
+      // Input without output, or the reverse, would make the share of a call too large.
+      if (reply.length === 0) return [];
+      series.push(...reply);
+    }
+    return series;
+  };
+  const energy = await read([counters.energy]);
+  if (isRefused(energy)) return calls.map((call) => ({ call, outcome: { fault: energy } }));
+  const tokens = await read(counters.tokens);
+  if (isRefused(tokens)) return calls.map((call) => ({ call, outcome: { fault: tokens } }));
+  return calls.map((call) => {
+    const telemetry = measureCall(callOf(call), counters, { energy, tokens }, options.settings);
+    return { call, outcome: telemetry === null ? { waits: true } : { telemetry } };
+  });
+}
+
+/** What each outcome means for its receipt; then the versions are made and the rows are taken out or put off. */
+async function conclude({ db, log, now, settings }: GpuJobOptions, judged: readonly Judged[]): Promise<void> {
+  const at = now();
+  const settled: string[] = [];
+  const later: Postponed[] = [];
+  const versions = [];
+  const after = (call: WaitingCall, pauseS: number, telemetry: Measured | null) =>
+    later.push({ id: call.id, dueAt: new Date(at.getTime() + pauseS * 1000), telemetry });
+  for (const { call, outcome } of judged) {
+    const telemetry = 'telemetry' in outcome ? outcome.telemetry : givenUp(call, outcome, settings, at);
+    if (telemetry === null) {
+      after(call, Math.min(settings.refreshS * call.attempts, longestPauseS), null);
+      continue;
+    }
+    const verdict = verdictOn(call, telemetry, at);
+    if (verdict === 'settled') settled.push(call.id);
+    else if (verdict !== 'incomplete') versions.push(verdict.version);
+    else if (ageS(call, at) > keptS) settled.push(call.id);
+    else after(call, incompletePauseS, telemetry);
+  }
+  const made = await supersede(db, versions);
+  // The others have another newest version by now, and keep their lease: the next attempt starts from that one.
+  await removeWaiting(db, [...settled, ...made]);
+  await postpone(db, later);
+  if (made.size > 0) log.info({ receipts: made.size }, 'receipts got the energy that was counted for them');
+}
+
+const ageS = (call: WaitingCall, at: Date): number => at.getTime() / 1000 - callOf(call).endS;
+
+/** Null while it is still worth to wait. */
+function givenUp(call: WaitingCall, outcome: Outcome, { giveUpS }: GpuSettings, at: Date): Measured | null {
+  const limitS = 'fault' in outcome ? keptS : giveUpS;
+  return ageS(call, at) > limitS ? { source: 'gpu_counters', refused: 'no_samples', raw: null } : null;
+}

@@ -1,0 +1,78 @@
+/**
+ * The calls whose counters are still to be read. A trigger on the receipts fills the table; supersede.ts makes the version.
+ *
+ * Invariant: a row leaves only when its receipt has got what there is to say. A claim is a lease, so that the work of an
+ * instance that died is taken up by another.
+ */
+import type { Receipt } from '@gw/contract/receipt';
+import { type Database, Prisma } from '@gw/prisma/client';
+import type { StoredFacts } from '../receipts/revision.ts';
+import type { Measured } from './measure.ts';
+
+export interface WaitingCall {
+  readonly id: string;
+  readonly deployment: string;
+  readonly attempts: number;
+  /** What was read at an earlier attempt. */
+  readonly telemetry: Measured | null;
+  /** The newest version of its receipt. */
+  readonly receipt: Receipt;
+  readonly facts: StoredFacts | null;
+}
+
+interface Row {
+  readonly id: string;
+  readonly deployment: string;
+  readonly attempts: number;
+  readonly telemetry: string | null;
+  readonly body: string;
+  readonly facts: string | null;
+}
+
+/** At most `count` that are due, each to one instance for `leaseS`. */
+export async function claimDue(
+  db: Database,
+  now: Date,
+  count: number,
+  leaseS: number,
+): Promise<readonly WaitingCall[]> {
+  const leasedTo = new Date(now.getTime() + leaseS * 1000);
+  const rows = await db.$queryRaw<Row[]>`
+    WITH due AS (
+      SELECT receipt_id FROM gpu_measurements WHERE due_at <= ${now}
+      ORDER BY due_at LIMIT ${count} FOR UPDATE SKIP LOCKED
+    ), claimed AS (
+      UPDATE gpu_measurements m SET due_at = ${leasedTo}, attempts = m.attempts + 1
+      FROM due WHERE m.receipt_id = due.receipt_id
+      RETURNING m.receipt_id, m.created_at, m.deployment, m.attempts, m.telemetry
+    )
+    SELECT DISTINCT ON (c.receipt_id) c.receipt_id AS id, c.deployment, c.attempts, c.telemetry::text AS telemetry,
+      r.body::text AS body, r.facts::text AS facts
+    FROM claimed c JOIN receipts r ON r.id = c.receipt_id AND r.created_at = c.created_at
+    ORDER BY c.receipt_id, r.version DESC`;
+  return rows.map(({ telemetry, body, facts, ...row }) => ({
+    ...row,
+    telemetry: telemetry === null ? null : (JSON.parse(telemetry) as Measured),
+    receipt: JSON.parse(body) as Receipt,
+    facts: facts === null ? null : (JSON.parse(facts) as StoredFacts | null),
+  }));
+}
+
+export async function removeWaiting(db: Database, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await db.$executeRaw`DELETE FROM gpu_measurements WHERE receipt_id IN (${Prisma.join(ids)})`;
+}
+
+export interface Postponed {
+  readonly id: string;
+  readonly dueAt: Date;
+  readonly telemetry: Measured | null;
+}
+
+export async function postpone(db: Database, calls: readonly Postponed[]): Promise<void> {
+  if (calls.length === 0) return;
+  const rows = calls.map(({ id, dueAt, telemetry }) => ({ id, due_at: dueAt.toISOString(), telemetry }));
+  await db.$executeRaw`
+    UPDATE gpu_measurements m SET due_at = w.due_at, telemetry = w.telemetry
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS w (id text, due_at timestamptz, telemetry json)
+    WHERE m.receipt_id = w.id`;
+}
