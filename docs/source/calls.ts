@@ -118,6 +118,13 @@ function receiptId(number: number): string {
   return `rcpt_${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(number).padStart(12, '0')}`;
 }
 
+/** Parsing by the schema would put the fields into another order than the one in which they are served. */
+function inOrder(json: string): Receipt {
+  const receipt: Receipt = JSON.parse(json);
+  receiptSchema.parse(receipt);
+  return receipt;
+}
+
 /** `number` names the call: two calls of the documentation never share it. */
 export function madeCall(number: number, call: Call): MadeCall {
   const { model = 'sim-large', region, tier = 'auto', boundary = 'comprehensive' } = call;
@@ -155,7 +162,7 @@ export function madeCall(number: number, call: Call): MadeCall {
   const made = makeReceipt(identity, outcome);
   const reply = receiptLineage({ json: made.receipt, facts: made.facts, pending: false });
   return {
-    receipt: receiptSchema.parse(JSON.parse(made.receipt)),
+    receipt: inOrder(made.receipt),
     lineage: reply.lineage,
     lineageReply: reply,
     trace: routingTrace(identity.route, candidate, 1, callTime),
