@@ -11,6 +11,7 @@ import { lineageOf } from '@gw/methodology/lineage';
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
+import { messageOf } from '../repeat.ts';
 import { type Completion, completeFacts, type ReadingAt, replaceFacts } from './complete-facts.ts';
 import { parseRow, type StoredReceipt, type StoredRow } from './newest-rows.ts';
 import type { StoredFacts } from './revision.ts';
@@ -80,7 +81,7 @@ async function recalculateBatch(
   const final: string[] = [];
   const waiting: { id: string; waitsFor: string | null }[] = [];
   for (const row of rows) {
-    const outcome = await recalculated(parseRow(row), held, options);
+    const outcome = await tried(row, held, options);
     if ('version' in outcome) versions.push(outcome.version);
     else if ('final' in outcome) final.push(row.id);
     else waiting.push({ id: row.id, waitsFor: outcome.waitsFor });
@@ -93,6 +94,16 @@ async function recalculateBatch(
       FROM json_to_recordset(${JSON.stringify(waiting)}::json) AS n (id text, "waitsFor" text)
       WHERE w.receipt_id = n.id`;
   return made.size;
+}
+
+/** One receipt that nobody can read must not hold up the others of its batch; Postgres being away shows in the next step. */
+async function tried(row: StoredRow, held: HeldCatalogue, options: RecalculateOptions): Promise<Recalculation> {
+  try {
+    return await recalculated(parseRow(row), held, options);
+  } catch (fault) {
+    options.log.error({ receipt: row.id, fault: messageOf(fault) }, 'a degraded receipt could not be looked at');
+    return { waitsFor: null };
+  }
 }
 
 /** `stored`: the newest version. */

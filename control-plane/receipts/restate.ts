@@ -14,6 +14,7 @@ import { findMethodology } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { ZoneSource } from '../grid/config.ts';
+import { messageOf } from '../repeat.ts';
 import { newest } from './ledger.ts';
 import { parseRow, type StoredReceipt, type StoredRow } from './newest-rows.ts';
 import { gridReplacement, type StoredFacts } from './revision.ts';
@@ -106,7 +107,7 @@ async function lookThrough(options: RestateOptions, interval: Interval): Promise
         AND concat(r.facts -> 'grid' ->> 'source', ' ', r.facts -> 'grid' ->> 'gPerKwh') <> ALL (${settledAlready})
         AND ${newest}
       ORDER BY r.created_at, r.id LIMIT ${batchSize}`;
-    const versions = rows.flatMap((row) => restated(parseRow(row), readings, options) ?? []);
+    const versions = rows.flatMap((row) => tried(row, readings, options) ?? []);
     const made = await supersede(db, versions);
     count += made.size;
     if (made.size > 0) onRestated(made.size);
@@ -118,6 +119,16 @@ async function lookThrough(options: RestateOptions, interval: Interval): Promise
     after = last;
   }
   return count;
+}
+
+/** One receipt that nobody can read must not hold up the others of its interval. */
+function tried(row: StoredRow, readings: readonly SettledReading[], options: RestateOptions): NewVersion | null {
+  try {
+    return restated(parseRow(row), readings, options);
+  } catch (fault) {
+    options.log.error({ receipt: row.id, fault: messageOf(fault) }, 'a receipt could not be looked at for restatement');
+    return null;
+  }
 }
 
 /** Null where nothing is to be restated. */

@@ -1,0 +1,166 @@
+/** Calls with real facts, and the entries that the sidecar makes of them. */
+import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
+import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
+import type { DegradedReason, Receipt } from '@gw/contract/receipt';
+import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess';
+import type { MethodologyId } from '@gw/methodology/methodologies';
+import type { Database } from '@gw/prisma/client';
+import type { HeldCatalogue } from '../catalogue/keeper.ts';
+import { receiptIdAt, receiptOf } from '../fixtures-for-tests.ts';
+import { parseEntry } from './entry-row.ts';
+import type { StoredFacts } from './revision.ts';
+import { insertReceipts } from './store-batch.ts';
+
+export const site = {
+  id: 'sim-eu-north',
+  provider: 'simulator',
+  region: 'eu-north',
+  models: {},
+  pue: 1.1,
+  wueOnsiteLPerKwh: 0.05,
+  telemetry: null,
+};
+
+export const modelOf = (changes: Partial<SnapshotModel> = {}): SnapshotModel => ({
+  id: 'sim-small',
+  created: 0,
+  ownedBy: 'simulator',
+  kind: 'chat',
+  contextWindow: null,
+  modalities: ['text'],
+  takesTemperature: true,
+  activeParametersB: { min: 8, max: 8 },
+  totalParametersB: { min: 8, max: 8 },
+  modelClass: 'small',
+  quantizationBits: null,
+  tokensPerS: null,
+  ttftS: null,
+  ...changes,
+});
+
+/** Nothing is known of it. */
+export const unknownModel = modelOf({ activeParametersB: null, totalParametersB: null, modelClass: null });
+
+export function catalogueOf(models: readonly SnapshotModel[], changes: Partial<Snapshot> = {}): HeldCatalogue {
+  const snapshot: Snapshot = {
+    version: 7,
+    publishedAt: '',
+    models: [...models],
+    regions: [],
+    deployments: [],
+    grid: [],
+    ...changes,
+  };
+  return { snapshot, catalogue: { ...snapshot, providers: [], liveGrid: [], operationalGrid: [] } };
+}
+
+/** Of the hour from `start` on. */
+export const hourly = (start: string, changes: Partial<GridReading> = {}): GridReading => ({
+  zone: 'SWE',
+  gPerKwh: 40,
+  source: 'electricity-maps',
+  signal: 'average',
+  periodStart: new Date(start).toISOString(),
+  periodEnd: new Date(Date.parse(start) + 3_600_000).toISOString(),
+  observedAt: new Date(start).toISOString(),
+  temporalMatch: null,
+  waterLPerKwh: 2,
+  ...changes,
+});
+
+export const callAt = (at: string, changes: Partial<CallFacts> = {}): CallFacts => ({
+  requestedTier: 'auto',
+  boundary: 'comprehensive',
+  requestedAt: new Date(at).toISOString(),
+  usage: { promptTokens: 10, cachedPromptTokens: 0, completionTokens: 20 },
+  upstreamLatencyS: 1,
+  model: modelOf(),
+  site,
+  grid: hourly(at.replace(/:\d\d:.*/, ':00:00.000Z')),
+  ...changes,
+});
+
+const degradedNumbers = {
+  tier: 'degraded',
+  tier_reason: null,
+  energy_wh: null,
+  energy_accelerator_wh: null,
+  energy_host_wh: null,
+  energy_idle_wh: null,
+  energy_overhead_wh: null,
+  energy_low_wh: null,
+  energy_high_wh: null,
+  energy_split: null,
+  carbon_g: null,
+  carbon_operation_g: null,
+  carbon_embodied_g: null,
+  carbon_low_g: null,
+  carbon_high_g: null,
+  sci_g_per_request: null,
+  water_ml: null,
+  uncertainty_basis: null,
+  pue: null,
+  grid_intensity_g_per_kwh: null,
+  grid_intensity_source: null,
+  grid_intensity_observed_at: null,
+  grid_intensity_requested_at: null,
+  grid_intensity_age_minutes: null,
+  grid_temporal_match: 'none',
+  methodology: null,
+  methodology_version: null,
+  methodology_hash: null,
+} as const;
+
+export type Entry = LedgerEntry & { readonly receipt: Receipt; readonly facts: StoredFacts | null };
+
+export interface EntryOptions {
+  readonly accountId?: string;
+  readonly methodology?: MethodologyId;
+  readonly changes?: Partial<Receipt>;
+}
+
+/** What the sidecar hands to the ledger for a call with these facts. */
+export function entryFrom(facts: CallFacts, options: EntryOptions = {}): Entry {
+  const id = receiptIdAt(new Date(facts.requestedAt));
+  const assessment = assess(facts, options.methodology);
+  const base = receiptOf({ id, region: site.region, grid_zone: facts.grid?.zone ?? 'SWE', model: 'sim-small' });
+  const numbers = assessment.ok
+    ? assessment.impact
+    : { ...degradedNumbers, degraded_reason: assessment.reason, explanation: 'x', recalculable: true };
+  const receipt: Receipt = { ...base, requested_tier: facts.requestedTier, ...numbers, ...options.changes };
+  const { accountId = 'acct_demo_audit' } = options;
+  return { accountId, keyId: 'key', endpoint: '/v1/chat/completions', receipt, routingTrace: null, facts };
+}
+
+/** The same call, as the client was shown it when the sidecar did not finish, or as it was closed for it. */
+export function unattended(entry: Entry, how: { readonly shown: boolean }): Entry {
+  const reason: DegradedReason = 'sidecar_unavailable';
+  const nothing = { provider: null, region: null, usage_source: null, grid_zone: null };
+  const unknown = { prompt_tokens: null, completion_tokens: null, recalculable: false };
+  const { degraded_reason: _, ...receipt } = { ...entry.receipt, ...degradedNumbers, ...nothing, ...unknown };
+  const degraded = { ...receipt, degraded_reason: reason, explanation: 'x' };
+  return { ...entry, receipt: degraded, facts: null, ...(how.shown && { shown: true as const }) };
+}
+
+export async function ingest(db: Database, ...entries: readonly LedgerEntry[]): Promise<void> {
+  const rows = entries.map((entry) => {
+    const parsed = parseEntry(JSON.stringify(entry));
+    if ('poison' in parsed) throw new Error(parsed.poison);
+    return parsed.row;
+  });
+  await insertReceipts(db, rows);
+}
+
+export interface StoredVersion {
+  readonly receipt: Receipt;
+  readonly facts: StoredFacts | null;
+}
+
+/** Every version that the ledger has of a receipt, the first one first. */
+export async function versionsOf(db: Database, id: string): Promise<StoredVersion[]> {
+  const rows = await db.receipt.findMany({ where: { id }, orderBy: { version: 'asc' } });
+  return rows.map(({ body, facts }) => ({
+    receipt: body as unknown as Receipt,
+    facts: facts as unknown as StoredFacts | null,
+  }));
+}
