@@ -1,9 +1,10 @@
 /** The applications of the control plane on real stores, and calls as Envoy forwards them. */
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { buildInternalApp, buildOperatorApp } from './app.ts';
+import { buildInternalApp } from './app.ts';
 import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import { addresses, type entryOf, type Stores, silentLog, startStores } from './fixtures-for-tests.ts';
+import { buildOperatorApp } from './operator-app.ts';
 import { parseEntry } from './receipts/entry-row.ts';
 import { insertReceipts } from './receipts/store-batch.ts';
 import { createVersionCounts } from './receipts/version-counts.ts';

@@ -16,7 +16,9 @@ const probeMs = 2000;
  * what is missing. Clients get 200 as long as this process answers, since most reads survive the loss of one store.
  */
 export function healthRoute(app: FastifyInstance, context: Context, kind: 'short' | 'detailed'): void {
-  app.get('/healthz', async (_request, reply) => {
+  // On the operators' port, whose guard asks: the monitoring system has no login.
+  const config = { access: { kind: 'public' } } as const;
+  app.get('/healthz', { config }, async (_request, reply) => {
     if (kind === 'short') return { status: 'ok' };
     const health = await probe(context);
     const ok = health.postgres && health.redis && health.catalogue;
@@ -25,7 +27,9 @@ export function healthRoute(app: FastifyInstance, context: Context, kind: 'short
   if (kind === 'short') return;
   const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context)) }));
   context.versionCounts.register(metrics);
-  app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.metrics()));
+  app.get('/metrics', { config }, async (_request, reply) =>
+    reply.type(metrics.contentType).send(await metrics.metrics()),
+  );
 }
 
 async function probe({ db, redis, catalogue }: Context): Promise<Health> {

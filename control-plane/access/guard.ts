@@ -1,0 +1,94 @@
+/**
+ * Decides on each request of the operator listener whether it may be answered.
+ *
+ * Invariant: a route that does not state who may call it can not be registered, so nothing is open by oversight. Whoever
+ * is let in is known again on every request, with the rights of this moment.
+ */
+import type { Addresses, ApiError } from '@gw/contract/errors';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { refuse } from '../replies.ts';
+import { hasRole, type OperatorRole, type Principal } from './principal.ts';
+import { crossSite, notLoggedIn, organisationAdminNeeded, roleNeeded } from './refusals.ts';
+
+export type Access =
+  /** Anybody, logged in or not. */
+  | { readonly kind: 'public' }
+  /** Anybody who is logged in. */
+  | { readonly kind: 'person' }
+  /** Operators of at least this role. */
+  | { readonly kind: 'operator'; readonly role: OperatorRole }
+  | { readonly kind: 'organisation_admin' };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+}
+
+export interface Identified {
+  readonly principal: Principal;
+  /** A browser sends a cookie by itself, also when another site asks it to; a bearer token it never does. */
+  readonly by: 'cookie' | 'bearer';
+}
+
+export interface GuardOptions {
+  /** Null: the request shows nothing, or nothing that is valid. Throws if that can not be found out: nobody gets in. */
+  readonly identify: (request: FastifyRequest) => Promise<Identified | null>;
+  readonly addresses: Addresses;
+}
+
+export const csrfHeader = 'x-gw-csrf';
+
+/** Has to be called before the routes are registered. */
+export function guardRoutes(app: FastifyInstance, { identify, addresses }: GuardOptions): void {
+  app.decorateRequest('principal', null);
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.access === undefined)
+      throw new Error(`The route ${String(method)} ${url} does not state who may call it.`);
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404) return;
+    const access = request.routeOptions.config.access;
+    if (access?.kind === 'public') return isSameOrigin(request) ? undefined : refuse(reply, crossSite(), addresses);
+    const identified = await identify(request);
+    const refusal = refusalOf(access, identified, request);
+    if (refusal !== null) return refuse(reply, refusal, addresses);
+    request.principal = identified?.principal ?? null;
+  });
+}
+
+function refusalOf(
+  access: Access | undefined,
+  identified: Identified | null,
+  request: FastifyRequest,
+): ApiError | null {
+  if (identified === null) return notLoggedIn();
+  if (identified.by === 'cookie' && !isOwnRequest(request)) return crossSite();
+  return access === undefined ? notLoggedIn() : refusalOfRole(access, identified.principal);
+}
+
+function refusalOfRole(access: Access, principal: Principal): ApiError | null {
+  switch (access.kind) {
+    case 'public':
+    case 'person':
+      return null;
+    case 'operator':
+      return principal.kind === 'operator' && hasRole(principal.role, access.role) ? null : roleNeeded(access.role);
+    case 'organisation_admin':
+      return principal.kind === 'organisation_admin' ? null : organisationAdminNeeded();
+  }
+}
+
+const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
+
+/** The header can not be set by a form or a link, and by a script of another origin only with our consent, which it lacks. */
+const isOwnRequest = (request: FastifyRequest): boolean =>
+  isRead(request) || (request.headers[csrfHeader] !== undefined && isSameOrigin(request));
+
+/** Old browsers and programs say neither; then the other walls have to hold. */
+function isSameOrigin(request: FastifyRequest): boolean {
+  if (isRead(request)) return true;
+  const { origin, 'sec-fetch-site': site, host } = request.headers;
+  if (site !== undefined && site !== 'same-origin') return false;
+  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
+}

@@ -1,0 +1,20 @@
+/**
+ * Tokens that prove who somebody is: 256 random bits each.
+ *
+ * Invariant: only the SHA-256 is stored. A plain hash is enough here, as nobody can guess 256 bits; argon2id is for what
+ * people choose.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+
+const operatorTokenPrefix = 'gwop_';
+
+export const hashToken = (token: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(createHash('sha256').update(token, 'utf8').digest());
+
+export const makeSessionToken = (): string => randomBytes(32).toString('base64url');
+
+export const makeOperatorToken = (): string => `${operatorTokenPrefix}${randomBytes(32).toString('base64url')}`;
+
+export const isOperatorToken = (text: string): boolean => /^gwop_[A-Za-z0-9_-]{43}$/.test(text);
+
+export const isSessionToken = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);

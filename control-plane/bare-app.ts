@@ -1,0 +1,55 @@
+/** What both HTTP applications of the control plane have in common. */
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:https';
+import { apiError } from '@gw/contract/errors';
+import type { InternalTls } from '@gw/contract/internal/environment';
+import { internalTlsOptions } from '@gw/envoy/rpc/internal-tls';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import type { Context } from './context.ts';
+import { handleErrors, refuse } from './replies.ts';
+
+/** Longer than Envoy keeps an idle connection, so that this side never closes one in use. */
+const keepAliveTimeoutMs = 3_660_000;
+
+function listener(tls: InternalTls): (handle: RequestListener) => Server {
+  const options = internalTlsOptions(tls);
+  return (handle) => {
+    const server = createServer(options, handle);
+    server.keepAliveTimeout = keepAliveTimeoutMs;
+    // The same for Fastify: it only listens and closes.
+    return server as unknown as Server;
+  };
+}
+
+export interface BareOptions extends Pick<FastifyServerOptions, 'requestIdHeader' | 'genReqId' | 'trustProxy'> {
+  /** Both sides show a certificate; null: plain, or a Unix socket. */
+  readonly tls?: InternalTls | null;
+}
+
+export function bareApp(context: Context, { tls = null, ...options }: BareOptions = {}): FastifyInstance {
+  const logger: FastifyBaseLogger = context.log;
+  const app = Fastify({
+    loggerInstance: logger,
+    ...(tls ? { serverFactory: listener(tls) } : {}),
+    // Envoy writes the access log; a second line per request would double its cost.
+    logController: new LogController({ disableRequestLogging: true }),
+    // A path that can not be decoded never reaches the error handler.
+    frameworkErrors: (_fault, _request, reply) => refuse(reply, apiError('invalid_request'), context.addresses),
+    requestIdHeader: 'x-request-id',
+    bodyLimit: 64 * 1024,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    requestTimeout: 30_000,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 1024 },
+    ...options,
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  handleErrors(app, context.addresses);
+  return app;
+}

@@ -1,0 +1,31 @@
+/**
+ * Builds the HTTP application of the operators' port: `/session` to log in, `/operator/v1` for the platform team,
+ * `/organisation/v1` for the admins of a customer.
+ */
+import { randomUUID } from 'node:crypto';
+import cookies from '@fastify/cookie';
+import type { FastifyInstance } from 'fastify';
+import { guardRoutes } from './access/guard.ts';
+import { identify } from './access/identify.ts';
+import { type AccessServices, openAccess } from './access/services.ts';
+import { bareApp } from './bare-app.ts';
+import type { Context } from './context.ts';
+import { healthRoute } from './health.ts';
+
+export function buildOperatorApp(context: Context, access: AccessServices = openAccess(context)): FastifyInstance {
+  const app = bareApp(context, {
+    // The audit log holds it, so it is ours alone.
+    requestIdHeader: false,
+    genReqId: () => randomUUID(),
+    trustProxy: [...access.settings.trustedProxies],
+  });
+  // Without its hook: a cookie is read where one is asked for.
+  void app.register(cookies, { hook: false });
+  app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id));
+  guardRoutes(app, {
+    identify: (request) => identify(request, context, access.cookie),
+    addresses: context.addresses,
+  });
+  healthRoute(app, context, 'detailed');
+  return app;
+}
