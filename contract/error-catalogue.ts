@@ -118,6 +118,18 @@ export const errorCatalogue = define({
     message: 'There is no such receipt.',
     action: FIX_REQUEST,
   },
+  key_not_found: {
+    type: 'validation_error',
+    status: 404,
+    message: 'There is no such key.',
+    action: FIX_REQUEST,
+  },
+  key_not_restorable: {
+    type: 'validation_error',
+    status: 400,
+    message: 'The revocation of this key can not be taken back.',
+    action: 'Do not retry. Issue a new key.',
+  },
   unknown_endpoint: {
     type: 'validation_error',
     status: 404,

@@ -32,13 +32,13 @@ export const receiptQuerySchema = z.object({
 });
 
 /** Postgres knows no year 0. */
-const instant = z
+export const instantSchema = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })])
   .refine((text) => !text.startsWith('0000'), 'is before the year 1');
 
 export const usageQuerySchema = z.object({
-  from: instant.optional().describe('Inclusive; a UTC date or an RFC 3339 time. Default: 30 days before `to`'),
-  to: instant.optional().describe('Exclusive. Default: now. At most 366 days after `from`'),
+  from: instantSchema.optional().describe('Inclusive; a UTC date or an RFC 3339 time. Default: 30 days before `to`'),
+  to: instantSchema.optional().describe('Exclusive. Default: now. At most 366 days after `from`'),
   version: countedVersion,
 });
 

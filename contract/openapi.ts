@@ -5,12 +5,21 @@
  */
 import { z } from 'zod';
 import { type Route, routes } from './access.ts';
+import { auditEntrySchema, auditListSchema, auditQuerySchema } from './audit.ts';
 import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regionSchema } from './catalogue.ts';
 import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from './chat.ts';
 import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from './completions.ts';
 import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
 import { errorCatalogue } from './error-catalogue.ts';
 import { gwOptionsSchema } from './gw-options.ts';
+import {
+  issuedKeySchema,
+  keyCreateSchema,
+  keyListQuerySchema,
+  keyListSchema,
+  keyRotateSchema,
+  keySchema,
+} from './keys.ts';
 import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from './lineage.ts';
 import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
 import examples from './openapi-examples.json' with { type: 'json' };
@@ -20,6 +29,7 @@ import { receiptSchema, routingTraceSchema } from './receipt.ts';
 interface Operation {
   readonly id: string;
   readonly request?: string;
+  readonly requestOptional?: boolean;
   /** Component name of the 200 body, or null for a body without a schema. */
   readonly response: string | null;
   readonly query?: z.ZodObject;
@@ -60,6 +70,18 @@ const operations: Readonly<Record<string, Operation>> = {
     mayBePending: true,
   },
   'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema },
+  'GET /v1/audit-log': { id: 'listAuditEntries', response: 'AuditList', query: auditQuerySchema },
+  'GET /v1/keys': { id: 'listKeys', response: 'KeyList', query: keyListQuerySchema },
+  'POST /v1/keys': { id: 'createKey', request: 'KeyCreateRequest', response: 'IssuedKey' },
+  'GET /v1/keys/{key_id}': { id: 'readKey', response: 'Key' },
+  'POST /v1/keys/{key_id}/rotate': {
+    id: 'rotateKey',
+    request: 'KeyRotateRequest',
+    requestOptional: true,
+    response: 'IssuedKey',
+  },
+  'POST /v1/keys/{key_id}/revoke': { id: 'revokeKey', response: 'Key' },
+  'POST /v1/keys/{key_id}/restore': { id: 'restoreKey', response: 'Key' },
   'GET /openapi.json': { id: 'readOpenApi', response: null },
   'GET /healthz': { id: 'readHealth', response: null },
 };
@@ -67,6 +89,7 @@ const operations: Readonly<Record<string, Operation>> = {
 /** What a client may send: unknown fields are allowed, defaults may be absent. */
 const requestSchemas = { GwOptions: gwOptionsSchema, ChatCompletionRequest: chatRequestSchema };
 const moreRequestSchemas = { CompletionRequest: completionRequestSchema, EmbeddingRequest: embeddingRequestSchema };
+const keyRequestSchemas = { KeyCreateRequest: keyCreateSchema, KeyRotateRequest: keyRotateSchema };
 const responseSchemas = {
   Receipt: receiptSchema,
   RoutingTrace: routingTraceSchema,
@@ -86,6 +109,11 @@ const responseSchemas = {
   Revision: revisionSchema,
   Usage: usageSchema,
   UsageRow: usageRowSchema,
+  Key: keySchema,
+  IssuedKey: issuedKeySchema,
+  KeyList: keyListSchema,
+  AuditEntry: auditEntrySchema,
+  AuditList: auditListSchema,
 };
 
 /** `baseUrl` becomes the only server. */
@@ -102,7 +130,7 @@ export function openApiDocument(baseUrl: string): Json {
     paths: paths(),
     components: {
       schemas: {
-        ...jsonSchemas({ ...requestSchemas, ...moreRequestSchemas }, 'input'),
+        ...jsonSchemas({ ...requestSchemas, ...moreRequestSchemas, ...keyRequestSchemas }, 'input'),
         ...jsonSchemas(responseSchemas, 'output'),
         Error: errorSchema,
       },
@@ -163,7 +191,7 @@ function operation(route: Route): Json {
     ...(route.scope ? { security: [{ bearer: [] }], 'x-scope': route.scope } : { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(known.request && {
-      requestBody: { required: true, content: jsonBody(ref('schemas', known.request)) },
+      requestBody: { required: !known.requestOptional, content: jsonBody(ref('schemas', known.request)) },
     }),
     responses: responses(route, known),
   };

@@ -11,6 +11,14 @@ export const keyGenerationKey = 'gw:keys:generation';
 /** Published to on a change of a key or an account; the message is the key's public id, or `*`. */
 export const keyChangedChannel = 'gw:keys:changed';
 
+/** Set of the ids of keys that were used on a UTC day (`2026-11-21`), until a job has written them to Postgres. */
+export const usedKeysKey = (day: string): string => `gw:keys:used:${day}`;
+/** Hash of one UTC minute (its number since 1970): `<key id or -> <code>` → failed verifications. */
+export const failedKeysKey = (minute: number): string => `gw:keys:failed:${minute}`;
+/** Set of the minutes that have such a hash, and set of the hashes that a job has taken over to write them down. */
+export const failedMinutesKey = 'gw:keys:failed';
+export const takenFailuresKey = 'gw:keys:failed:taken';
+
 /** Stream of finished receipts, to be ingested. One field, `entry`, a LedgerEntry as JSON. */
 export const ledgerStream = 'gw:ledger';
 export const ledgerGroup = 'ingest';

@@ -1,5 +1,5 @@
 /** A rough count of a prompt, for a call that broke off before its provider had counted. */
-import type { JsonObject } from './strict-json.ts';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
 
 /** OpenAI's rule of thumb for English text. */
 const charactersPerToken = 4;

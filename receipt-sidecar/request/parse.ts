@@ -8,9 +8,9 @@ import { completionRequestSchema } from '@gw/contract/completions';
 import { embeddingRequestSchema } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { GwOptions } from '@gw/contract/gw-options';
+import { type JsonObject, parseStrictJson } from '@gw/contract/internal/strict-json';
 import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
-import { type JsonObject, parseStrictJson } from './strict-json.ts';
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings';
 

@@ -1,0 +1,46 @@
+/**
+ * The server-side part of key hashes, kept outside of the database.
+ *
+ * Two are known at once, so that a pepper can be exchanged while keys work: new hashes take the current one, and a key is
+ * verified with the one whose version stands beside its hash.
+ */
+import type { SettingReader } from './environment.ts';
+
+export interface Pepper {
+  /** Rises with each new pepper; stands beside each hash. */
+  readonly version: number;
+  readonly secret: Buffer;
+}
+
+export interface Peppers {
+  readonly current: Pepper;
+  readonly other: Pepper | null;
+}
+
+export const pepperOf = ({ current, other }: Peppers, version: number): Pepper | null =>
+  current.version === version ? current : other?.version === version ? other : null;
+
+/** A version below all that are known was taken out on purpose; one above them is of an instance with newer settings. */
+export const isRetired = ({ current, other }: Peppers, version: number): boolean =>
+  version < Math.min(current.version, other?.version ?? current.version);
+
+const form = /^[0-9a-f]{64}$/i;
+const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
+
+export function readPeppers(settings: SettingReader): Peppers {
+  const current = readPepper(settings, 'GW_KEY_PEPPER', 1);
+  if (!settings.optional('GW_KEY_PEPPER_PREVIOUS', '')) return { current, other: null };
+  const other = readPepper(settings, 'GW_KEY_PEPPER_PREVIOUS', Math.max(1, current.version - 1));
+  if (other.version === current.version)
+    settings.problem(
+      'GW_KEY_PEPPER_PREVIOUS_VERSION is that of the current pepper. Example: GW_KEY_PEPPER_VERSION=2 and GW_KEY_PEPPER_PREVIOUS_VERSION=1',
+    );
+  return { current, other };
+}
+
+function readPepper(settings: SettingReader, name: string, fallback: number): Pepper {
+  const secret = Buffer.from(settings.secret(name, form, example), 'hex');
+  const version = settings.integer(`${name}_VERSION`, fallback);
+  if (version < 1 || version > 32_767) settings.problem(`${name}_VERSION is not from 1 to 32767. Example: 1`);
+  return { version, secret };
+}

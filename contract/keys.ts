@@ -1,0 +1,94 @@
+/** API keys as their holders see them: what may be asked, and what comes back. The plaintext is in one reply only. */
+import { z } from 'zod';
+import { type AccountTier, defaultScopes, type Scope, scopes } from './access.ts';
+
+export const keyIdPattern = /^[0-9A-Za-z]{12}$/;
+
+/** A revocation can be taken back for this long; then the hash is deleted. */
+export const restorableMs = 90 * 86_400_000;
+
+/** Specification parts 2.1 and 5.4: only these tiers may give a key an expiry, and more than the default scopes. */
+export const hasKeyExtras = (tier: AccountTier): boolean => tier !== 'audit';
+
+/** `admin:keys` is granted by people alone: a stolen key must not be able to make itself heirs. */
+export function mayGrant(scope: Scope, tier: AccountTier, byKey: boolean): boolean {
+  if (scope === 'admin:keys' && byKey) return false;
+  return defaultScopes.includes(scope) || hasKeyExtras(tier);
+}
+
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  // Control characters would break the tables of a terminal; Postgres holds no NUL.
+  .refine((text) => !/\p{Cc}/u.test(text), 'holds a control character')
+  .describe('For people, 1 to 100 characters');
+const scopeSet = z
+  .array(z.enum(scopes))
+  .min(1)
+  .max(scopes.length)
+  .refine((set) => new Set(set).size === set.length, 'names a scope twice');
+const expiry = z.iso
+  .datetime({ offset: true })
+  // Postgres knows no year 0.
+  .refine((text) => !text.startsWith('0000'), 'is before the year 1')
+  .describe('RFC 3339, in the future. Audit Plus and Enterprise only; without it the key does not expire');
+
+export const keyCreateSchema = z
+  .strictObject({
+    name,
+    scopes: scopeSet.optional().describe(`Default: ${defaultScopes.join(', ')}`),
+    expires_at: expiry.nullish(),
+  })
+  .meta({ id: 'KeyCreateRequest' });
+export type KeyCreate = z.infer<typeof keyCreateSchema>;
+
+export const keyRotateSchema = z
+  .strictObject({
+    name: name.optional().describe('Default: the name of the predecessor'),
+    scopes: scopeSet.optional().describe('Default: the scopes of the predecessor'),
+    expires_at: expiry.nullish(),
+  })
+  .meta({ id: 'KeyRotateRequest' });
+export type KeyRotate = z.infer<typeof keyRotateSchema>;
+
+const instant = z.iso.datetime({ precision: 3 });
+const keyFields = {
+  id: z.string().regex(keyIdPattern).describe('The public part of the key; may be shown and logged'),
+  object: z.literal('gw.api_key'),
+  name: z.string(),
+  state: z.enum(['active', 'revoked', 'expired']).describe('`revoked` wins over `expired`'),
+  scopes: z.array(z.enum(scopes)),
+  created_at: instant,
+  expires_at: instant.nullable(),
+  revoked_at: instant.nullable(),
+  restorable_until: instant.nullable().describe('Until then a revocation can be taken back; null: there is none'),
+  last_used_on: z.iso.date().nullable().describe('UTC day of the last call; null: not used yet'),
+  predecessor: z.string().nullable().describe('Id of the key that this one succeeds'),
+};
+
+export const keySchema = z.strictObject(keyFields).meta({ id: 'Key' });
+export type KeyObject = z.infer<typeof keySchema>;
+
+export const issuedKeySchema = z
+  .strictObject({ ...keyFields, key: z.string().describe('The key itself; shown in this reply and never again') })
+  .meta({ id: 'IssuedKey' });
+export type IssuedKeyObject = z.infer<typeof issuedKeySchema>;
+
+export const keyListQuerySchema = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20).describe('Keys per page'),
+  after: z.string().regex(keyIdPattern).optional().describe('The `last_id` of the page before'),
+  order: z.enum(['asc', 'desc']).default('desc').describe('By the time of issue'),
+});
+export type KeyListQuery = z.infer<typeof keyListQuerySchema>;
+
+export const keyListSchema = z
+  .strictObject({
+    object: z.literal('list'),
+    data: z.array(keySchema),
+    has_more: z.boolean(),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+  })
+  .meta({ id: 'KeyList' });
