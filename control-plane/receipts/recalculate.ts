@@ -108,11 +108,12 @@ async function tried(row: StoredRow, held: HeldCatalogue, options: RecalculateOp
 
 /** `stored`: the newest version. */
 export async function recalculated(
-  { receipt, facts }: StoredReceipt,
+  { receipt: stored, facts }: StoredReceipt,
   held: HeldCatalogue,
   { readingAt, now }: Pick<RecalculateOptions, 'readingAt' | 'now'>,
 ): Promise<Recalculation> {
-  if (receipt.tier !== 'degraded' || !facts?.usage) return { final: true };
+  if (stored.tier !== 'degraded' || !facts?.usage) return { final: true };
+  const receipt = located(stored, facts);
   const completion = await completeFacts(facts, receipt, held, readingAt);
   const first = attempt(completion);
   if (!('reason' in first)) return version(receipt, first, now, held);
@@ -156,7 +157,7 @@ function version(
       grid: null,
     },
   };
-  return { version: { current: located(receipt, facts), numbers, facts: newFacts } };
+  return { version: { current: receipt, numbers, facts: newFacts } };
 }
 
 /** A receipt that was closed for a sidecar that died does not say where the call was served; its facts do. */

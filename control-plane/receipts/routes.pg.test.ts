@@ -1,7 +1,7 @@
 import { receiptKey } from '@gw/contract/internal/redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { entryOf, receiptIdAt } from '../fixtures-for-tests.ts';
+import { entryOf, eventually, receiptIdAt } from '../fixtures-for-tests.ts';
 
 let running: TestApp;
 beforeAll(async () => {
@@ -29,6 +29,21 @@ test('a receipt is read from Postgres in the very text, in its newest version or
   expect((await running.get(`/v1/gw/receipts/${id}`)).body).toBe(JSON.stringify(second.receipt));
   expect((await running.get(`/v1/gw/receipts/${id}?version=1`)).body).toBe(JSON.stringify(first.receipt));
   expect((await running.get(`/v1/gw/receipts/${id}?version=3`)).statusCode).toBe(404);
+});
+
+test('a copy of the first version in Redis does not hide a later one, and answers while Postgres is away', async () => {
+  const first = entryOf();
+  const { id } = first.receipt;
+  const second = entryOf({ id, version: 2, supersedes: 1, carbon_g: 2 });
+  await running.store(first, second);
+  await running.stores.redis.set(receiptKey(id), JSON.stringify(first));
+  expect((await running.get(`/v1/gw/receipts/${id}`)).body).toBe(JSON.stringify(second.receipt));
+  expect((await running.get(`/v1/gw/receipts/${id}?version=1`)).body).toBe(JSON.stringify(first.receipt));
+  expect((await running.get(`/v1/gw/lineage/${id}`)).json().receipt_version).toBe(2);
+  await running.stores.postgres.kill();
+  expect((await running.get(`/v1/gw/receipts/${id}`)).body).toBe(JSON.stringify(first.receipt));
+  await running.stores.postgres.start();
+  await eventually(async () => (await running.stores.db.receipt.count()) > 0);
 });
 
 test("an unknown receipt, a malformed id and another account's receipt are the same 404", async () => {
@@ -72,6 +87,8 @@ test('the ledger pages through every receipt of the account once, in both orders
   }
   const newest = (await running.get('/v1/gw/receipts?limit=100', owner)).json().data;
   expect(newest.find((receipt: { id: string }) => receipt.id === entries[3]?.receipt.id).version).toBe(2);
+  const issued = (await running.get('/v1/gw/receipts?limit=100&version=issued', owner)).json().data;
+  expect(issued.map(({ version }: { version: number }) => version)).toEqual(Array(25).fill(1));
 });
 
 test('the ledger can be narrowed to a model or a region, and an empty one is an empty list', async () => {
@@ -101,6 +118,8 @@ test('a query parameter at fault is named, with its own code', async () => {
     ['/v1/gw/receipts?after=1', 'after'],
     [`/v1/gw/receipts?after=rcpt_ffffffff-ffff-7fff-8fff-ffffffffffff`, 'after'],
     [`/v1/gw/receipts/${receiptIdAt(new Date())}?version=0`, 'version'],
+    ['/v1/gw/receipts?version=2', 'version'],
+    ['/v1/usage?version=newest', 'version'],
     ['/v1/usage?from=yesterday', 'from'],
     ['/v1/usage?from=2026-02-02&to=2026-02-01', 'to'],
     ['/v1/usage?from=2020-02-02&to=2026-02-01', 'from'],
@@ -115,7 +134,7 @@ test('a query parameter at fault is named, with its own code', async () => {
 test('usage sums requests, tokens, energy and carbon by UTC day and model, each receipt once', async () => {
   const at = (time: string) => receiptIdAt(new Date(time));
   const first = entryOf({ id: at('2026-03-01T23:59:59.999Z'), energy_wh: 0.1, carbon_g: 0.1 }, 'acct_usage');
-  const newer = entryOf({ ...first.receipt, version: 2, supersedes: 1, energy_wh: 0.1 }, 'acct_usage');
+  const newer = entryOf({ ...first.receipt, version: 2, supersedes: 1, energy_wh: 0.1, carbon_g: 0.3 }, 'acct_usage');
   const unknown = { energy_wh: null, carbon_g: null, tier: 'degraded' as const };
   await running.store(
     first,
@@ -141,7 +160,7 @@ test('usage sums requests, tokens, energy and carbon by UTC day and model, each 
         prompt_tokens: 20,
         completion_tokens: 40,
         energy_wh: 0.3,
-        carbon_g: 0.3,
+        carbon_g: 0.5,
       },
       {
         ...common,
@@ -154,6 +173,25 @@ test('usage sums requests, tokens, energy and carbon by UTC day and model, each 
       },
     ],
   });
+});
+
+test('usage as issued sums the first versions', async () => {
+  const url = '/v1/usage?from=2026-03-01&to=2026-03-03&version=issued';
+  const reply = (await running.get(url, account('acct_usage'))).json();
+  expect(reply).toMatchObject({ version: 'issued', data: [{ requests: 2, carbon_g: 0.3 }, { requests: 1 }] });
+});
+
+test('the metrics say how many receipts and intervals wait, and how many versions were made', async () => {
+  const { db } = running.stores;
+  await db.recalculation.create({ data: { receiptId: 'r', createdAt: new Date() } });
+  const lines = async () => (await running.operator.inject('/metrics')).body.split('\n');
+  expect(await lines()).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^gw_receipt_versions_total\{.*reason="recalculated".*\} 0$/),
+      expect.stringMatching(/^gw_receipt_versions_waiting\{.*what="receipts".*\} 1$/),
+      expect.stringMatching(/^gw_receipt_versions_waiting\{.*what="intervals".*\} 0$/),
+    ]),
+  );
 });
 
 test('without Redis receipts come from Postgres; one that is in neither is then a fault and not a 404', async () => {
