@@ -4,7 +4,6 @@
  * Invariant: everything that varies in a running gateway (ids, times, how long a provider took) is fixed here; all else
  * comes from the code that serves clients. The models and data centres are those of the simulated provider.
  */
-
 import {
   orderCluster,
   type SnapshotDeployment,
@@ -12,7 +11,11 @@ import {
   type SnapshotModel,
 } from '@gw/contract/internal/snapshot';
 import { type Receipt, type RoutingTrace, receiptSchema } from '@gw/contract/receipt';
+import type { ZoneSource } from '@gw/control-plane/grid/config';
 import { receiptLineage } from '@gw/control-plane/receipts/lineage';
+import { restated } from '@gw/control-plane/receipts/restate';
+import type { SettledReading } from '@gw/control-plane/receipts/settled-grid';
+import { nextVersion } from '@gw/control-plane/receipts/supersede';
 import type { CallFacts, GridReading } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { Lineage } from '@gw/methodology/lineage';
@@ -20,8 +23,10 @@ import { simulatorDeployments, simulatorModels, simulatorRegions } from '@gw/pri
 import { type CallIdentity, makeReceipt, type Outcome } from '@gw/receipt-sidecar/receipt';
 import type { Candidate, Route } from '@gw/receipt-sidecar/request/route';
 import { routingTrace } from '@gw/receipt-sidecar/routing-trace';
+import { openLog } from '@gw/service/log';
 
 export const callTime = '2026-11-21T09:30:00.000Z';
+const restatementTime = '2026-11-21T12:00:00.000Z';
 
 /** What a call has of its own; the rest is as in a plain call of `sim-large` in `us-east`. */
 export interface Call {
@@ -40,6 +45,8 @@ export interface Call {
 
 export interface MadeCall {
   readonly receipt: Receipt;
+  /** What is stored with it, as JSON. */
+  readonly facts: string;
   readonly lineage: Lineage | null;
   /** The reply of `GET /v1/gw/lineage/{id}`. */
   readonly lineageReply: ReturnType<typeof receiptLineage>;
@@ -118,6 +125,25 @@ function receiptId(number: number): string {
   return `rcpt_${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(number).padStart(12, '0')}`;
 }
 
+function withLineage(json: string, facts: string, trace: RoutingTrace): MadeCall {
+  const lineageReply = receiptLineage({ json, facts, pending: false });
+  return { receipt: inOrder(json), facts, lineage: lineageReply.lineage, lineageReply, trace };
+}
+
+/** The next version of the call's receipt, once its source has settled the value of the hour. */
+export function restatedCall({ receipt, facts, trace }: MadeCall, settled: SettledReading): MadeCall {
+  const { place, source, zone } = settled;
+  const sources = [{ source: source as ZoneSource['source'], zone, place }];
+  const now = () => new Date(restatementTime);
+  const version = restated({ receipt, facts: JSON.parse(facts) }, [settled], {
+    sources,
+    now,
+    log: openLog('documentation', 'silent'),
+  });
+  if (version === null) throw new Error('There is nothing to restate.');
+  return withLineage(JSON.stringify(nextVersion(version)), JSON.stringify(version.facts), trace);
+}
+
 /** Parsing by the schema would put the fields into another order than the one in which they are served. */
 function inOrder(json: string): Receipt {
   const receipt: Receipt = JSON.parse(json);
@@ -160,13 +186,7 @@ export function madeCall(number: number, call: Call): MadeCall {
     telemetry: call.telemetry ?? null,
   } as const satisfies Outcome & Pick<CallFacts, 'telemetry'>;
   const made = makeReceipt(identity, outcome);
-  const reply = receiptLineage({ json: made.receipt, facts: made.facts, pending: false });
-  return {
-    receipt: inOrder(made.receipt),
-    lineage: reply.lineage,
-    lineageReply: reply,
-    trace: routingTrace(identity.route, candidate, 1, callTime),
-  };
+  return withLineage(made.receipt, made.facts, routingTrace(identity.route, candidate, 1, callTime));
 }
 
 const usualUsage = { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400 };

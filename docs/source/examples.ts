@@ -1,8 +1,9 @@
 /** The receipts that the documentation shows, one for each thing that there is to see. */
+import type { SettledReading } from '@gw/control-plane/receipts/settled-grid';
 import type { GridReading } from '@gw/methodology/assess';
 import { readGpuCounters } from '@gw/methodology/telemetry/gpu-counters';
 import { readNeuralwatt } from '@gw/methodology/telemetry/neuralwatt';
-import { madeCall } from './calls.ts';
+import { madeCall, restatedCall } from './calls.ts';
 
 /** A made-up hour of a live source. */
 const hour: GridReading = {
@@ -25,7 +26,22 @@ const forecast: GridReading = {
   observedAt: '2026-11-21T09:00:00.000Z',
   temporalMatch: 'forecast',
 };
-const settled: GridReading = { ...forecast, gPerKwh: 361, signal: 'average', temporalMatch: null };
+/** The same hour, two hours later. */
+const settled: SettledReading = {
+  zone: forecast.zone,
+  source: forecast.source,
+  place: 'US-MIDA-PJM',
+  kind: 'average',
+  signal: 'average',
+  basis: 'lifecycle',
+  gPerKwh: 361,
+  isEstimated: false,
+  periodStart: new Date(forecast.periodStart),
+  periodEnd: new Date(forecast.periodEnd),
+  observedAt: new Date(forecast.periodStart),
+  revision: 2,
+  rawSha256: '5f1c3c1b4b1f2a1f4d8a7f3bb7d5a4f0a9d5f4e1c2b3a495867768594a3b2c1d',
+};
 
 const unknownCounts = { activeParametersB: null, totalParametersB: null };
 const joules = (energy_joules: number) => readNeuralwatt({ energy: { energy_joules, duration_seconds: 14.2 } });
@@ -35,6 +51,8 @@ const counters = readGpuCounters({
   callTokens: 400,
   allTokens: 8000,
 });
+
+const asIssued = madeCall(12, { grid: forecast });
 
 export const examples = {
   parametric: madeCall(1, {}),
@@ -54,8 +72,8 @@ export const examples = {
   }),
   live: madeCall(10, { grid: hour }),
   refused: madeCall(11, { telemetry: joules(-5) }),
-  asIssued: madeCall(12, { grid: forecast }),
-  restated: madeCall(12, { grid: settled }),
+  asIssued,
+  restated: restatedCall(asIssued, settled),
   degraded: madeCall(13, { usage: null }),
 } as const;
 export type ExampleName = keyof typeof examples;

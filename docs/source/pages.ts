@@ -6,7 +6,7 @@
  */
 
 import { chatRequestSchema, chatResponseSchema } from '@gw/contract/chat';
-import { lineageStepSchema } from '@gw/contract/lineage';
+import { lineageStepSchema, revisionSchema } from '@gw/contract/lineage';
 import { openApiDocument } from '@gw/contract/openapi';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
@@ -75,6 +75,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   boundaries: () => ({ text: boundariesTable() }),
   ages: () => ({ text: agesTable() }),
   versions: () => ({ text: versionsTable() }),
+  revision: () => json(examples.restated.lineageReply.revision, revisionSchema),
   'lineage-step': () => json(stepOf(lineageOf(main), 'request_usage_gwp'), lineageStepSchema),
   'lineage-graph': () => ({ text: fenced('mermaid', lineageGraph(lineageOf(main))) }),
   'chat-request': () => json(chatRequest, chatRequestSchema),
