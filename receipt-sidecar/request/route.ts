@@ -119,7 +119,7 @@ function pinnedRoute(
 
 function freeRoute(model: SnapshotModel, { all, serves }: Offer): Routed {
   const active = all.filter(({ region }) => region.status === 'active');
-  const first = active[0];
+  const first = active.find(serves);
   if (!first) return refuse(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
   // One body serves every attempt, so there is a fail-over only if every deployment knows the model by the same name; and
   // Envoy knows no order that leaves some deployments out, so there is one only if every deployment serves the tier.

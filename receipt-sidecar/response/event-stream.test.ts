@@ -305,6 +305,24 @@ describe('a stream of a provider that reports energy', () => {
     expect(asked).toHaveLength(1);
   });
 
+  it('holds nothing back while choices are being written, and without energy nothing behind the usage', () => {
+    const open = (telemetry: string | null) =>
+      new EventStream({
+        wantsUsage: true,
+        expectedChoices: 1,
+        chunkObject: '',
+        addresses,
+        telemetry: openTelemetry(telemetry, () => ({})),
+        receipt: () => ({ gw: '{}', routingTrace: '{}' }),
+      });
+    const early = event({ id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 0 } });
+    expect(open('neuralwatt').push(Buffer.from(early)).toString()).toBe(early);
+    for (const shape of [null, 'energy_header', 'gpu_counters']) {
+      const out = open(shape).push(Buffer.from(content + event(usageChunk)));
+      expect(out.toString()).toContain('"usage":{"prompt_tokens":7,"completion_tokens":3},"gw":{}');
+    }
+  });
+
   it('sends everything of the provider once and in order, however it is cut and whatever comes', () => {
     const parts = [
       comment(720),

@@ -166,7 +166,7 @@ export class EventStream {
       return;
     }
     this.#release();
-    if (last && !isAllKnown && !this.#finished) {
+    if (last && !isAllKnown) {
       this.#held = { text: data, chunk };
       return;
     }
