@@ -6,11 +6,11 @@
  */
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
-import { supersede } from '../receipts/supersede.ts';
+import { type NewVersion, supersede } from '../receipts/supersede.ts';
 import type { DeploymentCounters, GpuSettings } from './config.ts';
 import { type Measured, type MeasuredCall, measureCall, windowOf } from './measure.ts';
 import { isRefused, type Prometheus, type PrometheusRefusal, type Series } from './prometheus.ts';
-import { claimDue, type Postponed, postpone, removeWaiting, type WaitingCall } from './queue.ts';
+import { claimDue, noteRecalculations, type Postponed, postpone, removeWaiting, type WaitingCall } from './queue.ts';
 import { verdictOn } from './verdict.ts';
 
 export interface GpuJobOptions {
@@ -26,7 +26,6 @@ const leaseS = 120;
 /** One question covers calls of at most this span, unless one call alone is longer. */
 const longestSpanS = 900;
 const longestPauseS = 300;
-const incompletePauseS = 3600;
 /** As long as Prometheus keeps samples unless it is told otherwise. */
 const keptS = 15 * 86_400;
 
@@ -65,11 +64,8 @@ interface Judged {
 async function measureAll(options: GpuJobOptions, calls: readonly WaitingCall[]): Promise<readonly Judged[]> {
   const judged: Judged[] = [];
   const open = new Map<string, WaitingCall[]>();
-  for (const call of calls) {
-    if (call.telemetry !== null) judged.push({ call, outcome: { telemetry: call.telemetry } });
-    else open.set(call.deployment, [...(open.get(call.deployment) ?? []), call]);
-  }
-  const fault = open.size === 0 ? null : await clockFault(options);
+  for (const call of calls) open.set(call.deployment, [...(open.get(call.deployment) ?? []), call]);
+  const fault = await clockFault(options);
   for (const [deployment, waiting] of open) {
     const counters = options.settings.deployments.get(deployment);
     if (counters === undefined) judged.push(...waiting.map((call) => ({ call, outcome: { waits: true } as const })));
@@ -149,26 +145,32 @@ async function conclude({ db, log, now, settings }: GpuJobOptions, judged: reado
   const at = now();
   const settled: string[] = [];
   const later: Postponed[] = [];
-  const versions = [];
-  const after = (call: WaitingCall, pauseS: number, telemetry: Measured | null) =>
-    later.push({ id: call.id, dueAt: new Date(at.getTime() + pauseS * 1000), telemetry });
+  const versions: NewVersion[] = [];
   for (const { call, outcome } of judged) {
     const telemetry = 'telemetry' in outcome ? outcome.telemetry : givenUp(call, outcome, settings, at);
     if (telemetry === null) {
-      after(call, Math.min(settings.refreshS * call.attempts, longestPauseS), null);
+      const pauseS = Math.min(settings.refreshS * call.attempts, longestPauseS);
+      later.push({ id: call.id, dueAt: new Date(at.getTime() + pauseS * 1000) });
       continue;
     }
     const verdict = verdictOn(call, telemetry, at);
     if (verdict === 'settled') settled.push(call.id);
-    else if (verdict !== 'incomplete') versions.push(verdict.version);
-    else if (ageS(call, at) > keptS) settled.push(call.id);
-    else after(call, incompletePauseS, telemetry);
+    else versions.push(verdict);
   }
-  const made = await supersede(db, versions);
-  // The others have another newest version by now, and keep their lease: the next attempt starts from that one.
-  await removeWaiting(db, [...settled, ...made]);
+  await db.$transaction(async (tx) => {
+    const made = await supersede(tx, versions);
+    // The others have another newest version by now, and keep their lease: the next attempt starts from that one.
+    const recalculable = versions.filter(
+      ({ current, numbers }) => made.has(current.id) && numbers.recalculable === true,
+    );
+    await noteRecalculations(
+      tx,
+      recalculable.map(({ current }) => current),
+    );
+    await removeWaiting(tx, [...settled, ...made]);
+    if (made.size > 0) log.info({ receipts: made.size }, 'receipts got what was counted for them');
+  });
   await postpone(db, later);
-  if (made.size > 0) log.info({ receipts: made.size }, 'receipts got the energy that was counted for them');
 }
 
 const ageS = (call: WaitingCall, at: Date): number => at.getTime() / 1000 - callOf(call).endS;

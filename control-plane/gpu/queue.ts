@@ -5,16 +5,13 @@
  * instance that died is taken up by another.
  */
 import type { Receipt } from '@gw/contract/receipt';
-import { type Database, Prisma } from '@gw/prisma/client';
+import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { StoredFacts } from '../receipts/revision.ts';
-import type { Measured } from './measure.ts';
 
 export interface WaitingCall {
   readonly id: string;
   readonly deployment: string;
   readonly attempts: number;
-  /** What was read at an earlier attempt. */
-  readonly telemetry: Measured | null;
   /** The newest version of its receipt. */
   readonly receipt: Receipt;
   readonly facts: StoredFacts | null;
@@ -24,7 +21,6 @@ interface Row {
   readonly id: string;
   readonly deployment: string;
   readonly attempts: number;
-  readonly telemetry: string | null;
   readonly body: string;
   readonly facts: string | null;
 }
@@ -44,35 +40,42 @@ export async function claimDue(
     ), claimed AS (
       UPDATE gpu_measurements m SET due_at = ${leasedTo}, attempts = m.attempts + 1
       FROM due WHERE m.receipt_id = due.receipt_id
-      RETURNING m.receipt_id, m.created_at, m.deployment, m.attempts, m.telemetry
+      RETURNING m.receipt_id, m.created_at, m.deployment, m.attempts
     )
-    SELECT DISTINCT ON (c.receipt_id) c.receipt_id AS id, c.deployment, c.attempts, c.telemetry::text AS telemetry,
-      r.body::text AS body, r.facts::text AS facts
+    SELECT DISTINCT ON (c.receipt_id) c.receipt_id AS id, c.deployment, c.attempts, r.body::text AS body, r.facts::text AS facts
     FROM claimed c JOIN receipts r ON r.id = c.receipt_id AND r.created_at = c.created_at
     ORDER BY c.receipt_id, r.version DESC`;
-  return rows.map(({ telemetry, body, facts, ...row }) => ({
+  return rows.map(({ body, facts, ...row }) => ({
     ...row,
-    telemetry: telemetry === null ? null : (JSON.parse(telemetry) as Measured),
     receipt: JSON.parse(body) as Receipt,
     facts: facts === null ? null : (JSON.parse(facts) as StoredFacts | null),
   }));
 }
 
-export async function removeWaiting(db: Database, ids: readonly string[]): Promise<void> {
+/** For receipts that are still degraded after `supersede`, which takes them out: something else of the call is missing. */
+export async function noteRecalculations(db: Queryable, receipts: readonly Receipt[]): Promise<void> {
+  const rows = receipts.map(({ id, created_at }) => ({ id, created_at }));
+  if (rows.length === 0) return;
+  await db.$executeRaw`
+    INSERT INTO recalculations (receipt_id, created_at)
+    SELECT w.id, w.created_at FROM json_to_recordset(${JSON.stringify(rows)}::json) AS w (id text, created_at timestamptz)
+    ON CONFLICT (receipt_id) DO NOTHING`;
+}
+
+export async function removeWaiting(db: Queryable, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await db.$executeRaw`DELETE FROM gpu_measurements WHERE receipt_id IN (${Prisma.join(ids)})`;
 }
 
 export interface Postponed {
   readonly id: string;
   readonly dueAt: Date;
-  readonly telemetry: Measured | null;
 }
 
 export async function postpone(db: Database, calls: readonly Postponed[]): Promise<void> {
   if (calls.length === 0) return;
-  const rows = calls.map(({ id, dueAt, telemetry }) => ({ id, due_at: dueAt.toISOString(), telemetry }));
+  const rows = calls.map(({ id, dueAt }) => ({ id, due_at: dueAt.toISOString() }));
   await db.$executeRaw`
-    UPDATE gpu_measurements m SET due_at = w.due_at, telemetry = w.telemetry
-    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS w (id text, due_at timestamptz, telemetry json)
+    UPDATE gpu_measurements m SET due_at = w.due_at
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS w (id text, due_at timestamptz)
     WHERE m.receipt_id = w.id`;
 }

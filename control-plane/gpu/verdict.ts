@@ -2,45 +2,47 @@
  * What a measurement makes of a receipt.
  *
  * Invariant: pure. A modelled receipt is replaced only by one that knows more; an explicit telemetry tier that the
- * counters could not serve ends as `tier_unavailable`, for good and with the reason.
+ * counters could not serve ends as `tier_unavailable`, for good and with the reason. What was measured is in the facts of
+ * the new version, so a later one needs no counters.
  */
 import type { Receipt } from '@gw/contract/receipt';
-import { assess } from '@gw/methodology/assess';
+import { assess, type NotAssessed } from '@gw/methodology/assess';
 import type { NewVersion, ReceiptNumbers } from '../receipts/supersede.ts';
 import type { Measured } from './measure.ts';
 import type { WaitingCall } from './queue.ts';
 
-/** `settled`: there is nothing left to do. `incomplete`: something else of the call is still missing. */
-export type Verdict = { readonly version: NewVersion } | 'settled' | 'incomplete';
+/** `settled`: there is nothing to do. */
+export type Verdict = NewVersion | 'settled';
 
-export function verdictOn(
-  { receipt, facts }: Pick<WaitingCall, 'receipt' | 'facts'>,
-  telemetry: Measured,
-  at: Date,
-): Verdict {
-  // Done by an attempt that could not say so any more, or by hand.
-  if (facts === null || facts.telemetry || facts.telemetryFollows !== true) return 'settled';
-  const { telemetryFollows: _, ...known } = facts;
-  const revision = {
-    reason: 'measured' as const,
-    at: at.toISOString(),
-    completed: [],
-    catalogue_version: null,
-    grid: null,
-  };
-  const next = { ...known, telemetry, revision };
+export function verdictOn(call: Pick<WaitingCall, 'receipt' | 'facts'>, telemetry: Measured, at: Date): Verdict {
+  const { receipt, facts } = call;
+  // Done by an attempt that could not say so any more.
+  if (facts === null || facts.telemetryFollows !== true) return 'settled';
   const nothing = 'refused' in telemetry && telemetry.refused === 'no_samples';
   // The same numbers again, and nothing that an auditor could look at.
   if (nothing && receipt.tier !== 'degraded') return 'settled';
+  const { telemetryFollows: _, ...known } = facts;
+  const revision = {
+    completed: [],
+    catalogue_version: null,
+    grid: null,
+    reason: 'measured',
+    at: at.toISOString(),
+  } as const;
+  const next = { ...known, telemetry, revision };
   const assessment = assess(next);
-  if (assessment.ok) return { version: { current: receipt, numbers: assessment.impact, facts: next } };
-  if (assessment.reason !== 'tier_unavailable') return 'incomplete';
-  return { version: { current: receipt, numbers: unavailable(receipt, assessment.explanation), facts: next } };
+  if (assessment.ok) return { current: receipt, numbers: assessment.impact, facts: next };
+  if (receipt.tier !== 'degraded') return 'settled';
+  return { current: receipt, numbers: degradedAgain(receipt, assessment), facts: next };
 }
 
-/** From a degraded receipt: such a call never had another. */
-function unavailable(current: Receipt, explanation: string): ReceiptNumbers {
+/** Energy that was not measured then is not measured later; whatever else is missing can still come. */
+function degradedAgain(
+  current: Receipt,
+  { reason, explanation }: { readonly reason: NotAssessed; readonly explanation: string },
+): ReceiptNumbers {
   const { id, object, version, supersedes, created_at, request_id, status, requested_tier, ...rest } = current;
   const { model, provider, region, usage_source, ...numbers } = rest;
-  return { ...numbers, degraded_reason: 'tier_unavailable', explanation, recalculable: false };
+  const recalculable = reason !== 'tier_unavailable' && reason !== 'usage_missing';
+  return { ...numbers, degraded_reason: reason, explanation, recalculable };
 }

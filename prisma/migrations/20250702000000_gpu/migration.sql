@@ -8,9 +8,7 @@ CREATE TABLE "gpu_measurements" (
   "created_at" TIMESTAMPTZ(3) NOT NULL,
   "deployment" TEXT NOT NULL,
   "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  "attempts" INTEGER NOT NULL DEFAULT 0 CHECK ("attempts" >= 0),
-  -- What was read, while a receipt cannot be made of it yet.
-  "telemetry" JSON
+  "attempts" INTEGER NOT NULL DEFAULT 0 CHECK ("attempts" >= 0)
 );
 CREATE INDEX "gpu_measurements_due_at_idx" ON "gpu_measurements" ("due_at");
 
