@@ -9,6 +9,8 @@ export interface Call {
   readonly stream?: boolean;
   /** Default: the model of the endpoint. */
   readonly model?: string;
+  /** Pins the call. */
+  readonly region?: string;
   /** `x-sim-*`: how the simulated provider answers. Default: as fast as it can. */
   readonly sim?: Readonly<Record<string, string>>;
   /** Told after each piece of the body, with the text so far. */
@@ -48,7 +50,14 @@ const bodies = {
 export function clientOf(stack: Pick<Stack, 'publicUrl' | 'simulatorUrl' | 'keys'>): Client {
   const post =
     (path: string, body: object) =>
-    async ({ key = stack.keys.enterprise, stream = false, model, sim = {}, onText }: Call = {}): Promise<Reply> => {
+    async ({
+      key = stack.keys.enterprise,
+      stream = false,
+      model,
+      region,
+      sim = {},
+      onText,
+    }: Call = {}): Promise<Reply> => {
       const response = await fetch(`${stack.publicUrl}/v1/${path}`, {
         method: 'POST',
         headers: {
@@ -57,7 +66,12 @@ export function clientOf(stack: Pick<Stack, 'publicUrl' | 'simulatorUrl' | 'keys
           'x-sim-tokens-per-second': '0',
           ...sim,
         },
-        body: JSON.stringify({ ...body, ...(model !== undefined && { model }), ...(stream && { stream }) }),
+        body: JSON.stringify({
+          ...body,
+          ...(model !== undefined && { model }),
+          ...(region !== undefined && { gw: { region } }),
+          ...(stream && { stream }),
+        }),
       });
       return read(response, onText);
     };
@@ -108,7 +122,7 @@ function eventsOf(text: string): unknown[] {
 }
 
 const replyShape = z.looseObject({
-  gw: z.unknown(),
+  gw: z.unknown().optional(),
   choices: z
     .array(
       z.looseObject({
