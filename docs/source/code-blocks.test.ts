@@ -1,0 +1,76 @@
+/** No code in the documentation that nothing runs: a block is settings that the services accept, or it is listed here. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { readSettings } from '@gw/contract/internal/environment';
+import { readGpuSettings } from '@gw/control-plane/gpu/config';
+import { readGridSettings } from '@gw/control-plane/grid/config';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+const docs = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' });
+const pages = ['README.md', 'ARCHITECTURE.md', 'methodology/README.md', 'methodology/worked-example.md'].concat(
+  docs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
+);
+
+/** How each block begins, and the test that runs it. */
+const run: Readonly<Record<string, string>> = {
+  './gw up ': 'test/cli/commands.test.ts',
+  'export GW_KEY=': 'test/cli/readme.test.ts',
+  "import OpenAI from 'openai'": 'test/cli/readme.test.ts',
+  'import os\nfrom openai import OpenAI': 'test/cli/readme.test.ts',
+  "import { assess, type CallFacts } from '@gw/methodology/assess'": 'methodology/package.test.ts',
+  'python3 docs/examples/recompute.py docs': 'docs/source/recompute.test.ts',
+  "import { readFileSync } from 'node:fs'": 'docs/source/recompute.test.ts',
+  'curl -sS -H "Authorization: Bearer $GW_KEY" "http://127.0.0.1:8080/v1/gw/lineage/': 'test/docs/examples.test.ts',
+};
+
+const blocks = pages.flatMap((page) => {
+  const text = readFileSync(new URL(page, root), 'utf8');
+  return [...text.matchAll(/^```(sh|bash|js|ts|python|py)\n([\s\S]*?)^```/gm)].map(([, language = '', code = '']) => ({
+    page,
+    language,
+    code,
+  }));
+});
+const isSettings = (code: string): boolean => code.split('\n').every((line) => line === '' || /^GW_\w+=/.test(line));
+const settings = blocks.filter(({ code }) => isSettings(code));
+
+it('every block of code is run by a test', () => {
+  const beginnings = Object.keys(run);
+  const others = blocks.filter(({ code }) => !isSettings(code));
+  expect(others.filter(({ code }) => !beginnings.some((beginning) => code.startsWith(beginning)))).toEqual([]);
+  expect(beginnings.filter((beginning) => !others.some(({ code }) => code.startsWith(beginning)))).toEqual([]);
+  for (const file of new Set(Object.values(run)))
+    expect(readFileSync(new URL(file, root), 'utf8')).toContain('expect(');
+});
+
+/** The whole complaint about an environment. */
+function complaint(environment: Readonly<Record<string, string>>): string {
+  const reader = readSettings(environment);
+  readGridSettings(reader);
+  readGpuSettings(reader);
+  try {
+    reader.finish();
+    return '';
+  } catch (fault) {
+    return String(fault);
+  }
+}
+
+describe.each(settings)('the settings of $page', ({ code }) => {
+  const lines = code.split('\n').filter((line) => line !== '');
+  const environment = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
+
+  it('are accepted by the service that reads them', () => {
+    const said = complaint(environment);
+    // Keys of sources are named as missing, since no page shows one.
+    for (const name of Object.keys(environment)) expect(said).not.toMatch(new RegExp(`${name}\\b`));
+  });
+
+  it('are read: a nonsensical value is refused', () => {
+    for (const name of Object.keys(environment)) {
+      expect(complaint({ ...environment, [name]: '=' })).toMatch(new RegExp(`${name}\\b`));
+    }
+  });
+});
