@@ -33,13 +33,16 @@ const SSE_HEADERS = {
 /** How a reply ends: broken off and left hanging are for half a reply, or one that lacks only its end. */
 type Ending = 'complete' | 'cut' | 'stall';
 
+const stalls = ['stall-mid', 'stall-end', 'stall-energy'] as const;
+
 function endingOf({ faults }: Directives): Ending {
   if (faults.has('cut')) return 'cut';
-  return faults.has('stall-mid') || faults.has('stall-end') ? 'stall' : 'complete';
+  return stalls.some((fault) => faults.has(fault)) ? 'stall' : 'complete';
 }
 
 /** Whether all that the reply has to say is said, even if its end is never marked. */
-const isWhole = (ending: Ending, { faults }: Directives): boolean => ending === 'complete' || faults.has('stall-end');
+const isWhole = (ending: Ending, { faults }: Directives): boolean =>
+  ending === 'complete' || faults.has('stall-end') || faults.has('stall-energy');
 
 const providerHeaders = ({ faults }: Directives): Readonly<Record<string, string>> =>
   faults.has('own-headers') ? { ...PROVIDER_HEADERS, ...FORGED_HEADERS } : PROVIDER_HEADERS;

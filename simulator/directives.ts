@@ -21,6 +21,7 @@ export const faults = [
   'stall',
   'stall-mid',
   'stall-end',
+  'stall-energy',
   'cut',
   'malformed',
   'error-event',

@@ -79,6 +79,17 @@ describe('energy that cannot be right', () => {
     expect(reply.headers.get('x-energy-joules')).toMatch(/^[\d.]+, [\d.]+$/);
   });
 
+  test('a stream can stand still between its usage and its energy', async () => {
+    const reply = await chat({ 'x-sim-energy': 'neuralwatt', 'x-sim-fault': 'stall-energy' }, true);
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const piece of reply.body ?? []) {
+      text += decoder.decode(piece);
+      if (text.includes('"usage":{')) break;
+    }
+    expect(text).not.toMatch(/: energy|\[DONE\]/);
+  });
+
   test('an object is as large as it is asked to be', async () => {
     const headers = { 'x-sim-energy': 'greenpt', 'x-sim-fault': 'big-energy', 'x-sim-bytes': '1000000' };
     const text = await json(headers);

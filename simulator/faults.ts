@@ -68,6 +68,8 @@ function streamFaults(reply: StreamReply, { faults, bytes }: Directives): Stream
   if (faults.has('malformed')) stream = changeMiddle(stream, (event) => `${event.trimEnd().slice(0, -7)}\n\n`);
   if (faults.has('stall-end'))
     stream = { ...stream, tail: stream.tail.filter((event) => event.includes('"finish_reason":"')) };
+  if (faults.has('stall-energy'))
+    stream = { ...stream, tail: stream.tail.filter((event) => /"finish_reason":"|"usage":\{/.test(event)) };
   if (faults.has('no-done')) stream = { ...stream, tail: stream.tail.filter((event) => event !== DONE) };
   if (faults.has('error-event')) {
     stream = { ...stream, tokens: [...stream.tokens.slice(0, middle), ERROR_EVENT], tail: [] };

@@ -61,7 +61,7 @@ export function chooseRoute(
   }
   if (model.kind !== kindOf(request.endpoint)) return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
   const offer = offerFor(request, model, catalogue.candidates(id));
-  if (!offer.isOffered) return invalidTier(request, offer.tiers, `for \`${id}\``);
+  if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);
   return options.region === undefined
     ? freeRoute(model, offer)
     : pinnedRoute(request, model, offer, options.region, catalogue);
@@ -74,15 +74,15 @@ interface Offer {
   readonly serves: (candidate: Candidate) => boolean;
   readonly isOffered: boolean;
   /** What can be asked for in the boundary of the call. */
-  readonly tiers: readonly string[];
+  readonly tiers: () => readonly string[];
 }
 
 function offerFor({ options }: ParsedRequest, model: SnapshotModel, all: readonly Candidate[]): Offer {
   const { boundary = 'comprehensive', tier = 'auto' } = options;
   const measures = ({ deployment }: Candidate) => servesTelemetry(deployment.telemetry, boundary);
-  const tiers = ['auto', ...availableTiers(model), ...(all.some(measures) ? ['telemetry'] : [])];
+  const tiers = () => ['auto', ...availableTiers(model), ...(all.some(measures) ? ['telemetry'] : [])];
   const serves = tier === 'telemetry' ? measures : () => true;
-  return { all, serves, isOffered: tiers.includes(tier), tiers };
+  return { all, serves, isOffered: tier === 'auto' || tiers().includes(tier), tiers };
 }
 
 function invalidTier({ options }: ParsedRequest, offered: readonly string[], where: string): Routed {
@@ -111,7 +111,7 @@ function pinnedRoute(
   if (inRegion.length === 0) return invalidModel(`The model \`${model.id}\` is not offered in the region \`${code}\`.`);
   const candidate = inRegion.find(serves);
   if (!candidate) {
-    const others = tiers.filter((tier) => tier !== 'telemetry');
+    const others = tiers().filter((tier) => tier !== 'telemetry');
     return invalidTier(request, others, `for \`${model.id}\` in the region \`${code}\``);
   }
   return routed(model, true, [candidate]);

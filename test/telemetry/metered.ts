@@ -12,19 +12,27 @@ import { type Answer, eventually, get, openAi, stack } from '../sdk/gateway.ts';
 
 export interface Metered {
   readonly model: string;
+  /** Default: it chats. */
+  readonly kind?: 'chat' | 'embedding';
   /** Deployments in the order of provider preference; the region is `us-east`, then `eu-north`. */
   readonly deployments: readonly { readonly telemetry: string | null; readonly site?: string }[];
 }
 
 const regions = ['us-east', 'eu-north'] as const;
-/** 8 billion parameters, as sim-small, which answers. */
-const parameters = {
-  activeParametersMinB: 8,
-  activeParametersMaxB: 8,
-  totalParametersMinB: 8,
-  totalParametersMaxB: 8,
-  modelClass: 'small',
+/** The models of the simulator that answer, and their size. */
+const kinds = {
+  chat: { provided: 'sim-small', facts: { ...parameters(8), modelClass: 'small' } },
+  embedding: { provided: 'sim-embed', facts: { ...parameters(0.3), modelClass: 'embedding', takesTemperature: false } },
 };
+
+function parameters(billions: number) {
+  return {
+    activeParametersMinB: billions,
+    activeParametersMaxB: billions,
+    totalParametersMinB: billions,
+    totalParametersMaxB: billions,
+  };
+}
 
 export interface MeteredModels {
   remove(): Promise<void>;
@@ -34,21 +42,20 @@ export interface MeteredModels {
 export async function addModels(name: string, offered: readonly Metered[]): Promise<MeteredModels> {
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
   await removeRows(db, name);
-  for (const { model, deployments } of offered) {
-    await db.model.create({
-      data: { id: model, ownedBy: 'simulator', kind: 'chat', modalities: ['text'], ...parameters },
-    });
+  for (const { model, kind = 'chat', deployments } of offered) {
+    const { facts, provided } = kinds[kind];
+    await db.model.create({ data: { id: model, ownedBy: 'simulator', kind, modalities: ['text'], ...facts } });
     for (const [index, { telemetry, site }] of deployments.entries()) {
       const providerId = await providerOf(db, name, site);
       const regionCode = regions[index] ?? 'eu-west';
       const id = `${name}-${model}-${regionCode}`;
-      const data = { id, providerId, regionCode, models: { [model]: 'sim-small' }, pue: 1.15, telemetry };
+      const data = { id, providerId, regionCode, models: { [model]: provided }, pue: 1.15, telemetry };
       await db.deployment.create({ data });
     }
   }
-  for (const { model, deployments } of offered) {
-    for (const region of regions.slice(0, deployments.length)) await answering(model, region);
-    await answering(model);
+  for (const { model, kind = 'chat', deployments } of offered) {
+    for (const region of regions.slice(0, deployments.length)) await answering(model, kind, region);
+    await answering(model, kind);
   }
   return {
     remove: async () => {
@@ -78,15 +85,18 @@ async function removeRows(db: Database, name: string, models: readonly string[] 
   await db.model.deleteMany({ where: { id: { in: [...models] } } });
 }
 
-function answering(model: string, region?: string): Promise<true> {
-  const request = { model, messages: [{ role: 'user' as const, content: 'Hi' }], ...(region && { gw: { region } }) };
+function answering(model: string, kind: 'chat' | 'embedding', region?: string): Promise<true> {
+  const client = openAi();
+  const request = { model, ...(region && { gw: { region } }) };
+  const ask = (): Promise<unknown> =>
+    kind === 'chat'
+      ? client.chat.completions.create({ ...request, messages: [{ role: 'user', content: 'Hi' }] })
+      : client.embeddings.create({ ...request, input: 'Hi' });
   return eventually(`${model} in ${region ?? 'any region'}`, () =>
-    openAi()
-      .chat.completions.create(request)
-      .then(
-        () => true as const,
-        () => null,
-      ),
+    ask().then(
+      () => true as const,
+      () => null,
+    ),
   );
 }
 

@@ -14,6 +14,7 @@ beforeAll(async () => {
   const one = (shape: string) => ({ model: modelOf(shape), deployments: [{ telemetry: shape }] });
   models = await addModels('shapes', [
     ...shapes.map(one),
+    { model: modelOf('embedding'), kind: 'embedding', deployments: [{ telemetry: 'melious' }] },
     { model: modelOf('none'), deployments: [{ telemetry: null }] },
   ]);
 });
@@ -190,6 +191,50 @@ test('a stream that breaks off before its energy counts what was seen', async ()
     const id = response.headers.get('x-gw-receipt-id') ?? '';
     const receipt = await finishedReceipt(id);
     expect(receipt).toMatchObject({ status: 'upstream_error', tier: wanted, usage_source: 'estimated' });
+  }
+});
+
+test('a stream that breaks off after its energy counts it', async () => {
+  const faults = { 'x-sim-fault': 'cut,energy-twice', 'x-sim-tokens-per-second': '200' };
+  const asked = { model: 'greenpt', gw: { tier: 'telemetry' }, headers: { 'x-sim-energy': 'greenpt', ...faults } };
+  const request = { ...requestOf(asked), stream: true as const };
+  const { data, response } = await openAi().chat.completions.create(request, optionsOf(asked)).withResponse();
+  await expect(collect(data)).rejects.toThrow();
+  const receipt = await finishedReceipt(response.headers.get('x-gw-receipt-id') ?? '');
+  expect(receipt).toMatchObject({ status: 'upstream_error', tier: 'telemetry', usage_source: 'estimated' });
+  expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: true, source: 'greenpt' });
+});
+
+test('a provider that stands still before its energy delays the receipt, and does not keep it', async () => {
+  for (const includeUsage of [false, true]) {
+    const asked = { model: 'neuralwatt', headers: { 'x-sim-energy': 'neuralwatt', 'x-sim-fault': 'stall-energy' } };
+    const usage = includeUsage ? { stream_options: { include_usage: true } } : {};
+    const request = { ...requestOf(asked), ...usage, stream: true as const };
+    const stream = await openAi().chat.completions.create(request, optionsOf(asked));
+    let receipt: Receipt | undefined;
+    for await (const chunk of stream) {
+      receipt = additionsOf(chunk).gw;
+      // The stream itself goes on, until the provider or the client has had enough.
+      if (receipt) break;
+    }
+    expect(receipt).toMatchObject({
+      status: 'complete',
+      tier: 'parametric',
+      usage_source: 'provider',
+      completion_tokens: 25,
+    });
+    expect(receipt?.tier_reason).toContain('no measured energy');
+  }
+});
+
+test('an embedding has its energy too', async () => {
+  const request = { model: modelOf('embedding'), input: ['one text', 'and another'] };
+  for (const tier of ['auto', 'telemetry']) {
+    const options = { headers: { 'x-sim-energy': 'melious' } };
+    const receipt = receiptOf(await openAi().embeddings.create({ ...request, ...{ gw: { tier } } }, options));
+    expect(receipt).toMatchObject({ tier: 'telemetry', completion_tokens: 0 });
+    expect(Number(receipt.energy_wh)).toBeCloseTo(simulatedWh(receipt), 12);
+    expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: true, source: 'melious' });
   }
 });
 
