@@ -1,6 +1,7 @@
 /** The examples of the OpenAPI document, by the name of their schema. */
 import { examples } from './examples.ts';
 import { chatEvents, chatReply, chatRequest } from './replies.ts';
+import { usageReply } from './usage.ts';
 
 /** The chunk that carries the receipt. */
 function lastChunk(): unknown {
@@ -15,6 +16,7 @@ export function openApiExamples(): Readonly<Record<string, unknown>> {
     ChatCompletionChunk: lastChunk(),
     Receipt: examples.parametric.receipt,
     RoutingTrace: examples.parametric.trace,
+    Usage: usageReply('restated'),
     // The shortest lineage.
     ReceiptLineage: examples.proxyNarrow.lineageReply,
   };

@@ -7,6 +7,7 @@
 
 import { chatRequestSchema, chatResponseSchema } from '@gw/contract/chat';
 import { lineageStepSchema, revisionSchema } from '@gw/contract/lineage';
+import { usageSchema } from '@gw/contract/management';
 import { openApiDocument } from '@gw/contract/openapi';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
@@ -19,6 +20,7 @@ import { jsonText } from './numbers.ts';
 import { proxyClassesTable } from './proxy-classes.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
 import { chatReply, chatRequest, chatStream } from './replies.ts';
+import { usageReply } from './usage.ts';
 import { workedFacts, workedImpact, workedLineage } from './worked-example.ts';
 
 export interface Block {
@@ -81,6 +83,8 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'chat-request': () => json(chatRequest, chatRequestSchema),
   'chat-reply': () => json(chatReply(), chatResponseSchema),
   'chat-stream': () => ({ text: fenced('text', chatStream()) }),
+  'usage-issued': () => json(usageReply('issued'), usageSchema),
+  'usage-restated': () => json(usageReply('restated'), usageSchema),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
   'worked-facts': () =>
     json(

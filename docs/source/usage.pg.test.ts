@@ -1,0 +1,42 @@
+/** The usage that docs/api.md shows is what the ledger adds up with those receipts in it. */
+import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
+import type { CountedVersion } from '@gw/contract/management';
+import { type Stores, startStores } from '@gw/control-plane/fixtures-for-tests';
+import { parseEntry } from '@gw/control-plane/receipts/entry-row';
+import { insertReceipts } from '@gw/control-plane/receipts/store-batch';
+import { supersede } from '@gw/control-plane/receipts/supersede';
+import { usageOf } from '@gw/control-plane/usage/usage';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { MadeCall } from './calls.ts';
+import { examples } from './examples.ts';
+import { usageCalls, usageReply } from './usage.ts';
+
+const accountId = 'acct_demo_audit';
+let stores: Stores;
+
+function rowOf({ facts, receipt }: MadeCall) {
+  const entry: LedgerEntry = {
+    accountId,
+    keyId: 'key',
+    endpoint: '/v1/chat/completions',
+    receipt,
+    routingTrace: null,
+    facts: JSON.parse(facts),
+  };
+  const parsed = parseEntry(JSON.stringify(entry));
+  if ('poison' in parsed) throw new Error(parsed.poison);
+  return parsed.row;
+}
+
+beforeAll(async () => {
+  stores = await startStores();
+  await insertReceipts(stores.db, usageCalls.map(rowOf));
+  const { facts, receipt: numbers } = examples.restated;
+  await supersede(stores.db, [{ current: examples.asIssued.receipt, numbers, facts: JSON.parse(facts) }]);
+}, 120_000);
+afterAll(() => stores?.stop());
+
+it.each<CountedVersion>(['issued', 'restated'])('as %s', async (version) => {
+  const { data, from, to } = usageReply(version);
+  expect(await usageOf(stores.db, accountId, new Date(from), new Date(to), version)).toEqual(data);
+});
