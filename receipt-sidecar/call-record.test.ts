@@ -1,6 +1,6 @@
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
-import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { type DegradedReason, type Receipt, receiptSchema } from '@gw/contract/receipt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallRecord } from './call-record.ts';
@@ -82,11 +82,15 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
   };
   const receiptId = newReceiptId(Date.parse(at));
   const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.route };
-  const record = new CallRecord(identity, { accountId: 'a', keyId: 'k', models: null }, catalogue, ledger);
+  const reasons: (DegradedReason | null)[] = [];
+  const counts = { made: (reason: DegradedReason | null) => void reasons.push(reason), register: () => undefined };
+  const caller = { accountId: 'a', keyId: 'k', models: null };
+  const record = new CallRecord(identity, caller, catalogue, { ledger, counts });
   record.begin();
   record.answeredBy('d', 1);
   const made = record.finish({ status: 'complete', usage: { ...usage, completionTokens }, usageSource: 'provider' });
   const shown = receiptSchema.parse(JSON.parse(await made.saved));
+  expect(reasons).toEqual([shown.degraded_reason ?? null]);
   const entries = [...finished, ...kept].map((entry) => ledgerEntrySchema.parse(JSON.parse(entry)));
   return { made, shown, entries };
 }

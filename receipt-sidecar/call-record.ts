@@ -6,6 +6,7 @@
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import { type CallIdentity, makeReceipt, notStoredReceipt, type Outcome, unattendedReceipt } from './receipt.ts';
+import type { ReceiptCounts } from './receipt-counts.ts';
 import { estimatePromptTokens } from './request/estimate.ts';
 import type { Candidate } from './request/route.ts';
 import type { StreamFacts } from './response/event-stream.ts';
@@ -27,21 +28,29 @@ export type OutcomeFacts = Omit<Outcome, 'servedBy' | 'upstreamLatencyS'>;
 
 const path = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;
 
+/** Where a receipt is written down. */
+export interface Books {
+  readonly ledger: LedgerWriter;
+  readonly counts: ReceiptCounts;
+}
+
 export class CallRecord {
   readonly identity: CallIdentity;
   readonly #caller: Caller;
   readonly #catalogue: Catalogue;
   readonly #ledger: LedgerWriter;
+  readonly #counts: ReceiptCounts;
   readonly #startedAt = performance.now();
   #servedBy: Candidate | null = null;
   #attempts = 0;
   #recorded = false;
 
-  constructor(identity: CallIdentity, caller: Caller, catalogue: Catalogue, ledger: LedgerWriter) {
+  constructor(identity: CallIdentity, caller: Caller, catalogue: Catalogue, { ledger, counts }: Books) {
     this.identity = identity;
     this.#caller = caller;
     this.#catalogue = catalogue;
     this.#ledger = ledger;
+    this.#counts = counts;
   }
 
   get recorded(): boolean {
@@ -82,7 +91,11 @@ export class CallRecord {
       return receipt;
     };
     const stored = this.#ledger.finish(identity.receiptId, entry);
-    return { gw: made.receipt, routingTrace: trace, saved: stored.then((is) => (is ? made.receipt : notStored())) };
+    const saved = stored.then((is) => {
+      this.#counts.made(is ? made.reason : 'receipt_not_stored');
+      return is ? made.receipt : notStored();
+    });
+    return { gw: made.receipt, routingTrace: trace, saved };
   }
 
   /** Empty, which leaves it out, if it can not be made: the receipt does not depend on it. */

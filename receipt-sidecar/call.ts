@@ -26,6 +26,7 @@ import {
   unchanged,
 } from './messages.ts';
 import { newReceiptId } from './receipt.ts';
+import type { ReceiptCounts } from './receipt-counts.ts';
 import { headersToRemove, refusedHeaders, tooLarge } from './request/headers.ts';
 import { endpoints, type ParsedRequest, parseRequest, serialise } from './request/parse.ts';
 import { chooseRoute, type Route } from './request/route.ts';
@@ -38,6 +39,7 @@ export interface CallContext {
   readonly addresses: Addresses;
   readonly catalogue: () => Catalogue | null;
   readonly ledger: LedgerWriter;
+  readonly counts: ReceiptCounts;
   readonly ends: Ends;
   readonly now: () => number;
   /** The whole time of a JSON reply, and the time to the first byte of a stream before the next region is tried. */
@@ -111,8 +113,7 @@ export class Call implements Processor {
   }
 
   #send(request: ParsedRequest, route: Route, caller: Caller, catalogue: Catalogue): void {
-    const { ledger, now } = this.#context;
-    const nowMs = now();
+    const nowMs = this.#context.now();
     const receiptId = newReceiptId(nowMs);
     const identity = {
       receiptId,
@@ -121,7 +122,7 @@ export class Call implements Processor {
       request,
       route,
     };
-    this.#record = new CallRecord(identity, caller, catalogue, ledger);
+    this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
     const body = serialise(request, route.providerModel, route.model.takesTemperature);
     this.#call.answer({

@@ -214,6 +214,8 @@ export interface MadeReceipt {
   readonly receipt: string;
   /** The facts behind it as JSON, or `null`. */
   readonly facts: string;
+  /** Null if it has numbers. */
+  readonly reason: DegradedReason | null;
 }
 
 /** The finished receipt and the facts behind it. Never throws. */
@@ -222,7 +224,7 @@ export function makeReceipt(call: CallIdentity, outcome: Outcome): MadeReceipt {
   let facts = noFacts;
   const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
     const details = { hasFacts: facts !== noFacts, ...(explanation !== undefined && { explanation }) };
-    return { receipt: degraded(call, outcome, reason, details), facts };
+    return { receipt: degraded(call, outcome, reason, details), facts, reason };
   };
   try {
     const { servedBy, unmeasured } = outcome;
@@ -233,7 +235,7 @@ export function makeReceipt(call: CallIdentity, outcome: Outcome): MadeReceipt {
     const assessment = assess(known);
     if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
     const tail: ReceiptTail = assessment.impact;
-    return { receipt: join(receiptHead(call, outcome), JSON.stringify(tail)), facts };
+    return { receipt: join(receiptHead(call, outcome), JSON.stringify(tail)), facts, reason: null };
   } catch {
     return degradedBy('calculator_fault');
   }

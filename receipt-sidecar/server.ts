@@ -11,6 +11,7 @@ import type { Config } from './config.ts';
 import { openEnds, redisEnds } from './ends.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
+import { createReceiptCounts } from './receipt-counts.ts';
 import { holdCatalogue } from './snapshot.ts';
 
 /** How long the access log may take to say how a call ended. */
@@ -34,11 +35,13 @@ export async function startSidecar(config: Config) {
     log,
   });
   const ledger = openLedgerWriter({ redis, spool, now: Date.now, log });
+  const counts = createReceiptCounts(ledger.counts);
   const ends = openEnds(endsWaitMs, redisEnds(redis));
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,
     ledger,
+    counts,
     ends,
     now: Date.now,
     upstreamTimeoutS: config.upstreamTimeoutS,
@@ -53,11 +56,12 @@ export async function startSidecar(config: Config) {
       log.error({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'a call failed'),
     config.internalTls,
   );
+  const report = () => ({
+    ok: catalogue.current() !== null,
+    details: { catalogue: catalogue.current() !== null, redis: redis.status === 'ready' },
+  });
   const health = config.healthListen
-    ? await serveHealth('receipt-sidecar', config.healthListen, () => ({
-        ok: catalogue.current() !== null,
-        details: { catalogue: catalogue.current() !== null, redis: redis.status === 'ready' },
-      }))
+    ? await serveHealth('receipt-sidecar', config.healthListen, report, counts.register)
     : null;
   log.info({ listen: config.listen }, 'ready');
 

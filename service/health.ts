@@ -1,5 +1,6 @@
 /** `GET /healthz` and `GET /metrics` of a service: for the monitoring system, not for clients. */
 import { createServer } from 'node:http';
+import type { Registry } from 'prom-client';
 import { serviceMetrics } from './metrics.ts';
 
 export interface HealthReport {
@@ -15,11 +16,17 @@ export interface HealthEndpoint {
 
 /**
  * Listens on `host:port`. Health: 200 when the service can do its work, 503 otherwise, both with the details. Metrics: in
- * Prometheus' text format.
+ * Prometheus' text format; `register` adds those of the service itself.
  */
-export async function serveHealth(part: string, listen: string, report: () => HealthReport): Promise<HealthEndpoint> {
+export async function serveHealth(
+  part: string,
+  listen: string,
+  report: () => HealthReport,
+  register: (registry: Registry) => void = () => undefined,
+): Promise<HealthEndpoint> {
   const colon = listen.lastIndexOf(':');
   const metrics = serviceMetrics(part, () => report().details);
+  register(metrics);
   const server = createServer((request, response) => {
     if (request.method === 'GET' && request.url === '/metrics') {
       metrics.metrics().then(

@@ -93,7 +93,7 @@ describe.each([false, true])('stream: %s', (stream) => {
       const reply = await gateway.client.chat({ ...call, stream });
       const receipt = expectDegradedBy(reply, reason, recalculable);
       expect(reply.content).toMatch(/\w/);
-    expect(reply.content).toBe(plain.content);
+      expect(reply.content).toBe(plain.content);
       expect(receipt.prompt_tokens).toBe(reason === 'usage_missing' ? null : plain.receipt?.prompt_tokens);
       const { client } = gateway;
       expect((await client.get(`/v1/gw/receipts/${receipt.id}?version=1`)).json).toEqual(receipt);
@@ -101,6 +101,17 @@ describe.each([false, true])('stream: %s', (stream) => {
       expect(lineage).toMatchObject({ status: 200, json: { lineage: null, explanation: receipt.explanation } });
     },
   );
+});
+
+test('the monitoring system is told how many receipts there are of each reason', async () => {
+  const reply = await fetch(`${gateway.stack.healthUrls['receipt-sidecar']}/metrics`);
+  const text = await reply.text();
+  const count = (reason: string): number =>
+    Number(new RegExp(`^gw_receipts_total\\{degraded_reason="${reason}",.*\\} (\\d+)$`, 'm').exec(text)?.[1]);
+  expect(count('none')).toBeGreaterThan(0);
+  expect(count('model_parameters_unknown')).toBeGreaterThanOrEqual(2);
+  expect(count('sidecar_unavailable')).toBe(0);
+  expect(text).toMatch(/^gw_receipts_kept\{.*\} 0$/m);
 });
 
 function expectEstimate(reply: Reply): void {

@@ -1,0 +1,46 @@
+/** What the monitoring system reads of the receipts that this sidecar makes. */
+import { type DegradedReason, degradedReasons } from '@gw/contract/receipt';
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+export interface ReceiptCounts {
+  /** `reason`: null for one with numbers. */
+  made(reason: DegradedReason | null): void;
+  /** Adds the metrics to those of the service. */
+  register(registry: Registry): void;
+}
+
+/** `unstored`: what no store has taken yet, and what was lost. */
+export function createReceiptCounts(unstored: () => { readonly kept: number; readonly lost: number }): ReceiptCounts {
+  const receipts = new Counter({
+    name: 'gw_receipts_total',
+    help: 'Receipts made here, by the reason of degraded ones; "none" are those with numbers',
+    labelNames: ['degraded_reason'],
+    registers: [],
+  });
+  // Known from the start, so that the first one is an increase.
+  const of = new Map<DegradedReason | null, { inc(): void }>();
+  for (const reason of [null, ...degradedReasons])
+    of.set(reason, receipts.labels({ degraded_reason: reason ?? 'none' }));
+  const kept = new Gauge({
+    name: 'gw_receipts_kept',
+    help: 'Receipts in memory because neither Redis nor the spool takes them',
+    registers: [],
+    collect() {
+      this.set(unstored().kept);
+    },
+  });
+  const lost = new Gauge({
+    name: 'gw_receipts_lost_total',
+    help: 'Receipts that no store took and memory had no room for',
+    registers: [],
+    collect() {
+      this.set(unstored().lost);
+    },
+  });
+  return {
+    made: (reason) => of.get(reason)?.inc(),
+    register: (registry) => {
+      for (const metric of [receipts, kept, lost]) registry.registerMetric(metric);
+    },
+  };
+}
