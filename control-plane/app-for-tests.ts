@@ -3,6 +3,7 @@ import { annualReading } from '@gw/methodology/grid-annual';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { buildInternalApp } from './app.ts';
 import { createCatalogueKeeper } from './catalogue/keeper.ts';
+import type { Context } from './context.ts';
 import { addresses, type entryOf, type Stores, silentLog, startStores } from './fixtures-for-tests.ts';
 import { buildOperatorApp } from './operator-app.ts';
 import { parseEntry } from './receipts/entry-row.ts';
@@ -24,6 +25,7 @@ export const identified = (changes: Headers = {}): Headers => ({
 });
 
 export interface TestApp {
+  readonly context: Context;
   readonly stores: Stores;
   readonly app: FastifyInstance;
   readonly operator: FastifyInstance;
@@ -46,6 +48,7 @@ export async function startTestApp(now: () => Date = () => new Date()): Promise<
   const app = buildInternalApp(context, { internalToken, writer, credentials: new Map() });
   const operator = buildOperatorApp(context);
   return {
+    context,
     stores,
     app,
     operator,

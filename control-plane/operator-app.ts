@@ -7,7 +7,9 @@ import cookies from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
 import { guardRoutes } from './access/guard.ts';
 import { identify } from './access/identify.ts';
+import { operatorRoutes } from './access/operator-routes.ts';
 import { type AccessServices, openAccess } from './access/services.ts';
+import { sessionRoutes } from './access/session-routes.ts';
 import { bareApp } from './bare-app.ts';
 import type { Context } from './context.ts';
 import { healthRoute } from './health.ts';
@@ -27,5 +29,7 @@ export function buildOperatorApp(context: Context, access: AccessServices = open
     addresses: context.addresses,
   });
   healthRoute(app, context, 'detailed');
+  sessionRoutes(app, context, access);
+  operatorRoutes(app, context, access);
   return app;
 }

@@ -56,3 +56,12 @@ export const notFound = (kind: string, message = `There is no such ${kind.replac
   message,
   param: null,
 });
+
+/** What a change comes to: done, or refused with nothing changed. */
+export type Outcome<T> = { readonly done: T } | Refusal;
+
+export interface Refusal {
+  readonly refused: ApiError;
+  /** Whole seconds, at least 1, where waiting helps. */
+  readonly retryAfterS?: number;
+}

@@ -1,0 +1,54 @@
+/** People who log in on the operator listener, for tests. */
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import type { Context } from '../context.ts';
+import { type OperatorRole, operatorRoles } from './principal.ts';
+import { hashToken, makeOperatorToken } from './token-hash.ts';
+
+/** Makes one operator per role, and returns their tokens. Each is called `op_<role>`. */
+export async function seedOperators({ db }: Pick<Context, 'db'>): Promise<Record<OperatorRole, string>> {
+  const tokens = { viewer: makeOperatorToken(), support: makeOperatorToken(), admin: makeOperatorToken() };
+  for (const role of operatorRoles) {
+    const operatorId = `op_${role}`;
+    await db.operator.create({ data: { id: operatorId, name: `The ${role}`, email: `${role}@ops.example`, role } });
+    const data = { id: `optk_${role}`, operatorId, name: 'test', createdAt: new Date(0) };
+    await db.operatorToken.create({ data: { ...data, tokenHash: hashToken(tokens[role]) } });
+  }
+  return tokens;
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A call with an operator token. */
+export const withToken =
+  (app: FastifyInstance, token: string) =>
+  (method: Method, url: string, payload?: object): Promise<LightMyRequestResponse> =>
+    app.inject({ method, url, headers: { authorization: `Bearer ${token}` }, ...(payload ? { payload } : {}) });
+
+/** A browser of one person: keeps the cookie, and sends what a page of the same origin sends. */
+export class Browser {
+  readonly #app: FastifyInstance;
+  readonly #address: string;
+  cookie: string | null = null;
+
+  constructor(app: FastifyInstance, address = '192.0.2.1') {
+    this.#app = app;
+    this.#address = address;
+  }
+
+  async call(method: Method, url: string, payload?: object): Promise<LightMyRequestResponse> {
+    const reply = await this.#app.inject({
+      method,
+      url,
+      remoteAddress: this.#address,
+      headers: { 'x-gw-csrf': '1', ...(this.cookie === null ? {} : { cookie: this.cookie }) },
+      ...(payload ? { payload } : {}),
+    });
+    const [set] = [reply.headers['set-cookie']].flat();
+    if (set !== undefined) this.cookie = /Expires=Thu, 01 Jan 1970/.test(set) ? null : (set.split(';', 1)[0] ?? null);
+    return reply;
+  }
+
+  logIn(email: string, credential: string, as = 'operator'): Promise<LightMyRequestResponse> {
+    return this.call('POST', '/session', { email, credential, as });
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Slows down guessing at credentials.
+ *
+ * Invariant: after some free failures each further attempt has to wait twice as long as the one before, per address and
+ * per person, counted over all instances. Nobody is ever locked out: the wait for a person is at most 30 s, and at an
+ * address from which the person has logged in before, strangers can not cause any.
+ *
+ * While Redis is away each instance counts by itself, from zero: logging in stays possible, and a guesser gains at most
+ * the free attempts once per instance.
+ */
+import { createHash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import type { Redis } from 'ioredis';
+import { admitScript, succeededScript } from './attempts.lua.ts';
+import { LocalAttempts } from './local-attempts.ts';
+
+export interface Pace {
+  /** Failures that cost nothing. */
+  readonly free: number;
+  readonly longestWaitMs: number;
+}
+
+/** Many people may share an address. */
+export const addressPace: Pace = { free: 10, longestWaitMs: 15 * 60_000 };
+export const subjectPace: Pace = { free: 5, longestWaitMs: 30_000 };
+export const counterLivesMs = 3_600_000;
+const addressKnownMs = 30 * 86_400_000;
+
+export interface Attempt {
+  /** Of the person as given: kind and e-mail; it need not exist. */
+  readonly subject: string;
+  readonly address: string;
+}
+
+export interface Attempts {
+  /** Milliseconds until an attempt is heard; 0: this one is, and counts as failed until `succeeded` is told. */
+  admit(attempt: Attempt): Promise<number>;
+  succeeded(attempt: Attempt): Promise<void>;
+}
+
+export function openAttempts(redis: Redis, now: () => Date): Attempts {
+  const local = new LocalAttempts(now);
+  return {
+    admit: async (attempt) => {
+      const { free, longestWaitMs } = addressPace;
+      const paces = [free, longestWaitMs, subjectPace.free, subjectPace.longestWaitMs];
+      try {
+        const wait = await redis.eval(admitScript, 3, ...keysOf(attempt), now().getTime(), ...paces, counterLivesMs);
+        return Number(wait);
+      } catch {
+        return local.admit(keysOf(attempt));
+      }
+    },
+    succeeded: async (attempt) => {
+      local.succeeded(keysOf(attempt));
+      // Lost, it leaves one failure too many behind; the login has succeeded all the same.
+      await redis.eval(succeededScript, 3, ...keysOf(attempt), addressKnownMs).catch(() => {});
+    },
+  };
+}
+
+export type CounterKeys = readonly [address: string, subject: string, pair: string];
+
+/** One hash tag, as one script counts them together. E-mails and addresses are personal: Redis gets their hashes. */
+function keysOf({ subject, address }: Attempt): CounterKeys {
+  const network = networkOf(address);
+  const key = (kind: string, text: string): string =>
+    `gw:{login}:${kind}:${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
+  return [key('address', network), key('subject', subject), key('pair', `${network} ${subject}`)];
+}
+
+/** A subscriber of IPv6 has a whole /64 to himself. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+  const [head = '', tail] = (address.split('%', 1)[0] ?? '').split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups = tail === undefined ? first : [...first, ...Array(8 - first.length - last.length).fill('0'), ...last];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

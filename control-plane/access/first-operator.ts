@@ -1,0 +1,40 @@
+/**
+ * The first operator, who makes all others.
+ *
+ * Invariant: made only while there is no operator at all, so that neither a credential nor a token that was taken away
+ * comes back with the next start.
+ */
+import type { Actor } from '@gw/contract/internal/audit-chain';
+import { appendAudit } from '../audit/append.ts';
+import type { Context } from '../context.ts';
+import type { FirstOperator } from './config.ts';
+import type { Credentials } from './credential.ts';
+import { lockOperators } from './operators.ts';
+import { hashToken } from './token-hash.ts';
+
+const actor: Actor = { kind: 'system', id: 'first-operator', name: null };
+const operator = { id: 'op_first', name: 'First operator', email: 'admin@localhost', role: 'admin' } as const;
+
+/** False: there is an operator already. */
+export async function makeFirstOperator(
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  credentials: Credentials,
+  { credential, token }: FirstOperator,
+): Promise<boolean> {
+  if ((await db.operator.count()) > 0) return false;
+  const credentialHash = await credentials.hash(credential);
+  return db.$transaction(async (tx) => {
+    await lockOperators(tx);
+    if ((await tx.operator.count()) > 0) return false;
+    const at = now();
+    await tx.operator.create({ data: { ...operator, credentialHash, createdAt: at } });
+    if (token !== null)
+      await tx.operatorToken.create({
+        data: { id: 'optk_first', operatorId: operator.id, name: 'first', tokenHash: hashToken(token), createdAt: at },
+      });
+    const { id, ...after } = operator;
+    const target = `operator:${id}`;
+    await appendAudit(tx, at, { accountId: null, actor, action: 'operator.created', target, requestId: null, after });
+    return true;
+  });
+}

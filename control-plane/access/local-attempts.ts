@@ -1,0 +1,55 @@
+/** Counts attempts to log in while Redis is away, by the same rule as the script and in bounded memory. */
+import { addressPace, type CounterKeys, counterLivesMs, type Pace, subjectPace } from './attempts.ts';
+
+interface Counter {
+  failures: number;
+  /** When the next attempt is heard, and when the last one was, ms. */
+  next: number;
+  last: number;
+}
+
+const maxCounters = 10_000;
+
+export class LocalAttempts {
+  readonly #counters = new Map<string, Counter>();
+  readonly #now: () => Date;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  admit([address, subject]: CounterKeys): number {
+    const now = this.#now().getTime();
+    const paced = [
+      [this.#find(address, now), addressPace],
+      [this.#find(subject, now), subjectPace],
+    ] as const;
+    const wait = Math.max(0, ...paced.map(([counter]) => counter.next - now));
+    if (wait > 0) return wait;
+    for (const [counter, pace] of paced) fail(counter, pace, now);
+    return 0;
+  }
+
+  succeeded([address, subject]: CounterKeys): void {
+    this.#counters.delete(subject);
+    const counter = this.#counters.get(address);
+    if (counter) counter.failures = Math.max(0, counter.failures - 1);
+  }
+
+  #find(key: string, now: number): Counter {
+    const found = this.#counters.get(key);
+    const counter = found && now - found.last < counterLivesMs ? found : { failures: 0, next: 0, last: now };
+    // The least recently used comes first, and goes first.
+    this.#counters.delete(key);
+    this.#counters.set(key, counter);
+    if (this.#counters.size > maxCounters) this.#counters.delete(this.#counters.keys().next().value ?? '');
+    return counter;
+  }
+}
+
+function fail(counter: Counter, { free, longestWaitMs }: Pace, now: number): void {
+  counter.failures += 1;
+  const over = counter.failures - free;
+  counter.next = now + (over > 0 ? Math.min(longestWaitMs, 1000 * 2 ** Math.min(30, over - 1)) : 0);
+  counter.last = now;
+}

@@ -1,0 +1,141 @@
+/**
+ * Logs people in by e-mail and credential.
+ *
+ * Invariant: an unknown person, a disabled one and a wrong credential get the same answer after the same work. The
+ * session is made only if the person is still enabled with the very credential that was verified.
+ */
+import type { Prisma } from '@gw/prisma/client';
+import { appendAudit } from '../audit/append.ts';
+import type { Context } from '../context.ts';
+import type { Principal } from './principal.ts';
+import { loginFailed, type Outcome, type Refusal, tooManyLogins } from './refusals.ts';
+import type { AccessServices } from './services.ts';
+import { endSessionsOf, startSession } from './sessions.ts';
+
+type Tx = Prisma.TransactionClient;
+
+export interface LoginRequest {
+  readonly kind: Principal['kind'];
+  readonly email: string;
+  readonly credential: string;
+  readonly address: string;
+  readonly requestId: string;
+}
+
+export interface LoggedIn {
+  readonly token: string;
+  readonly principal: Principal;
+}
+
+interface Found {
+  readonly principal: Principal;
+  /** Null: cannot log in by credential. */
+  readonly credentialHash: string | null;
+  readonly disabled: boolean;
+}
+
+type Verified = { readonly found: Found; readonly stored: string; readonly outdated: boolean };
+
+export async function logIn(context: Context, access: AccessServices, login: LoginRequest): Promise<Outcome<LoggedIn>> {
+  const verified = await verify(context, access, login);
+  if ('refused' in verified) return verified;
+  const { found, stored, outdated } = verified.done;
+  const credentialHash = outdated ? await access.credentials.hash(login.credential) : stored;
+  const now = context.now();
+  const token = await context.db.$transaction(async (tx) => {
+    if (!(await replaceCredential(tx, found.principal, stored, credentialHash))) return null;
+    await auditPerson(tx, found.principal, { action: 'session.started', at: now, requestId: login.requestId });
+    return startSession(tx, found.principal, now);
+  });
+  return token === null ? { refused: loginFailed() } : { done: { token, principal: found.principal } };
+}
+
+/** Ends every session of the person: whoever knew the old credential has to go too. */
+export async function changeCredential(
+  context: Context,
+  access: AccessServices,
+  login: LoginRequest,
+  next: string,
+): Promise<Outcome<null>> {
+  const verified = await verify(context, access, login);
+  if ('refused' in verified) return verified;
+  const { found, stored } = verified.done;
+  const credentialHash = await access.credentials.hash(next);
+  const changed = await context.db.$transaction(async (tx) => {
+    if (!(await replaceCredential(tx, found.principal, stored, credentialHash))) return false;
+    const ended = await endSessionsOf(tx, found.principal);
+    const after = { sessions_ended: ended };
+    const fact = {
+      action: `${found.principal.kind}.credential_changed`,
+      at: context.now(),
+      requestId: login.requestId,
+    };
+    await auditPerson(tx, found.principal, { ...fact, after });
+    return true;
+  });
+  return changed ? { done: null } : { refused: loginFailed() };
+}
+
+/** Writes what a person did with the own login, in the chain of the own account. */
+export function auditPerson(
+  tx: Tx,
+  principal: Principal,
+  { at, ...fact }: { action: string; at: Date; requestId: string; after?: unknown },
+): Promise<unknown> {
+  const { kind, id, name } = principal;
+  const accountId = principal.kind === 'operator' ? null : principal.accountId;
+  return appendAudit(tx, at, { ...fact, accountId, actor: { kind, id, name }, target: `${kind}:${id}` });
+}
+
+async function verify(
+  { db }: Context,
+  { attempts, credentials, failedLogins }: AccessServices,
+  { kind, email, credential, address }: LoginRequest,
+): Promise<Outcome<Verified>> {
+  const attempt = { subject: `${kind} ${email}`, address };
+  const waitMs = await attempts.admit(attempt);
+  if (waitMs > 0) return slowDown(waitMs);
+  const found = await findByEmail(db, kind, email);
+  const stored = found === null || found.disabled ? null : found.credentialHash;
+  const verdict = await credentials.verify(stored, credential);
+  if (verdict === 'busy') return slowDown(1000);
+  if (verdict === 'wrong' || found === null || stored === null) {
+    failedLogins.note(found && { ...found.principal, accountId: accountOf(found.principal) }, address);
+    return { refused: loginFailed() };
+  }
+  await attempts.succeeded(attempt);
+  return { done: { found, stored, outdated: verdict === 'outdated' } };
+}
+
+function slowDown(waitMs: number): Refusal {
+  const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
+  return { refused: tooManyLogins(retryAfterS), retryAfterS };
+}
+
+const accountOf = (principal: Principal): string | null =>
+  principal.kind === 'organisation_admin' ? principal.accountId : null;
+
+async function findByEmail(db: Context['db'], kind: Principal['kind'], email: string): Promise<Found | null> {
+  const where = { email };
+  const operator = kind === 'operator' ? await db.operator.findUnique({ where }) : null;
+  const admin = kind === 'organisation_admin' ? await db.organisationAdmin.findUnique({ where }) : null;
+  const row = operator ?? admin;
+  if (row === null) return null;
+  const { id, name, credentialHash } = row;
+  const principal: Principal =
+    'role' in row
+      ? { kind: 'operator', id, name, role: row.role }
+      : { kind: 'organisation_admin', id, name, accountId: row.accountId };
+  return { principal, credentialHash, disabled: row.disabledAt !== null };
+}
+
+/** False if it is no longer the one that was verified, or the person was disabled. */
+async function replaceCredential(tx: Tx, { kind, id }: Principal, stored: string, next: string): Promise<boolean> {
+  const where = { id, credentialHash: stored, disabledAt: null };
+  const data = { credentialHash: next };
+  const { count } =
+    kind === 'operator'
+      ? await tx.operator.updateMany({ where, data })
+      : await tx.organisationAdmin.updateMany({ where, data });
+  return count === 1;
+}

@@ -1,0 +1,80 @@
+/** `/operator/v1/operators`: the platform team looks after itself. */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import { answer, changeOf } from './change.ts';
+import { createToken, listTokens, revokeToken } from './operator-tokens.ts';
+import { openOperators } from './operators.ts';
+import { operatorRoles } from './principal.ts';
+import type { AccessServices } from './services.ts';
+
+/** One line of text, as it is shown in lists and in the audit log. */
+export const nameSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .regex(/^[^\p{Cc}]*$/u, 'must be one line of text');
+/** Compared in small letters, so that one person has one login. */
+export const emailSchema = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .pipe(z.email().or(z.literal('admin@localhost')));
+
+const viewer = { access: { kind: 'operator', role: 'viewer' } } as const;
+const admin = { access: { kind: 'operator', role: 'admin' } } as const;
+const params = z.object({ id: z.string() });
+const createBody = z.strictObject({ name: nameSchema, email: emailSchema, role: z.enum(operatorRoles) });
+const updateBody = z.strictObject({ name: nameSchema.exactOptional(), role: z.enum(operatorRoles).exactOptional() });
+const tokenBody = z.strictObject({ name: nameSchema, days: z.int().min(1).max(365).default(90) });
+
+export function operatorRoutes(base: FastifyInstance, context: Context, { credentials }: AccessServices): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const operators = openOperators(context, credentials);
+  const path = '/operator/v1/operators';
+
+  app.get(path, { config: viewer }, async () => ({ object: 'list', data: await operators.list() }));
+
+  app.post(path, { config: admin, schema: { body: createBody } }, async (request, reply) =>
+    answer(reply, await operators.create(changeOf(request, context), request.body), context),
+  );
+
+  app.patch(`${path}/:id`, { config: admin, schema: { params, body: updateBody } }, async (request, reply) =>
+    answer(reply, await operators.update(changeOf(request, context), request.params.id, request.body), context),
+  );
+
+  for (const [verb, enabled] of [
+    ['disable', false],
+    ['enable', true],
+  ] as const)
+    app.post(`${path}/:id/${verb}`, { config: admin, schema: { params } }, async (request, reply) =>
+      answer(reply, await operators.setEnabled(changeOf(request, context), request.params.id, enabled), context),
+    );
+
+  app.post(`${path}/:id/reset-credential`, { config: admin, schema: { params } }, async (request, reply) =>
+    answer(reply, await operators.resetCredential(changeOf(request, context), request.params.id), context),
+  );
+
+  app.get(`${path}/:id/tokens`, { config: admin, schema: { params } }, async (request) => ({
+    object: 'list',
+    data: await listTokens(context, request.params.id),
+  }));
+
+  app.post(`${path}/:id/tokens`, { config: admin, schema: { params, body: tokenBody } }, async (request, reply) => {
+    const wanted = { ...request.body, operatorId: request.params.id };
+    return answer(reply, await createToken(context, changeOf(request, context), wanted), context);
+  });
+
+  const tokenParams = params.extend({ token_id: z.string() });
+  app.delete(
+    `${path}/:id/tokens/:token_id`,
+    { config: admin, schema: { params: tokenParams } },
+    async (request, reply) => {
+      const { id, token_id: tokenId } = request.params;
+      return answer(reply, await revokeToken(context, changeOf(request, context), id, tokenId), context);
+    },
+  );
+}
