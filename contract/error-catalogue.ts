@@ -124,6 +124,18 @@ export const errorCatalogue = define({
     message: 'There is no such key.',
     action: FIX_REQUEST,
   },
+  key_is_revoked: {
+    type: 'validation_error',
+    status: 400,
+    message: 'This key is revoked. Restore it first, or issue a new one.',
+    action: FIX_REQUEST,
+  },
+  too_many_keys: {
+    type: 'validation_error',
+    status: 400,
+    message: 'The account holds as many keys as it may. Revoked keys count for 90 days.',
+    action: 'Do not retry. Contact the operator.',
+  },
   key_not_restorable: {
     type: 'validation_error',
     status: 400,

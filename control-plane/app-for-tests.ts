@@ -1,14 +1,19 @@
 /** The applications of the control plane on real stores, and calls as Envoy forwards them. */
+import { randomBytes } from 'node:crypto';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { buildInternalApp } from './app.ts';
 import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import type { Context } from './context.ts';
 import { addresses, type entryOf, type Stores, silentLog, startStores } from './fixtures-for-tests.ts';
+import { createKeys } from './keys/keys.ts';
 import { buildOperatorApp } from './operator-app.ts';
 import { parseEntry } from './receipts/entry-row.ts';
 import { insertReceipts } from './receipts/store-batch.ts';
 import { createVersionCounts } from './receipts/version-counts.ts';
+
+/** With which the app hashes the keys that it issues. */
+export const testPepper = Buffer.alloc(32, 7);
 
 export const internalToken = 'a-token-of-the-tests-that-is-long-enough';
 
@@ -42,7 +47,10 @@ export async function startTestApp(now: () => Date = () => new Date()): Promise<
   const { db, redis } = stores;
   const catalogue = createCatalogueKeeper({ db, redis, annualReading, now, log: silentLog });
   await catalogue.refresh();
-  const context = { db, redis, log: silentLog, addresses, now, catalogue, versionCounts: createVersionCounts(db) };
+  const pepper = { version: 1, secret: testPepper };
+  const keys = createKeys({ db, redis, log: silentLog, now, pepper, random: randomBytes });
+  const versionCounts = createVersionCounts(db);
+  const context = { db, redis, log: silentLog, addresses, now, catalogue, keys, versionCounts };
   const none = (): object[] => [];
   const writer = { clusterResources: none, listenerResources: none, secretResources: none };
   const app = buildInternalApp(context, { internalToken, writer, credentials: new Map() });

@@ -2,11 +2,13 @@
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { openApiDocument } from '@gw/contract/openapi';
 import type { FastifyInstance } from 'fastify';
+import { auditRoutes } from './audit/routes.ts';
 import { bareApp } from './bare-app.ts';
 import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Context } from './context.ts';
 import { healthRoute } from './health.ts';
 import { demandToken } from './identity.ts';
+import { keyRoutes } from './keys/routes.ts';
 import { receiptRoutes } from './receipts/routes.ts';
 import { sendJson } from './replies.ts';
 import { usageRoutes } from './usage/routes.ts';
@@ -28,6 +30,8 @@ export function buildInternalApp(context: Context, options: InternalOptions): Fa
   catalogueRoutes(app, context);
   receiptRoutes(app, context);
   usageRoutes(app, context);
+  auditRoutes(app, context);
+  keyRoutes(app, context);
   xdsRoutes(app, context, options);
   return app;
 }

@@ -7,6 +7,7 @@ import {
   readInternalToken,
   readSettings,
 } from '@gw/contract/internal/environment';
+import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import { type GpuSettings, readGpuSettings } from './gpu/config.ts';
 import { type GridSettings, readGridSettings } from './grid/config.ts';
 
@@ -20,6 +21,8 @@ export interface Config {
   readonly internalToken: string;
   /** For the internal listener on `host:port`; null: plain. */
   readonly internalTls: InternalTls | null;
+  /** For the hashes of keys; the same as those of ext-authz. */
+  readonly peppers: Peppers;
   /** Provider credentials by reference: `GW_CREDENTIAL_<REF>`. */
   readonly credentials: ReadonlyMap<string, string>;
   /** Sources of live carbon intensity; none by default. */
@@ -41,6 +44,7 @@ export function loadConfig(environment: Environment): Config {
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),
+    peppers: readPeppers(settings),
     credentials: readCredentials(environment),
     grid: readGridSettings(settings),
     gpu: readGpuSettings(settings),

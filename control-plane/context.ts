@@ -4,6 +4,7 @@ import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import type { CatalogueView } from './catalogue/keeper.ts';
+import type { Keys } from './keys/keys.ts';
 import type { VersionCounts } from './receipts/version-counts.ts';
 
 export interface Context {
@@ -14,5 +15,6 @@ export interface Context {
   readonly addresses: Addresses;
   readonly now: () => Date;
   readonly catalogue: CatalogueView;
+  readonly keys: Keys;
   readonly versionCounts: VersionCounts;
 }

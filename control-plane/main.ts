@@ -1,4 +1,5 @@
 /** The control plane: wires the parts, and nothing else. */
+import { randomBytes } from 'node:crypto';
 import { clusterResources, listenerResources, secretResources } from '@gw/envoy/clusters';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { openDatabase } from '@gw/prisma/client';
@@ -10,6 +11,7 @@ import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import { loadConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { startJobs } from './jobs.ts';
+import { createKeys } from './keys/keys.ts';
 import { buildOperatorApp } from './operator-app.ts';
 import { createVersionCounts } from './receipts/version-counts.ts';
 import { listen } from './server.ts';
@@ -31,7 +33,9 @@ await runService(async () => {
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await keeper.refresh().catch(() => {});
   const versionCounts = createVersionCounts(db);
-  const context: Context = { db, redis, log, addresses: config.addresses, now, catalogue: keeper, versionCounts };
+  const keys = createKeys({ db, redis, log, now, pepper: config.peppers.current, random: randomBytes });
+  const { addresses } = config;
+  const context: Context = { db, redis, log, addresses, now, catalogue: keeper, keys, versionCounts };
   const jobs = startJobs(context, {
     keeper,
     blockingRedis,

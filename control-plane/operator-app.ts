@@ -10,9 +10,11 @@ import { identify } from './access/identify.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { type AccessServices, openAccess } from './access/services.ts';
 import { sessionRoutes } from './access/session-routes.ts';
+import { organisationAuditRoutes } from './audit/routes.ts';
 import { bareApp } from './bare-app.ts';
 import type { Context } from './context.ts';
 import { healthRoute } from './health.ts';
+import { keyPeopleRoutes } from './keys/people-routes.ts';
 
 export function buildOperatorApp(context: Context, access: AccessServices = openAccess(context)): FastifyInstance {
   const app = bareApp(context, {
@@ -31,5 +33,7 @@ export function buildOperatorApp(context: Context, access: AccessServices = open
   healthRoute(app, context, 'detailed');
   sessionRoutes(app, context, access);
   operatorRoutes(app, context, access);
+  keyPeopleRoutes(app, context);
+  organisationAuditRoutes(app, context);
   return app;
 }

@@ -22,35 +22,65 @@ export const sendJson = (reply: FastifyReply, text: string, status = 200): Fasti
 
 export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   app.setErrorHandler((fault, request, reply) => {
-    const error = errorOf(fault);
+    const error = errorOf(fault, request.body);
     if (error.status >= 500) request.log.error({ fault: messageOf(fault) }, 'a request failed');
     return refuse(reply, error, addresses);
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const known = request.method !== 'GET' && readable.some((pattern) => pattern.test(path));
-    if (known) void reply.header('allow', 'GET');
-    return refuse(reply, apiError(known ? 'method_not_allowed' : 'unknown_endpoint'), addresses);
+    const allowed = methodsOf(path);
+    if (allowed.length > 0) void reply.header('allow', allowed.join(', '));
+    return refuse(reply, apiError(allowed.length > 0 ? 'method_not_allowed' : 'unknown_endpoint'), addresses);
   });
 }
 
-function errorOf(fault: unknown): ApiError {
-  if (hasZodFastifySchemaValidationErrors(fault)) {
-    const first = fault.validation[0];
-    const path = first?.instancePath.split('/').filter(Boolean).join('.') ?? '';
-    return fieldError(path, `${path}: ${first?.message ?? 'not valid'}.`);
-  }
+function errorOf(fault: unknown, body: unknown): ApiError {
+  if (hasZodFastifySchemaValidationErrors(fault)) return invalidField(fault, body);
   const status = typeof fault === 'object' && fault !== null && 'statusCode' in fault ? fault.statusCode : 500;
-  if (status === 413) return apiError('request_too_large');
+  if (status === 413) return apiError('request_too_large', { message: 'The body is larger than 64 KiB.' });
   if (status === 415) return apiError('invalid_content_type', { param: 'Content-Type' });
   if (typeof status === 'number' && status >= 400 && status < 500) return apiError('invalid_request');
   return apiError('internal_error');
 }
 
-/** Paths of the public routes that are answered here; all of them take GET alone. */
-const readable = routes
+interface InvalidRequest {
+  readonly validation: readonly {
+    readonly instancePath: string;
+    readonly keyword: string;
+    readonly message?: string;
+    readonly params: Readonly<Record<string, unknown>>;
+  }[];
+  readonly validationContext?: string;
+}
+
+/** The first problem, in the order of the schema: one error names one field. */
+function invalidField({ validation, validationContext }: InvalidRequest, body: unknown): ApiError {
+  const first = validation[0];
+  const path = first?.instancePath.split('/').filter(Boolean) ?? [];
+  const [unknown] = first?.keyword === 'unrecognized_keys' ? (first.params.keys as string[]) : [];
+  if (unknown !== undefined) path.push(unknown.slice(0, 64));
+  // Else the code, which is stable, would hold words of the client.
+  if (unknown !== undefined && !/^[a-z_]+$/.test(unknown))
+    return apiError('invalid_json', { message: 'The body holds an unknown field.' });
+  const param = path.map((part, at) => (/^\d+$/.test(part) ? `[${part}]` : at === 0 ? part : `.${part}`)).join('');
+  if (validationContext === 'body') {
+    if (path.length === 0) return apiError('invalid_json', { message: 'The body has to be a JSON object.' });
+    if (unknown === undefined && valueAt(body, path) === undefined)
+      return apiError('missing_required_parameter', { message: `\`${param}\` is required.`, param });
+  }
+  return fieldError(param, `${param}: ${first?.message ?? 'not valid'}.`);
+}
+
+const valueAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((at, part) => (at as Record<string, unknown> | null | undefined)?.[part], value);
+
+/** The public routes that are answered here. */
+const answered = routes
   .filter((route) => route.handler === 'control')
-  .map(({ path }) => {
+  .map(({ method, path }) => {
     const pattern = path.replace(/\{(\w+)\}/g, (_, name) => (name === 'model_id' ? '.+' : '[^/]+'));
-    return new RegExp(`^${pattern}$`);
+    return { method, pattern: new RegExp(`^${pattern}$`) };
   });
+
+const methodsOf = (path: string): string[] =>
+  answered.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);

@@ -11,6 +11,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { buildInternalApp } from '../app.ts';
 import type { Catalogue } from '../catalogue/read.ts';
+import type { Keys } from '../keys/keys.ts';
 
 const token = 'a-token-of-the-tests-that-is-long-enough';
 const secret = 'sk-very-secret';
@@ -71,6 +72,7 @@ function appWith(held: Catalogue | null, logged: string[] = [], tls: InternalTls
       log,
       addresses,
       now: () => new Date(0),
+      keys: {} as Keys,
       versionCounts: { made: () => {}, register: () => {} },
       catalogue: { current: () => (held === null ? null : { catalogue: held, snapshot }) },
     },

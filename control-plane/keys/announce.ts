@@ -1,0 +1,27 @@
+/**
+ * Tells every ext-authz that a key or an account has changed, after the commit.
+ *
+ * Fails open: the generation in Postgres has risen with the change, so that each instance notices it at its next poll.
+ */
+import { keyChangedChannel } from '@gw/contract/internal/redis';
+import type { Context } from '../context.ts';
+import { messageOf } from '../repeat.ts';
+import { copyKeyGeneration } from './generation-copy.ts';
+
+/** `publicId`: the key's, or `*` where any key may be concerned, as by a change of its account. */
+export async function announceKeyChange(
+  { db, redis, log }: Pick<Context, 'db' | 'redis' | 'log'>,
+  publicId: string,
+): Promise<void> {
+  const outcomes = await Promise.allSettled([
+    redis.publish(keyChangedChannel, publicId),
+    // For instances that have lost Postgres alone; the job would do it half a second later.
+    copyKeyGeneration(db, redis),
+  ]);
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected')
+      log.warn(
+        { fault: messageOf(outcome.reason) },
+        'a change of a key was not announced; it is noticed at the next poll',
+      );
+}

@@ -1,0 +1,73 @@
+/** A key as it is stored, without its hash, and as it is shown. */
+import { type Scope, scopes } from '@gw/contract/access';
+import { type KeyObject, keyIdPattern, restorableMs } from '@gw/contract/keys';
+import { type Database, Prisma } from '@gw/prisma/client';
+
+export interface KeyRow {
+  readonly public_id: string;
+  readonly account_id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly predecessor: string | null;
+  readonly has_hash: boolean;
+  readonly last_used_on: Date | null;
+}
+
+/** For a query over `api_keys k LEFT JOIN key_uses u`. */
+export const keyColumns = Prisma.sql`k.public_id, k.account_id, k.name, k.scopes, k.created_at, k.expires_at,
+  k.revoked_at, k.predecessor, k.hash IS NOT NULL AS has_hash, u.last_used_on`;
+export const keyTables = Prisma.sql`api_keys k LEFT JOIN key_uses u ON u.public_id = k.public_id`;
+
+export type Reader = Pick<Database, '$queryRaw'>;
+
+/** Null if there is none, or if it is another account's. */
+export async function findKeyRow(db: Reader, accountId: string, id: string): Promise<KeyRow | null> {
+  // Postgres would fault on some of what can stand in a path.
+  if (!keyIdPattern.test(id)) return null;
+  const rows = await db.$queryRaw<KeyRow[]>`
+    SELECT ${keyColumns} FROM ${keyTables} WHERE k.public_id = ${id}::text AND k.account_id = ${accountId}`;
+  return rows[0] ?? null;
+}
+
+/** The same, held until the transaction ends: whoever comes second sees what the first has made of it. */
+export async function holdKeyRow(tx: Reader, accountId: string, id: string): Promise<KeyRow | null> {
+  // Postgres would fault on some of what can stand in a path.
+  if (!keyIdPattern.test(id)) return null;
+  const rows = await tx.$queryRaw<KeyRow[]>`
+    SELECT ${keyColumns} FROM ${keyTables} WHERE k.public_id = ${id}::text AND k.account_id = ${accountId}
+    FOR NO KEY UPDATE OF k`;
+  return rows[0] ?? null;
+}
+
+export function stateOf({ expires_at, revoked_at }: KeyRow, now: Date): KeyObject['state'] {
+  if (revoked_at !== null) return 'revoked';
+  return expires_at !== null && expires_at <= now ? 'expired' : 'active';
+}
+
+export const isRestorable = ({ revoked_at, has_hash }: KeyRow, now: Date): boolean =>
+  has_hash && revoked_at !== null && now.getTime() < revoked_at.getTime() + restorableMs;
+
+export const scopesOf = (row: KeyRow): Scope[] => scopes.filter((scope) => row.scopes.includes(scope));
+
+export function keyObject(row: KeyRow, now: Date): KeyObject {
+  const { expires_at, revoked_at } = row;
+  return {
+    id: row.public_id,
+    object: 'gw.api_key',
+    name: row.name,
+    state: stateOf(row, now),
+    scopes: scopesOf(row),
+    created_at: row.created_at.toISOString(),
+    expires_at: expires_at?.toISOString() ?? null,
+    revoked_at: revoked_at?.toISOString() ?? null,
+    restorable_until:
+      revoked_at !== null && isRestorable(row, now)
+        ? new Date(revoked_at.getTime() + restorableMs).toISOString()
+        : null,
+    last_used_on: row.last_used_on?.toISOString().slice(0, 10) ?? null,
+    predecessor: row.predecessor,
+  };
+}

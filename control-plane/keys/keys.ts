@@ -1,0 +1,226 @@
+/**
+ * The life of API keys: issue, rotation, revocation, restoring.
+ *
+ * Invariant: the plaintext is in the value that `create`, `rotate` and `issue` return, and nowhere else. Each change is
+ * one transaction with its audit entry, holds the row that it decides about, and is announced after its commit. A key
+ * that exists may always be revoked; what opens a door needs an active account.
+ */
+import { type AccountTier, defaultScopes, type Scope } from '@gw/contract/access';
+import { generateApiKey, hashApiKey, type RandomBytes } from '@gw/contract/internal/api-key';
+import type { Actor } from '@gw/contract/internal/audit-chain';
+import type { Pepper } from '@gw/contract/internal/pepper';
+import {
+  hasKeyExtras,
+  type IssuedKeyObject,
+  type KeyCreate,
+  type KeyListQuery,
+  type KeyObject,
+  type KeyRotate,
+  mayGrant,
+} from '@gw/contract/keys';
+import type { Prisma } from '@gw/prisma/client';
+import { type AuditFact, appendAudit } from '../audit/append.ts';
+import type { Context } from '../context.ts';
+import { announceKeyChange } from './announce.ts';
+import { findKeyRow, holdKeyRow, isRestorable, type KeyRow, keyObject, scopesOf, stateOf } from './key-row.ts';
+import { listKeys } from './list.ts';
+import { type KeyRefusal, mostKeys } from './refusals.ts';
+
+export interface KeysOptions extends Pick<Context, 'db' | 'redis' | 'log' | 'now'> {
+  /** For new hashes. */
+  readonly pepper: Pepper;
+  readonly random: RandomBytes;
+}
+
+/** On whose behalf; for the audit log, and for what a key may not do. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly requestId: string | null;
+}
+
+export type KeyResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: KeyRefusal };
+
+export type Transaction = Prisma.TransactionClient;
+
+interface NewKey {
+  readonly accountId: string;
+  readonly tier: AccountTier;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+  readonly predecessor: KeyRow | null;
+}
+
+const done = <T>(value: T): KeyResult<T> => ({ ok: true, value });
+const refused = (refusal: KeyRefusal): KeyResult<never> => ({ ok: false, refusal });
+const patience = { maxWait: 5000, timeout: 10_000 };
+
+export type Keys = ReturnType<typeof createKeys>;
+
+export function createKeys(options: KeysOptions) {
+  const { db, now } = options;
+
+  /** Runs `change` with its audit entry in one transaction, then tells the instances. Null: nothing had to change. */
+  const change = async <T>(run: (tx: Transaction) => Promise<KeyResult<T> & { changed?: string }>) => {
+    const { changed, ...result } = await db.$transaction(run, patience);
+    if (changed !== undefined) await announceKeyChange(options, changed);
+    return result as KeyResult<T>;
+  };
+
+  /** Held, so that a suspension comes before or after, never between the look and the change. */
+  const activeAccount = async (tx: Transaction, id: string): Promise<KeyResult<{ tier: AccountTier }>> => {
+    const [account] = await tx.$queryRaw<{ tier: AccountTier; state: string }[]>`
+      SELECT tier::text AS tier, state::text AS state FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
+    if (account === undefined) return refused({ why: 'unknown_account' });
+    if (account.state !== 'active') return refused({ why: 'account_not_active', state: account.state });
+    return done({ tier: account.tier });
+  };
+
+  const issueIn = (tx: Transaction, key: NewKey, caller: Caller) => issue(tx, key, caller, options);
+
+  return {
+    list: (accountId: string, query: KeyListQuery) => listKeys(options, accountId, query),
+
+    async read(accountId: string, id: string): Promise<KeyObject | null> {
+      const row = await findKeyRow(db, accountId, id);
+      return row && keyObject(row, now());
+    },
+
+    create: (accountId: string, wanted: KeyCreate, caller: Caller) =>
+      change<IssuedKeyObject>(async (tx) => {
+        const account = await activeAccount(tx, accountId);
+        if (!account.ok) return account;
+        return issueIn(tx, { ...newKey(wanted), accountId, tier: account.value.tier, predecessor: null }, caller);
+      }),
+
+    /** A successor; the predecessor goes on working until it is revoked. */
+    rotate: (accountId: string, id: string, wanted: KeyRotate, caller: Caller) =>
+      change<IssuedKeyObject>(async (tx) => {
+        const account = await activeAccount(tx, accountId);
+        if (!account.ok) return account;
+        const predecessor = await holdKeyRow(tx, accountId, id);
+        if (predecessor === null) return refused({ why: 'unknown_key' });
+        if (predecessor.revoked_at !== null) return refused({ why: 'revoked' });
+        const name = wanted.name ?? predecessor.name;
+        const scopes = wanted.scopes ?? scopesOf(predecessor);
+        return issueIn(
+          tx,
+          { ...newKey({ ...wanted, name, scopes }), accountId, tier: account.value.tier, predecessor },
+          caller,
+        );
+      }),
+
+    /** Of a revoked key: nothing changes, also not the time of its revocation. */
+    revoke: (accountId: string, id: string, caller: Caller) =>
+      change<KeyObject>(async (tx) => {
+        const row = await holdKeyRow(tx, accountId, id);
+        if (row === null) return refused({ why: 'unknown_key' });
+        return row.revoked_at === null ? setRevoked(tx, row, now(), caller, now()) : done(keyObject(row, now()));
+      }),
+
+    /** Of a key that is not revoked: nothing changes. */
+    restore: (accountId: string, id: string, caller: Caller) =>
+      change<KeyObject>(async (tx) => {
+        const account = await activeAccount(tx, accountId);
+        const row = await holdKeyRow(tx, accountId, id);
+        if (row === null) return refused({ why: 'unknown_key' });
+        if (row.revoked_at === null) return done(keyObject(row, now()));
+        if (!account.ok) return account;
+        if (!isRestorable(row, now())) return refused({ why: 'too_late' });
+        if (caller.actor.kind === 'api_key' && row.scopes.includes('admin:keys'))
+          return refused({ why: 'people_only' });
+        return setRevoked(tx, row, null, caller, now());
+      }),
+
+    /**
+     * The first key of an account whose onboarding is complete, in the transaction that completes it. That transaction
+     * has to leave the account active; call `announce` after its commit.
+     */
+    issueFirst: (tx: Transaction, accountId: string, tier: AccountTier, wanted: KeyCreate, caller: Caller) =>
+      issueIn(tx, { ...newKey(wanted), accountId, tier, predecessor: null }, caller) as Promise<
+        KeyResult<IssuedKeyObject>
+      >,
+
+    announce: (publicId: string) => announceKeyChange(options, publicId),
+  };
+}
+
+const newKey = ({ name, scopes, expires_at }: KeyCreate) => ({
+  name,
+  scopes: scopes ?? defaultScopes,
+  expiresAt: expires_at ? new Date(expires_at) : null,
+});
+
+type Changed<T> = KeyResult<T> & { readonly changed?: string };
+
+async function issue(
+  tx: Transaction,
+  key: NewKey,
+  { actor, requestId }: Caller,
+  { now, pepper, random }: KeysOptions,
+): Promise<Changed<IssuedKeyObject>> {
+  const at = now();
+  const refusal = refusalOf(key, actor, at);
+  if (refusal) return refused(refusal);
+  const { accountId, predecessor } = key;
+  const [count] = await tx.$queryRaw<{ keys: bigint }[]>`
+    SELECT count(*) AS keys FROM api_keys WHERE account_id = ${accountId} AND hash IS NOT NULL`;
+  if (Number(count?.keys ?? 0) >= mostKeys) return refused({ why: 'too_many' });
+  const { plaintext, publicId } = generateApiKey(random);
+  await tx.$executeRaw`
+    INSERT INTO api_keys (public_id, account_id, name, hash, pepper_version, scopes, created_at, expires_at, predecessor)
+    VALUES (${publicId}, ${accountId}, ${key.name}, ${new Uint8Array(hashApiKey(plaintext, pepper.secret))},
+      ${pepper.version}, ${[...key.scopes]}, ${at}, ${key.expiresAt}, ${predecessor?.public_id ?? null})`;
+  const row = await findKeyRow(tx, accountId, publicId);
+  if (row === null) throw new Error('A key that was issued can not be read.');
+  const shown = keyObject(row, at);
+  const { name, scopes, expires_at, id } = shown;
+  const made = { id, name, scopes, expires_at };
+  const fact: AuditFact = predecessor
+    ? { ...subject(predecessor), actor, requestId, action: 'key.rotated', after: { successor: made } }
+    : { ...subject(row), actor, requestId, action: 'key.created', after: made };
+  await appendAudit(tx, at, fact);
+  return { ...done({ ...shown, key: plaintext }), changed: publicId };
+}
+
+const subject = ({ account_id, public_id }: KeyRow) => ({ accountId: account_id, target: `key:${public_id}` });
+
+function refusalOf(key: NewKey, actor: Actor, at: Date): KeyRefusal | null {
+  const byKey = actor.kind === 'api_key';
+  const scope = key.scopes.find((each) => !mayGrant(each, key.tier, byKey));
+  if (scope !== undefined) {
+    const inherited = key.predecessor?.scopes.includes(scope) ?? false;
+    return { why: 'scope_not_granted', scope, byKey, inherited };
+  }
+  if (key.expiresAt === null) return null;
+  if (!hasKeyExtras(key.tier)) return { why: 'expiry_not_offered' };
+  return key.expiresAt <= at ? { why: 'expiry_past' } : null;
+}
+
+/** `row` is held by `tx`. `revokedAt` null: restores it. */
+async function setRevoked(
+  tx: Transaction,
+  row: KeyRow,
+  revokedAt: Date | null,
+  { actor, requestId }: Caller,
+  at: Date,
+): Promise<Changed<KeyObject>> {
+  await tx.$executeRaw`UPDATE api_keys SET revoked_at = ${revokedAt} WHERE public_id = ${row.public_id}::text`;
+  const after = { ...row, revoked_at: revokedAt };
+  const shown = (each: KeyRow) => ({
+    state: stateOf(each, at),
+    revoked_at: each.revoked_at?.toISOString() ?? null,
+  });
+  const action = revokedAt === null ? 'key.restored' : 'key.revoked';
+  await appendAudit(tx, at, {
+    ...subject(row),
+    actor,
+    requestId,
+    action,
+    before: shown(row),
+    after: shown(after),
+  });
+  return { ...done(keyObject(after, at)), changed: row.public_id };
+}

@@ -1,0 +1,92 @@
+/**
+ * Keys by people: operators for any account (support may revoke, everything else is an admin's), and the admins of an
+ * organisation for their own, so that also a tier that can hold no `admin:keys` can rotate and revoke.
+ */
+import { apiError, fieldError } from '@gw/contract/errors';
+import { keyCreateSchema, keyListQuerySchema, keyRotateSchema } from '@gw/contract/keys';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Access } from '../access/guard.ts';
+import { actorOf, type OperatorRole, organisationAdminOf, principalOf } from '../access/principal.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../replies.ts';
+import type { Caller, KeyResult } from './keys.ts';
+import { peopleError } from './refusals.ts';
+import { listOf } from './routes.ts';
+import { withStrictBodies } from './strict-body.ts';
+
+interface Place {
+  readonly prefix: string;
+  readonly access: (role: OperatorRole) => Access;
+  readonly accountOf: (request: FastifyRequest) => string;
+}
+
+const operators: Place = {
+  prefix: '/operator/v1/accounts/:accountId/keys',
+  access: (role) => ({ kind: 'operator', role }),
+  accountOf: (request) => z.object({ accountId: z.string() }).parse(request.params).accountId,
+};
+
+const organisation: Place = {
+  prefix: '/organisation/v1/keys',
+  access: () => ({ kind: 'organisation_admin' }),
+  accountOf: (request) => organisationAdminOf(request).accountId,
+};
+
+export function keyPeopleRoutes(app: FastifyInstance, context: Context): void {
+  withStrictBodies(app, context, (scope) => {
+    registerRoutes(scope, context, operators);
+    registerRoutes(scope, context, organisation);
+  });
+}
+
+const params = z.object({ id: z.string() });
+
+function registerRoutes(app: FastifyInstance, { addresses, keys }: Context, place: Place): void {
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  const { access, accountOf, prefix } = place;
+  const config = (role: OperatorRole) => ({ access: access(role) });
+  const answer = (reply: FastifyReply, result: KeyResult<object>) => {
+    void reply.header('cache-control', 'no-store');
+    return result.ok ? reply.send(result.value) : refuse(reply, peopleError(result.refusal), addresses);
+  };
+  const caller = (request: FastifyRequest): Caller => ({
+    actor: actorOf(principalOf(request)),
+    requestId: request.id,
+  });
+
+  typed.get(
+    prefix,
+    { config: config('viewer'), schema: { querystring: keyListQuerySchema } },
+    async (request, reply) => {
+      const page = await keys.list(accountOf(request), request.query);
+      if (page === null) return refuse(reply, fieldError('after', 'after: not a key of this account.'), addresses);
+      return reply.send(listOf(page));
+    },
+  );
+
+  typed.get(`${prefix}/:id`, { config: config('viewer'), schema: { params } }, async (request, reply) => {
+    const key = await keys.read(accountOf(request), request.params.id);
+    return key ?? refuse(reply, apiError('key_not_found', { param: 'key_id' }), addresses);
+  });
+
+  typed.post(prefix, { config: config('admin'), schema: { body: keyCreateSchema } }, async (request, reply) =>
+    answer(reply, await keys.create(accountOf(request), request.body, caller(request))),
+  );
+
+  const rotation = { params, body: keyRotateSchema.nullish() };
+  typed.post(`${prefix}/:id/rotate`, { config: config('admin'), schema: rotation }, async (request, reply) =>
+    answer(reply, await keys.rotate(accountOf(request), request.params.id, request.body ?? {}, caller(request))),
+  );
+
+  const changes = [
+    ['revoke', 'support'],
+    ['restore', 'admin'],
+  ] as const;
+  for (const [action, role] of changes) {
+    typed.post(`${prefix}/:id/${action}`, { config: config(role), schema: { params } }, async (request, reply) =>
+      answer(reply, await keys[action](accountOf(request), request.params.id, caller(request))),
+    );
+  }
+}
