@@ -1,0 +1,130 @@
+/**
+ * Brings names into one form, so that spelling, script and legal form do not hide that two are the same.
+ *
+ * Invariant: normalising twice gives what normalising once gives. Nothing is guessed: what cannot be written in Latin
+ * letters by a table stays as it is, and `isComparable` says so.
+ */
+
+/** Letters that no decomposition brings to a to z. */
+const letters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ı: 'i',
+  ħ: 'h',
+  ŋ: 'n',
+  ə: 'a',
+  // Cyrillic, as passports and lists mostly write it. й and ё have lost their marks by then.
+  а: 'a',
+  б: 'b',
+  в: 'v',
+  г: 'g',
+  ґ: 'g',
+  д: 'd',
+  е: 'e',
+  є: 'ye',
+  ж: 'zh',
+  з: 'z',
+  и: 'i',
+  і: 'i',
+  ј: 'j',
+  к: 'k',
+  л: 'l',
+  љ: 'lj',
+  м: 'm',
+  н: 'n',
+  њ: 'nj',
+  о: 'o',
+  п: 'p',
+  р: 'r',
+  с: 's',
+  т: 't',
+  ћ: 'c',
+  у: 'u',
+  ф: 'f',
+  х: 'kh',
+  ц: 'ts',
+  ч: 'ch',
+  џ: 'dz',
+  ш: 'sh',
+  щ: 'shch',
+  ъ: '',
+  ы: 'y',
+  ь: '',
+  э: 'e',
+  ю: 'yu',
+  я: 'ya',
+  ђ: 'dj',
+  // Greek, letter by letter.
+  α: 'a',
+  β: 'v',
+  γ: 'g',
+  δ: 'd',
+  ε: 'e',
+  ζ: 'z',
+  η: 'i',
+  θ: 'th',
+  ι: 'i',
+  κ: 'k',
+  λ: 'l',
+  μ: 'm',
+  ν: 'n',
+  ξ: 'x',
+  ο: 'o',
+  π: 'p',
+  ρ: 'r',
+  σ: 's',
+  ς: 's',
+  τ: 't',
+  υ: 'y',
+  φ: 'f',
+  χ: 'ch',
+  ψ: 'ps',
+  ω: 'o',
+};
+
+/** Say what a company is in law, not which one it is. */
+const legalForms = new Set(
+  `ab ag ao aps as asa bv bhd co company corp corporation cjsc dd doo eood fzc fze fzco gk gmbh ges inc incorporated jsc
+  kft kg kk limited llc llp lp ltd ltda mbh nv oao ojsc ood ooo oy oyj pao pjsc plc pt pte pty pvt sa sae sal sarl sas
+  sdn spa spzoo srl sro zao`.split(/\s+/),
+);
+/** Forms of several words, before their dots and blanks are gone. */
+const longForms =
+  /\b(?:(?:public |open |closed )?joint[ -]stock company|limited liability company|sociedad anonima|societe anonyme|gesellschaft mit beschrankter haftung|aktiengesellschaft)\b/g;
+
+const marks = /\p{M}+/gu;
+/** Inside of a word they are no gap: O'Neil, S.A. */
+const joiners = /['’‘`´ʼ.]/g;
+const gaps = /[^\p{L}\p{N}]+/u;
+const longestName = 1000;
+
+/** Lower-case words in Latin letters where a table knows them, without marks, punctuation and legal forms. */
+export function normaliseName(name: string): readonly string[] {
+  const words = wordsOf(name.slice(0, longestName).normalize('NFKD').replace(/\s+/g, ' '), longForms);
+  const kept = words.filter((word) => !legalForms.has(word));
+  // A name of legal forms alone is still a name.
+  return kept.length > 0 ? kept : words;
+}
+
+/** The words of a running text, in the same form; legal forms stay. */
+export const normaliseText = (text: string): readonly string[] => wordsOf(text.normalize('NFKD'), null);
+
+function wordsOf(text: string, without: RegExp | null): string[] {
+  // Twice: some capitals have marks only when they are small, and some signs stand for words with capitals.
+  const plain = text.toLowerCase().normalize('NFKD').toLowerCase().replace(marks, '');
+  const latin = plain.replace(/[^\u0000-\u007f]/g, (letter) => letters[letter] ?? letter).replace(joiners, '');
+  const whole = latin.split(gaps).filter(Boolean);
+  if (without === null) return whole;
+  const rest = whole.join(' ').replace(without, ' ').split(' ').filter(Boolean);
+  return rest.length > 0 ? rest : whole;
+}
+
+/** False for a name in a script that no table here writes in Latin letters: no list of Latin names can clear it. */
+export const isComparable = (words: readonly string[]): boolean =>
+  words.length > 0 && words.every((word) => /^[a-z0-9]+$/.test(word));
