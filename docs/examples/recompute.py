@@ -88,7 +88,8 @@ def evaluate(formula, names):
 
 
 def same(a, b):
-    return a == b or (None not in (a, b) and math.isclose(a, b, rel_tol=1e-11))
+    # one in the last of twelve digits: where a part ends in exactly half of it, two machines may round it differently
+    return a == b or (None not in (a, b) and math.isclose(a, b, rel_tol=1.01e-11, abs_tol=1e-290))
 
 
 def main(lineage_file, receipt_file=None):

@@ -1,11 +1,14 @@
 /** What docs/receipts.md offers for checking a receipt by oneself works, and finds what is wrong. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { methodologyIds } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
+import { samples } from '@gw/methodology/testdata/lineages';
 import { build } from 'esbuild';
+import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { MadeCall } from './calls.ts';
 import { type ExampleName, examples } from './examples.ts';
@@ -60,6 +63,23 @@ describe('recompute.py', () => {
       expect(code).toBe(0);
     },
   );
+
+  it('gives those of random receipts of every methodology', () => {
+    const random = fc.sample(samples, { numRuns: 200, seed: 20 });
+    for (const [index, { impact, lineage }] of random.entries()) {
+      const [lineageFile, receiptFile] = files({ lineage }, impact);
+      renameSync(lineageFile, join(folder, `lineage-${index}.json`));
+      renameSync(receiptFile, join(folder, `receipt-${index}.json`));
+    }
+    // One interpreter for all of them.
+    const loop = `import sys; sys.path.insert(0, sys.argv[1]); import recompute
+for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}-{i}.json" for each in ("lineage", "receipt"))) == 0, i`;
+    const args = ['-B', '-c', loop, join(root, 'docs/examples'), folder, String(random.length)];
+    const { status, stdout, stderr } = spawnSync('python3', args, { encoding: 'utf8' });
+    expect(status, stderr).toBe(0);
+    expect(stdout.match(/ 0 faults/g)).toHaveLength(random.length);
+    expect(new Set(random.map(({ impact }) => impact.methodology))).toEqual(new Set(methodologyIds));
+  });
 
   it('finds a number of the receipt that does not follow', () => {
     const { lineageReply, receipt } = examples.parametric;
