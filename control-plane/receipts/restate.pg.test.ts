@@ -10,6 +10,7 @@ import { usageOf } from '../usage/usage.ts';
 import { callAt, type Entry, entryFrom, hourly, ingest, versionsOf } from './calls-for-tests.ts';
 import { receiptLineage } from './lineage.ts';
 import { restateDue } from './restate.ts';
+import { supersede } from './supersede.ts';
 
 let stores: Stores;
 beforeAll(async () => {
@@ -26,10 +27,10 @@ const nine = '2026-11-21T09:00:00Z';
 const at = '2026-11-21T09:10:00Z';
 
 /** Returns how many versions were made. */
-async function restate(sources: readonly ZoneSource[] = [sweden]): Promise<number> {
+async function restate(sources: readonly ZoneSource[] = [sweden], db = stores.db): Promise<number> {
   let made = 0;
   await restateDue({
-    db: stores.db,
+    db,
     sources,
     now: () => new Date('2026-11-22T00:00:00Z'),
     log: silentLog,
@@ -270,6 +271,27 @@ test('totals are as issued or as restated: each receipt once, and the sums are t
   const anew = entries.map((entry) => entryFrom({ ...entry.facts, grid: hourly(nine, { gPerKwh: 60 }) } as never));
   expect(restated?.carbon_g).toBeCloseTo(sum(anew.map(({ receipt }) => receipt.carbon_g)), 12);
   expect(restated?.energy_wh).toBe(issued?.energy_wh);
+});
+
+test('a receipt that another job gives a version at the same moment is restated from that one', async () => {
+  const [raced, other] = [await called(estimate(nine)), await called(estimate(nine))];
+  await settles(nine, 60);
+  const { id: _, ...numbers } = raced.receipt;
+  let questions = 0;
+  const racing = new Proxy(stores.db, {
+    get: (db, name) => {
+      if (name !== '$queryRaw') return Reflect.get(db, name);
+      return async (...query: Parameters<typeof db.$queryRaw>) => {
+        questions += 1;
+        // Taking, the readings, the receipts; now the versions.
+        if (questions === 4) await supersede(db, [{ current: raced.receipt, numbers, facts: raced.facts }]);
+        return db.$queryRaw(...query);
+      };
+    },
+  });
+  expect(await restate([sweden], racing)).toBe(2);
+  expect((await newest(raced)).receipt).toMatchObject({ version: 3, supersedes: 2, grid_intensity_g_per_kwh: 60 });
+  expect((await newest(other)).receipt).toMatchObject({ version: 2, grid_intensity_g_per_kwh: 60 });
 });
 
 test('more receipts than fit a batch, several instances at once, and one that dies in the middle: one version each', async () => {

@@ -36,7 +36,7 @@ export interface NewVersion {
 
 /** The version after `current`, in the receipt's order of fields. */
 export function nextVersion({ current, numbers }: Pick<NewVersion, 'current' | 'numbers'>): Receipt {
-  return {
+  const head: Omit<Receipt, keyof ReceiptNumbers> = {
     id: current.id,
     object: current.object,
     version: current.version + 1,
@@ -49,8 +49,9 @@ export function nextVersion({ current, numbers }: Pick<NewVersion, 'current' | '
     provider: current.provider,
     region: current.region,
     usage_source: current.usage_source,
-    ...numbers,
   };
+  // Twice: first for the order, last so that no numbers can take their place.
+  return { ...head, ...numbers, ...head };
 }
 
 /**

@@ -124,6 +124,7 @@ test('any order of ingestion, replays, recalculation and restatement ends in the
       // In the end everything has come, and the jobs have run.
       for (const step of ['made', 'settle again', 'recalculate', 'restate'] as const) await take(step, entry);
       await checkChain(entry);
+      expect(await stores.db.recalculation.count()).toBe(0);
       const newest = (await versionsOf(stores.db, entry.receipt.id)).at(-1)?.receipt;
       const expected = entryFrom({ ...facts, model: modelOf(), grid: hourly(hour, { gPerKwh: 70 }) }).receipt;
       expect(newest?.carbon_g).toBe(expected.carbon_g);
