@@ -287,6 +287,13 @@ test('a call that lacks something else keeps its measurement, and is recalculate
   }
 });
 
+test('a token counter that is not there is waited for: without it the share of a call would be too large', async () => {
+  await ingested(entryFrom(gpuCall()));
+  stub.hold(complete().slice(0, 3));
+  await round();
+  expect(await waiting()).toHaveLength(1);
+});
+
 test('several instances at once make one version of each', async () => {
   const entries = await ingested(...Array.from({ length: 20 }, () => entryFrom(gpuCall())));
   stub.hold(complete());
