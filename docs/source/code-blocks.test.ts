@@ -1,4 +1,5 @@
 /** No code in the documentation that nothing runs: a block is settings that the services accept, or it is listed here. */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readSettings } from '@gw/contract/internal/environment';
 import { readGpuSettings } from '@gw/control-plane/gpu/config';
@@ -31,7 +32,7 @@ const blocks = pages.flatMap((page) => {
     code,
   }));
 });
-const isSettings = (code: string): boolean => code.split('\n').every((line) => line === '' || /^GW_\w+=/.test(line));
+const isSettings = (code: string): boolean => code.startsWith('GW_');
 const settings = blocks.filter(({ code }) => isSettings(code));
 
 it('every block of code is run by a test', () => {
@@ -56,11 +57,20 @@ function complaint(environment: Readonly<Record<string, string>>): string {
   }
 }
 
+/** As a shell reads them. */
+function environmentOf(code: string): Record<string, string> {
+  const output = execFileSync('sh', ['-c', `set -a\n${code}\nenv -0`], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH },
+  });
+  const entries = output
+    .split('\0')
+    .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
+  return Object.fromEntries(entries.filter(([name = '']) => name.startsWith('GW_')));
+}
+
 describe.each(settings)('the settings of $page', ({ code }) => {
-  const lines = code.split('\n').filter((line) => line !== '');
-  const environment = Object.fromEntries(
-    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-  );
+  const environment = environmentOf(code);
 
   it('are accepted by the service that reads them', () => {
     const said = complaint(environment);
