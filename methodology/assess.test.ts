@@ -233,6 +233,16 @@ describe('an impact', () => {
       carbon_embodied_g: 0,
       water_ml: 0,
     });
+    for (const requestedTier of ['proxy', 'parametric'] as const) {
+      const narrow = impact({ ...call, usage, requestedTier, boundary: 'narrow' });
+      expect(narrow).toMatchObject({
+        tier: requestedTier,
+        energy_wh: 0,
+        energy_high_wh: 0,
+        carbon_g: 0,
+        water_ml: null,
+      });
+    }
   });
 
   it('steps up where the model outgrows a GPU', () => {

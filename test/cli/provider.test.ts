@@ -25,7 +25,17 @@ test("a call reaches the provider with the provider's key, and never with the cl
     body: JSON.stringify({ model, messages: [{ role: 'user', content }] }),
   });
   expect(reply.status).toBe(200);
-  expect(await reply.json()).toMatchObject({ gw: { object: 'gw.receipt', provider: 'custom' } });
+  const body = await reply.json();
+  expect(body).toMatchObject({ gw: { object: 'gw.receipt', provider: 'custom' } });
+  // Nobody has said where it computes: the world's average stands for it, and the receipt says what that is.
+  expect(body).toMatchObject({
+    gw: {
+      tier: 'proxy',
+      grid_zone: 'WOR',
+      grid_temporal_match: 'annual_fallback',
+      grid_intensity_source: expect.stringMatching(/^ember-2023 \(world, derived: 212 countries/),
+    },
+  });
   const seen = JSON.stringify(await (await fetch(`${simulator}/sim/requests?limit=4096`)).json());
   expect(seen).toContain('/v1/chat/completions');
   expect(seen).not.toContain(keys.audit);
