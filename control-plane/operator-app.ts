@@ -10,6 +10,8 @@ import { identify } from './access/identify.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { type AccessServices, openAccess } from './access/services.ts';
 import { sessionRoutes } from './access/session-routes.ts';
+import { accountRoutes, organisationAdminRoutes } from './accounts/routes.ts';
+import { auditOperatorRoutes } from './audit/operator-routes.ts';
 import { organisationAuditRoutes } from './audit/routes.ts';
 import { bareApp } from './bare-app.ts';
 import type { Context } from './context.ts';
@@ -25,7 +27,10 @@ export function buildOperatorApp(context: Context, access: AccessServices = open
   });
   // Without its hook: a cookie is read where one is asked for.
   void app.register(cookies, { hook: false });
-  app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id));
+  app.addHook('onSend', async (request, reply) => {
+    // What people see here is theirs alone, and some of it is shown once.
+    void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
+  });
   guardRoutes(app, {
     identify: (request) => identify(request, context, access.cookie),
     addresses: context.addresses,
@@ -33,6 +38,9 @@ export function buildOperatorApp(context: Context, access: AccessServices = open
   healthRoute(app, context, 'detailed');
   sessionRoutes(app, context, access);
   operatorRoutes(app, context, access);
+  accountRoutes(app, context);
+  organisationAdminRoutes(app, context, access);
+  auditOperatorRoutes(app, context);
   keyPeopleRoutes(app, context);
   organisationAuditRoutes(app, context);
   return app;

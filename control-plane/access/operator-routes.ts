@@ -4,29 +4,15 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { answer, changeOf } from './change.ts';
+import { emailSchema, idSchema, nameSchema } from './fields.ts';
 import { createToken, listTokens, revokeToken } from './operator-tokens.ts';
 import { openOperators } from './operators.ts';
 import { operatorRoles } from './principal.ts';
 import type { AccessServices } from './services.ts';
 
-/** One line of text, as it is shown in lists and in the audit log. */
-export const nameSchema = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .regex(/^[^\p{Cc}]*$/u, 'must be one line of text');
-/** Compared in small letters, so that one person has one login. */
-export const emailSchema = z
-  .string()
-  .trim()
-  .toLowerCase()
-  .max(254)
-  .pipe(z.email().or(z.literal('admin@localhost')));
-
 const viewer = { access: { kind: 'operator', role: 'viewer' } } as const;
 const admin = { access: { kind: 'operator', role: 'admin' } } as const;
-const params = z.object({ id: z.string() });
+const params = z.object({ id: idSchema });
 const createBody = z.strictObject({ name: nameSchema, email: emailSchema, role: z.enum(operatorRoles) });
 const updateBody = z.strictObject({ name: nameSchema.exactOptional(), role: z.enum(operatorRoles).exactOptional() });
 const tokenBody = z.strictObject({ name: nameSchema, days: z.int().min(1).max(365).default(90) });
@@ -68,7 +54,7 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
     return answer(reply, await createToken(context, changeOf(request, context), wanted), context);
   });
 
-  const tokenParams = params.extend({ token_id: z.string() });
+  const tokenParams = params.extend({ token_id: idSchema });
   app.delete(
     `${path}/:id/tokens/:token_id`,
     { config: admin, schema: { params: tokenParams } },

@@ -1,0 +1,200 @@
+import { keyChangedChannel } from '@gw/contract/internal/redis';
+import { keyGeneration } from '@gw/prisma/find-key';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Browser, type Method, seedOperators, withToken } from '../access/access-for-tests.ts';
+import { startTestApp, type TestApp } from '../app-for-tests.ts';
+import { readAudit } from '../audit/read.ts';
+
+const path = '/operator/v1/accounts';
+let running: TestApp;
+let tokens: Awaited<ReturnType<typeof seedOperators>>;
+const clock = new Date('2026-11-21T09:00:00.000Z');
+const as = (role: keyof typeof tokens) => withToken(running.operator, tokens[role]);
+const newest = async (chain: string) => (await readAudit(running.context.db, chain, { order: 'desc', limit: 1 }))[0];
+
+beforeAll(async () => {
+  running = await startTestApp(() => clock);
+  tokens = await seedOperators(running.context);
+}, 120_000);
+afterAll(() => running?.stop());
+beforeEach(async () => {
+  const { db, redis } = running.context;
+  await redis.flushall();
+  await db.account.updateMany({ data: { state: 'active' } });
+  await db.apiKey.deleteMany({ where: { accountId: { startsWith: 'acct_x' } } });
+  await db.organisationAdmin.deleteMany();
+  await db.account.deleteMany({ where: { id: { startsWith: 'acct_x' } } });
+  await db.account.create({ data: { id: 'acct_x', name: 'Exa', tier: 'audit_plus' } });
+});
+
+test('accounts are listed by state, tier and name, page by page', async () => {
+  const list = async (query: string) => (await as('viewer')('GET', `${path}?${query}`)).json();
+  const ids = (page: { data: { id: string }[] }) => page.data.map(({ id }) => id);
+  const first = await list('limit=3');
+  expect([ids(first), first.has_more]).toEqual([
+    ['acct_demo_audit', 'acct_demo_audit_plus', 'acct_demo_enterprise'],
+    true,
+  ]);
+  expect(await list(`limit=3&after=${first.last_id}`)).toMatchObject({ data: [{ id: 'acct_x' }], has_more: false });
+  expect(ids(await list('tier=audit_plus'))).toEqual(['acct_demo_audit_plus', 'acct_x']);
+  expect(ids(await list('search=eXA'))).toEqual(['acct_x']);
+  await as('support')('POST', `${path}/acct_x/suspend`, { reason: 'unpaid' });
+  expect(ids(await list('state=suspended'))).toEqual(['acct_x']);
+  expect((await as('viewer')('GET', `${path}/acct_x`)).json()).toEqual({
+    id: 'acct_x',
+    object: 'account',
+    name: 'Exa',
+    tier: 'audit_plus',
+    state: 'suspended',
+    models: null,
+    limits: { per_s: 200, burst: 800, per_day: 400_000 },
+    negotiated: false,
+    created_at: expect.any(String),
+  });
+  expect((await as('viewer')('GET', `${path}/acct_nobody`)).statusCode).toBe(404);
+});
+
+const states = ['onboarding', 'active', 'suspended', 'closed'] as const;
+const moves = { suspend: ['active', 'suspended'], reinstate: ['suspended', 'active'] } as const;
+test.each(states.flatMap((state) => (['suspend', 'reinstate'] as const).map((verb) => [verb, state] as const)))(
+  '%s of an account that is %s does what it says, or changes nothing and says no',
+  async (verb, state) => {
+    const { db } = running.context;
+    await db.account.update({ where: { id: 'acct_x' }, data: { state } });
+    const [before, generation] = [await newest('acct_x'), await keyGeneration(db)];
+    const reply = await as('support')('POST', `${path}/acct_x/${verb}`, { reason: 'as agreed' });
+    const [from, to] = moves[verb];
+    if (state === from) {
+      expect(reply.json()).toMatchObject({ state: to });
+      expect(await newest('acct_x')).toMatchObject({
+        action: verb === 'suspend' ? 'account.suspended' : 'account.reinstated',
+        before: { state: from },
+        after: { state: to, reason: 'as agreed' },
+      });
+      expect(await keyGeneration(db)).toBeGreaterThan(generation);
+    } else {
+      expect([reply.statusCode, reply.json().error.code]).toEqual([409, 'invalid_transition']);
+      expect(await newest('acct_x')).toEqual(before);
+      expect(await keyGeneration(db)).toBe(generation);
+    }
+  },
+);
+
+test('every ext-authz is told of a change of an account', async () => {
+  const listener = running.stores.connect();
+  await new Promise((resolve) => listener.once('ready', resolve));
+  await listener.subscribe(keyChangedChannel);
+  const told = new Promise((resolve) => listener.once('message', (_, message) => resolve(message)));
+  await as('support')('POST', `${path}/acct_x/suspend`, { reason: 'x' });
+  expect(await told).toBe('*');
+});
+
+test('tier, limits and models are changed together, and the log shows just what was changed', async () => {
+  const wanted = { tier: 'enterprise', limits: { per_s: 10, burst: 20, per_day: 3000 }, models: ['sim-small'] };
+  expect((await as('admin')('PATCH', `${path}/acct_x`, wanted)).json()).toMatchObject({ ...wanted, negotiated: true });
+  expect(await newest('acct_x')).toMatchObject({
+    action: 'account.changed',
+    before: { tier: 'audit_plus', limits: { per_s: 200, burst: 800, per_day: 400_000 }, models: null },
+    after: wanted,
+  });
+  expect((await as('admin')('PATCH', `${path}/acct_x`, { models: null })).json()).toMatchObject({ models: null });
+  const entry = await newest('acct_x');
+  expect([entry?.before, entry?.after]).toEqual([{ models: ['sim-small'] }, { models: null }]);
+});
+
+test('an Enterprise account keeps limits of its own', async () => {
+  const refused = await as('admin')('PATCH', `${path}/acct_x`, { tier: 'enterprise' });
+  expect([refused.statusCode, refused.json().error.param]).toEqual([400, 'limits']);
+  expect((await as('admin')('PATCH', `${path}/acct_demo_enterprise`, { limits: null })).statusCode).toBe(400);
+});
+
+test('wrong values change nothing', async () => {
+  const bodies = [
+    {},
+    { tier: 'gold' },
+    { models: ['no-such-model'] },
+    { limits: { per_s: 0, burst: 1, per_day: 1 } },
+    { limits: { per_s: 1 } },
+    { limits: { per_s: 3e9, burst: 1, per_day: 1 } },
+    { name: 'two\nlines' },
+    { state: 'active' },
+  ];
+  const before = (await as('viewer')('GET', `${path}/acct_x`)).json();
+  for (const body of bodies) expect((await as('admin')('PATCH', `${path}/acct_x`, body)).statusCode).toBe(400);
+  expect((await as('viewer')('GET', `${path}/acct_x`)).json()).toEqual(before);
+});
+
+test('a tier is not taken away under a key that holds what only that tier allows', async () => {
+  const { db } = running.context;
+  const key = { accountId: 'acct_x', name: 'k', hash: new Uint8Array(32) };
+  await db.apiKey.create({ data: { ...key, publicId: 'xxxxxxxxxxx1', scopes: ['gw:read'] } });
+  await db.apiKey.create({ data: { ...key, publicId: 'xxxxxxxxxxx2', scopes: ['gw:read', 'gw:lineage'] } });
+  const refused = await as('admin')('PATCH', `${path}/acct_x`, { tier: 'audit' });
+  expect(refused.statusCode).toBe(409);
+  expect(refused.json().error.message).toContain('xxxxxxxxxxx2');
+  expect(refused.json().error.message).not.toContain('xxxxxxxxxxx1');
+  await db.apiKey.update({ where: { publicId: 'xxxxxxxxxxx2' }, data: { revokedAt: clock } });
+  expect((await as('admin')('PATCH', `${path}/acct_x`, { tier: 'audit' })).statusCode).toBe(200);
+});
+
+test('who may do what to accounts and their people', async () => {
+  const table: [Method, string, object | undefined, 'support' | 'admin'][] = [
+    ['POST', `${path}/acct_x/suspend`, { reason: 'x' }, 'support'],
+    ['POST', `${path}/acct_x/reinstate`, { reason: 'x' }, 'support'],
+    ['PATCH', `${path}/acct_x`, { name: 'Y' }, 'admin'],
+    ['POST', `${path}/acct_x/admins`, { name: 'A', email: 'a@exa.example' }, 'admin'],
+  ];
+  for (const [method, url, body, least] of table) {
+    expect((await as('viewer')(method, url, body)).statusCode).toBe(403);
+    expect((await as('support')(method, url, body)).statusCode).toBe(least === 'support' ? 200 : 403);
+    if (least === 'admin') expect((await as('admin')(method, url, body)).statusCode).toBe(200);
+  }
+});
+
+test('an admin of an organisation logs in, is out when disabled, and stays within the own account', async () => {
+  const admin = as('admin');
+  const made = (await admin('POST', `${path}/acct_x/admins`, { name: 'Ada', email: 'ada@exa.example' })).json();
+  const ada = new Browser(running.operator);
+  expect((await ada.logIn('ada@exa.example', made.credential)).statusCode).toBe(401);
+  const session = await ada.logIn('ada@exa.example', made.credential, 'organisation_admin');
+  expect(session.json()).toMatchObject({ kind: 'organisation_admin', account_id: 'acct_x' });
+  for (const url of [path, `${path}/acct_x`, '/operator/v1/operators', '/operator/v1/audit'])
+    expect((await ada.call('GET', url)).statusCode).toBe(403);
+  const one = `admins/${made.id}`;
+  for (const verb of ['disable', 'enable', 'reset-credential'])
+    expect((await admin('POST', `${path}/acct_demo_audit/${one}/${verb}`)).statusCode).toBe(404);
+  expect((await as('support')('POST', `${path}/acct_x/${one}/disable`)).json()).toMatchObject({ state: 'disabled' });
+  expect((await ada.call('GET', '/session')).statusCode).toBe(401);
+  expect((await ada.logIn('ada@exa.example', made.credential, 'organisation_admin')).statusCode).toBe(401);
+  await admin('POST', `${path}/acct_x/${one}/enable`);
+  const { credential } = (await admin('POST', `${path}/acct_x/${one}/reset-credential`)).json();
+  expect((await ada.logIn('ada@exa.example', made.credential, 'organisation_admin')).statusCode).toBe(401);
+  expect((await ada.logIn('ada@exa.example', credential, 'organisation_admin')).statusCode).toBe(200);
+  const twice = await admin('POST', `${path}/acct_demo_audit/admins`, { name: 'B', email: 'ada@exa.example' });
+  expect([twice.statusCode, twice.json().error.param]).toEqual([400, 'email']);
+  const story = (await readAudit(running.context.db, 'acct_x', { order: 'desc', limit: 6 })).map(
+    ({ action }) => action,
+  );
+  expect(story.reverse()).toEqual([
+    'organisation_admin.created',
+    'session.started',
+    'organisation_admin.disabled',
+    'organisation_admin.enabled',
+    'organisation_admin.credential_reset',
+    'session.started',
+  ]);
+});
+
+test('operators read every chain of the audit log, whole and with its heads', async () => {
+  await as('support')('POST', `${path}/acct_x/suspend`, { reason: 'x' });
+  const { data } = (await as('viewer')('GET', '/operator/v1/audit?chain=acct_x&limit=1')).json();
+  expect(data).toEqual([await newest('acct_x')]);
+  const heads = (await as('viewer')('GET', '/operator/v1/audit/heads')).json();
+  expect(heads.data).toContainEqual({ chain: 'acct_x', seq: data[0].seq, hash: data[0].hash });
+  const filtered = (
+    await as('viewer')('GET', '/operator/v1/audit?chain=acct_x&actor=op_support&action=account.suspended')
+  ).json();
+  expect(filtered.data.length).toBeGreaterThan(0);
+  for (const entry of filtered.data)
+    expect(entry).toMatchObject({ actor: { id: 'op_support' }, action: 'account.suspended' });
+});

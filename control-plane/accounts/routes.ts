@@ -1,0 +1,103 @@
+/** `/operator/v1/accounts`: accounts, and the people of a customer who have a login. */
+import { accountTiers } from '@gw/contract/access';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { answer, changeOf } from '../access/change.ts';
+import { emailSchema, idSchema, nameSchema } from '../access/fields.ts';
+import { notFound } from '../access/refusals.ts';
+import type { AccessServices } from '../access/services.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../replies.ts';
+import { openAccounts } from './accounts.ts';
+import { openOrganisationAdmins } from './organisation-admins.ts';
+
+const accessOf = (role: 'viewer' | 'support' | 'admin') => ({ access: { kind: 'operator', role } }) as const;
+const [viewer, support, admin] = [accessOf('viewer'), accessOf('support'), accessOf('admin')];
+
+const params = z.object({ accountId: idSchema });
+const adminParams = params.extend({ id: idSchema });
+const reasonBody = z.strictObject({ reason: nameSchema });
+/** What Postgres holds as an integer. */
+const count = z.int().min(1).max(2_147_483_647);
+const updateBody = z
+  .strictObject({
+    name: nameSchema.exactOptional(),
+    tier: z.enum(accountTiers).exactOptional(),
+    limits: z.strictObject({ per_s: count, burst: count, per_day: count }).nullable().exactOptional(),
+    models: z.array(z.string().min(1).max(200)).max(1000).nullable().exactOptional(),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'names nothing to change');
+const listQuery = z.object({
+  state: z.enum(['onboarding', 'active', 'suspended', 'closed']).optional(),
+  tier: z.enum(accountTiers).optional(),
+  search: nameSchema.optional(),
+  after: idSchema.optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+});
+const path = '/operator/v1/accounts';
+
+export function accountRoutes(base: FastifyInstance, context: Context): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const accounts = openAccounts(context);
+
+  app.get(path, { config: viewer, schema: { querystring: listQuery } }, async ({ query }) => {
+    const { data, hasMore } = await accounts.list(query);
+    return { object: 'list', data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+  });
+
+  app.get(`${path}/:accountId`, { config: viewer, schema: { params } }, async (request, reply) => {
+    const account = await accounts.read(request.params.accountId);
+    return account ?? refuse(reply, notFound('account'), context.addresses);
+  });
+
+  for (const verb of ['suspend', 'reinstate'] as const)
+    app.post(
+      `${path}/:accountId/${verb}`,
+      { config: support, schema: { params, body: reasonBody } },
+      async (request, reply) => {
+        const { body, params: at } = request;
+        return answer(reply, await accounts[verb](changeOf(request, context), at.accountId, body.reason), context);
+      },
+    );
+
+  app.patch(`${path}/:accountId`, { config: admin, schema: { params, body: updateBody } }, async (request, reply) => {
+    const { body, params: at } = request;
+    return answer(reply, await accounts.update(changeOf(request, context), at.accountId, body), context);
+  });
+}
+
+export function organisationAdminRoutes(
+  base: FastifyInstance,
+  context: Context,
+  { credentials }: AccessServices,
+): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const admins = openOrganisationAdmins(context, credentials);
+  const list = `${path}/:accountId/admins`;
+
+  app.get(list, { config: viewer, schema: { params } }, async (request) => ({
+    object: 'list',
+    data: await admins.list(request.params.accountId),
+  }));
+
+  const body = z.strictObject({ name: nameSchema, email: emailSchema });
+  app.post(list, { config: admin, schema: { params, body } }, async (request, reply) =>
+    answer(reply, await admins.create(changeOf(request, context), request.params.accountId, request.body), context),
+  );
+
+  const schema = { params: adminParams };
+  for (const [verb, config, enabled] of [
+    ['disable', support, false],
+    ['enable', admin, true],
+  ] as const)
+    app.post(`${list}/:id/${verb}`, { config, schema }, async (request, reply) => {
+      const { accountId, id } = request.params;
+      return answer(reply, await admins.setEnabled(changeOf(request, context), accountId, id, enabled), context);
+    });
+
+  app.post(`${list}/:id/reset-credential`, { config: admin, schema }, async (request, reply) => {
+    const { accountId, id } = request.params;
+    return answer(reply, await admins.resetCredential(changeOf(request, context), accountId, id), context);
+  });
+}
