@@ -1,5 +1,5 @@
 /** Every page says what the product computes. `npx vitest run --project fast docs/source/pages -u` writes the generated parts. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { errorsPage } from '@gw/contract/errors-page';
 import { describe, expect, it } from 'vitest';
 import { componentsChart } from './components-chart.ts';
@@ -23,6 +23,12 @@ const jsonBlock = /^```json[c5]?\n/m;
 describe.each(pages)('%s', (page) => {
   it('has the generated parts that the product makes', async () => {
     await expect(filled(textOf(page))).toMatchFileSnapshot(`../../${page}`);
+  });
+
+  it('points only to files that are there', () => {
+    const links = [...textOf(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, target = '']) => target);
+    const from = new URL(page, root);
+    expect(links.filter((target) => !existsSync(new URL(target, from)))).toEqual([]);
   });
 
   it('has no JSON that is not generated', () => {
