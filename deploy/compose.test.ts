@@ -39,8 +39,8 @@ const typescript = services.filter(([, service]) => service.image === 'gw-servic
 function namesIn(folder: string): Set<string> {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
   const sources = files.filter((file) => /(^|\/)config\.ts$/.test(file)).map((file) => read(join(folder, file)));
-  const shared = read('contract/internal/environment.ts');
-  return new Set([...sources, shared].join('\n').match(/GW_[A-Z_]+/g) ?? []);
+  const shared = ['environment', 'pepper'].map((file) => read(`contract/internal/${file}.ts`));
+  return new Set([...sources, ...shared].join('\n').match(/GW_[A-Z_]+/g) ?? []);
 }
 
 const partOf = (command: readonly string[]): string =>

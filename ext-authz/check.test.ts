@@ -12,10 +12,13 @@ const now = Date.parse('2026-11-21T09:00:00Z');
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: 'security@gw.test' };
 const silent = { error: () => undefined } as unknown as Logger;
 
+const silentNotes = { used: () => {}, failed: () => {} };
+
 const stored: FoundKey = {
   publicId,
   accountId: 'acct',
   hash: hashApiKey(plaintext, pepper),
+  pepperVersion: 1,
   scopes: ['inference:read', 'inference:write'],
   state: 'active',
   expiresAt: null,
@@ -40,8 +43,10 @@ async function ask({
     if (found instanceof Error) throw found;
     return found === null ? null : { ...stored, ...found };
   };
-  const cache = new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000 });
-  const check = makeCheck({ cache, pepper, now: () => now, addresses, log: silent });
+  const cache = new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' });
+  const peppers = { current: { version: 1, secret: pepper }, other: null };
+  const context = { cache, peppers, renew: () => {}, notes: silentNotes, now: () => now, addresses, log: silent };
+  const check = makeCheck(context);
   const answer = await check({
     attributes: { contextExtensions: { scope, handler }, request: { http: { headers: { authorization } } } },
   });

@@ -11,9 +11,11 @@ import type { Check, ICheckResponse } from '@gw/envoy/rpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
+import type { KeyNotes } from './keys/key-notes.ts';
 
 export interface CheckContext extends AuthenticateContext {
   readonly addresses: Addresses;
+  readonly notes: Pick<KeyNotes, 'used' | 'failed'>;
   readonly log: Logger;
 }
 
@@ -67,7 +69,7 @@ function denied(code: CatalogueCode, addresses: Addresses, message?: string): IC
 }
 
 export function makeCheck(context: CheckContext): Check {
-  const { addresses, log } = context;
+  const { addresses, log, notes } = context;
   const answers = new WeakMap<FoundKey, ReturnType<typeof allowed>>();
   const answer = (key: FoundKey) => {
     let made = answers.get(key);
@@ -89,18 +91,24 @@ export function makeCheck(context: CheckContext): Check {
     );
     // Fail closed: nobody can say whether this key holds.
     if (!result) return denied('internal_error', addresses);
-    if (!result.ok) return denied(result.code, addresses);
+    if (!result.ok) {
+      if (result.whose !== 'missing') notes.failed(result.whose, result.code);
+      return denied(result.code, addresses);
+    }
     const { key } = result;
+    notes.used(key);
     if (handler === 'sidecar' && key.account.state === 'suspended') return denied('customer_suspended', addresses);
     const needed = scopes.find((known) => known === scope);
     // A route without a scope that reached this filter is a mistake in the configuration.
     if (!needed) return denied('internal_error', addresses);
-    if (!key.scopes.includes(needed))
+    if (!key.scopes.includes(needed)) {
+      notes.failed(key, 'insufficient_scope');
       return denied(
         'insufficient_scope',
         addresses,
         `This API key lacks the scope ${needed}, which the endpoint needs.`,
       );
+    }
     return handler === 'sidecar' ? answer(key).sidecar : answer(key).control;
   };
 }

@@ -7,6 +7,7 @@ import {
   readInternalToken,
   readSettings,
 } from '@gw/contract/internal/environment';
+import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 
 export interface Config {
   /** `unix:/path` or `host:port`. */
@@ -19,7 +20,7 @@ export interface Config {
   /** For `listen` on `host:port`; null: plain. */
   readonly internalTls: InternalTls | null;
   /** Server-side part of the key hash; never stored beside the hashes. */
-  readonly pepper: Buffer;
+  readonly peppers: Peppers;
   readonly addresses: Addresses;
   readonly logLevel: string;
   /** How many instances share the limits: each enforces its share while Redis is away. */
@@ -35,10 +36,7 @@ export function loadConfig(environment: Environment): Config {
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),
-    pepper: Buffer.from(
-      settings.secret('GW_KEY_PEPPER', /^[0-9a-f]{64}$/i, '<64 hex digits, e.g. from: openssl rand -hex 32>'),
-      'hex',
-    ),
+    peppers: readPeppers(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
     instances: Math.max(1, settings.integer('GW_AUTHZ_INSTANCES', 1)),

@@ -1,7 +1,7 @@
 /** Wires the service together. */
 import { serveEnvoy } from '@gw/envoy/rpc/server';
 import { openDatabase } from '@gw/prisma/client';
-import { findKey, keyGeneration } from '@gw/prisma/find-key';
+import { allPublicIds, findKey, keyGeneration, renewKeyHash } from '@gw/prisma/find-key';
 import { serveHealth } from '@gw/service/health';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
@@ -9,8 +9,12 @@ import { makeCheck } from './check.ts';
 import type { Config } from './config.ts';
 import { watchChanges } from './keys/change-watch.ts';
 import { KeyCache } from './keys/key-cache.ts';
+import { KeyDirectory } from './keys/key-directory.ts';
+import { openKeyNotes } from './keys/key-notes.ts';
+import { openRenewal } from './keys/renew-hash.ts';
 import { openLimiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
+import { noteShownReceipts } from './shown-receipts.ts';
 
 /** Cached keys are honoured this long when neither Postgres nor Redis can be reached; then they are refused. */
 const graceMs = 60_000;
@@ -27,19 +31,34 @@ export async function startExtAuthz(config: Config) {
   const subscriber = openRedis(config.redisUrl, log);
   await untilReady(redis, 2000);
 
+  const monotonic = () => performance.now();
+  const directory = new KeyDirectory({ now: monotonic, load: () => allPublicIds(db) });
   const cache = new KeyCache(
     { find: (publicId) => findKey(db, publicId) },
-    { now: () => performance.now(), capacity: 50_000, graceMs },
+    { now: monotonic, capacity: 50_000, graceMs, admit: (publicId) => directory.admit(publicId) },
   );
   const watch = watchChanges({
     cache,
-    generation: async () => Number(await keyGeneration(db)),
+    directory,
+    generation: () => keyGeneration(db),
     redis,
     subscriber,
-    pollMs: 500,
+    now: monotonic,
+    pollMs: 300,
+    patienceMs: 300,
     log,
   });
   const limiter = openLimiter({ redis, now: Date.now, instances: config.instances, log });
+
+  const notes = openKeyNotes({ redis, now: Date.now });
+  const flushing = setInterval(() => void notes.flush(), 1000);
+  const renew = openRenewal({
+    current: config.peppers.current,
+    store: (key, renewed) => renewKeyHash(db, key, renewed),
+    log,
+  });
+  // Without the list each key would draw on the budget for unknown ones.
+  await watch.ready;
 
   const onFault = (fault: unknown) =>
     log.error({ fault: fault instanceof Error ? fault.message : String(fault) }, 'a call failed');
@@ -47,8 +66,17 @@ export async function startExtAuthz(config: Config) {
     config.listen,
     config.internalToken,
     {
-      check: makeCheck({ cache, pepper: config.pepper, now: Date.now, addresses: config.addresses, log }),
+      check: makeCheck({
+        cache,
+        peppers: config.peppers,
+        renew,
+        notes,
+        now: Date.now,
+        addresses: config.addresses,
+        log,
+      }),
       shouldRateLimit: makeShouldRateLimit({ limiter, addresses: config.addresses }),
+      accessLog: (message) => noteShownReceipts(message, redis, log),
     },
     onFault,
     config.internalTls,
@@ -65,8 +93,10 @@ export async function startExtAuthz(config: Config) {
     log,
     stop: async () => {
       watch.stop();
+      clearInterval(flushing);
       await server.close(2000);
       await health?.close();
+      await notes.flush();
       redis.disconnect();
       subscriber.disconnect();
       await db.$disconnect();

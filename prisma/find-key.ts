@@ -7,6 +7,8 @@ export interface FoundKey {
   readonly accountId: string;
   /** HMAC-SHA-256 of the plaintext; null once deleted, which only a revoked key is. */
   readonly hash: Buffer | null;
+  /** Of the pepper that the hash was made with. */
+  readonly pepperVersion: number;
   readonly scopes: readonly Scope[];
   /** At the moment of the query. Revoked wins over expired; `expiresAt` lets a cache see a later expiry. */
   readonly state: 'active' | 'revoked' | 'expired';
@@ -24,6 +26,7 @@ interface Row {
   public_id: string;
   account_id: string;
   hash: Uint8Array | null;
+  pepper_version: number;
   scopes: string[];
   key_state: FoundKey['state'];
   expires_at: Date | null;
@@ -38,7 +41,7 @@ interface Row {
 /** Null if no key has this public id. The caller compares the hash, in constant time. */
 export async function findKey(db: Queryable, publicId: string): Promise<FoundKey | null> {
   const rows = await db.$queryRaw<Row[]>`
-    SELECT k.public_id, k.account_id, k.hash, k.scopes, k.expires_at,
+    SELECT k.public_id, k.account_id, k.hash, k.pepper_version, k.scopes, k.expires_at,
       CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked'
            WHEN k.expires_at <= clock_timestamp() THEN 'expired'
            ELSE 'active' END AS key_state,
@@ -53,6 +56,7 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
     publicId: row.public_id,
     accountId: row.account_id,
     hash: row.hash === null ? null : Buffer.from(row.hash),
+    pepperVersion: row.pepper_version,
     scopes: scopes.filter((scope) => row.scopes.includes(scope)),
     state: row.key_state,
     expiresAt: row.expires_at,
@@ -64,6 +68,25 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
 export async function keyGeneration(db: Queryable): Promise<number> {
   const rows = await db.$queryRaw<{ generation: bigint }[]>`SELECT generation FROM key_generation`;
   return Number(rows[0]?.generation ?? 0);
+}
+
+/** The public ids of all keys, 12 bytes each, in ascending order of their bytes. Revoked and expired ones are among them. */
+export async function allPublicIds(db: Queryable): Promise<Buffer> {
+  const rows = await db.$queryRaw<{ ids: string | null }[]>`
+    SELECT string_agg(public_id::text, '' ORDER BY public_id::text COLLATE "C") AS ids FROM api_keys`;
+  return Buffer.from(rows[0]?.ids ?? '', 'latin1');
+}
+
+/** Replaces the hash that was read, unless another has been stored meanwhile. Not a change in the sense of the generation. */
+export async function renewKeyHash(
+  db: Queryable,
+  { publicId, hash, pepperVersion }: FoundKey,
+  renewed: { readonly hash: Buffer; readonly pepperVersion: number },
+): Promise<void> {
+  await db.$executeRaw`
+    UPDATE api_keys SET hash = ${new Uint8Array(renewed.hash)}, pepper_version = ${renewed.pepperVersion}
+    WHERE public_id = ${publicId}::char(12) AND hash = ${hash && new Uint8Array(hash)}
+      AND pepper_version = ${pepperVersion}`;
 }
 
 /** The account's own limits come before those of its tier; for Enterprise the database demands all three. */

@@ -1,41 +1,63 @@
 /**
  * From the Authorization header to an identity, or to the reason why not.
  *
- * Invariant: malformed keys are refused by their checksum, before any look-up; hashes are compared in constant time.
+ * Invariant: malformed keys are refused by their checksum, before any look-up; hashes are compared in constant time. A
+ * key whose pepper is not known here, but elsewhere, is a fault of ours and not a wrong key.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
+import { isRetired, type Peppers, pepperOf } from '@gw/contract/internal/pepper';
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { KeyCache } from './key-cache.ts';
+
+type Code = Extract<CatalogueCode, 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key'>;
 
 export type Authentication =
   | { readonly ok: true; readonly key: FoundKey }
   | {
       readonly ok: false;
-      readonly code: Extract<CatalogueCode, 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key'>;
+      readonly code: Code;
+      /** Whose verification failed: the key itself, one that does not exist, or nothing that looks like a key. */
+      readonly whose: FoundKey | 'unknown' | 'malformed' | 'missing';
     };
 
 export interface AuthenticateContext {
   readonly cache: KeyCache;
-  readonly pepper: Buffer;
+  readonly peppers: Peppers;
+  /** Told of a key that was verified with an older pepper than the current one. */
+  readonly renew: (key: FoundKey, plaintext: string) => void;
   /** Wall-clock time, ms since 1970: an expiry holds at its second. */
   readonly now: () => number;
 }
 
-const invalid: Authentication = { ok: false, code: 'invalid_api_key' };
+const refused = (code: Code, whose: Exclude<Authentication, { ok: true }>['whose']): Authentication => ({
+  ok: false,
+  code,
+  whose,
+});
 
 export async function authenticate(
   authorization: string | undefined,
   context: AuthenticateContext,
 ): Promise<Authentication> {
   const [scheme, text] = (authorization ?? '').trim().split(/\s+/, 2);
-  if (scheme?.toLowerCase() !== 'bearer' || text === undefined) return invalid;
+  if (scheme?.toLowerCase() !== 'bearer' || text === undefined) return refused('invalid_api_key', 'missing');
   const parsed = parseApiKey(text);
-  if (!parsed) return invalid;
+  if (!parsed) return refused('invalid_api_key', 'malformed');
   const key = await context.cache.find(parsed.publicId);
-  if (!key?.hash || !timingSafeEqual(hashApiKey(parsed.secretAndAll, context.pepper), key.hash)) return invalid;
-  if (key.state === 'revoked') return { ok: false, code: 'revoked_api_key' };
-  if (key.expiresAt && key.expiresAt.getTime() <= context.now()) return { ok: false, code: 'expired_api_key' };
+  if (!key) return refused('invalid_api_key', 'unknown');
+  if (!isGenuine(key, parsed.secretAndAll, context.peppers)) return refused('invalid_api_key', key);
+  if (key.state === 'revoked') return refused('revoked_api_key', key);
+  if (key.expiresAt && key.expiresAt.getTime() <= context.now()) return refused('expired_api_key', key);
+  if (key.pepperVersion < context.peppers.current.version) context.renew(key, parsed.secretAndAll);
   return { ok: true, key };
+}
+
+function isGenuine({ hash, pepperVersion }: FoundKey, plaintext: string, peppers: Peppers): boolean {
+  if (!hash) return false;
+  const pepper = pepperOf(peppers, pepperVersion);
+  if (pepper) return timingSafeEqual(hashApiKey(plaintext, pepper.secret), hash);
+  if (isRetired(peppers, pepperVersion)) return false;
+  throw new Error(`A key was hashed with the pepper of version ${pepperVersion}, which is not configured here.`);
 }

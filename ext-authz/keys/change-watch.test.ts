@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { watchChanges } from './change-watch.ts';
 import type { KeyCache } from './key-cache.ts';
+import type { KeyDirectory } from './key-directory.ts';
 
 const silent = { info: () => undefined, error: () => undefined } as unknown as Logger;
 
@@ -19,15 +20,25 @@ function setUp() {
   const forgotten: string[] = [];
   let confirmations = 0;
   const cache = { forget: (id: string) => forgotten.push(id), confirm: () => confirmations++ } as unknown as KeyCache;
+  const told: string[] = [];
+  const confirmed: number[] = [];
+  const directory = {
+    tell: (id: string) => told.push(id),
+    confirm: async (generation: number) => void confirmed.push(generation),
+  } as unknown as KeyDirectory;
   const redis = new Connection();
   const subscriber = new Connection();
-  const postgres: { generation: number | null } = { generation: 5 };
+  const postgres: { generation: number | 'stands still' | null } = { generation: 5 };
   const generation = async () => {
     if (postgres.generation === null) throw new Error('away');
+    if (postgres.generation === 'stands still') return new Promise<number>(() => undefined);
     return postgres.generation;
   };
   const watch = watchChanges({
     cache,
+    directory,
+    now: () => 0,
+    patienceMs: 300,
     generation,
     redis: redis as unknown as Redis,
     subscriber: subscriber as unknown as Redis,
@@ -37,6 +48,8 @@ function setUp() {
   return {
     watch,
     forgotten,
+    told,
+    listed: confirmed,
     redis,
     subscriber,
     postgres,
@@ -60,6 +73,33 @@ describe('the watch for changes of keys', () => {
     expect(forgotten).toEqual(['abc', '*']);
     await poll();
     expect(forgotten).toEqual(['abc', '*']);
+    watch.stop();
+  });
+
+  it('does not wait for a Postgres that stands still: within a poll and its patience the copy is taken', async () => {
+    const { watch, redis, postgres, poll, forgotten, listed } = setUp();
+    await poll();
+    forgotten.length = 0;
+    listed.length = 0;
+    postgres.generation = 'stands still';
+    redis.copy = '6';
+    await poll();
+    expect(forgotten).toEqual([]);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(forgotten).toEqual(['*']);
+    expect(watch.confirmed()).toBe(true);
+    // The copy may be older than the newest key, so it makes no list of ids fresh.
+    expect(listed).toEqual([]);
+    watch.stop();
+  });
+
+  it('tells the list of ids of a key that may be new, and of each generation that Postgres says', async () => {
+    const { watch, subscriber, told, listed, postgres, poll } = setUp();
+    await poll();
+    subscriber.emit('message', 'channel', 'abc');
+    postgres.generation = 6;
+    await poll();
+    expect([told, [...new Set(listed)]]).toEqual([['abc'], [5, 6]]);
     watch.stop();
   });
 

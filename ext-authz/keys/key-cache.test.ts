@@ -1,11 +1,13 @@
 import type { FoundKey } from '@gw/prisma/find-key';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { KeyCache, KeysUnconfirmedError } from './key-cache.ts';
+import type { Admission } from './key-directory.ts';
 
 const key = (publicId: string, state: FoundKey['state'] = 'active'): FoundKey => ({
   publicId,
   accountId: 'a',
   hash: Buffer.alloc(32),
+  pepperVersion: 1,
   scopes: [],
   state,
   expiresAt: null,
@@ -13,6 +15,7 @@ const key = (publicId: string, state: FoundKey['state'] = 'active'): FoundKey =>
 });
 
 function setUp(capacity = 100) {
+  let admission: Admission = 'look_up';
   const asked: string[] = [];
   const waiting: ((found: FoundKey | null) => void)[] = [];
   let nowMs = 0;
@@ -23,7 +26,7 @@ function setUp(capacity = 100) {
         return new Promise((resolve) => waiting.push(resolve));
       },
     },
-    { now: () => nowMs, capacity, graceMs: 60_000 },
+    { now: () => nowMs, capacity, graceMs: 60_000, admit: () => admission },
   );
   const answer = (found: FoundKey | null) => waiting.shift()?.(found);
   const learn = async (publicId: string, found: FoundKey | null) => {
@@ -31,7 +34,10 @@ function setUp(capacity = 100) {
     answer(found);
     await result;
   };
-  return { cache, asked, answer, learn, pass: (ms: number) => (nowMs += ms) };
+  const admit = (next: Admission) => {
+    admission = next;
+  };
+  return { cache, asked, answer, learn, admit, pass: (ms: number) => (nowMs += ms) };
 }
 
 describe('the key cache', () => {
@@ -88,10 +94,43 @@ describe('the key cache', () => {
     expect(await cache.find('k')).not.toBeNull();
   });
 
+  it('does not even use what it read while the key changed again and again', async () => {
+    const { cache, answer, asked } = setUp();
+    const result = cache.find('k');
+    const failed = expect(result).rejects.toThrow(KeysUnconfirmedError);
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await vi.waitFor(() => expect(asked).toHaveLength(attempt));
+      cache.forget(attempt === 2 ? '*' : 'k');
+      answer(key('k'));
+    }
+    await failed;
+  });
+
+  it('does not look a key up again for a change of another', async () => {
+    const { cache, asked, answer } = setUp();
+    const result = cache.find('k');
+    cache.forget('other');
+    answer(key('k'));
+    await result;
+    await cache.find('k');
+    expect(asked).toEqual(['k']);
+  });
+
+  it('asks the store only for ids that are admitted: refuses the others, or fails if nobody can tell', async () => {
+    const { cache, asked, learn, admit } = setUp();
+    await learn('k', key('k'));
+    admit('unknown');
+    expect(await cache.find('none')).toBeNull();
+    admit('unsure');
+    await expect(cache.find('none')).rejects.toThrow(KeysUnconfirmedError);
+    expect((await cache.find('k'))?.publicId).toBe('k');
+    expect(asked).toEqual(['k']);
+  });
+
   it('stays within its capacity under a flood of unknown ids, which push no known key out', async () => {
     const { cache, asked, learn } = setUp(10);
     await learn('k', key('k'));
-    for (let i = 0; i < 50; i++) await learn(`x${i}`, null);
+    for (let i = 0; i < 1001; i++) await learn(`x${i}`, null);
     await cache.find('k');
     expect(asked.filter((id) => id === 'k')).toHaveLength(1);
     await learn('x0', null);

@@ -6,6 +6,7 @@
  * thrown away and made again, so that it can not bring a revoked key back.
  */
 import type { FoundKey } from '@gw/prisma/find-key';
+import type { Admission } from './key-directory.ts';
 
 export interface KeyStore {
   find(publicId: string): Promise<FoundKey | null>;
@@ -14,20 +15,26 @@ export interface KeyStore {
 export interface KeyCacheOptions {
   /** Time in ms; monotonic enough for ages. */
   readonly now: () => number;
-  /** Entries at most, known and unknown keys each; the oldest go first. */
+  /** Entries at most; the oldest go first. */
   readonly capacity: number;
   /** How long entries are honoured when no store answers. */
   readonly graceMs: number;
+  /** Whether the store is asked for an id that is not here. */
+  readonly admit: (publicId: string) => Admission;
 }
 
-/** No store has answered for longer than the grace time: nobody can say whether the key still holds. */
-export class KeysUnconfirmedError extends Error {
-  constructor() {
-    super('Neither Postgres nor Redis has confirmed the keys within the grace time.');
-  }
-}
+/** Nobody can say now whether the key holds. */
+export class KeysUnconfirmedError extends Error {}
 
 const attempts = 3;
+/** Unknown ids that were asked for; only so many as spare a client with a wrong key its look-ups. */
+const unknownCapacity = 1000;
+
+interface LookUp {
+  readonly result: Promise<FoundKey | null>;
+  /** A change that concerns it arrived after its last query. */
+  stale: boolean;
+}
 
 export class KeyCache {
   readonly #store: KeyStore;
@@ -35,9 +42,7 @@ export class KeyCache {
   readonly #known = new Map<string, FoundKey>();
   /** Ids that no key has. Apart, so that a flood of made-up keys can not push real ones out. */
   readonly #unknown = new Set<string>();
-  readonly #underWay = new Map<string, Promise<FoundKey | null>>();
-  /** Counts changes; a look-up is good only if this is the same before and after it. */
-  #epoch = 0;
+  readonly #underWay = new Map<string, LookUp>();
   #confirmedAt: number;
 
   constructor(store: KeyStore, options: KeyCacheOptions) {
@@ -53,10 +58,15 @@ export class KeyCache {
 
   /** Something about this key changed; `*` or an account's change means any key may have. */
   forget(publicId: string): void {
-    this.#epoch += 1;
     this.#unknown.clear();
-    if (publicId === '*') this.#known.clear();
-    else this.#known.delete(publicId);
+    if (publicId === '*') {
+      this.#known.clear();
+      for (const lookUp of this.#underWay.values()) lookUp.stale = true;
+      return;
+    }
+    this.#known.delete(publicId);
+    const lookUp = this.#underWay.get(publicId);
+    if (lookUp) lookUp.stale = true;
   }
 
   /** The key, or null if there is none. Throws KeysUnconfirmedError, or the store's error. */
@@ -64,38 +74,62 @@ export class KeyCache {
     const known = this.#known.get(publicId);
     const cached = known ?? (this.#unknown.has(publicId) ? null : undefined);
     if (cached !== undefined) {
-      if (this.#options.now() - this.#confirmedAt > this.#options.graceMs) throw new KeysUnconfirmedError();
+      if (this.#options.now() - this.#confirmedAt > this.#options.graceMs)
+        throw new KeysUnconfirmedError('Neither Postgres nor Redis has confirmed the keys within the grace time.');
       return cached;
     }
     const running = this.#underWay.get(publicId);
-    if (running) return running;
-    const lookUp = this.#lookUp(publicId).finally(() => this.#underWay.delete(publicId));
+    if (running) return running.result;
+    const admission = this.#options.admit(publicId);
+    if (admission === 'unknown') return null;
+    // Fails closed, and not with a 401: the key may be a good one.
+    if (admission === 'unsure')
+      throw new KeysUnconfirmedError('Too many unknown keys, and no fresh list of the real ones.');
+    return this.#begin(publicId).result;
+  }
+
+  #begin(publicId: string): LookUp {
+    let settle: (found: Promise<FoundKey | null>) => void = () => {};
+    const result = new Promise<FoundKey | null>((resolve) => {
+      settle = resolve;
+    });
+    const lookUp: LookUp = { result, stale: false };
     this.#underWay.set(publicId, lookUp);
+    settle(this.#lookUp(publicId, lookUp).finally(() => this.#underWay.delete(publicId)));
     return lookUp;
   }
 
-  async #lookUp(publicId: string): Promise<FoundKey | null> {
-    for (let attempt = 1; ; attempt++) {
-      const epoch = this.#epoch;
+  async #lookUp(publicId: string, lookUp: LookUp): Promise<FoundKey | null> {
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      lookUp.stale = false;
       const found = await this.#store.find(publicId);
-      if (epoch === this.#epoch) {
-        this.#keep(publicId, found);
-        return found;
-      }
-      // Changes keep arriving: the last answer is newer than most of them, but must not be kept.
-      if (attempt === attempts) return found;
+      if (lookUp.stale) continue;
+      this.#keep(publicId, found);
+      return found;
     }
+    // What was read last may be older than the last change, so it is not even used once.
+    throw new KeysUnconfirmedError('The key changed again and again while it was looked up.');
   }
 
   #keep(publicId: string, found: FoundKey | null): void {
-    const entries: { readonly size: number; keys(): IterableIterator<string>; delete(id: string): boolean } = found
-      ? this.#known
-      : this.#unknown;
-    if (entries.size >= this.#options.capacity) {
-      const oldest = entries.keys().next().value;
-      if (oldest !== undefined) entries.delete(oldest);
+    if (found) {
+      dropOldest(this.#known, this.#options.capacity);
+      this.#known.set(publicId, found);
+    } else {
+      dropOldest(this.#unknown, unknownCapacity);
+      this.#unknown.add(publicId);
     }
-    if (found) this.#known.set(publicId, found);
-    else this.#unknown.add(publicId);
   }
+}
+
+interface Entries {
+  readonly size: number;
+  keys(): IterableIterator<string>;
+  delete(id: string): boolean;
+}
+
+function dropOldest(entries: Entries, capacity: number): void {
+  if (entries.size < capacity) return;
+  const oldest = entries.keys().next().value;
+  if (oldest !== undefined) entries.delete(oldest);
 }

@@ -1,0 +1,103 @@
+/**
+ * What is noted of keys beside the decision: the day of the last use, and how often verification failed and why.
+ *
+ * Invariant: noting costs a call no round trip and can not fail it. Counts are gathered in memory and brought to Redis
+ * each second; while it is away they wait here, within bounds: beyond them failures are counted together, not by key.
+ */
+import { failedKeysKey, failedMinutesKey, usedKeysKey } from '@gw/contract/internal/redis';
+import type { FoundKey } from '@gw/prisma/find-key';
+import type { Redis } from 'ioredis';
+
+/** Keys with a noted use, and counters of failures, at most. */
+const capacity = 50_000;
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** Longer than any outage of the control plane that somebody would leave alone, seconds. */
+const keptS = 7 * 86_400;
+
+export type Failure = 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'insufficient_scope';
+
+export interface KeyNotes {
+  used(key: FoundKey): void;
+  /** Of a key that does not exist, or of what is none: counted together. */
+  failed(whose: FoundKey | 'unknown' | 'malformed', code: Failure): void;
+  /** Brings what was gathered to Redis. Fails open: on a fault it is kept for the next time. */
+  flush(): Promise<void>;
+}
+
+export interface KeyNotesOptions {
+  readonly redis: Redis;
+  /** Wall clock, ms since 1970. */
+  readonly now: () => number;
+}
+
+export function openKeyNotes({ redis, now }: KeyNotesOptions): KeyNotes {
+  let day = 0;
+  /** Keys whose use on `day` was noted. */
+  const noted = new Set<string>();
+  /** `<day> <id>` on the way to Redis. */
+  let uses = new Set<string>();
+  /** `<minute> <id or -> <code>` → count, on the way to Redis. */
+  let failures = new Map<string, number>();
+
+  return {
+    used({ publicId }) {
+      const today = Math.floor(now() / dayMs);
+      if (today !== day || noted.size >= capacity) {
+        day = today;
+        noted.clear();
+      }
+      if (noted.has(publicId)) return;
+      noted.add(publicId);
+      if (uses.size < capacity) uses.add(`${new Date(today * dayMs).toISOString().slice(0, 10)} ${publicId}`);
+    },
+
+    failed(whose, code) {
+      const minute = Math.floor(now() / minuteMs);
+      const name = typeof whose === 'string' ? `- ${whose}` : `${whose.publicId} ${code}`;
+      const known = failures.has(`${minute} ${name}`) || failures.size < capacity;
+      const counter = known ? `${minute} ${name}` : `${minute} - uncounted`;
+      failures.set(counter, (failures.get(counter) ?? 0) + 1);
+    },
+
+    async flush() {
+      if (uses.size === 0 && failures.size === 0) return;
+      const [sentUses, sentFailures] = [uses, failures];
+      uses = new Set();
+      failures = new Map();
+      try {
+        const pipeline = redis.multi();
+        addUses(pipeline, sentUses);
+        addFailures(pipeline, sentFailures);
+        await pipeline.exec();
+      } catch {
+        for (const use of sentUses) if (uses.size < capacity) uses.add(use);
+        for (const [counter, count] of sentFailures) failures.set(counter, (failures.get(counter) ?? 0) + count);
+      }
+    },
+  };
+}
+
+type Pipeline = ReturnType<Redis['multi']>;
+
+function addUses(pipeline: Pipeline, uses: ReadonlySet<string>): void {
+  const days = new Map<string, string[]>();
+  for (const use of uses) {
+    const [day = '', id = ''] = use.split(' ');
+    const ids = days.get(day) ?? [];
+    ids.push(id);
+    days.set(day, ids);
+  }
+  for (const [day, ids] of days) pipeline.sadd(usedKeysKey(day), ...ids).expire(usedKeysKey(day), keptS);
+}
+
+function addFailures(pipeline: Pipeline, failures: ReadonlyMap<string, number>): void {
+  const minutes = new Set<string>();
+  for (const [counter, count] of failures) {
+    const space = counter.indexOf(' ');
+    const minute = counter.slice(0, space);
+    minutes.add(minute);
+    pipeline.hincrby(failedKeysKey(Number(minute)), counter.slice(space + 1), count);
+  }
+  for (const minute of minutes) pipeline.expire(failedKeysKey(Number(minute)), keptS).sadd(failedMinutesKey, minute);
+}

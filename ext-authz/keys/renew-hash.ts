@@ -1,0 +1,44 @@
+/**
+ * Hashes keys anew that were verified with an older pepper, so that this one can be taken out some day.
+ *
+ * Invariant: never more than one statement at a time, beside the traffic; a key whose renewal failed, or found no room,
+ * goes on with its old hash and is tried again when it is next read from the database.
+ */
+import { hashApiKey } from '@gw/contract/internal/api-key';
+import type { Pepper } from '@gw/contract/internal/pepper';
+import type { FoundKey } from '@gw/prisma/find-key';
+import type { Logger } from '@gw/service/log';
+
+/** Waiting renewals at most; the rest is tried at its next reading. */
+const capacity = 1000;
+
+export interface RenewalOptions {
+  readonly current: Pepper;
+  readonly store: (key: FoundKey, renewed: { hash: Buffer; pepperVersion: number }) => Promise<void>;
+  readonly log: Logger;
+}
+
+export function openRenewal({ current, store, log }: RenewalOptions): (key: FoundKey, plaintext: string) => void {
+  const seen = new WeakSet<FoundKey>();
+  const waiting = new Map<FoundKey, Buffer>();
+  let running = false;
+
+  const drain = async (): Promise<void> => {
+    running = true;
+    for (const [key, hash] of waiting) {
+      waiting.delete(key);
+      await store(key, { hash, pepperVersion: current.version }).catch((fault: unknown) => {
+        const text = fault instanceof Error ? fault.message : String(fault);
+        log.warn({ fault: text, key: key.publicId }, 'a key was not hashed with the current pepper');
+      });
+    }
+    running = false;
+  };
+
+  return (key, plaintext) => {
+    if (seen.has(key) || waiting.size >= capacity) return;
+    seen.add(key);
+    waiting.set(key, hashApiKey(plaintext, current.secret));
+    if (!running) void drain();
+  };
+}
