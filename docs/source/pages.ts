@@ -1,8 +1,8 @@
 /**
  * The generated parts of the documentation: everything between `<!-- generated: name -->` and `<!-- end -->`.
  *
- * Invariant: a number, a JSON example or a table of fields in a page is never written by hand. A block has one source,
- * and a JSON block names the schema that it has to satisfy.
+ * Invariant: a JSON example, and a table of what the product computes, is never written by hand. A block has one source, and
+ * a JSON block names the schema that it has to satisfy.
  */
 
 import { chatRequestSchema, chatResponseSchema } from '@gw/contract/chat';
