@@ -17,10 +17,9 @@ export function createReceiptCounts(unstored: () => { readonly kept: number; rea
     labelNames: ['degraded_reason'],
     registers: [],
   });
+  const labels = (reason: DegradedReason | null) => ({ degraded_reason: reason ?? 'none' });
   // Known from the start, so that the first one is an increase.
-  const of = new Map<DegradedReason | null, { inc(): void }>();
-  for (const reason of [null, ...degradedReasons])
-    of.set(reason, receipts.labels({ degraded_reason: reason ?? 'none' }));
+  for (const reason of [null, ...degradedReasons]) receipts.inc(labels(reason), 0);
   const kept = new Gauge({
     name: 'gw_receipts_kept',
     help: 'Receipts in memory because neither Redis nor the spool takes them',
@@ -38,7 +37,7 @@ export function createReceiptCounts(unstored: () => { readonly kept: number; rea
     },
   });
   return {
-    made: (reason) => of.get(reason)?.inc(),
+    made: (reason) => receipts.inc(labels(reason)),
     register: (registry) => {
       for (const metric of [receipts, kept, lost]) registry.registerMetric(metric);
     },

@@ -10,8 +10,8 @@ import type { PartName } from '@gw/cli/stack-plans';
 import type { DegradedReason } from '@gw/contract/receipt';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type GridStubs, gridFaults, honest, startGridStubs } from '../outage/grid-stubs.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
-import { type GridStubs, gridFaults, honest, startGridStubs } from './grid-stubs.ts';
 import { newest, notAsShown, notRecomputed, type Row, rowsSince, usageDifferences } from './ledger-claims.ts';
 import { type Seen, startLoad } from './matrix-load.ts';
 
@@ -32,12 +32,12 @@ const noParameters = {
 
 let stubs: GridStubs;
 let gateway: OwnGateway;
+/** When the case at hand began. */
 let began: Date;
 
 beforeAll(async () => {
   stubs = await startGridStubs();
   gateway = await startOwnGateway({ env: { 'control-plane': stubs.variables } });
-  began = new Date();
   const { db } = gateway;
   await db.model.create({
     data: { id: forgotten, ownedBy: 'test', kind: 'chat', modalities: ['text'], ...parameters },
@@ -77,6 +77,7 @@ async function forget(): Promise<void> {
 
 /** Calls while `strike` breaks something; then everything is mended. */
 async function under(strike: () => Promise<void>, { delayMs = 30 } = {}): Promise<Seen> {
+  began = new Date();
   await forget();
   const stop = startLoad({ client: gateway.client, connections: 12, delayMs, model: forgotten });
   await delay(1000);

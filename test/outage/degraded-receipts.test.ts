@@ -5,7 +5,7 @@
  * Others have their tests elsewhere: `sidecar_unavailable` in services.test.ts, `tier_unavailable` where measured energy
  * is tested, calls that broke off in `test/sdk/unfinished-calls.test.ts`.
  */
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { constants, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -122,8 +122,9 @@ function expectEstimate(reply: Reply): void {
 describe('receipt_not_stored: Redis away and the volume of the spool hung', () => {
   const spoolFile = () => join(gateway.spoolDir, `${hostname()}.jsonl`);
   /** Opening a pipe that nobody reads does not come back, as on a volume that hangs. Returns how to let go. */
-  function hangDisk(): () => Promise<void> {
-    execFileSync('mkfifo', [spoolFile()]);
+  async function hangDisk(): Promise<() => Promise<void>> {
+    // What a busy machine has put there goes home first.
+    await eventually('an empty spool', () => spawnSync('mkfifo', [spoolFile()]).status === 0);
     return async () => {
       const reader = await open(spoolFile(), constants.O_RDONLY | constants.O_NONBLOCK);
       rmSync(spoolFile());
@@ -152,7 +153,7 @@ describe('receipt_not_stored: Redis away and the volume of the spool hung', () =
     'Redis %s: completions pass, and what was shown comes home',
     async (how) => {
       const plain = await calls();
-      letGo = hangDisk();
+      letGo = await hangDisk();
       const goOn = how === 'away' ? null : gateway.pause('valkey');
       if (goOn === null) await gateway.killForGood('valkey');
       const replies = [...(await calls()), ...(await calls())];

@@ -1,0 +1,40 @@
+/**
+ * The receipt that a client was shown for certain, from Envoy's access log: the last resort has finished a reply without
+ * the sidecar.
+ *
+ * Invariant: it is told to the sidecar and to ext-authz, so that the death of the sidecar, which is what the last resort
+ * is for, does not take this word with it. The ledger takes it from either; twice is as good as once.
+ */
+import { identityNamespace } from '@gw/contract/internal/identity';
+import type { StreamAccessLogsMessage } from './rpc/service.ts';
+
+export type AccessLogEntry = NonNullable<NonNullable<StreamAccessLogsMessage['httpLogs']>['logEntry']>[number];
+
+export interface ShownReceipt {
+  readonly receiptId: string;
+  /** A LedgerEntry as JSON. */
+  readonly entry: string;
+}
+
+export const accessLogEntries = (message: StreamAccessLogsMessage): readonly AccessLogEntry[] =>
+  message.httpLogs?.logEntry ?? [];
+
+/** What the sidecar left in the metadata `gw`. */
+export const gwFields = ({ commonProperties }: AccessLogEntry) =>
+  commonProperties?.metadata?.filterMetadata?.gw?.fields;
+
+/** Null if the sidecar finished the reply, or if the log does not tell whose call it was, which it always does. */
+export function shownReceipt(logged: AccessLogEntry): ShownReceipt | null {
+  const gw = gwFields(logged);
+  const receiptId = gw?.receipt_id?.stringValue;
+  const degraded = gw?.degraded?.stringValue;
+  if (!gw?.shown?.boolValue || !receiptId || !degraded) return null;
+  const identity = logged.commonProperties?.metadata?.filterMetadata?.[identityNamespace]?.fields;
+  const accountId = identity?.account_id?.stringValue;
+  const keyId = identity?.key_id?.stringValue;
+  const endpoint = logged.request?.path?.split('?', 1)[0];
+  if (!accountId || !keyId || !endpoint) return null;
+  const head = JSON.stringify({ accountId, keyId, endpoint });
+  const entry = `${head.slice(0, -1)},"receipt":${degraded},"routingTrace":null,"facts":null,"shown":true}`;
+  return { receiptId, entry };
+}
