@@ -6,6 +6,7 @@
  * when the entry that it waits for appears in the catalogue. What can never be made is taken out. Any number of
  * instances may run; one that dies leaves what it had taken due again.
  */
+import { setImmediate } from 'node:timers/promises';
 import { assess, type NotAssessed } from '@gw/methodology/assess';
 import { lineageOf } from '@gw/methodology/lineage';
 import { type Database, Prisma } from '@gw/prisma/client';
@@ -81,6 +82,8 @@ async function recalculateBatch(
   const final: string[] = [];
   const waiting: { id: string; waitsFor: string | null }[] = [];
   for (const row of rows) {
+    // Making a lineage takes a millisecond: requests to this process go in between.
+    await setImmediate();
     const outcome = await tried(row, held, options);
     if ('version' in outcome) versions.push(outcome.version);
     else if ('final' in outcome) final.push(row.id);
