@@ -79,6 +79,7 @@ test.each([
   ['limit=ten', 'limit'],
   ['order=up', 'order'],
   ['after=rcpt_1', 'after'],
+  ['version=2', 'version'],
 ])('a wrong question is refused by name: %s', async (query, param) => {
   expect(await get(`/v1/gw/receipts?${query}`, key)).toMatchObject({
     status: 400,
@@ -103,6 +104,13 @@ test('usage is the sum of the receipts, by day and model', async () => {
     });
     expect(row.energy_wh).toBeCloseTo(total(receipts, 'energy_wh'), 12);
     expect(row.carbon_g).toBeCloseTo(total(receipts, 'carbon_g'), 12);
+  }
+});
+
+test('without any restatement the ledger and usage are the same as issued', async () => {
+  for (const path of ['/v1/gw/receipts', '/v1/usage']) {
+    const [issued, restated] = [await get(`${path}?version=issued`, key), await get(`${path}?version=restated`, key)];
+    expect(issued.body).toMatchObject({ data: (restated.body as { data: unknown[] }).data });
   }
 });
 
