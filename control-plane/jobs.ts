@@ -19,7 +19,7 @@ import type { GridSettings } from './grid/config.ts';
 import { startGridJobs } from './grid/jobs.ts';
 import { publishGrid } from './grid/publish.ts';
 import { adaptersOf, createRefresh } from './grid/refresh.ts';
-import { copyKeyGeneration } from './keys/generation-copy.ts';
+import { startKeyJobs } from './keys/key-jobs.ts';
 import { startIngester } from './receipts/ingest.ts';
 import { openSweeper } from './receipts/sweep.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
@@ -40,7 +40,7 @@ export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, g
   const consumer = `${hostname()}-${process.pid}-${randomUUID()}`;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'catalogue', everyMs: 1000, log, run: () => keeper.refresh() }),
-    repeat({ name: 'key generation', everyMs: 500, log, run: () => copyKeyGeneration(db, redis) }),
+    startKeyJobs(context),
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer }),

@@ -1,0 +1,74 @@
+/**
+ * Writes failed verifications of keys into the audit log: one entry per key and minute, with the count of each code.
+ * Attempts with keys that do not exist are one entry of the operators' chain.
+ *
+ * Invariant: what is counted is written exactly once. The counters of a minute are first taken over under a name of their
+ * own, which nobody adds to; an entry names it, so that whoever finds them again sees what is already written.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '@gw/contract/internal/audit-chain';
+import { failedKeysKey, failedMinutesKey, takenFailuresKey } from '@gw/contract/internal/redis';
+import { appendAudit } from '../audit/append.ts';
+import type { Context } from '../context.ts';
+
+const minuteMs = 60_000;
+/** ext-authz brings its counts each second; what comes later is an entry of its own. */
+const settledMs = 5000;
+const actor: Actor = { kind: 'system', id: 'key-verification', name: null };
+const action = 'key.verification_failed';
+
+type Stores = Pick<Context, 'db' | 'redis' | 'now'>;
+type Counts = Map<string, Record<string, number>>;
+
+export async function writeFailedVerifications(stores: Stores): Promise<void> {
+  await takeOver(stores);
+  for (const taken of await stores.redis.smembers(takenFailuresKey)) {
+    await writeTaken(stores, taken);
+    await stores.redis.multi().del(taken).srem(takenFailuresKey, taken).exec();
+  }
+}
+
+async function takeOver({ redis, now }: Stores): Promise<void> {
+  const over = Math.floor((now().getTime() - settledMs) / minuteMs);
+  const minutes = (await redis.smembers(failedMinutesKey)).filter((minute) => Number(minute) < over);
+  for (const minute of minutes) {
+    const source = failedKeysKey(Number(minute));
+    const taken = `${source}:${randomUUID()}`;
+    // Where another instance was faster the renaming fails, and the name that is added stands for nothing.
+    await redis.multi().srem(failedMinutesKey, minute).rename(source, taken).sadd(takenFailuresKey, taken).exec();
+  }
+}
+
+async function writeTaken({ db, redis, now }: Stores, taken: string): Promise<void> {
+  const minute = Number(taken.slice(failedKeysKey(0).length - 1).split(':')[0]);
+  const counts = countsOf(await redis.hgetall(taken));
+  const keys = await db.$queryRaw<{ public_id: string; account_id: string }[]>`
+    SELECT public_id, account_id FROM api_keys WHERE public_id = ANY(${[...counts.keys()]}::text[])`;
+  const accounts = new Map(keys.map(({ public_id, account_id }) => [public_id, account_id]));
+  const from = new Date(minute * minuteMs).toISOString();
+  const to = new Date((minute + 1) * minuteMs).toISOString();
+  const batch = taken.slice(-36);
+  for (const [id, failures] of [...counts].sort()) {
+    const accountId = accounts.get(id) ?? null;
+    const target = id === '-' ? 'keys:unknown' : `key:${id}`;
+    await db.$transaction(async (tx) => {
+      await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('failures:' || ${batch}, 0))`;
+      const written = await tx.$queryRaw<unknown[]>`
+        SELECT 1 FROM audit WHERE account_id IS NOT DISTINCT FROM ${accountId} AND at >= ${new Date(from)}
+          AND action = ${action} AND target = ${target} AND after->>'batch' = ${batch}`;
+      if (written.length > 0) return;
+      const after = { from, to, failures, batch };
+      await appendAudit(tx, now(), { accountId, actor, action, target, requestId: null, after });
+    });
+  }
+}
+
+/** `{"<id or -> <code>": "<count>"}`, by id. */
+function countsOf(hash: Readonly<Record<string, string>>): Counts {
+  const counts: Counts = new Map();
+  for (const [field, count] of Object.entries(hash)) {
+    const [id = '', code = ''] = field.split(' ');
+    counts.set(id, { ...counts.get(id), [code]: Number(count) });
+  }
+  return counts;
+}

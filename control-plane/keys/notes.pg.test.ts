@@ -1,0 +1,137 @@
+/** From the notes that ext-authz takes to what customers and operators read, on real stores. */
+import { operatorChain } from '@gw/contract/internal/audit-chain';
+import { openKeyNotes } from '@gw/ext-authz/keys/key-notes';
+import type { FoundKey } from '@gw/prisma/find-key';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readAudit } from '../audit/read.ts';
+import { type Stores, startStores } from '../fixtures-for-tests.ts';
+import { writeFailedVerifications } from './failed-verifications.ts';
+import { storeLastUses } from './last-use.ts';
+
+const minuteMs = 60_000;
+const start = Date.parse('2026-11-21T23:58:30.000Z');
+const accountId = 'acct_demo_enterprise';
+let nowMs = start;
+const now = () => nowMs;
+let stores: Stores;
+let job: Pick<Stores, 'db' | 'redis'> & { now: () => Date };
+beforeAll(async () => {
+  stores = await startStores();
+  job = { db: stores.db, redis: stores.redis, now: () => new Date(nowMs) };
+});
+afterAll(() => stores.stop());
+beforeEach(async () => {
+  await stores.redis.flushall();
+});
+
+let count = 0;
+async function newKey(): Promise<FoundKey> {
+  const publicId = `Noted${String(++count).padStart(7, '0')}`;
+  const data = { publicId, accountId, name: 'n', hash: new Uint8Array(32), scopes: [] };
+  await stores.db.apiKey.create({ data });
+  return { publicId } as FoundKey;
+}
+
+const lastUse = async ({ publicId }: FoundKey) =>
+  (await stores.db.keyUse.findUnique({ where: { publicId } }))?.lastUsedOn.toISOString().slice(0, 10);
+
+test('the day of the last use gets from any instance to the key, and never goes back', async () => {
+  nowMs = start;
+  const key = await newKey();
+  const [one, two] = [openKeyNotes({ redis: stores.redis, now }), openKeyNotes({ redis: stores.redis, now })];
+  for (let i = 0; i < 100; i++) one.used(key);
+  await one.flush();
+  expect(await stores.redis.scard('gw:keys:used:2026-11-21')).toBe(1);
+  await Promise.all([storeLastUses(job), storeLastUses(job)]);
+  expect(await lastUse(key)).toBe('2026-11-21');
+  nowMs += 2 * minuteMs;
+  one.used(key);
+  await one.flush();
+  await storeLastUses(job);
+  expect(await lastUse(key)).toBe('2026-11-22');
+  nowMs = start;
+  two.used(key);
+  await two.flush();
+  await storeLastUses(job);
+  expect(await lastUse(key)).toBe('2026-11-22');
+});
+
+test('what is noted while Redis is away is brought there when it is back', async () => {
+  nowMs = start;
+  const key = await newKey();
+  const redis = stores.connect();
+  await new Promise((resolve) => redis.once('ready', resolve));
+  const notes = openKeyNotes({ redis, now });
+  await stores.stopRedis();
+  notes.used(key);
+  notes.failed(key, 'revoked_api_key');
+  await notes.flush();
+  notes.failed(key, 'revoked_api_key');
+  const back = new Promise((resolve) => redis.once('ready', resolve));
+  await stores.startRedis();
+  await back;
+  await notes.flush();
+  expect(await redis.hgetall(`gw:keys:failed:${Math.floor(start / minuteMs)}`)).toEqual({
+    [`${key.publicId} revoked_api_key`]: '2',
+  });
+  expect(await redis.smembers('gw:keys:used:2026-11-21')).toEqual([key.publicId]);
+});
+
+const entriesOf = async (chain: string) =>
+  (await readAudit(stores.db, chain, { order: 'asc', limit: 100, action: 'key.verification_failed' })).map(
+    ({ actor, after, target }) => {
+      const { batch: _batch, ...shown } = after as { batch: string };
+      return { actor: actor.id, target, ...shown };
+    },
+  );
+
+test('failures are one entry per key and minute with the counts of all instances, however many jobs write them', async () => {
+  nowMs = start;
+  const [key, other] = [await newKey(), await newKey()];
+  const [one, two] = [openKeyNotes({ redis: stores.redis, now }), openKeyNotes({ redis: stores.redis, now })];
+  for (let i = 0; i < 5; i++) one.failed(key, 'revoked_api_key');
+  one.failed(other, 'insufficient_scope');
+  one.failed('unknown', 'invalid_api_key');
+  two.failed('malformed', 'invalid_api_key');
+  two.failed(key, 'revoked_api_key');
+  two.failed(key, 'invalid_api_key');
+  await Promise.all([one.flush(), two.flush()]);
+  await writeFailedVerifications(job);
+  // The minute is not over.
+  expect(await entriesOf(accountId)).toEqual([]);
+  nowMs += minuteMs;
+  await Promise.all([1, 2, 3].map(() => writeFailedVerifications(job)));
+  const minute = { from: '2026-11-21T23:58:00.000Z', to: '2026-11-21T23:59:00.000Z' };
+  const actor = 'key-verification';
+  expect(await entriesOf(accountId)).toEqual([
+    { actor, target: `key:${key.publicId}`, ...minute, failures: { invalid_api_key: 1, revoked_api_key: 6 } },
+    { actor, target: `key:${other.publicId}`, ...minute, failures: { insufficient_scope: 1 } },
+  ]);
+  expect(await entriesOf(operatorChain)).toEqual([
+    { actor, target: 'keys:unknown', ...minute, failures: { malformed: 1, unknown: 1 } },
+  ]);
+  expect(await stores.redis.keys('gw:keys:failed*')).toEqual([]);
+});
+
+test('a job that was broken off after its entries were written does not write them again', async () => {
+  nowMs = start;
+  const key = await newKey();
+  const notes = openKeyNotes({ redis: stores.redis, now });
+  notes.failed(key, 'expired_api_key');
+  await notes.flush();
+  nowMs += 2 * minuteMs;
+  const broken = { ...job, redis: stores.connect() };
+  await new Promise((resolve) => broken.redis.once('ready', resolve));
+  const hgetall = broken.redis.hgetall.bind(broken.redis);
+  broken.redis.hgetall = (async (name: string) => {
+    const read = await hgetall(name);
+    // What comes after the entries fails.
+    broken.redis.disconnect();
+    return read;
+  }) as typeof broken.redis.hgetall;
+  await expect(writeFailedVerifications(broken)).rejects.toThrow();
+  const mine = async () => (await entriesOf(accountId)).filter(({ target }) => target === `key:${key.publicId}`);
+  expect(await mine()).toHaveLength(1);
+  await writeFailedVerifications(job);
+  expect(await mine()).toHaveLength(1);
+});
