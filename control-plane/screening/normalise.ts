@@ -118,7 +118,7 @@ export const normaliseText = (text: string): readonly string[] => wordsOf(text.n
 function wordsOf(text: string, without: RegExp | null): string[] {
   // Twice: some capitals have marks only when they are small, and some signs stand for words with capitals.
   const plain = text.toLowerCase().normalize('NFKD').toLowerCase().replace(marks, '');
-  const latin = plain.replace(/[^\u0000-\u007f]/g, (letter) => letters[letter] ?? letter).replace(joiners, '');
+  const latin = plain.replace(/\P{ASCII}/gu, (letter) => letters[letter] ?? letter).replace(joiners, '');
   const whole = latin.split(gaps).filter(Boolean);
   if (without === null) return whole;
   const rest = whole.join(' ').replace(without, ' ').split(' ').filter(Boolean);

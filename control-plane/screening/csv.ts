@@ -1,0 +1,87 @@
+/**
+ * Reads records of a CSV file from pieces of it, in latin1 as list-stream.ts gives them.
+ *
+ * A quote opens a field only at its beginning; elsewhere it is a letter, as some exports have it. What that could make
+ * of a broken file is found by its number of columns, which the caller has to check.
+ */
+import { decodeText, ListFault, type Sink } from './list-stream.ts';
+
+const longestRecord = 1024 * 1024;
+
+export class CsvRecords implements Sink {
+  readonly #delimiter: string;
+  readonly #take: (fields: readonly string[]) => void;
+  #fields: string[] = [];
+  #field = '';
+  #length = 0;
+  #state: 'start' | 'plain' | 'quoted' | 'quote' = 'start';
+  /** Whether the file ends with the end of a record. */
+  #ended = true;
+
+  /** `take` gets each record that is not empty. */
+  constructor(delimiter: ',' | ';', take: (fields: readonly string[]) => void) {
+    this.#delimiter = delimiter;
+    this.#take = take;
+  }
+
+  push(text: string): void {
+    let from = 0;
+    for (let at = 0; at < text.length; at++) {
+      const letter = text[at];
+      const isEnd = letter === '\n' || letter === '\r';
+      const isSpecial = isEnd || letter === this.#delimiter;
+      if (this.#state === 'quoted') {
+        if (letter !== '"') continue;
+        this.#keep(text.slice(from, at));
+        from = at + 1;
+        this.#state = 'quote';
+      } else if (this.#state === 'quote' && letter === '"') {
+        this.#keep('"');
+        from = at + 1;
+        this.#state = 'quoted';
+      } else if (this.#state === 'start' && letter === '"') {
+        from = at + 1;
+        this.#state = 'quoted';
+        this.#ended = false;
+      } else if (isSpecial) {
+        this.#keep(text.slice(from, at));
+        from = at + 1;
+        this.#endField();
+        if (isEnd) this.#endRecord();
+      } else {
+        this.#state = 'plain';
+        this.#ended = false;
+      }
+    }
+    this.#keep(text.slice(from));
+  }
+
+  /** Throws a ListFault if the last record is not ended. */
+  end(): void {
+    // Ctrl-Z ended text files once, and still ends some lists.
+    const rest = this.#field.trim();
+    const isDone = this.#ended || (this.#fields.length === 0 && (rest === '' || rest === '\u001a'));
+    if (!isDone) throw new ListFault('ends in the middle of a record');
+  }
+
+  #keep(text: string): void {
+    this.#field += text;
+    this.#length += text.length;
+    if (this.#length > longestRecord) throw new ListFault('has a record that is too long');
+  }
+
+  #endField(): void {
+    this.#fields.push(decodeText(this.#field).trim());
+    this.#field = '';
+    this.#state = 'start';
+    this.#ended = false;
+  }
+
+  #endRecord(): void {
+    const fields = this.#fields;
+    this.#fields = [];
+    this.#length = 0;
+    this.#ended = true;
+    if (fields.length > 1 || fields[0] !== '') this.#take(fields);
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Reads the files of a list piece by piece, so that a list of any length costs the memory of one entry.
+ *
+ * Invariant: bytes are given out as one character each (latin1), since everything that separates entries and fields is
+ * ASCII; text is decoded field by field, or entry by entry, with `decodeText`. The SHA-256 covers every byte of the file.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+
+export interface ListedName {
+  /** The list's own id of the entry. */
+  readonly entryId: string;
+  readonly name: string;
+}
+export type OnName = (listed: ListedName) => void;
+
+export interface FileVersion {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+export interface ListContent {
+  /** As the list states it; null: it states none. */
+  readonly date: string | null;
+  readonly entries: number;
+  readonly files: readonly FileVersion[];
+}
+
+/** A list that is not there, or not whole, or of another form. Nobody may be cleared by it. */
+export class ListFault extends Error {}
+
+export interface ByteSource {
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+export const fileSource = (path: string): ByteSource => ({ name: basename(path), chunks: createReadStream(path) });
+
+export interface Sink {
+  push(text: string): void;
+  /** Throws a ListFault if what was pushed is not whole. */
+  end(): void;
+}
+
+/** Gives the whole file to `sink`, piece by piece. Throws a ListFault that names the file. */
+export async function readBytes({ name, chunks }: ByteSource, sink: Sink): Promise<FileVersion> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      sink.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1'));
+    }
+    sink.end();
+  } catch (fault) {
+    if (fault instanceof ListFault) throw new ListFault(`${name}: ${fault.message}`);
+    if (!(fault instanceof Error && 'code' in fault)) throw fault;
+    throw new ListFault(`${name} can not be read (${String(fault.code)})`);
+  }
+  return { name, sha256: hash.digest('hex') };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+const windows1252 = new TextDecoder('windows-1252');
+
+/** UTF-8, or Windows-1252 where it is not valid UTF-8: old exports are written so, and neither hides a name. */
+export function decodeText(bytes: string): string {
+  if (!/\P{ASCII}/u.test(bytes)) return bytes;
+  const buffer = Buffer.from(bytes, 'latin1');
+  try {
+    return utf8.decode(buffer);
+  } catch {
+    return windows1252.decode(buffer);
+  }
+}

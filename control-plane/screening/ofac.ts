@@ -1,0 +1,84 @@
+/**
+ * The list of Specially Designated Nationals of the US Treasury, in the two forms that are read here: the three CSV files
+ * (sdn.csv, with alt.csv and add.csv beside it; data specification of 2023-09-25) and the XML file sdn.xml.
+ *
+ * Invariant: what does not fit the form is a ListFault. The CSV files have no end mark; that one of the three was cut is
+ * found by its references to the others, and by the least number of entries that the operator may state.
+ * Aliases that the list itself calls weak are not compared: they are single words that many people go by.
+ */
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { CsvRecords } from './csv.ts';
+import { type FileVersion, fileSource, type ListContent, ListFault, type OnName, readBytes } from './list-stream.ts';
+import { decodeEntities, XmlEntries } from './xml-entries.ts';
+
+/** `path`: of sdn.csv. */
+export async function readOfacCsv(path: string, onName: OnName): Promise<ListContent> {
+  const ids = new Set<string>();
+  const beside = (name: string): string => {
+    const own = path.slice(dirname(path).length).replace(/^[\\/]/, '');
+    // As the main file is written: sdn.csv or SDN.CSV.
+    return join(dirname(path), own === own.toUpperCase() ? name.toUpperCase() : name);
+  };
+  const main = await readTable(path, 12, ([id = '', name = '']) => {
+    if (!/^\d+$/.test(id) || isNull(name)) throw new ListFault('has an entry without number or name');
+    if (ids.has(id)) throw new ListFault('has a number twice');
+    ids.add(id);
+    onName({ entryId: id, name });
+  });
+  const checkId = (id: string): void => {
+    if (!ids.has(id))
+      throw new ListFault(`names the entry ${id.slice(0, 20)}, which ${main.name} has not: one is not whole`);
+  };
+  const aliases = await readTable(beside('alt.csv'), 5, ([id = '', , , name = '']) => {
+    checkId(id);
+    if (!isNull(name)) onName({ entryId: id, name });
+  });
+  const addresses = await readTable(beside('add.csv'), 6, ([id = '']) => checkId(id));
+  return { date: null, entries: ids.size, files: [main, aliases, addresses] };
+}
+
+const isNull = (field: string): boolean => field === '' || field === '-0-';
+
+function readTable(path: string, columns: number, take: (row: readonly string[]) => void): Promise<FileVersion> {
+  const records = new CsvRecords(',', (fields) => {
+    if (fields.length !== columns) throw new ListFault(`has a record of ${fields.length} fields instead of ${columns}`);
+    take(fields);
+  });
+  return readBytes(fileSource(path), records);
+}
+
+const name = z.object({ firstName: z.string().optional(), lastName: z.string().optional() });
+const entrySchema = z.object({
+  ...name.shape,
+  uid: z.string().regex(/^\d+$/),
+  akaList: z
+    .union([z.literal(''), z.object({ aka: z.array(name.extend({ category: z.string().optional() })) })])
+    .optional(),
+});
+
+const nameOf = ({ firstName, lastName }: z.infer<typeof name>): string =>
+  decodeEntities([firstName, lastName].filter(Boolean).join(' ')).trim();
+
+export async function readOfacXml(path: string, onName: OnName): Promise<ListContent> {
+  let entries = 0;
+  const form = { root: 'sdnList', entry: 'sdnEntry', lists: ['aka'] };
+  const xml = new XmlEntries(form, (entry) => {
+    const parsed = entrySchema.safeParse(entry);
+    const own = parsed.success ? nameOf(parsed.data) : '';
+    if (!parsed.success || own === '') throw new ListFault('has an entry without number or name');
+    const { uid, akaList } = parsed.data;
+    onName({ entryId: uid, name: own });
+    for (const alias of akaList ? akaList.aka : [])
+      if (alias.category !== 'weak' && nameOf(alias) !== '') onName({ entryId: uid, name: nameOf(alias) });
+    entries += 1;
+  });
+  const file = await readBytes(fileSource(path), xml);
+  const { head } = xml;
+  const [, month, day, year] = /<Publish_Date>(\d\d)\/(\d\d)\/(\d{4})<\/Publish_Date>/.exec(head) ?? [];
+  const [, count] = /<Record_Count>(\d+)<\/Record_Count>/.exec(head) ?? [];
+  if (year === undefined || count === undefined)
+    throw new ListFault(`${file.name} states no date or no number of entries`);
+  if (Number(count) !== entries) throw new ListFault(`${file.name} has ${entries} entries and states ${count}`);
+  return { date: `${year}-${month}-${day}`, entries, files: [file] };
+}
