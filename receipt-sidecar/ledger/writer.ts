@@ -55,6 +55,8 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   let away = false;
   /** A write to the disk that has not come back: another one would only wait behind it. */
   let hanging: Promise<unknown> | null = null;
+  /** The disk has refused the last write. */
+  let refused = false;
   const kept = openKept(maxKeptChars);
   /** Those that clients have been shown another receipt of than the one that was made: what is late on disk is not theirs. */
   const givenUp = new Set<string>();
@@ -87,8 +89,13 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     append.then(
       () => {
         spooled = true;
+        refused = false;
       },
-      (fault: unknown) => log.warn({ fault: textOf(fault) }, 'the spool does not take receipts'),
+      (fault: unknown) => {
+        // One line for an outage, not one for each receipt.
+        if (!refused) log.warn({ fault: textOf(fault) }, 'the spool does not take receipts');
+        refused = true;
+      },
     );
     if (await succeedsWithin(append, spoolBoundMs)) return true;
     const settled = append
@@ -111,7 +118,6 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
         }
       });
       if (count > 0) log.info({ count }, 'receipts from the spool are in the ledger');
-      if (kept.size === 0 && !hanging) givenUp.clear();
     } catch (fault) {
       spooled = true;
       log.warn({ fault: textOf(fault) }, 'the spool could not be replayed; it stays');
@@ -119,11 +125,13 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   };
 
   const bringHome = async (): Promise<void> => {
-    await replay();
     const take = async (receiptId: string, entry: string) =>
       (await takenByRedis(receiptId, entry)) || (await takenBySpool(entry));
     const count = await kept.hand(take);
     if (count > 0) log.info({ count }, 'receipts that waited in memory are stored');
+    // Afterwards, since a hung disk holds it up.
+    await replay();
+    if (kept.size === 0 && !hanging && !spooled) givenUp.clear();
   };
   let bringing: Promise<void> | null = null;
   const tend = (): Promise<void> => {
