@@ -60,6 +60,12 @@ const commands: readonly Command[] = [
     run: async (args) => (await import('./commands/bench.ts')).bench(args),
   },
   {
+    name: 'admin',
+    usage: 'admin <group> <command> [--json]',
+    summary: 'the operator API from the shell: accounts, admins, operators, audit; admin help lists all',
+    run: async (args) => (await import('./commands/admin.ts')).admin(args),
+  },
+  {
     name: 'help',
     usage: 'help',
     summary: 'this list',

@@ -4,22 +4,32 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readJson, writePrivateJson } from './private-file.ts';
 
-const secretsSchema = z.object({
+const shape = {
   /** Server-side part of the key hash, 64 hexadecimal digits. */
   pepper: z.string().regex(/^[0-9a-f]{64}$/),
   /** What Envoy shows to each internal listener. */
   internalToken: z.string().min(32),
-  /** What an operator shows to the operator API. */
-  operatorToken: z.string().min(32),
-});
-export type Secrets = z.infer<typeof secretsSchema>;
+  /** What scripts of the first operator show to the operator API. */
+  operatorToken: z.string().regex(/^gwop_[A-Za-z0-9_-]{43}$/),
+  /** With which the first operator logs in, as `admin@localhost`. */
+  operatorCredential: z.string().min(20),
+};
+export type Secrets = Readonly<Record<keyof typeof shape, string>>;
 
+const made: Readonly<Record<keyof Secrets, () => string>> = {
+  pepper: () => randomBytes(32).toString('hex'),
+  internalToken: () => randomBytes(32).toString('hex'),
+  operatorToken: () => `gwop_${randomBytes(32).toString('base64url')}`,
+  operatorCredential: () => randomBytes(18).toString('base64url'),
+};
+
+/** Only what is missing is made: another pepper would end every key. */
 export function loadSecrets(dir: string): Secrets {
   const file = join(dir, 'secrets.json');
-  const found = secretsSchema.safeParse(readJson(file));
-  if (found.success) return found.data;
-  const token = () => randomBytes(32).toString('hex');
-  const made: Secrets = { pepper: token(), internalToken: token(), operatorToken: token() };
-  writePrivateJson(file, made);
-  return made;
+  const found = z.record(z.string(), z.unknown()).catch({}).parse(readJson(file));
+  const names = Object.keys(shape) as (keyof Secrets)[];
+  const missing = names.filter((name) => !shape[name].safeParse(found[name]).success);
+  const secrets = { ...found, ...Object.fromEntries(missing.map((name) => [name, made[name]()])) } as Secrets;
+  if (missing.length > 0) writePrivateJson(file, secrets);
+  return secrets;
 }

@@ -92,7 +92,9 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
         GW_CONTROL_LISTEN: `127.0.0.1:${ports.control}`,
         GW_INTERNAL_TOKEN: secrets.internalToken,
-        GW_OPERATOR_TOKEN: secrets.operatorToken,
+        GW_CONTROL_URL: `http://127.0.0.1:${ports.control}`,
+        GW_FIRST_OPERATOR_CREDENTIAL: secrets.operatorCredential,
+        GW_FIRST_OPERATOR_TOKEN: secrets.operatorToken,
         GW_KEY_PEPPER: secrets.pepper,
         ...(layout.providerKey === null ? {} : { GW_CREDENTIAL_CUSTOM: layout.providerKey }),
       };

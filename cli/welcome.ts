@@ -18,7 +18,7 @@ export function welcome(run: RunFile, detached: boolean): string {
     '',
     `Base URL      ${run.publicUrl}/v1`,
     `Demo key      ${run.keys.audit}`,
-    `Operator API  ${run.controlUrl}`,
+    `Operator API  ${run.controlUrl} (./gw admin; admin@localhost logs in with operatorCredential in .gw/secrets.json)`,
     '',
     ...(run.model === null ? ['The provider lists no model yet.'] : ['Try it:', '', curlFor(run)]),
     '',

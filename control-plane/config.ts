@@ -8,6 +8,7 @@ import {
   readSettings,
 } from '@gw/contract/internal/environment';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
+import { type AccessSettings, readAccessSettings } from './access/config.ts';
 import { type GpuSettings, readGpuSettings } from './gpu/config.ts';
 import { type GridSettings, readGridSettings } from './grid/config.ts';
 
@@ -25,6 +26,8 @@ export interface Config {
   readonly peppers: Peppers;
   /** Provider credentials by reference: `GW_CREDENTIAL_<REF>`. */
   readonly credentials: ReadonlyMap<string, string>;
+  /** The operators' port, and who logs in there. */
+  readonly access: AccessSettings;
   /** Sources of live carbon intensity; none by default. */
   readonly grid: GridSettings;
   /** Energy counters of self-hosted GPUs; none by default. */
@@ -46,6 +49,7 @@ export function loadConfig(environment: Environment): Config {
     internalTls: readInternalTls(settings),
     peppers: readPeppers(settings),
     credentials: readCredentials(environment),
+    access: readAccessSettings(settings),
     grid: readGridSettings(settings),
     gpu: readGpuSettings(settings),
     addresses: settings.addresses(),

@@ -6,6 +6,7 @@ import { openDatabase } from '@gw/prisma/client';
 import { openLog } from '@gw/service/log';
 import { runService } from '@gw/service/process';
 import { openRedis, untilReady } from '@gw/service/redis';
+import { openAccess, startAccessJobs } from './access/services.ts';
 import { buildInternalApp } from './app.ts';
 import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import { loadConfig } from './config.ts';
@@ -43,13 +44,15 @@ await runService(async () => {
     grid: config.grid,
     gpu: config.gpu,
   });
+  const access = openAccess(context, config.access);
+  const accessJobs = await startAccessJobs(context, access);
   const internal = buildInternalApp(context, {
     internalToken: config.internalToken,
     tls: config.internalListen.startsWith('unix:') ? null : config.internalTls,
     writer: { clusterResources, listenerResources, secretResources },
     credentials: config.credentials,
   });
-  const operator = buildOperatorApp(context);
+  const operator = buildOperatorApp(context, access);
   await listen(internal, config.internalListen);
   await listen(operator, config.operatorListen);
   log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane listens');
@@ -57,7 +60,7 @@ await runService(async () => {
     log,
     stop: async () => {
       await Promise.all([internal.close(), operator.close()]);
-      await jobs.stop();
+      await Promise.all([jobs.stop(), accessJobs.stop()]);
       redis.disconnect();
       blockingRedis.disconnect();
       await db.$disconnect();

@@ -1,0 +1,86 @@
+/** `./gw admin …`: the operator API from the shell. Tables for people, `--json` for scripts. */
+import { parseArgs } from 'node:util';
+import { stateFolder } from '../checkout.ts';
+import { Problem } from '../problem.ts';
+import { readRunFile } from '../run-file.ts';
+import { accountCommands } from './admin/accounts.ts';
+import { findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
+import { auditCommands } from './admin/audit.ts';
+import type { AdminCall, AdminCommand } from './admin/command.ts';
+import { operatorCommands } from './admin/operators.ts';
+
+/** In the order in which help shows them. */
+const commands: readonly AdminCommand[] = [...accountCommands, ...operatorCommands, ...auditCommands];
+
+export const admin = (args: readonly string[]): Promise<number> =>
+  runAdmin(args, {
+    openApi: () => openOperatorApi(findTarget(process.env, readRunFile(stateFolder))),
+    print: (text) => void process.stdout.write(text),
+  });
+
+interface Surroundings {
+  readonly openApi: () => OperatorApi;
+  readonly print: (text: string) => void;
+}
+
+/** Resolves with the exit code. */
+export async function runAdmin(args: readonly string[], { openApi, print }: Surroundings): Promise<number> {
+  const [group = 'help', verb = ''] = args;
+  if (group === 'help' || args.includes('--help') || args.includes('-h')) {
+    print(overview(group));
+    return 0;
+  }
+  const command = commands.find(({ name }) => name === `${group} ${verb}`);
+  if (!command) throw new Problem(`There is no command "admin ${`${group} ${verb}`.trim()}".\n${overview(group)}`);
+  const { json, ...call } = readCall(command, args.slice(2));
+  const { exitCode = 0, text, value } = await command.run({ api: openApi(), ...call });
+  print(json ? `${JSON.stringify(value, null, 2)}\n` : text);
+  return exitCode;
+}
+
+type Parsed = Omit<AdminCall, 'api'>;
+
+/** Throws a Problem that shows the usage if something is missing. */
+function readCall(command: AdminCommand, args: readonly string[]): Parsed & { readonly json: boolean } {
+  const names = Object.keys(command.options);
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      ...Object.fromEntries(names.map((name) => [bare(name), { type: 'string', multiple: true } as const])),
+    },
+  });
+  const { json = false, ...lists } = values;
+  const given: Readonly<Record<string, readonly string[] | undefined>> = lists;
+  const missing = names.filter((name) => name.endsWith('!') && given[bare(name)] === undefined).map(bare);
+  const twice = names.filter((name) => !name.endsWith('*') && (given[bare(name)]?.length ?? 0) > 1).map(bare);
+  if (positionals.length !== command.args.length || missing.length > 0 || twice.length > 0)
+    throw new Problem(`Usage: ./gw admin ${usage(command)}`);
+  return {
+    json,
+    args: positionals,
+    option: (name) => given[name]?.[0],
+    all: (name) => given[name] ?? [],
+  };
+}
+
+const bare = (name: string): string => name.replace(/[!*]$/, '');
+
+function usage({ args, name, options }: AdminCommand): string {
+  const shown = Object.keys(options).map((option) =>
+    option.endsWith('!') ? `--${bare(option)} …` : `[--${bare(option)} …]${option.endsWith('*') ? '…' : ''}`,
+  );
+  return [name, ...args.map((arg) => `<${arg}>`), ...shown].join(' ');
+}
+
+/** All commands, or those of one group with their options. */
+function overview(group: string): string {
+  const own = commands.filter(({ name }) => name.startsWith(`${group} `));
+  const lines = (own.length > 0 ? own : commands).flatMap((command) => [
+    `  ./gw admin ${usage(command)}`,
+    `      ${command.summary}`,
+    ...(own.length > 0 ? Object.entries(command.options) : []).map(([name, text]) => `      --${bare(name)}: ${text}`),
+  ]);
+  return `${lines.join('\n')}\n\nAll take --json. The address and the token come from .gw/run.json, or from GW_CONTROL_URL and GW_OPERATOR_TOKEN.\n`;
+}

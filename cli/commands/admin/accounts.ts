@@ -1,0 +1,125 @@
+/** `./gw admin accounts …` and `./gw admin admins …`. */
+import { Problem } from '../../problem.ts';
+import type { OperatorApi } from './api.ts';
+import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
+import { card, type Row, table } from './table.ts';
+
+const path = '/operator/v1/accounts';
+const at = (id = '', ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
+const columns = ['id', 'name', 'tier', 'state', 'created_at'];
+const adminColumns = ['id', 'name', 'email', 'state', 'created_at'];
+
+export interface Page {
+  readonly data: readonly Row[];
+  readonly has_more?: boolean;
+  readonly last_id?: string | null;
+}
+
+const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
+
+/** All pages: people who look for something do not want to turn them. */
+async function everyAccount(api: OperatorApi, filter: Record<string, string>): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = (await api.get(path, { ...filter, after, limit: 100 })) as Page;
+    rows.push(...page.data);
+    if (!page.has_more) return rows;
+    after = page.last_id ?? undefined;
+  }
+}
+
+function changeOf(call: AdminCall): object {
+  const limits = call.option('limits');
+  const models = call.option('models');
+  const change = {
+    ...given(call, 'name', 'tier'),
+    ...(limits === undefined ? {} : { limits: limits === 'tier' ? null : readLimits(limits) }),
+    ...(models === undefined ? {} : { models: models === 'all' ? null : models.split(',').filter(Boolean) }),
+  };
+  if (Object.keys(change).length === 0)
+    throw new Problem('Nothing to change: give --name, --tier, --limits or --models.');
+  return change;
+}
+
+function readLimits(text: string): object {
+  const [, perS, burst, perDay] = /^(\d+)\/(\d+)\/(\d+)$/.exec(text) ?? [];
+  if (perDay === undefined)
+    throw new Problem(
+      '--limits takes requests per second, burst and requests per day: --limits 100/400/200000, or: tier.',
+    );
+  return { per_s: Number(perS), burst: Number(burst), per_day: Number(perDay) };
+}
+
+const move = (verb: 'suspend' | 'reinstate', summary: string): AdminCommand => ({
+  name: `accounts ${verb}`,
+  args: ['account'],
+  options: { 'reason!': 'why; it stands in the audit log, which the customer can read' },
+  summary,
+  run: async (call) => shown(await call.api.send('POST', at(call.args[0], verb), given(call, 'reason'))),
+});
+
+const adminMove = (verb: 'disable' | 'enable' | 'reset-credential', summary: string): AdminCommand => ({
+  name: `admins ${verb}`,
+  args: ['account', 'admin'],
+  options: {},
+  summary,
+  run: async ({ api, args }) => shown(await api.send('POST', at(args[0], 'admins', args[1] ?? '', verb))),
+});
+
+export const accountCommands: readonly AdminCommand[] = [
+  {
+    name: 'accounts list',
+    args: [],
+    options: {
+      state: 'onboarding, active, suspended or closed',
+      tier: 'audit, audit_plus or enterprise',
+      search: 'part of name or id',
+    },
+    summary: 'accounts',
+    run: async (call) => {
+      const data = await everyAccount(call.api, given(call, 'state', 'tier', 'search'));
+      return { value: data, text: table(data, columns, 'No account.') };
+    },
+  },
+  {
+    name: 'accounts show',
+    args: ['account'],
+    options: {},
+    summary: 'one account',
+    run: async ({ api, args }) => shown(await api.get(at(args[0]))),
+  },
+  move('suspend', 'block inference and new keys; reads and revocation stay open'),
+  move('reinstate', 'end a suspension'),
+  {
+    name: 'accounts change',
+    args: ['account'],
+    options: {
+      name: 'new name',
+      tier: 'audit, audit_plus or enterprise',
+      limits: 'per second/burst/per day, or "tier" for those of the tier',
+      models: 'allow-list, separated by commas, or "all"',
+    },
+    summary: 'change name, tier, limits or models',
+    run: async (call) => shown(await call.api.send('PATCH', at(call.args[0]), changeOf(call))),
+  },
+  {
+    name: 'admins list',
+    args: ['account'],
+    options: {},
+    summary: 'people of the customer who can log in',
+    run: async ({ api, args }) => {
+      const { data } = (await api.get(at(args[0], 'admins'))) as Page;
+      return { value: data, text: table(data, adminColumns, 'Nobody.') };
+    },
+  },
+  {
+    name: 'admins create',
+    args: ['account'],
+    options: { 'name!': 'of the person', 'email!': 'with which the person logs in' },
+    summary: 'give a person of the customer a login; the credential is shown once',
+    run: async (call) => shown(await call.api.send('POST', at(call.args[0], 'admins'), given(call, 'name', 'email'))),
+  },
+  adminMove('disable', 'end a login and its sessions'),
+  adminMove('enable', 'let a disabled person log in again'),
+  adminMove('reset-credential', 'make a new credential, shown once; sessions end'),
+];

@@ -1,0 +1,131 @@
+/**
+ * `./gw admin audit …`.
+ *
+ * Invariant: the check trusts nothing that the server says of itself: it hashes each entry again here. That the end of a
+ * chain was cut off shows only against a head that somebody has noted elsewhere: `--head`.
+ */
+import { type AuditEntry, ChainCheck, type ChainFault, operatorChain } from '@gw/contract/internal/audit-chain';
+import { Problem } from '../../problem.ts';
+import type { OperatorApi } from './api.ts';
+import { type AdminCall, type AdminCommand, given } from './command.ts';
+import { table } from './table.ts';
+
+const path = '/operator/v1/audit';
+const pageSize = 1000;
+
+interface Head {
+  readonly chain: string;
+  readonly seq: number;
+  readonly hash: string;
+}
+
+interface Verified extends Head {
+  readonly faults: readonly ChainFault[];
+}
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly has_more: boolean;
+}
+
+export const auditCommands: readonly AdminCommand[] = [
+  {
+    name: 'audit list',
+    args: [],
+    options: {
+      chain: `an account's id; "${operatorChain}" unless given`,
+      from: 'RFC 3339',
+      to: 'RFC 3339, not included',
+      actor: 'id of who did it',
+      action: 'for example key.revoked',
+      limit: '1 to 1000; 100 unless given',
+      after: 'the seq of the last entry of the page before',
+    },
+    summary: 'what was done, the newest first',
+    run: async (call) => {
+      const query = given(call, 'chain', 'from', 'to', 'actor', 'action', 'limit', 'after');
+      const page = (await call.api.get(path, query)) as Page<AuditEntry>;
+      const rows = page.data.map((entry) => ({
+        ...entry,
+        actor: `${entry.actor.kind} ${entry.actor.name ?? entry.actor.id}`,
+      }));
+      return { value: page, text: table(rows, ['seq', 'at', 'actor', 'action', 'target'], 'No entry.') };
+    },
+  },
+  {
+    name: 'audit verify',
+    args: [],
+    options: {
+      chain: 'this chain alone',
+      'head*': 'a head that was noted before, as chain:seq:hash; the chain has to hold that very entry',
+    },
+    summary: 'hash every entry again; exit code 1 if one was altered, put in or taken out',
+    run: verify,
+  },
+];
+
+async function verify(call: AdminCall) {
+  const noted = call.all('head').map(readHead);
+  const only = call.option('chain');
+  const heads = (await readHeads(call.api)).filter(({ chain }) => only === undefined || chain === only);
+  const results: Verified[] = [];
+  for (const head of heads) results.push(await verifyChain(call.api, head, noted));
+  const gone = noted.filter(({ chain }) => !heads.some((head) => head.chain === chain));
+  for (const head of gone) results.push({ ...head, faults: [{ seq: 1, fault: 'missing' }] });
+  if (only !== undefined && results.length === 0) throw new Problem(`There is no chain ${only}.`);
+  const faulty = results.filter(({ faults }) => faults.length > 0);
+  const rows = results.map((result) => ({ ...result, result: describe(result.faults) }));
+  const verdict =
+    faulty.length === 0
+      ? `${results.length} chains, no fault.`
+      : `${faulty.length} of ${results.length} chains have faults.`;
+  const text = `${table(rows, ['chain', 'seq', 'hash', 'result'], 'No entry yet.')}\n${verdict}\n`;
+  return { value: results, text, exitCode: faulty.length === 0 ? 0 : 1 };
+}
+
+function describe(faults: readonly ChainFault[]): string {
+  if (faults.length === 0) return 'ok';
+  const first = faults.slice(0, 3).map(({ fault, seq }) => `${fault} at ${seq}`);
+  return `${first.join(', ')}${faults.length > 3 ? `, and ${faults.length - 3} more` : ''}`;
+}
+
+/** The entries up to the head; what was written while this reads is for the next time. */
+async function verifyChain(api: OperatorApi, head: Head, noted: readonly Head[]): Promise<Verified> {
+  const check = new ChainCheck();
+  const due = new Map(noted.filter(({ chain }) => chain === head.chain).map(({ hash, seq }) => [seq, hash]));
+  const found: ChainFault[] = [];
+  for (let after = 0, more = true; more; ) {
+    const query = { chain: head.chain, order: 'asc', limit: pageSize, after };
+    const page = (await api.get(path, query)) as Page<AuditEntry>;
+    for (const entry of page.data) {
+      if (entry.seq > head.seq) break;
+      // Each chain holds its own entries alone: one of another chain would verify there.
+      if (entry.chain !== head.chain) found.push({ seq: entry.seq, fault: 'not_linked' });
+      check.next(entry);
+      if (due.has(entry.seq) && due.get(entry.seq) !== entry.hash) found.push({ seq: entry.seq, fault: 'altered' });
+      due.delete(entry.seq);
+    }
+    const last = page.data.at(-1)?.seq ?? head.seq;
+    more = page.has_more && last < head.seq;
+    after = last;
+  }
+  const missing = [...due.keys()].map((seq) => ({ seq, fault: 'missing' as const }));
+  return { ...head, faults: [...check.end(head), ...found, ...missing] };
+}
+
+async function readHeads(api: OperatorApi): Promise<Head[]> {
+  const heads: Head[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = (await api.get(`${path}/heads`, { after })) as Page<Head>;
+    heads.push(...page.data);
+    if (!page.has_more) return heads;
+    after = page.data.at(-1)?.chain;
+  }
+}
+
+function readHead(text: string): Head {
+  const [, chain, seq, hash] = /^(.+):(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (chain === undefined || hash === undefined)
+    throw new Problem('--head takes chain:seq:hash, as audit verify prints them.');
+  return { chain, seq: Number(seq), hash };
+}

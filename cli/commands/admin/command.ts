@@ -1,0 +1,40 @@
+/** What a command of `./gw admin` is; each group has a table of them. */
+import type { OperatorApi } from './api.ts';
+
+export interface AdminCommand {
+  /** Two words: `accounts list`. */
+  readonly name: string;
+  /** Names of the arguments, in order; all are needed. */
+  readonly args: readonly string[];
+  /** Options that take a value, with what they mean; `!` at the end: needed, `*`: may be repeated. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly summary: string;
+  readonly run: (call: AdminCall) => Promise<AdminResult>;
+}
+
+export interface AdminCall {
+  readonly api: OperatorApi;
+  readonly args: readonly string[];
+  /** The value of an option, or undefined. */
+  readonly option: (name: string) => string | undefined;
+  readonly all: (name: string) => readonly string[];
+}
+
+export interface AdminResult {
+  /** What `--json` prints. */
+  readonly value: unknown;
+  /** What people see. */
+  readonly text: string;
+  /** Default 0. */
+  readonly exitCode?: number;
+}
+
+/** `{name: value}` of the options that were given. */
+export function given(call: AdminCall, ...names: string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = call.option(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}

@@ -1,0 +1,85 @@
+/** `./gw admin operators …`. */
+import { Problem } from '../../problem.ts';
+import type { Page } from './accounts.ts';
+import { type AdminCommand, type AdminResult, given } from './command.ts';
+import { card, type Row, table } from './table.ts';
+
+const path = '/operator/v1/operators';
+const at = (id = '', ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
+const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
+const roles = 'viewer, support or admin';
+
+const move = (verb: 'disable' | 'enable' | 'reset-credential', summary: string): AdminCommand => ({
+  name: `operators ${verb}`,
+  args: ['operator'],
+  options: {},
+  summary,
+  run: async ({ api, args }) => shown(await api.send('POST', at(args[0], verb))),
+});
+
+export const operatorCommands: readonly AdminCommand[] = [
+  {
+    name: 'operators whoami',
+    args: [],
+    options: {},
+    summary: 'whose token this is',
+    run: async ({ api }) => shown(await api.get('/session')),
+  },
+  {
+    name: 'operators list',
+    args: [],
+    options: {},
+    summary: 'the platform team',
+    run: async ({ api }) => {
+      const { data } = (await api.get(path)) as Page;
+      return { value: data, text: table(data, ['id', 'name', 'email', 'role', 'state', 'logins']) };
+    },
+  },
+  {
+    name: 'operators create',
+    args: [],
+    options: { 'name!': 'of the person', 'email!': 'with which the person logs in', 'role!': roles },
+    summary: 'add a person; the credential is shown once',
+    run: async (call) => shown(await call.api.send('POST', path, given(call, 'name', 'email', 'role'))),
+  },
+  {
+    name: 'operators change',
+    args: ['operator'],
+    options: { name: 'new name', role: roles },
+    summary: 'change name or role',
+    run: async (call) => shown(await call.api.send('PATCH', at(call.args[0]), given(call, 'name', 'role'))),
+  },
+  move('disable', 'end all logins, sessions and tokens of a person'),
+  move('enable', 'let a disabled person in again'),
+  move('reset-credential', 'make a new credential, shown once; sessions end'),
+  {
+    name: 'operators tokens',
+    args: ['operator'],
+    options: {},
+    summary: 'tokens for scripts',
+    run: async ({ api, args }) => {
+      const { data } = (await api.get(at(args[0], 'tokens'))) as Page;
+      return { value: data, text: table(data, ['id', 'name', 'created_at', 'expires_at'], 'No token.') };
+    },
+  },
+  {
+    name: 'operators create-token',
+    args: ['operator'],
+    options: { 'name!': 'what it is for', days: 'until it expires, 1 to 365; 90 unless given' },
+    summary: 'make a token for a script, shown once',
+    run: async (call) => {
+      const days = call.option('days');
+      if (days !== undefined && !/^\d+$/.test(days))
+        throw new Problem('--days takes a whole number, for example --days 30.');
+      const body = { ...given(call, 'name'), ...(days === undefined ? {} : { days: Number(days) }) };
+      return shown(await call.api.send('POST', at(call.args[0], 'tokens'), body));
+    },
+  },
+  {
+    name: 'operators revoke-token',
+    args: ['operator', 'token'],
+    options: {},
+    summary: 'end a token at once, by its id',
+    run: async ({ api, args }) => shown(await api.send('DELETE', at(args[0], 'tokens', args[1] ?? ''))),
+  },
+];

@@ -1,0 +1,154 @@
+import { runAdmin } from '@gw/cli/commands/admin';
+import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seedOperators } from './access/access-for-tests.ts';
+import { startTestApp, type TestApp } from './app-for-tests.ts';
+import { appendAudit } from './audit/append.ts';
+import { listen } from './server.ts';
+
+let running: TestApp;
+let operator: FastifyInstance;
+let url: string;
+let tokens: Awaited<ReturnType<typeof seedOperators>>;
+const clock = new Date('2026-11-21T09:00:00.000Z');
+
+/** As typed in a shell, by an admin unless said otherwise. */
+async function gw(line: string, token = tokens.admin): Promise<{ code: number; out: string }> {
+  let out = '';
+  const args = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const code = await runAdmin(args, {
+    openApi: () => openOperatorApi(findTarget({ GW_CONTROL_URL: url, GW_OPERATOR_TOKEN: token }, null)),
+    print: (text) => {
+      out += text;
+    },
+  });
+  return { code, out };
+}
+const json = async (line: string) => JSON.parse((await gw(`${line} --json`)).out);
+
+beforeAll(async () => {
+  running = await startTestApp(() => clock);
+  operator = running.operator;
+  tokens = await seedOperators(running.context);
+  url = await listen(operator, '127.0.0.1:0');
+}, 120_000);
+afterAll(() => running?.stop());
+
+test('accounts are listed in a table for people and as JSON for scripts', async () => {
+  const { out } = await gw('accounts list --tier audit');
+  expect(out).toMatch(/^ID +NAME +TIER +STATE +CREATED_AT\nacct_demo_audit +Demo, Audit +audit +active +2\S+Z\n$/);
+  expect(await json('accounts list')).toHaveLength(3);
+});
+
+test('an account goes through suspension, reinstatement and change from the shell', async () => {
+  expect((await json('accounts suspend acct_demo_audit --reason "not paid"')).state).toBe('suspended');
+  await expect(gw('accounts suspend acct_demo_audit --reason x')).rejects.toThrow(
+    /is suspended.*\(invalid_transition\)/,
+  );
+  expect((await gw('accounts reinstate acct_demo_audit --reason paid')).out).toMatch(/^state +active$/m);
+  const changed = await json('accounts change acct_demo_audit --limits 10/20/3000 --models sim-small,sim-large');
+  expect(changed).toMatchObject({
+    limits: { per_s: 10, burst: 20, per_day: 3000 },
+    models: ['sim-small', 'sim-large'],
+  });
+  expect(await json('accounts change acct_demo_audit --limits tier --models all')).toMatchObject({
+    negotiated: false,
+    models: null,
+  });
+});
+
+test('people and their tokens are made and ended from the shell', async () => {
+  const { id } = await json('operators create --name Ada --email ada@ops.example --role viewer');
+  const { token, id: tokenId } = await json(`operators create-token ${id} --name nightly --days 3`);
+  expect((await gw('operators whoami', token)).out).toContain(id);
+  await expect(gw(`operators disable ${id}`, token)).rejects.toThrow(/needs the role admin/);
+  await gw(`operators revoke-token ${id} ${tokenId}`);
+  await expect(gw('operators whoami', token)).rejects.toThrow('does not accept the operator token');
+  const person = await json('admins create acct_demo_audit --name Bo --email bo@demo.example');
+  expect((await gw('admins list acct_demo_audit')).out).toContain(person.id);
+  expect((await json(`admins disable acct_demo_audit ${person.id}`)).state).toBe('disabled');
+});
+
+test('a line that can not be right shows how it is written', async () => {
+  await expect(gw('accounts suspend acct_demo_audit')).rejects.toThrow(
+    'Usage: ./gw admin accounts suspend <account> --reason …',
+  );
+  await expect(gw('accounts fly')).rejects.toThrow('There is no command "admin accounts fly"');
+  await expect(gw('accounts change acct_demo_audit --limits many')).rejects.toThrow('--limits 100/400/200000');
+  expect((await gw('help')).out).toContain('audit verify');
+  expect((await gw('accounts --help')).out).toContain('--state:');
+});
+
+test('the token of this checkout is not sent to another gateway, and what is missing is named', () => {
+  const run = { controlUrl: 'http://127.0.0.1:8081', operatorToken: 'secret' } as Parameters<typeof findTarget>[1];
+  expect(findTarget({}, run)).toEqual({ url: 'http://127.0.0.1:8081', token: 'secret' });
+  expect(() => findTarget({ GW_CONTROL_URL: 'https://other.example' }, run)).toThrow('GW_OPERATOR_TOKEN is not set');
+  expect(() => findTarget({}, null)).toThrow('./gw up');
+});
+
+describe('audit verify', () => {
+  const chain = 'acct_verified';
+  const write = async (count: number) => {
+    const actor = { kind: 'system', id: 'test', name: null } as const;
+    for (let i = 0; i < count; i += 1)
+      await running.context.db.$transaction((tx) =>
+        appendAudit(tx, clock, {
+          accountId: chain,
+          actor,
+          action: 'thing.done',
+          target: `x:${i}`,
+          requestId: null,
+          after: { i },
+        }),
+      );
+  };
+  const headOf = async () => {
+    const [found] = await json(`audit verify --chain ${chain}`);
+    return `${found.chain}:${found.seq}:${found.hash}`;
+  };
+  /** As one who owns the database could. */
+  const tamper = (sql: string) =>
+    running.context.db.$transaction([
+      running.context.db.$executeRawUnsafe('SET LOCAL session_replication_role = replica'),
+      running.context.db.$executeRawUnsafe('GRANT UPDATE, DELETE ON audit, audit_heads TO CURRENT_USER'),
+      running.context.db.$executeRawUnsafe(sql),
+    ]);
+
+  test('every chain verifies, prints its head, and still does when it has grown since the head was noted', async () => {
+    await write(3);
+    const noted = await headOf();
+    await write(2);
+    const { code, out } = await gw(`audit verify --head ${noted}`);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^operators +\d+ +[0-9a-f]{64} +ok$/m);
+    expect(out).toMatch(/^acct_verified +5 +[0-9a-f]{64} +ok$/m);
+    expect(out).toMatch(/\d chains, no fault\.\n$/);
+  });
+
+  test('a chain of more entries than a page verifies too', async () => {
+    await write(1020);
+    expect((await gw(`audit verify --chain ${chain}`)).code).toBe(0);
+  }, 60_000);
+
+  test('an altered entry, one that was taken out, and a noted head that is gone are found', async () => {
+    const noted = await headOf();
+    await tamper(`UPDATE audit SET action = 'thing.undone' WHERE chain = '${chain}' AND seq = 2`);
+    expect(await gw('audit verify')).toMatchObject({ code: 1, out: expect.stringContaining('altered at 2') });
+    await tamper(`DELETE FROM audit WHERE chain = '${chain}' AND seq = 2`);
+    expect(await gw(`audit verify --chain ${chain}`)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('missing at 2'),
+    });
+    // The end is cut off together with the head: the chain is whole in itself.
+    await tamper(`DELETE FROM audit WHERE chain = '${chain}' AND seq > 1`);
+    await tamper(
+      `UPDATE audit_heads SET seq = 1, hash = (SELECT hash FROM audit WHERE chain = '${chain}') WHERE chain = '${chain}'`,
+    );
+    expect((await gw(`audit verify --chain ${chain}`)).code).toBe(0);
+    expect((await gw(`audit verify --chain ${chain} --head ${noted}`)).code).toBe(1);
+    await tamper(`DELETE FROM audit WHERE chain = '${chain}'`);
+    await tamper(`DELETE FROM audit_heads WHERE chain = '${chain}'`);
+    expect((await gw(`audit verify --head ${noted}`)).code).toBe(1);
+  });
+});
