@@ -1,17 +1,14 @@
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
-import { receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
 import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
-import type { GridObservation } from '../grid/reading.ts';
 import { storeReadings } from '../grid/store.ts';
 import {
   callAt,
   catalogueOf,
   entryFrom,
-  hourly,
   ingest,
   modelOf,
   site,
@@ -19,8 +16,8 @@ import {
   unknownModel,
   versionsOf,
 } from './calls-for-tests.ts';
-import { receiptLineage } from './lineage.ts';
 import { recalculateDue, wake } from './recalculate.ts';
+import { emptyLedger, newestVersion, settledObservation, sweden } from './restatements-for-tests.ts';
 import { readingInHistory } from './version-jobs.ts';
 
 let stores: Stores;
@@ -28,11 +25,8 @@ beforeAll(async () => {
   stores = await startStores();
 }, 120_000);
 afterAll(() => stores?.stop());
-beforeEach(async () => {
-  await stores.db.$executeRaw`TRUNCATE receipts, recalculations, restatements, grid_readings`;
-});
+beforeEach(() => emptyLedger(stores));
 
-const sources = [{ zone: 'SWE', source: 'electricity-maps' as const, place: 'SE' }];
 const at = '2026-11-21T09:10:00Z';
 const known = catalogueOf([modelOf()]);
 const unknown = catalogueOf([unknownModel]);
@@ -40,7 +34,7 @@ const unknown = catalogueOf([unknownModel]);
 /** Returns how many versions were made. */
 async function recalculate(held: HeldCatalogue, db = stores.db): Promise<number> {
   let made = 0;
-  const readingAt = readingInHistory(stores, sources);
+  const readingAt = readingInHistory(stores, [sweden]);
   const onRecalculated = (count: number): void => {
     made += count;
   };
@@ -58,15 +52,6 @@ async function store(facts: CallFacts): Promise<string> {
   return entry.receipt.id;
 }
 
-/** The newest version; it has to be a valid receipt that its lineage explains. */
-async function newest(id: string) {
-  const found = (await versionsOf(stores.db, id)).at(-1);
-  if (found === undefined) throw new Error('there is none');
-  receiptSchema.parse(found.receipt);
-  const texts = { json: JSON.stringify(found.receipt), facts: JSON.stringify(found.facts), pending: false };
-  return { ...found, lineage: receiptLineage(texts) };
-}
-
 test('a model without parameters: degraded, until the catalogue has them; the first version stays', async () => {
   const facts = callAt(at, { model: unknownModel });
   const id = await store(facts);
@@ -77,7 +62,7 @@ test('a model without parameters: degraded, until the catalogue has them; the fi
   expect(await recalculate(known)).toBe(1);
   const [first] = await versionsOf(stores.db, id);
   expect(first?.receipt).toMatchObject({ version: 1, tier: 'degraded', degraded_reason: 'model_parameters_unknown' });
-  const { receipt, lineage } = await newest(id);
+  const { receipt, lineage } = await newestVersion(stores.db, id);
   const expected = assess({ ...facts, model: modelOf() });
   expect(receipt).toMatchObject({ ...(expected.ok && expected.impact), version: 2, supersedes: 1, tier: 'parametric' });
   expect(receipt).not.toHaveProperty('degraded_reason');
@@ -101,32 +86,11 @@ test('what was known of the call stays, whatever the catalogue says by now', asy
   const now = modelOf({ quantizationBits: 16, tokensPerS: 100 });
   const held = catalogueOf([now], { deployments: [{ ...site, pue: 2 }] });
   expect(await recalculate(held)).toBe(1);
-  const { facts, receipt } = await newest(id);
+  const { facts, receipt } = await newestVersion(stores.db, id);
   expect(facts?.model).toMatchObject({ quantizationBits: 4, tokensPerS: 100 });
   expect(receipt).toMatchObject({ pue: 1.1, grid_intensity_g_per_kwh: 40 });
   expect(facts?.revision?.completed).not.toContain('model.quantizationBits');
 });
-
-const observation = (start: string, changes: Partial<GridObservation> = {}): GridObservation => {
-  const { periodStart, periodEnd, observedAt } = hourly(start);
-  return {
-    source: 'electricity-maps',
-    zone: 'SWE',
-    place: 'SE',
-    gPerKwh: 33,
-    signal: 'average',
-    kind: 'average',
-    basis: 'lifecycle',
-    periodStart: new Date(periodStart),
-    periodEnd: new Date(periodEnd),
-    observedAt: new Date(observedAt),
-    fetchedAt: new Date(periodEnd),
-    isEstimated: false,
-    settled: true,
-    rawSha256: '0'.repeat(64),
-    ...changes,
-  };
-};
 
 describe('a call without a grid value', () => {
   const withoutGrid = entryFrom(callAt(at, { grid: null }), { changes: { grid_zone: 'SWE' } });
@@ -134,11 +98,11 @@ describe('a call without a grid value', () => {
   test('gets the one of the history for its own time, not the newest', async () => {
     await ingest(stores.db, withoutGrid);
     await storeReadings(stores.db, [
-      observation('2026-11-21T09:00:00Z', { gPerKwh: 31 }),
-      observation('2026-11-21T10:00:00Z', { gPerKwh: 99 }),
+      settledObservation('2026-11-21T09:00:00Z', 31),
+      settledObservation('2026-11-21T10:00:00Z', 99),
     ]);
     expect(await recalculate(known)).toBe(1);
-    const { receipt, lineage } = await newest(withoutGrid.receipt.id);
+    const { receipt, lineage } = await newestVersion(stores.db, withoutGrid.receipt.id);
     expect(receipt).toMatchObject({
       grid_intensity_g_per_kwh: 31,
       grid_intensity_source: 'electricity-maps',
@@ -152,7 +116,7 @@ describe('a call without a grid value', () => {
   test('gets the yearly average where there is no history', async () => {
     await ingest(stores.db, withoutGrid);
     expect(await recalculate(known)).toBe(1);
-    const { receipt } = await newest(withoutGrid.receipt.id);
+    const { receipt } = await newestVersion(stores.db, withoutGrid.receipt.id);
     expect(receipt).toMatchObject({
       grid_intensity_g_per_kwh: annualReading('SWE')?.gPerKwh,
       grid_temporal_match: 'annual_fallback',
@@ -169,7 +133,7 @@ describe('a call without a grid value', () => {
     const right = catalogueOf([modelOf()], { regions: [{ ...region, gridZone: 'SWE' }] });
     await wake(stores.db, wrong, right);
     expect(await recalculate(right)).toBe(1);
-    expect((await newest(nowhere.receipt.id)).receipt.grid_zone).toBe('SWE');
+    expect((await newestVersion(stores.db, nowhere.receipt.id)).receipt.grid_zone).toBe('SWE');
   });
 });
 
@@ -178,7 +142,7 @@ test('an explicit tier is kept: what was asked for as proxy waits for a class, a
   expect(await recalculate(catalogueOf([modelOf({ modelClass: null })]))).toBe(0);
   await dueNow();
   expect(await recalculate(known)).toBe(1);
-  expect((await newest(id)).receipt).toMatchObject({ tier: 'proxy', requested_tier: 'proxy' });
+  expect((await newestVersion(stores.db, id)).receipt).toMatchObject({ tier: 'proxy', requested_tier: 'proxy' });
 });
 
 test('facts that cannot be calculated with are made again with what the catalogue says by now', async () => {
@@ -191,7 +155,7 @@ test('facts that cannot be calculated with are made again with what the catalogu
   expect(await recalculate(catalogueOf([broken]))).toBe(0);
   await wake(stores.db, catalogueOf([broken]), known);
   expect(await recalculate(known)).toBe(1);
-  expect((await newest(id)).lineage.revision?.completed).toEqual(['model']);
+  expect((await newestVersion(stores.db, id)).lineage.revision?.completed).toEqual(['model']);
 });
 
 test('what can never be made does not wait: no usage, and energy that was to be measured in the reply', async () => {
@@ -212,7 +176,7 @@ test.each(['before', 'after', 'in the same batch as'])(
     else for (const entry of order === 'before' ? [shown, made] : [made, shown]) await ingest(stores.db, entry);
     expect((await versionsOf(stores.db, made.receipt.id)).map(({ receipt }) => receipt)).toEqual([shown.receipt]);
     expect(await recalculate(known)).toBe(1);
-    const { receipt } = await newest(made.receipt.id);
+    const { receipt } = await newestVersion(stores.db, made.receipt.id);
     const { usage_source: _, ...expected } = { ...made.receipt, version: 2, supersedes: 1 };
     expect(receipt).toMatchObject(expected);
     expect((await versionsOf(stores.db, made.receipt.id))[0]?.receipt).toEqual(shown.receipt);
@@ -225,7 +189,10 @@ test('a receipt that was closed for a dead sidecar gets its numbers if the sidec
   expect(await waiting()).toEqual([]);
   await ingest(stores.db, made);
   expect(await recalculate(known)).toBe(1);
-  expect((await newest(made.receipt.id)).receipt).toMatchObject({ version: 2, carbon_g: made.receipt.carbon_g });
+  expect((await newestVersion(stores.db, made.receipt.id)).receipt).toMatchObject({
+    version: 2,
+    carbon_g: made.receipt.carbon_g,
+  });
 });
 
 test('hundreds wait, many instances run at once, and each receipt gets one version', async () => {
@@ -277,7 +244,7 @@ test('a receipt that nobody can read does not hold up the others', async () => {
   await ingest(stores.db, { ...broken, facts: { usage: {} } });
   expect(await recalculate(known)).toBe(1);
   expect((await waiting()).map(({ receiptId }) => receiptId)).toEqual([broken.receipt.id]);
-  expect((await newest(id)).receipt.version).toBe(2);
+  expect((await newestVersion(stores.db, id)).receipt.version).toBe(2);
 });
 
 test('a new process tries everything at once, whatever it waits for', async () => {

@@ -1,15 +1,21 @@
-import { receiptSchema } from '@gw/contract/receipt';
-import type { GridReading } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
-import type { ZoneSource } from '../grid/config.ts';
-import type { GridObservation } from '../grid/reading.ts';
-import { storeReadings } from '../grid/store.ts';
 import { usageOf } from '../usage/usage.ts';
 import { callAt, type Entry, entryFrom, hourly, ingest, versionsOf } from './calls-for-tests.ts';
-import { receiptLineage } from './lineage.ts';
 import { restateDue } from './restate.ts';
+import {
+  at,
+  called,
+  emptyLedger,
+  estimate,
+  newestVersion,
+  nine,
+  restate,
+  secondLook,
+  settles,
+  sweden,
+} from './restatements-for-tests.ts';
 import { supersede } from './supersede.ts';
 
 let stores: Stores;
@@ -17,79 +23,13 @@ beforeAll(async () => {
   stores = await startStores();
 }, 120_000);
 afterAll(() => stores?.stop());
-beforeEach(async () => {
-  await stores.db.$executeRaw`TRUNCATE receipts, recalculations, restatements, grid_readings`;
-});
-
-const sweden: ZoneSource = { zone: 'SWE', source: 'electricity-maps', place: 'SE' };
-const other: ZoneSource = { zone: 'SWE', source: 'entsoe', place: '10YSE-1--------K' };
-const nine = '2026-11-21T09:00:00Z';
-const at = '2026-11-21T09:10:00Z';
-
-/** Returns how many versions were made. */
-async function restate(sources: readonly ZoneSource[] = [sweden], db = stores.db): Promise<number> {
-  let made = 0;
-  await restateDue({
-    db,
-    sources,
-    now: () => new Date('2026-11-22T00:00:00Z'),
-    log: silentLog,
-    signal: new AbortController().signal,
-    onRestated: (count) => {
-      made += count;
-    },
-  });
-  return made;
-}
-
-let fetches = 0;
-/** A source says that this value is settled. */
-async function settles(start: string, gPerKwh: number, changes: Partial<GridObservation> = {}): Promise<void> {
-  const { periodStart, periodEnd, observedAt } = hourly(start);
-  fetches += 1;
-  const settled: GridObservation = {
-    ...sweden,
-    gPerKwh,
-    signal: 'average',
-    kind: 'average',
-    basis: 'lifecycle',
-    periodStart: new Date(periodStart),
-    periodEnd: new Date(periodEnd),
-    observedAt: new Date(observedAt),
-    fetchedAt: new Date(Date.parse(periodEnd) + fetches),
-    isEstimated: false,
-    settled: true,
-    rawSha256: 'a'.repeat(64),
-    ...changes,
-  };
-  await storeReadings(stores.db, [settled]);
-}
-
-const estimate = (start: string, changes: Partial<GridReading> = {}): GridReading =>
-  hourly(start, { temporalMatch: 'fresh', ...changes });
-
-async function called(grid: GridReading, time = at, options: Parameters<typeof entryFrom>[1] = {}): Promise<Entry> {
-  const entry = entryFrom(callAt(time, { grid }), options);
-  await ingest(stores.db, entry);
-  return entry;
-}
-
-/** The newest version; it has to be a valid receipt that its lineage explains. */
-async function newest({ receipt: { id } }: Entry) {
-  const found = (await versionsOf(stores.db, id)).at(-1);
-  if (found === undefined) throw new Error('there is none');
-  receiptSchema.parse(found.receipt);
-  const texts = { json: JSON.stringify(found.receipt), facts: JSON.stringify(found.facts), pending: false };
-  return { ...found, lineage: receiptLineage(texts) };
-}
-const secondLook = () =>
-  stores.db.$executeRaw`UPDATE restatements SET noted_at = noted_at - INTERVAL '2 minutes', due_at = now()`;
+beforeEach(() => emptyLedger(stores));
 
 test('an estimate is replaced when its hour has settled: carbon anew, energy and tier as they were', async () => {
-  const entry = await called(estimate(nine));
-  await settles(nine, 60);
-  expect(await restate()).toBe(1);
-  const { receipt, lineage, facts } = await newest(entry);
+  const entry = await called(stores, estimate(nine));
+  await settles(stores, nine, 60);
+  expect(await restate(stores.db)).toBe(1);
+  const { receipt, lineage, facts } = await newestVersion(stores.db, entry.receipt.id);
   const { receipt: first } = entry;
   expect(receipt).toMatchObject({
     version: 2,
@@ -126,127 +66,80 @@ test('an estimate is replaced when its hour has settled: carbon anew, energy and
 });
 
 test('an interval is looked at twice and then forgotten, and nothing is restated again', async () => {
-  const entry = await called(estimate(nine));
-  await settles(nine, 60);
-  await restate();
-  expect(await restate(), 'it is not due').toBe(0);
+  const entry = await called(stores, estimate(nine));
+  await settles(stores, nine, 60);
+  await restate(stores.db);
+  expect(await restate(stores.db), 'it is not due').toBe(0);
   expect(await stores.db.restatement.count()).toBe(1);
-  await secondLook();
-  expect(await restate()).toBe(0);
+  await secondLook(stores);
+  expect(await restate(stores.db)).toBe(0);
   expect(await stores.db.restatement.count()).toBe(0);
   // The same value again is no news.
-  await settles(nine, 60);
-  expect(await restate()).toBe(0);
+  await settles(stores, nine, 60);
+  expect(await restate(stores.db)).toBe(0);
   expect(await versionsOf(stores.db, entry.receipt.id)).toHaveLength(2);
 });
 
 test('a settled value that equals the one used makes no version; one that is revised later makes another', async () => {
-  const [same, different] = [await called(estimate(nine, { gPerKwh: 60 })), await called(estimate(nine))];
-  await settles(nine, 60);
-  expect(await restate()).toBe(1);
-  await settles(nine, 61);
-  expect(await restate()).toBe(2);
-  expect((await newest(same)).receipt).toMatchObject({ version: 2, grid_intensity_g_per_kwh: 61 });
-  expect((await newest(different)).receipt).toMatchObject({ version: 3, supersedes: 2, grid_intensity_g_per_kwh: 61 });
-  expect((await newest(different)).lineage.revision?.grid).toMatchObject({ replaced_g_per_kwh: 60, revision: 2 });
-});
-
-describe('which values are replaced, and by which', () => {
-  const forecast = hourly(nine, { signal: 'forecast', temporalMatch: 'forecast' });
-  const lastWeek = hourly('2026-11-14T09:00:00Z', { temporalMatch: 'prior_week' });
-  const stale = hourly('2026-11-21T04:00:00Z', { temporalMatch: 'none' });
-  const annual = annualReading('SWE');
-
-  test.each([
-    ['a forecast', forecast],
-    ["last week's value", lastWeek],
-    ['a stale value', stale],
-    ['the value of the hour before, measured or not', hourly('2026-11-21T08:00:00Z')],
-    ['the yearly average in a zone with a source', annual],
-  ])('%s, by the settled value of the hour of the call', async (_, grid) => {
-    if (grid === null) throw new Error('no reading');
-    const entry = await called(grid);
-    await settles(nine, 60);
-    expect(await restate()).toBe(1);
-    expect((await newest(entry)).receipt).toMatchObject({
-      grid_intensity_g_per_kwh: 60,
-      grid_temporal_match: 'live_window',
-      grid_intensity_age_minutes: 0,
-    });
+  const [same, different] = [
+    await called(stores, estimate(nine, { gPerKwh: 60 })),
+    await called(stores, estimate(nine)),
+  ];
+  await settles(stores, nine, 60);
+  expect(await restate(stores.db)).toBe(1);
+  await settles(stores, nine, 61);
+  expect(await restate(stores.db)).toBe(2);
+  expect((await newestVersion(stores.db, same.receipt.id)).receipt).toMatchObject({
+    version: 2,
+    grid_intensity_g_per_kwh: 61,
   });
-
-  test('an estimate of the hour before, by its own settled value until the hour of the call has one', async () => {
-    const entry = await called(estimate('2026-11-21T08:00:00Z'));
-    await settles('2026-11-21T08:00:00Z', 50);
-    expect(await restate()).toBe(1);
-    expect((await newest(entry)).receipt).toMatchObject({ grid_intensity_g_per_kwh: 50, grid_temporal_match: 'fresh' });
-    await settles(nine, 60);
-    expect(await restate()).toBe(1);
-    expect((await newest(entry)).receipt).toMatchObject({ version: 3, grid_intensity_g_per_kwh: 60 });
-    await secondLook();
-    expect(await restate()).toBe(0);
+  expect((await newestVersion(stores.db, different.receipt.id)).receipt).toMatchObject({
+    version: 3,
+    supersedes: 2,
+    grid_intensity_g_per_kwh: 61,
   });
-
-  test('an estimate is not replaced by what another source has settled; a value that stood in for one is', async () => {
-    const [own, standIn] = [await called(estimate(nine)), await called(lastWeek)];
-    await settles(nine, 77, { ...other, source: 'entsoe (production, ipcc-ar5-1)' });
-    expect(await restate([sweden, other])).toBe(1);
-    expect((await newest(own)).receipt.version).toBe(1);
-    expect((await newest(standIn)).receipt).toMatchObject({
-      grid_intensity_g_per_kwh: 77,
-      grid_intensity_source: 'entsoe (production, ipcc-ar5-1)',
-    });
-  });
-
-  test.each([
-    ['a value that is not settled', { settled: false, isEstimated: true }],
-    ['a marginal value', { kind: 'marginal', signal: 'marginal' } as const],
-    ['another place', { place: 'SE-SE3' }],
-    ['a source that is not configured', { source: 'neso', place: '' }],
-    ['another zone', { zone: 'NOR' }],
-    ['another hour', hourlyDates('2026-11-21T11:00:00Z')],
-  ])('nothing, by %s', async (_, changes) => {
-    await called(estimate(nine));
-    await settles(nine, 60, changes);
-    expect(await restate()).toBe(0);
+  expect((await newestVersion(stores.db, different.receipt.id)).lineage.revision?.grid).toMatchObject({
+    replaced_g_per_kwh: 60,
+    revision: 2,
   });
 });
-
-function hourlyDates(start: string): Partial<GridObservation> {
-  const { periodStart, periodEnd } = hourly(start);
-  return { periodStart: new Date(periodStart), periodEnd: new Date(periodEnd) };
-}
 
 test('receipts that are stored after their hour was settled and forgotten are restated too', async () => {
-  await settles(nine, 60);
-  await settles('2026-11-21T08:00:00Z', 50);
-  await restate();
-  await secondLook();
-  await restate();
+  await settles(stores, nine, 60);
+  await settles(stores, '2026-11-21T08:00:00Z', 50);
+  await restate(stores.db);
+  await secondLook(stores);
+  await restate(stores.db);
   expect(await stores.db.restatement.count()).toBe(0);
-  const late = [await called(estimate(nine)), await called(estimate('2026-11-21T08:00:00Z'), '2026-11-21T10:30:00Z')];
-  expect(await restate()).toBe(2);
-  expect((await newest(late[0] as Entry)).receipt.grid_intensity_g_per_kwh).toBe(60);
-  expect((await newest(late[1] as Entry)).receipt.grid_intensity_g_per_kwh).toBe(50);
+  const late = [
+    await called(stores, estimate(nine)),
+    await called(stores, estimate('2026-11-21T08:00:00Z'), '2026-11-21T10:30:00Z'),
+  ];
+  expect(await restate(stores.db)).toBe(2);
+  expect((await newestVersion(stores.db, (late[0] as Entry).receipt.id)).receipt.grid_intensity_g_per_kwh).toBe(60);
+  expect((await newestVersion(stores.db, (late[1] as Entry).receipt.id)).receipt.grid_intensity_g_per_kwh).toBe(50);
 });
 
 test('receipts that have the settled value note nothing, so that the stream of new ones costs no look', async () => {
-  await settles('2026-11-21T08:00:00Z', 45);
-  await settles('2026-11-21T08:00:00Z', 50);
-  await secondLook();
-  await restate();
-  await called(hourly('2026-11-21T08:00:00Z', { gPerKwh: 50 }));
+  await settles(stores, '2026-11-21T08:00:00Z', 45);
+  await settles(stores, '2026-11-21T08:00:00Z', 50);
+  await secondLook(stores);
+  await restate(stores.db);
+  await called(stores, hourly('2026-11-21T08:00:00Z', { gPerKwh: 50 }));
   const annual = annualReading('SWE');
-  if (annual) await called(annual);
-  await called(hourly('2026-11-14T08:00:00Z', { temporalMatch: 'prior_week' }));
+  if (annual) await called(stores, annual);
+  await called(stores, hourly('2026-11-14T08:00:00Z', { temporalMatch: 'prior_week' }));
   expect(await stores.db.restatement.count()).toBe(0);
 });
 
 test('a receipt is restated by the methodology that made it', async () => {
-  const entry = await called(estimate(nine), at, { methodology: 'gw-1.0' });
-  await settles(nine, 60);
-  expect(await restate()).toBe(1);
-  expect((await newest(entry)).receipt).toMatchObject({ methodology: 'gw-1.0', methodology_version: '1.0.0' });
+  const entry = await called(stores, estimate(nine), at, { methodology: 'gw-1.0' });
+  await settles(stores, nine, 60);
+  expect(await restate(stores.db)).toBe(1);
+  expect((await newestVersion(stores.db, entry.receipt.id)).receipt).toMatchObject({
+    methodology: 'gw-1.0',
+    methodology_version: '1.0.0',
+  });
 });
 
 test('totals are as issued or as restated: each receipt once, and the sums are those of its versions', async () => {
@@ -254,10 +147,10 @@ test('totals are as issued or as restated: each receipt once, and the sums are t
   const entries: Entry[] = [];
   for (let i = 0; i < 30; i++) {
     const grid = i % 3 === 0 ? hourly(nine, { gPerKwh: 60 }) : estimate(nine, { gPerKwh: 30 + i });
-    entries.push(await called(grid, `2026-11-21T09:${10 + i}:00Z`, { accountId }));
+    entries.push(await called(stores, grid, `2026-11-21T09:${10 + i}:00Z`, { accountId }));
   }
-  await settles(nine, 60);
-  expect(await restate()).toBe(20);
+  await settles(stores, nine, 60);
+  expect(await restate(stores.db)).toBe(20);
   const total = async (version: 'issued' | 'restated') => {
     const rows = await usageOf(stores.db, accountId, new Date(nine), new Date('2026-11-22'), version);
     expect(rows).toHaveLength(1);
@@ -274,8 +167,8 @@ test('totals are as issued or as restated: each receipt once, and the sums are t
 });
 
 test('a receipt that another job gives a version at the same moment is restated from that one', async () => {
-  const [raced, other] = [await called(estimate(nine)), await called(estimate(nine))];
-  await settles(nine, 60);
+  const [raced, other] = [await called(stores, estimate(nine)), await called(stores, estimate(nine))];
+  await settles(stores, nine, 60);
   const { id: _, ...numbers } = raced.receipt;
   let questions = 0;
   const racing = new Proxy(stores.db, {
@@ -289,9 +182,16 @@ test('a receipt that another job gives a version at the same moment is restated 
       };
     },
   });
-  expect(await restate([sweden], racing)).toBe(2);
-  expect((await newest(raced)).receipt).toMatchObject({ version: 3, supersedes: 2, grid_intensity_g_per_kwh: 60 });
-  expect((await newest(other)).receipt).toMatchObject({ version: 2, grid_intensity_g_per_kwh: 60 });
+  expect(await restate(racing)).toBe(2);
+  expect((await newestVersion(stores.db, raced.receipt.id)).receipt).toMatchObject({
+    version: 3,
+    supersedes: 2,
+    grid_intensity_g_per_kwh: 60,
+  });
+  expect((await newestVersion(stores.db, other.receipt.id)).receipt).toMatchObject({
+    version: 2,
+    grid_intensity_g_per_kwh: 60,
+  });
 });
 
 test('more receipts than fit a batch, several instances at once, and one that dies in the middle: one version each', async () => {
@@ -299,7 +199,7 @@ test('more receipts than fit a batch, several instances at once, and one that di
     entryFrom(callAt(`2026-11-21T09:10:00.${String(Math.floor(i / 5)).padStart(3, '0')}Z`, { grid: estimate(nine) })),
   );
   await ingest(stores.db, ...entries);
-  await settles(nine, 60);
+  await settles(stores, nine, 60);
   const dying = new AbortController();
   await restateDue({
     db: stores.db,
@@ -310,10 +210,10 @@ test('more receipts than fit a batch, several instances at once, and one that di
     onRestated: () => dying.abort(),
   });
   expect(await stores.db.receipt.count()).toBe(900);
-  expect(await restate(), 'it is still held').toBe(0);
+  expect(await restate(stores.db), 'it is still held').toBe(0);
   await stores.db.$executeRaw`UPDATE restatements SET due_at = now()`;
   const again = stores.db.$executeRaw`UPDATE restatements SET due_at = now() - INTERVAL '1 second'`;
-  const [one, , two] = await Promise.all([restate(), again, restate()]);
+  const [one, , two] = await Promise.all([restate(stores.db), again, restate(stores.db)]);
   expect(one + two).toBe(500);
   const rows = await stores.db.receipt.findMany({ select: { id: true, version: true } });
   expect(rows).toHaveLength(1400);
