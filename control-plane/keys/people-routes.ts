@@ -41,7 +41,8 @@ export function keyPeopleRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-const params = z.object({ id: z.string() });
+// Loose: the operators' paths have the account in front.
+const params = z.looseObject({ id: z.string() });
 
 function registerRoutes(app: FastifyInstance, { addresses, keys }: Context, place: Place): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();

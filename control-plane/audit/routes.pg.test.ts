@@ -1,0 +1,59 @@
+import { auditListSchema } from '@gw/contract/audit';
+import type { Actor } from '@gw/contract/internal/audit-chain';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../app-for-tests.ts';
+import { appendAudit } from './append.ts';
+
+let running: TestApp;
+beforeAll(async () => {
+  running = await startTestApp();
+});
+afterAll(() => running.stop());
+
+const ada: Actor = { kind: 'operator', id: 'op_1', name: 'Ada' };
+const key: Actor = { kind: 'api_key', id: 'abc', name: 'deploy' };
+const day = (n: number) => new Date(Date.UTC(2026, 0, n));
+
+const append = (accountId: string | null, at: Date, action: string, actor = ada) =>
+  running.stores.db.$transaction((tx) =>
+    appendAudit(tx, at, { accountId, actor, action, target: 'key:x', requestId: 'r', after: { what: 'it became' } }),
+  );
+
+async function read(account: string, query = '') {
+  const reply = await running.get(`/v1/audit-log${query}`, { 'x-gw-account-id': account });
+  return { status: reply.statusCode, body: reply.json() };
+}
+
+test('a customer reads the own log, newest first, page by page and filtered, and no line of another', async () => {
+  await append('acct_a', day(1), 'key.created');
+  await append('acct_a', day(2), 'key.revoked', key);
+  await append('acct_a', day(3), 'key.restored');
+  await append('acct_b', day(3), 'key.created');
+  await append(null, day(3), 'operator.created');
+  const actions = async (query: string) =>
+    auditListSchema.parse((await read('acct_a', query)).body).data.map(({ action }) => action);
+  expect(await actions('')).toEqual(['key.restored', 'key.revoked', 'key.created']);
+  expect(await actions('?order=asc&limit=2')).toEqual(['key.created', 'key.revoked']);
+  const page = auditListSchema.parse((await read('acct_a', '?limit=2')).body);
+  expect(page).toMatchObject({ has_more: true, first_id: 'audit_3', last_id: 'audit_2' });
+  expect(await actions(`?after=${page.last_id}`)).toEqual(['key.created']);
+  expect(await actions('?from=2026-01-02&to=2026-01-03')).toEqual(['key.revoked']);
+  expect(await actions('?actor=abc')).toEqual(['key.revoked']);
+  expect(await actions('?action=key.created')).toEqual(['key.created']);
+  expect(await actions('?action=%27%20OR%201=1--')).toEqual([]);
+  for (const [query, code] of [
+    ['?limit=101', 'invalid_limit'],
+    ['?after=3', 'invalid_after'],
+    ['?from=yesterday', 'invalid_from'],
+    ['?actor=%00', 'invalid_actor'],
+  ])
+    expect(await read('acct_a', query)).toMatchObject({ status: 400, body: { error: { code } } });
+});
+
+test('what was found about a customer is not told to the customer; that something was done is', async () => {
+  await append('acct_c', day(1), 'onboarding.sanctions_screened');
+  await append('acct_c', day(2), 'key.created');
+  const [created, screened] = auditListSchema.parse((await read('acct_c')).body).data;
+  expect(created).toMatchObject({ actor: ada, after: { what: 'it became' }, prev_hash: screened?.hash });
+  expect(screened).toMatchObject({ action: 'onboarding.sanctions_screened', before: null, after: null });
+});
