@@ -7,6 +7,7 @@ import cookies from '@fastify/cookie';
 import type { FastifyInstance } from 'fastify';
 import { guardRoutes } from './access/guard.ts';
 import { identify } from './access/identify.ts';
+import { oidcRoutes } from './access/oidc-routes.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { type AccessServices, openAccess } from './access/services.ts';
 import { sessionRoutes } from './access/session-routes.ts';
@@ -37,6 +38,7 @@ export function buildOperatorApp(context: Context, access: AccessServices = open
   });
   healthRoute(app, context, 'detailed');
   sessionRoutes(app, context, access);
+  if (access.oidc !== null) oidcRoutes(app, context, access, access.oidc);
   operatorRoutes(app, context, access);
   accountRoutes(app, context);
   organisationAdminRoutes(app, context, access);

@@ -1,5 +1,7 @@
 /** Settings of the operators' port and of those who log in there. */
+import { isIP } from 'node:net';
 import type { SettingReader } from '@gw/contract/internal/environment';
+import { isOperatorToken } from './token-hash.ts';
 
 export interface OidcSettings {
   readonly issuer: string;
@@ -36,13 +38,9 @@ export function readAccessSettings(settings: SettingReader): AccessSettings {
     settings.problem(
       'GW_CONTROL_URL has to be https, or http on loopback. Example: GW_CONTROL_URL=https://ops.example.com',
     );
-  const proxies = settings.optional('GW_CONTROL_TRUSTED_PROXIES', '');
   return {
     controlUrl,
-    trustedProxies: proxies
-      .split(',')
-      .map((each) => each.trim())
-      .filter(Boolean),
+    trustedProxies: readProxies(settings),
     oidc: readOidc(settings),
     firstOperator: readFirstOperator(settings),
   };
@@ -62,15 +60,26 @@ function readOidc(settings: SettingReader): OidcSettings | null {
 
 function readFirstOperator(settings: SettingReader): FirstOperator | null {
   const credential = settings.optional('GW_FIRST_OPERATOR_CREDENTIAL', '');
-  if (!credential) return null;
+  const token = settings.optional('GW_FIRST_OPERATOR_TOKEN', '') || null;
+  if (!credential && token === null) return null;
   if (credential.length < 20)
     settings.problem(
-      'GW_FIRST_OPERATOR_CREDENTIAL is shorter than 20 characters. Example: from openssl rand -base64 24',
+      'GW_FIRST_OPERATOR_CREDENTIAL needs at least 20 characters. Example: GW_FIRST_OPERATOR_CREDENTIAL=<from openssl rand -base64 24>',
     );
-  const token = settings.optional('GW_FIRST_OPERATOR_TOKEN', '') || null;
-  if (token !== null && !/^gwop_[A-Za-z0-9_-]{43}$/.test(token))
-    settings.problem('GW_FIRST_OPERATOR_TOKEN has not the right form: gwop_ and 43 of A-Z a-z 0-9 _ -');
+  if (token !== null && !isOperatorToken(token))
+    settings.problem('GW_FIRST_OPERATOR_TOKEN has not the right form. Example: gwop_ and 43 of A-Z a-z 0-9 _ -');
   return { credential, token };
+}
+
+/** Addresses and networks in CIDR form, separated by commas. */
+function readProxies(settings: SettingReader): string[] {
+  const proxies = settings.optional('GW_CONTROL_TRUSTED_PROXIES', '').split(',');
+  const given = proxies.map((each) => each.trim()).filter(Boolean);
+  if (!given.every((each) => isIP(each.replace(/\/\d{1,3}$/, '')) !== 0))
+    settings.problem(
+      'GW_CONTROL_TRUSTED_PROXIES takes addresses or networks. Example: GW_CONTROL_TRUSTED_PROXIES=10.0.0.0/8',
+    );
+  return given;
 }
 
 /** Whether what is sent there can not be read on the way. */

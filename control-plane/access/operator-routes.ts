@@ -44,6 +44,10 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
     answer(reply, await operators.resetCredential(changeOf(request, context), request.params.id), context),
   );
 
+  app.post(`${path}/:id/unbind-identity`, { config: admin, schema: { params } }, async (request, reply) =>
+    answer(reply, await operators.unbindIdentity(changeOf(request, context), request.params.id), context),
+  );
+
   app.get(`${path}/:id/tokens`, { config: admin, schema: { params } }, async (request) => ({
     object: 'list',
     data: await listTokens(context, request.params.id),

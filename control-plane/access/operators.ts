@@ -42,6 +42,8 @@ export interface Operators {
   ): Promise<Outcome<OperatorWithCredential>>;
   update(change: Change, id: string, wanted: { name?: string; role?: OperatorRole }): Promise<Outcome<OperatorView>>;
   setEnabled(change: Change, id: string, enabled: boolean): Promise<Outcome<OperatorView>>;
+  /** For who comes with another identity from now on: the next login by e-mail binds it. */
+  unbindIdentity(change: Change, id: string): Promise<Outcome<OperatorView>>;
   /** A new credential in place of the old one, for who has lost it. */
   resetCredential(change: Change, id: string): Promise<Outcome<OperatorWithCredential>>;
 }
@@ -101,6 +103,19 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
           const ended = enabled ? 0 : await endSessionsOf(tx, { kind: 'operator', id });
           const action = enabled ? 'operator.enabled' : 'operator.disabled';
           await audit(tx, change, action, id, { state }, { state: viewOf(row).state, sessions_ended: ended });
+          return { done: row };
+        }),
+        viewOf,
+      ),
+
+    unbindIdentity: async (change, id) =>
+      mapped(
+        await changed(id, async (tx, { oidcIssuer, oidcSubject }) => {
+          if (oidcSubject === null) return { refused: invalidTransition('No identity is bound to this operator.') };
+          const row = await tx.operator.update({ where: { id }, data: { oidcIssuer: null, oidcSubject: null } });
+          const ended = await endSessionsOf(tx, { kind: 'operator', id });
+          const before = { issuer: oidcIssuer, subject: oidcSubject };
+          await audit(tx, change, 'operator.identity_unbound', id, before, { sessions_ended: ended });
           return { done: row };
         }),
         viewOf,

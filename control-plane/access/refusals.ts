@@ -24,6 +24,14 @@ export const loginFailed = (): ApiError => authError('invalid_login', 401, 'The 
 export const crossSite = (): ApiError =>
   authError('invalid_origin', 403, 'A change needs the header "x-gw-csrf: 1" and has to come from the same origin.');
 
+export const identityProviderAway = (): ApiError => ({
+  code: 'invalid_login',
+  type: 'internal_error',
+  status: 502,
+  message: 'The identity provider does not answer. Log in with a credential, or try again.',
+  param: null,
+});
+
 export const roleNeeded = (role: OperatorRole): ApiError =>
   apiError('insufficient_scope', { message: `This needs the role ${role} of an operator.` });
 

@@ -6,6 +6,7 @@ import { type AccessSettings, defaultAccessSettings } from './config.ts';
 import { type Credentials, openCredentials } from './credential.ts';
 import { FailedLogins } from './failed-logins.ts';
 import { makeFirstOperator } from './first-operator.ts';
+import { type Oidc, openOidc } from './oidc.ts';
 import { type SessionCookie, sessionCookie } from './session-cookie.ts';
 
 export interface AccessServices {
@@ -14,6 +15,8 @@ export interface AccessServices {
   readonly credentials: Credentials;
   readonly attempts: Attempts;
   readonly failedLogins: FailedLogins;
+  /** Null: not configured. */
+  readonly oidc: Oidc | null;
 }
 
 export function openAccess(context: Context, settings: AccessSettings = defaultAccessSettings): AccessServices {
@@ -24,6 +27,7 @@ export function openAccess(context: Context, settings: AccessSettings = defaultA
     credentials: openCredentials(),
     attempts: openAttempts(context.redis, context.now),
     failedLogins: new FailedLogins(context),
+    oidc: settings.oidc && openOidc(settings.oidc, settings.controlUrl),
   };
 }
 

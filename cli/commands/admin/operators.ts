@@ -9,7 +9,7 @@ const at = (id = '', ...rest: string[]): string => [path, ...[id, ...rest].map(e
 const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
 const roles = 'viewer, support or admin';
 
-const move = (verb: 'disable' | 'enable' | 'reset-credential', summary: string): AdminCommand => ({
+const move = (verb: 'disable' | 'enable' | 'reset-credential' | 'unbind-identity', summary: string): AdminCommand => ({
   name: `operators ${verb}`,
   args: ['operator'],
   options: {},
@@ -52,6 +52,7 @@ export const operatorCommands: readonly AdminCommand[] = [
   move('disable', 'end all logins, sessions and tokens of a person'),
   move('enable', 'let a disabled person in again'),
   move('reset-credential', 'make a new credential, shown once; sessions end'),
+  move('unbind-identity', 'let the next login with the identity provider bind anew; sessions end'),
   {
     name: 'operators tokens',
     args: ['operator'],

@@ -1,0 +1,110 @@
+/**
+ * `GET /session/oidc`: login of operators with an identity provider, where one is configured.
+ *
+ * Invariant: it lets in only operators whom an admin has made. The first login binds the provider's subject to the
+ * operator with that verified e-mail; from then on the subject alone decides, whatever the e-mail becomes.
+ */
+import type { Prisma } from '@gw/prisma/client';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../context.ts';
+import { messageOf } from '../repeat.ts';
+import { refuse } from '../replies.ts';
+import { auditPerson } from './login.ts';
+import { callbackPath, flowSchema, type Oidc, type OidcFlow, type OidcIdentity } from './oidc.ts';
+import type { OperatorPrincipal } from './principal.ts';
+import { identityProviderAway, loginFailed } from './refusals.ts';
+import type { AccessServices } from './services.ts';
+import { startSession } from './sessions.ts';
+
+type Tx = Prisma.TransactionClient;
+
+const config = { access: { kind: 'public' } } as const;
+const flowMaxAgeS = 600;
+/** The way here began on another site, which a strict cookie does not follow; from this page on it is our own. */
+const welcomePage =
+  '<!doctype html><meta charset="utf-8"><title>Logged in</title><meta http-equiv="refresh" content="0;url=/"><p>You are logged in. <a href="/">Go on</a></p>';
+
+export function oidcRoutes(app: FastifyInstance, context: Context, access: AccessServices, oidc: Oidc): void {
+  const { addresses, db, log, now } = context;
+  const secure = access.settings.controlUrl.startsWith('https:');
+  const cookieName = secure ? '__Host-gw_oidc' : 'gw_oidc';
+  // Lax: the browser comes back from another site.
+  const cookie = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
+
+  app.get('/session/oidc', { config }, async (_request, reply) => {
+    try {
+      const { flow, url } = await oidc.begin();
+      void reply.setCookie(cookieName, JSON.stringify(flow), { ...cookie, maxAge: flowMaxAgeS });
+      return reply.redirect(url);
+    } catch (fault) {
+      log.warn({ fault: messageOf(fault) }, 'the identity provider does not answer');
+      return refuse(reply, identityProviderAway(), addresses);
+    }
+  });
+
+  app.get(callbackPath, { config }, async (request, reply) => {
+    const flow = readFlow(app.parseCookie(request.headers.cookie ?? '')[cookieName]);
+    // One try: what was begun can not be finished twice.
+    void reply.clearCookie(cookieName, cookie);
+    const identity = flow && (await finish(request.url, flow));
+    const token = identity && (await db.$transaction((tx) => logIn(tx, identity, now(), request.id)));
+    if (!token) {
+      access.failedLogins.note(null, request.ip);
+      return refuse(reply, loginFailed(), addresses);
+    }
+    access.cookie.set(reply, token);
+    return reply.type('text/html; charset=utf-8').send(welcomePage);
+  });
+
+  async function finish(url: string, flow: OidcFlow): Promise<OidcIdentity | null> {
+    try {
+      return await oidc.finish(url.slice(url.indexOf('?')), flow);
+    } catch (fault) {
+      // The fault names what was wrong, not the code or the tokens.
+      log.info({ fault: messageOf(fault) }, 'a login with the identity provider failed');
+      return null;
+    }
+  }
+}
+
+function readFlow(text: string | undefined): OidcFlow | null {
+  try {
+    return flowSchema.parse(JSON.parse(text ?? ''));
+  } catch {
+    return null;
+  }
+}
+
+/** The token of a new session, or null: no enabled operator belongs to this identity. */
+async function logIn(tx: Tx, identity: OidcIdentity, at: Date, requestId: string): Promise<string | null> {
+  const principal = await findOrBind(tx, identity, at, requestId);
+  if (principal === null) return null;
+  await auditPerson(tx, principal, { action: 'session.started', at, requestId, after: { by: 'oidc' } });
+  return startSession(tx, principal, at);
+}
+
+async function findOrBind(
+  tx: Tx,
+  { email, issuer, subject }: OidcIdentity,
+  at: Date,
+  requestId: string,
+): Promise<OperatorPrincipal | null> {
+  const where = { oidcIssuer_oidcSubject: { oidcIssuer: issuer, oidcSubject: subject } };
+  const bound = await tx.operator.findUnique({ where });
+  if (bound !== null) return bound.disabledAt === null ? principalFrom(bound) : null;
+  if (email === null) return null;
+  const free = { email, disabledAt: null, oidcSubject: null };
+  const { count } = await tx.operator.updateMany({ where: free, data: { oidcIssuer: issuer, oidcSubject: subject } });
+  if (count === 0) return null;
+  const principal = principalFrom(await tx.operator.findUniqueOrThrow({ where }));
+  const after = { issuer, subject };
+  await auditPerson(tx, principal, { action: 'operator.identity_bound', at, requestId, after });
+  return principal;
+}
+
+const principalFrom = ({ id, name, role }: Prisma.OperatorGetPayload<object>): OperatorPrincipal => ({
+  kind: 'operator',
+  id,
+  name,
+  role,
+});

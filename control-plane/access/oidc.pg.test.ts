@@ -1,0 +1,138 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../app-for-tests.ts';
+import { readAudit } from '../audit/read.ts';
+import { buildOperatorApp } from '../operator-app.ts';
+import { seedOperators, withToken } from './access-for-tests.ts';
+import { defaultAccessSettings } from './config.ts';
+import { startTestProvider, type TestProvider } from './identity-provider-for-tests.ts';
+import { openAccess } from './services.ts';
+
+let running: TestApp;
+let provider: TestProvider;
+let app: FastifyInstance;
+let tokens: Awaited<ReturnType<typeof seedOperators>>;
+const clock = new Date('2026-11-21T09:00:00.000Z');
+
+const appWith = (issuer: string): FastifyInstance => {
+  const { clientId, clientSecret } = provider;
+  const settings = { ...defaultAccessSettings, oidc: { issuer, clientId, clientSecret } };
+  return buildOperatorApp(running.context, openAccess(running.context, settings));
+};
+
+beforeAll(async () => {
+  running = await startTestApp(() => clock);
+  provider = await startTestProvider();
+  app = appWith(provider.issuer);
+}, 120_000);
+afterAll(async () => {
+  await app?.close();
+  await provider?.stop();
+  await running?.stop();
+});
+beforeEach(async () => {
+  const { db } = running.context;
+  await db.operatorToken.deleteMany();
+  await db.operator.deleteMany();
+  tokens = await seedOperators(running.context);
+  provider.claims = { sub: 'subject-1', email: 'Viewer@ops.example', email_verified: true };
+  provider.forge = false;
+});
+
+const cookieOf = (header: string | string[] | undefined, name: string): string =>
+  [header]
+    .flat()
+    .find((each) => each?.startsWith(`${name}=`))
+    ?.split(';', 1)[0] ?? '';
+
+async function begin() {
+  const reply = await app.inject('/session/oidc');
+  return { url: String(reply.headers.location), cookie: cookieOf(reply.headers['set-cookie'], 'gw_oidc') };
+}
+const comeBack = (query: string, cookie: string) =>
+  app.inject({ url: `/session/oidc/callback${query}`, headers: { cookie } });
+
+/** The status of the callback, and the session's cookie. */
+async function logIn() {
+  const { cookie, url } = await begin();
+  const reply = await comeBack(provider.authorize(url), cookie);
+  return { status: reply.statusCode, cookie: cookieOf(reply.headers['set-cookie'], 'gw_session') };
+}
+const whoIs = async (cookie: string) => (await app.inject({ url: '/session', headers: { cookie } })).json().id;
+
+test('an operator with that verified e-mail gets in, and from then on by the subject alone', async () => {
+  const first = await logIn();
+  expect([first.status, await whoIs(first.cookie)]).toEqual([200, 'op_viewer']);
+  provider.claims = { sub: 'subject-1', email: 'renamed@elsewhere.example', email_verified: false };
+  expect(await whoIs((await logIn()).cookie)).toBe('op_viewer');
+  // Somebody else who is given the old address at the provider is not the operator.
+  provider.claims = { sub: 'subject-2', email: 'viewer@ops.example', email_verified: true };
+  expect(await logIn()).toEqual({ status: 401, cookie: '' });
+  const actions = (await readAudit(running.context.db, 'operators', { order: 'asc', limit: 100 })).map(
+    ({ action }) => action,
+  );
+  expect(actions).toEqual(['operator.identity_bound', 'session.started', 'session.started']);
+});
+
+const strangers: [string, Record<string, unknown>][] = [
+  ['whom no admin has made', { sub: 's', email: 'eve@ops.example', email_verified: true }],
+  ['whose e-mail is not verified', { sub: 's', email: 'admin@ops.example', email_verified: false }],
+  ['whose e-mail is not said to be verified', { sub: 's', email: 'admin@ops.example' }],
+  ['whose token is for another client', { sub: 's', email: 'admin@ops.example', email_verified: true, aud: 'other' }],
+  ['whose token is of another login', { sub: 's', email: 'admin@ops.example', email_verified: true, nonce: 'other' }],
+  [
+    'whose token is of another issuer',
+    { sub: 's', email: 'admin@ops.example', email_verified: true, iss: 'https://x' },
+  ],
+  ['whose token has expired', { sub: 's', email: 'admin@ops.example', email_verified: true, exp: 1 }],
+];
+test.each(strangers)('a person %s does not get in', async (_, claims) => {
+  provider.claims = claims;
+  expect(await logIn()).toEqual({ status: 401, cookie: '' });
+});
+
+test('a token that the provider has not signed lets nobody in', async () => {
+  provider.forge = true;
+  expect(await logIn()).toEqual({ status: 401, cookie: '' });
+});
+
+test('a disabled operator does not get in, bound or not', async () => {
+  await running.context.db.operator.update({ where: { id: 'op_viewer' }, data: { disabledAt: clock } });
+  expect((await logIn()).status).toBe(401);
+  await running.context.db.operator.update({ where: { id: 'op_viewer' }, data: { disabledAt: null } });
+  expect((await logIn()).status).toBe(200);
+  await running.context.db.operator.update({ where: { id: 'op_viewer' }, data: { disabledAt: clock } });
+  expect((await logIn()).status).toBe(401);
+});
+
+test('a login can be finished only by the browser that began it, and once', async () => {
+  const [mine, theirs] = [await begin(), await begin()];
+  const query = provider.authorize(theirs.url);
+  expect((await comeBack(query, mine.cookie)).statusCode).toBe(401);
+  expect((await comeBack(query, '')).statusCode).toBe(401);
+  expect((await comeBack(query, theirs.cookie)).statusCode).toBe(200);
+  expect((await comeBack(query, theirs.cookie)).statusCode).toBe(401);
+  expect((await comeBack('?error=access_denied', (await begin()).cookie)).statusCode).toBe(401);
+});
+
+test('an admin can unbind an identity, which ends its sessions', async () => {
+  const { cookie } = await logIn();
+  const admin = withToken(app, tokens.admin);
+  const unbind = () => admin('POST', '/operator/v1/operators/op_viewer/unbind-identity');
+  expect((await unbind()).json()).toMatchObject({ logins: [] });
+  expect((await app.inject({ url: '/session', headers: { cookie } })).statusCode).toBe(401);
+  expect((await unbind()).statusCode).toBe(409);
+  provider.claims = { sub: 'subject-9', email: 'viewer@ops.example', email_verified: true };
+  expect((await logIn()).status).toBe(200);
+});
+
+test('a provider that does not answer is told, and asked again at the next login', async () => {
+  const away = appWith('http://127.0.0.1:9');
+  const reply = await away.inject('/session/oidc');
+  expect([reply.statusCode, reply.json().error.code]).toEqual([502, 'invalid_login']);
+  await away.close();
+});
+
+test('without a provider there is no such route', async () => {
+  expect((await running.operator.inject('/session/oidc')).statusCode).toBe(404);
+});

@@ -1,0 +1,90 @@
+/**
+ * Login with an identity provider (OpenID Connect, authorization code with PKCE).
+ *
+ * Invariant: what comes back is believed only with the state, nonce and verifier of the very browser that began, in an
+ * ID token that the provider has signed.
+ */
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  enableNonRepudiationChecks,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client';
+import { z } from 'zod';
+import type { OidcSettings } from './config.ts';
+
+export const callbackPath = '/session/oidc/callback';
+const timeoutS = 5;
+
+/** What the browser keeps between leaving and coming back. */
+export const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() });
+export type OidcFlow = z.infer<typeof flowSchema>;
+
+export interface OidcIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+  /** In small letters; null unless the provider says that it is verified. */
+  readonly email: string | null;
+}
+
+export interface Oidc {
+  /** Where to send the browser. Throws if the provider does not answer. */
+  begin(): Promise<{ readonly url: string; readonly flow: OidcFlow }>;
+  /** `query`: of the callback, as it came. Throws if anything is not as it has to be. */
+  finish(query: string, flow: OidcFlow): Promise<OidcIdentity>;
+}
+
+export function openOidc(settings: OidcSettings, controlUrl: string): Oidc {
+  const callback = `${controlUrl}${callbackPath}`;
+  let known: Promise<Configuration> | null = null;
+  const configuration = (): Promise<Configuration> => {
+    // Asked when it is first needed and kept; a failure is not, so that the next login asks again.
+    known ??= discover(settings).catch((fault: unknown) => {
+      known = null;
+      throw fault;
+    });
+    return known;
+  };
+  return {
+    begin: async () => {
+      const flow = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+      const url = buildAuthorizationUrl(await configuration(), {
+        redirect_uri: callback,
+        scope: 'openid email',
+        state: flow.state,
+        nonce: flow.nonce,
+        code_challenge: await calculatePKCECodeChallenge(flow.verifier),
+        code_challenge_method: 'S256',
+      });
+      return { url: url.href, flow };
+    },
+    finish: async (query, { nonce, state, verifier }) => {
+      const tokens = await authorizationCodeGrant(await configuration(), new URL(`${callback}${query}`), {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw new Error('The identity provider sent no ID token.');
+      const verified = claims.email_verified === true && typeof claims.email === 'string';
+      return { issuer: claims.iss, subject: claims.sub, email: verified ? String(claims.email).toLowerCase() : null };
+    },
+  };
+}
+
+function discover({ clientId, clientSecret, issuer }: OidcSettings): Promise<Configuration> {
+  const url = new URL(issuer);
+  // The settings allow plain HTTP on loopback alone.
+  const execute = url.protocol === 'http:' ? [allowInsecureRequests] : [];
+  return discovery(url, clientId, clientSecret, undefined, {
+    timeout: timeoutS,
+    execute: [...execute, enableNonRepudiationChecks],
+  });
+}
