@@ -52,7 +52,8 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
     explanation: 'The requested tier cannot be served for this model and provider.',
     when: 'An explicit `gw.tier` that the route promised could not be kept: measured energy was missing or absurd.',
     action: 'Ask with `gw.tier: auto`, which takes the best tier that is there.',
-    recalculable: true,
+    // Energy that a reply did not state is never stated later.
+    recalculable: false,
   },
   telemetry_pending: {
     explanation: 'The measured energy of this call is read from counters that are not there yet.',

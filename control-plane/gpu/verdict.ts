@@ -5,6 +5,7 @@
  * counters could not serve ends as `tier_unavailable`, for good and with the reason. What was measured is in the facts of
  * the new version, so a later one needs no counters.
  */
+import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import type { Receipt } from '@gw/contract/receipt';
 import { assess, type NotAssessed } from '@gw/methodology/assess';
 import type { NewVersion, ReceiptNumbers } from '../receipts/supersede.ts';
@@ -43,6 +44,6 @@ function degradedAgain(
 ): ReceiptNumbers {
   const { id, object, version, supersedes, created_at, request_id, status, requested_tier, ...rest } = current;
   const { model, provider, region, usage_source, ...numbers } = rest;
-  const recalculable = reason !== 'tier_unavailable' && reason !== 'usage_missing';
+  const { recalculable } = degradedDefinitions[reason];
   return { ...numbers, degraded_reason: reason, explanation, recalculable };
 }

@@ -19,6 +19,7 @@ BEGIN
   VALUES (NEW.id, NEW.created_at, NEW.facts -> 'site' ->> 'id') ON CONFLICT (receipt_id) DO NOTHING;
   RETURN NULL;
 END $$;
-CREATE TRIGGER "receipts_wait_for_counters" AFTER INSERT ON "receipts"
+-- Facts may come after the receipt: when a sidecar that stood still brings home what it made meanwhile.
+CREATE TRIGGER "receipts_wait_for_counters" AFTER INSERT OR UPDATE OF "facts" ON "receipts"
   FOR EACH ROW WHEN (NEW."version" = 1 AND NEW."facts" ->> 'telemetryFollows' = 'true')
   EXECUTE FUNCTION note_gpu_measurement();
