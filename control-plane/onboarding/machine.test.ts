@@ -3,14 +3,13 @@ import {
   isFinal,
   moveOf,
   type OnboardingAction,
-  onboardingStates,
   operatorActions,
   type Stage,
+  stages,
   stateOf,
   systemActions,
 } from './machine.ts';
 
-const stages: readonly Stage[] = [...onboardingStates, 'use_match', 'sanctions_match'];
 const actions: readonly OnboardingAction[] = [...operatorActions, ...systemActions];
 
 /** Written down apart from the table of the machine: stage, action, high risk or not, where it leads. */

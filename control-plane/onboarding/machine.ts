@@ -24,7 +24,8 @@ export const onboardingStates = [
 export type OnboardingState = (typeof onboardingStates)[number];
 
 /** Where an application stands: its state, and for a screening also whether it has found something. */
-export type Stage = OnboardingState | 'use_match' | 'sanctions_match';
+export const stages = [...onboardingStates, 'use_match', 'sanctions_match'] as const;
+export type Stage = (typeof stages)[number];
 
 export const operatorActions = [
   'declare',

@@ -1,0 +1,143 @@
+/** An application as it is stored, and as operators see it. */
+import type { AccountTier } from '@gw/contract/access';
+import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
+import type { Declaration } from '../screening/use-policy.ts';
+import type { ApplicationQuery } from './input.ts';
+import type { OnboardingState, Stage } from './machine.ts';
+
+export interface Contact {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** What a screening has left behind. `waits`: it could not be done yet, for the reason that is stated. */
+export interface StoredScreening {
+  readonly outcome: 'clear' | 'match' | 'prohibited' | 'waits';
+  readonly [detail: string]: unknown;
+}
+
+export interface ApplicationRow {
+  readonly account_id: string;
+  readonly name: string;
+  readonly tier: AccountTier;
+  readonly billing_contact: Contact;
+  readonly technical_contact: Contact;
+  readonly state: OnboardingState;
+  readonly declaration: Declaration | null;
+  readonly use_screening: StoredScreening | null;
+  readonly sanctions_screening: StoredScreening | null;
+  readonly high_risk: boolean | null;
+  readonly contract_hash: string | null;
+  readonly contract_reference: string | null;
+  readonly contract_signed_at: Date | null;
+  readonly expires_at: Date;
+  readonly updated_at: Date;
+  readonly created_at: Date;
+}
+
+const columns = Prisma.sql`o.account_id, a.name, a.tier::text AS tier, a.billing_contact, a.technical_contact,
+  o.state::text AS state, o.declaration, o.use_screening, o.sanctions_screening, o.high_risk, o.contract_hash,
+  o.contract_reference, o.contract_signed_at, o.expires_at, o.updated_at, a.created_at`;
+const tables = Prisma.sql`onboarding o JOIN accounts a ON a.id = o.account_id`;
+
+/** The same as `stageOf`, in SQL. */
+const stage = Prisma.sql`CASE
+  WHEN o.state = 'use_screening' AND o.use_screening->>'outcome' = 'match' THEN 'use_match'
+  WHEN o.state = 'sanctions_screening' AND o.sanctions_screening->>'outcome' = 'match' THEN 'sanctions_match'
+  ELSE o.state::text END`;
+
+export function stageOf({ state, use_screening, sanctions_screening }: ApplicationRow): Stage {
+  if (state === 'use_screening' && use_screening?.outcome === 'match') return 'use_match';
+  if (state === 'sanctions_screening' && sanctions_screening?.outcome === 'match') return 'sanctions_match';
+  return state;
+}
+
+export async function findApplication(db: Queryable, accountId: string): Promise<ApplicationRow | null> {
+  const rows = await db.$queryRaw<ApplicationRow[]>`
+    SELECT ${columns} FROM ${tables} WHERE o.account_id = ${accountId}`;
+  return rows[0] ?? null;
+}
+
+/** Held until the transaction ends: whoever comes second sees what the first has made of it. */
+export async function holdApplication(tx: Queryable, accountId: string): Promise<ApplicationRow | null> {
+  const rows = await tx.$queryRaw<ApplicationRow[]>`
+    SELECT ${columns} FROM ${tables} WHERE o.account_id = ${accountId} FOR NO KEY UPDATE OF o`;
+  return rows[0] ?? null;
+}
+
+/** The newest first. Null: there is no application `query.after`. */
+export async function listApplications(
+  db: Database,
+  query: ApplicationQuery,
+): Promise<{ readonly rows: readonly ApplicationRow[]; readonly hasMore: boolean } | null> {
+  const from = query.after === undefined ? null : await findApplication(db, query.after);
+  if (query.after !== undefined && from === null) return null;
+  const wanted = query.stage === undefined ? Prisma.empty : Prisma.sql`AND ${stage} = ${query.stage}`;
+  const place =
+    from === null
+      ? Prisma.empty
+      : Prisma.sql`AND (a.created_at, o.account_id) < (${from.created_at}, ${from.account_id})`;
+  const rows = await db.$queryRaw<ApplicationRow[]>`
+    SELECT ${columns} FROM ${tables} WHERE true ${wanted} ${place}
+    ORDER BY a.created_at DESC, o.account_id DESC LIMIT ${query.limit + 1}`;
+  return { rows: rows.slice(0, query.limit), hasMore: rows.length > query.limit };
+}
+
+/** Whose screening is still to be done, the oldest first. */
+export async function findUnscreened(db: Queryable, most: number): Promise<readonly string[]> {
+  const rows = await db.$queryRaw<{ account_id: string }[]>`
+    SELECT o.account_id FROM onboarding o
+    WHERE o.state IN ('use_screening', 'sanctions_screening') AND ${stage} IN ('use_screening', 'sanctions_screening')
+    ORDER BY o.updated_at LIMIT ${most}`;
+  return rows.map((row) => row.account_id);
+}
+
+export async function findIdle(db: Queryable, now: Date, most: number): Promise<readonly string[]> {
+  const rows = await db.$queryRaw<{ account_id: string }[]>`
+    SELECT account_id FROM onboarding
+    WHERE expires_at <= ${now} AND state NOT IN ('complete', 'rejected', 'expired') ORDER BY expires_at LIMIT ${most}`;
+  return rows.map((row) => row.account_id);
+}
+
+export function applicationObject(row: ApplicationRow) {
+  const { contract_hash, contract_reference, contract_signed_at } = row;
+  return {
+    account_id: row.account_id,
+    object: 'gw.application',
+    name: row.name,
+    tier: row.tier,
+    stage: stageOf(row),
+    billing_contact: row.billing_contact,
+    technical_contact: row.technical_contact,
+    declaration: row.declaration,
+    use_screening: row.use_screening,
+    sanctions_screening: row.sanctions_screening,
+    high_risk: row.high_risk,
+    contract:
+      contract_hash === null
+        ? null
+        : {
+            sha256: contract_hash,
+            reference: contract_reference,
+            signed_at: contract_signed_at?.toISOString() ?? null,
+          },
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+  };
+}
+export type ApplicationObject = ReturnType<typeof applicationObject>;
+
+export async function readSteps(db: Database, accountId: string) {
+  const rows = await db.onboardingStep.findMany({ where: { accountId }, orderBy: { id: 'asc' } });
+  return rows.map(({ step, action, from, to, actorKind, actorId, at, input, outcome }) => ({
+    step,
+    action,
+    from,
+    to,
+    actor: { kind: actorKind, id: actorId },
+    at: at.toISOString(),
+    input,
+    outcome,
+  }));
+}

@@ -1,0 +1,99 @@
+/** Onboarding on real stores, with a clock that the test sets and people whom a header names. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { guardRoutes } from '../access/guard.ts';
+import type { OperatorRole } from '../access/principal.ts';
+import { bareApp } from '../bare-app.ts';
+import type { Context } from '../context.ts';
+import { addresses, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
+import { createKeys } from '../keys/keys.ts';
+import { noLists, type ScreeningSettings } from '../screening/config.ts';
+import { loadUsePolicy } from '../screening/use-policy.ts';
+import { onboardingOperatorRoutes } from './operator-routes.ts';
+import { screenApplication } from './screening-run.ts';
+import { createOnboarding, type Onboarding } from './steps.ts';
+
+export const policy = loadUsePolicy({ policyFile: null });
+
+export interface TestOnboarding {
+  readonly stores: Stores;
+  readonly onboarding: Onboarding;
+  readonly app: FastifyInstance;
+  /** What the clock says; set it. */
+  readonly clock: { now: Date };
+  /** Does the screenings that are to be done for it, as the job does. */
+  screen(accountId: string, settings?: ScreeningSettings): Promise<void>;
+  post(url: string, payload: unknown, role?: OperatorRole): Promise<LightMyRequestResponse>;
+  get(url: string, role?: OperatorRole): Promise<LightMyRequestResponse>;
+  stop(): Promise<void>;
+}
+
+export const synthetic: ScreeningSettings = { ...noLists, synthetic: true };
+
+export async function startTestOnboarding(): Promise<TestOnboarding> {
+  const stores = await startStores();
+  const { db, redis } = stores;
+  const clock = { now: new Date('2026-03-01T12:00:00.000Z') };
+  const now = (): Date => clock.now;
+  const keys = createKeys({
+    db,
+    redis,
+    log: silentLog,
+    now,
+    pepper: { version: 1, secret: randomBytes(32) },
+    random: randomBytes,
+  });
+  const newAccountId = (): string => `acct_${randomUUID()}`;
+  const onboarding = createOnboarding({ db, now, newAccountId, keys, idleDays: 30 });
+  const context = { db, redis, log: silentLog, addresses, now } as unknown as Context;
+  const app = bareApp(context, { requestIdHeader: false, genReqId: () => randomUUID() });
+  guardRoutes(app, {
+    addresses,
+    identify: async (request) => {
+      const role = request.headers['x-test-role'];
+      if (role !== 'viewer' && role !== 'support' && role !== 'admin') return null;
+      return { principal: { kind: 'operator', id: `op_${role}`, name: role, role }, by: 'bearer' };
+    },
+  });
+  onboardingOperatorRoutes(app, context, { onboarding, policy });
+  return {
+    stores,
+    onboarding,
+    app,
+    clock,
+    screen: (accountId, settings = synthetic) =>
+      screenApplication(accountId, { db, now, onboarding, policy, settings }),
+    post: (url, payload, role = 'admin') =>
+      app.inject({ method: 'POST', url, payload: payload as object, headers: { 'x-test-role': role } }),
+    get: (url, role = 'viewer') => app.inject({ url, headers: { 'x-test-role': role } }),
+    stop: async () => {
+      await app.close();
+      await stores.stop();
+    },
+  };
+}
+
+export const root = '/operator/v1/applications';
+
+export const applicant = (changes: object = {}) => ({
+  name: 'Northwind Analytics GmbH',
+  tier: 'audit_plus',
+  billing_contact: { name: 'Ada Beck', email: 'billing@northwind.example' },
+  technical_contact: { name: 'Lin Weber', email: 'tech@northwind.example' },
+  ...changes,
+});
+
+export const declaration = (changes: object = {}) => ({
+  intended_use: 'Answers to questions of our customers about their orders.',
+  uses: ['customer_support'],
+  industry: 'retail',
+  countries: ['DE'],
+  ...changes,
+});
+
+export const contract = {
+  sha256: 'ab'.repeat(32),
+  reference: 'contracts/2026/0042',
+  signed_at: '2026-03-01T10:00:00Z',
+};
+export const reason = { reason: 'Looked at by two people; it is somebody else.' };
