@@ -93,7 +93,12 @@ describe.each(shapes)('energy as %s that is', (shape) => {
       askStream(shape, said, 'telemetry'),
     ]);
     for (const receipt of [explicit, explicitStreamed]) {
-      expect(receipt).toMatchObject({ tier: 'degraded', degraded_reason: 'tier_unavailable', energy_wh: null, recalculable: false });
+      expect(receipt).toMatchObject({
+        tier: 'degraded',
+        degraded_reason: 'tier_unavailable',
+        energy_wh: null,
+        recalculable: false,
+      });
       expect(receipt.explanation).toMatch(why);
     }
   });
