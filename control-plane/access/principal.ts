@@ -32,13 +32,6 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-/** On routes of `kind: 'operator'`. */
-export function operatorOf(request: FastifyRequest): OperatorPrincipal {
-  const principal = principalOf(request);
-  if (principal.kind !== 'operator') throw new Error('This route is not for operators alone.');
-  return principal;
-}
-
 /** On routes of `kind: 'organisation_admin'`. */
 export function organisationAdminOf(request: FastifyRequest): OrganisationAdminPrincipal {
   const principal = principalOf(request);
