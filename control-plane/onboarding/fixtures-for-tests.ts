@@ -9,6 +9,7 @@ import { addresses, type Stores, silentLog, startStores } from '../fixtures-for-
 import { createKeys } from '../keys/keys.ts';
 import { noLists, type ScreeningSettings } from '../screening/config.ts';
 import { loadUsePolicy } from '../screening/use-policy.ts';
+import type { operatorActions, Stage } from './machine.ts';
 import { onboardingOperatorRoutes } from './operator-routes.ts';
 import { screenApplication } from './screening-run.ts';
 import { createOnboarding, type Onboarding } from './steps.ts';
@@ -97,3 +98,56 @@ export const contract = {
   signed_at: '2026-03-01T10:00:00Z',
 };
 export const reason = { reason: 'Looked at by two people; it is somebody else.' };
+
+export async function create(running: TestOnboarding, changes: object = {}): Promise<string> {
+  return (await done(running.post(root, applicant(changes), 'support'))).json().account_id;
+}
+
+export const at = (id: string, step: string): string => `${root}/${id}/${step}`;
+
+async function done(asked: Promise<LightMyRequestResponse>): Promise<LightMyRequestResponse> {
+  const reply = await asked;
+  if (reply.statusCode >= 300) throw new Error(`${reply.statusCode}: ${reply.body}`);
+  return reply;
+}
+
+/** How an application gets to each stage through the public interfaces. */
+export async function bringTo(running: TestOnboarding, stage: Stage): Promise<string> {
+  const id = await create(running, stage === 'sanctions_match' ? { name: 'Borealis Munitions' } : {});
+  if (stage === 'account_created') return id;
+  const changes =
+    stage === 'manual_review'
+      ? { industry: 'defence' }
+      : stage === 'use_match'
+        ? { intended_use: 'Research into ransomware and its authors.' }
+        : stage === 'rejected'
+          ? { uses: ['weapons'] }
+          : {};
+  await done(running.post(at(id, 'declaration'), declaration(changes), 'support'));
+  if (stage === 'use_screening') return id;
+  if (stage === 'sanctions_screening') {
+    await running.screen(id, noLists).catch(() => {});
+    return id;
+  }
+  await running.screen(id);
+  if (stage === 'expired') {
+    const before = running.clock.now;
+    running.clock.now = new Date(before.getTime() + 31 * 86_400_000);
+    await running.onboarding.expireIdle();
+    running.clock.now = before;
+  }
+  if (stage === 'key_pending' || stage === 'complete') await done(running.post(at(id, 'contract'), contract));
+  if (stage === 'complete') await done(running.post(at(id, 'key'), { name: 'first' }));
+  return id;
+}
+
+/** For each action of an operator: the last part of its path, a body, and where it may happen. */
+export const requests: Readonly<Record<(typeof operatorActions)[number], readonly [string, () => object, Stage[]]>> = {
+  declare: ['declaration', declaration, ['account_created']],
+  clear_match: ['clear-match', () => reason, ['use_match', 'sanctions_match']],
+  reject_match: ['reject-match', () => reason, ['use_match', 'sanctions_match']],
+  approve_review: ['approve-review', () => reason, ['manual_review']],
+  reject_review: ['reject-review', () => reason, ['manual_review']],
+  sign_contract: ['contract', () => contract, ['contract_pending']],
+  issue_key: ['key', () => ({ name: 'x' }), ['key_pending']],
+};

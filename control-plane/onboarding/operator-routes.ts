@@ -25,7 +25,8 @@ import {
   decisionSchema,
   declarationSchema,
 } from './input.ts';
-import type { Decision, Onboarding, OnboardingRefusal, StepResult } from './steps.ts';
+import type { Decision, Onboarding } from './steps.ts';
+import type { OnboardingRefusal, StepResult } from './take-step.ts';
 
 const params = z.object({ account_id: z.string().max(100) });
 const path = '/operator/v1/applications';

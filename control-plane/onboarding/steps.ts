@@ -1,20 +1,10 @@
 /**
- * The steps of an application, each one transaction: the application's row, the row of the step, the audit entry and the
- * state of the account change together or not at all.
+ * What happens to an application, from its creation to the first key.
  *
- * Invariant: the row is held from the look at the stage to the commit, so of two people who act at once the second is
- * refused. The account becomes active with its first key and not before; a rejected or expired application closes it.
- *
- * The audit log of an account is shown to the customer, so it tells of the stages alone; what was found and why it was
- * decided so stands in the rows of the steps, for operators.
+ * Invariant: the account becomes active with its first key and not before; a rejected or expired application closes it.
  */
-import type { Actor } from '@gw/contract/internal/audit-chain';
 import type { IssuedKeyObject, KeyCreate } from '@gw/contract/keys';
-import type { Prisma } from '@gw/prisma/client';
-import { appendAudit } from '../audit/append.ts';
-import type { Context } from '../context.ts';
 import type { Caller, Keys, Transaction } from '../keys/keys.ts';
-import type { KeyRefusal } from '../keys/refusals.ts';
 import type { Declaration, UseScreening } from '../screening/use-policy.ts';
 import {
   type ApplicationObject,
@@ -22,149 +12,46 @@ import {
   applicationObject,
   findApplication,
   findIdle,
-  holdApplication,
   type StoredScreening,
-  stageOf,
 } from './application.ts';
 import type { NewApplication, SignedContract } from './input.ts';
-import { moveOf, type OnboardingAction, type Stage, stateOf } from './machine.ts';
+import type { OnboardingAction } from './machine.ts';
+import {
+  asJson,
+  type Change,
+  expiryAt,
+  patience,
+  type StepOptions,
+  StepRefused,
+  type StepResult,
+  takeStep,
+  writeStep,
+} from './take-step.ts';
 
-export interface OnboardingOptions extends Pick<Context, 'db' | 'now'> {
+export interface OnboardingOptions extends StepOptions {
   /** A new account's id. */
   readonly newAccountId: () => string;
   readonly keys: Pick<Keys, 'issueFirst' | 'announce'>;
-  readonly idleDays: number;
 }
-
-export type OnboardingRefusal =
-  | { readonly why: 'unknown_application' }
-  | { readonly why: 'invalid_transition'; readonly stage: Stage; readonly action: OnboardingAction }
-  | { readonly why: 'key_refused'; readonly refusal: KeyRefusal };
-
-export type StepResult<T = ApplicationObject> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly refusal: OnboardingRefusal };
 
 export type Decision = 'clear_match' | 'reject_match' | 'approve_review' | 'reject_review';
 
-const auditActions: Readonly<Record<OnboardingAction, string>> = {
-  declare: 'application.declared',
-  pass_use: 'application.use_screened',
-  match_use: 'application.use_screened',
-  prohibit_use: 'application.use_screened',
-  pass_sanctions: 'application.sanctions_screened',
-  match_sanctions: 'application.sanctions_screened',
-  clear_match: 'application.match_cleared',
-  reject_match: 'application.match_rejected',
-  approve_review: 'application.review_approved',
-  reject_review: 'application.review_rejected',
-  sign_contract: 'application.contract_signed',
-  issue_key: 'application.completed',
-  expire: 'application.expired',
-};
-
-/** What a step writes beside the state. */
-interface Change {
-  readonly data?: Prisma.OnboardingUpdateInput;
-  readonly input: unknown;
-  readonly outcome?: unknown;
-}
-
-/** Ends the transaction of a step that is refused after it has begun to write. */
-class StepRefused extends Error {
-  readonly refusal: OnboardingRefusal;
-  constructor(refusal: OnboardingRefusal) {
-    super(refusal.why);
-    this.refusal = refusal;
-  }
-}
-
-const dayMs = 86_400_000;
-const patience = { maxWait: 5000, timeout: 10_000 };
-const asJson = (value: unknown): Prisma.InputJsonValue => JSON.parse(JSON.stringify(value ?? {}));
-const refused = (refusal: OnboardingRefusal): StepResult<never> => ({ ok: false, refusal });
 const bySystem = (id: string): Caller => ({ actor: { kind: 'system', id, name: null }, requestId: null });
 
 export type Onboarding = ReturnType<typeof createOnboarding>;
 
 export function createOnboarding(options: OnboardingOptions) {
-  const { db, now, keys, newAccountId } = options;
-  const expiry = (): Date => new Date(now().getTime() + options.idleDays * dayMs);
-
-  /** Holds the row, asks the machine, writes. `then` runs in the same transaction. */
-  const take = async (
+  const { db, now, keys } = options;
+  const take = (
     accountId: string,
     action: OnboardingAction,
     caller: Caller,
     changeOf: (row: ApplicationRow) => Change,
-    then: (tx: Transaction, row: ApplicationRow) => Promise<void> = async () => {},
-  ): Promise<StepResult> => {
-    try {
-      return await db.$transaction(async (tx) => {
-        const row = await holdApplication(tx, accountId);
-        if (row === null) return refused({ why: 'unknown_application' });
-        const from = stageOf(row);
-        const move = moveOf(from, action, row.high_risk ?? false);
-        if (move === null) return refused({ why: 'invalid_transition', stage: from, action });
-        const { data = {}, input, outcome } = changeOf(row);
-        const at = now();
-        await tx.onboarding.update({
-          where: { accountId },
-          data: { ...data, state: stateOf(move.to), updatedAt: at, expiresAt: expiry() },
-        });
-        if (move.to === 'rejected' || move.to === 'expired')
-          await tx.account.update({ where: { id: accountId }, data: { state: 'closed' } });
-        await writeStep(tx, { accountId, step: move.step, action, from, to: move.to, caller, at, input, outcome });
-        await then(tx, row);
-        const after = await findApplication(tx, accountId);
-        if (after === null || stageOf(after) !== move.to)
-          throw new Error(`The step ${action} did not lead to ${move.to}.`);
-        return { ok: true, value: applicationObject(after) };
-      }, patience);
-    } catch (fault) {
-      if (fault instanceof StepRefused) return refused(fault.refusal);
-      throw fault;
-    }
-  };
+    then?: (tx: Transaction, row: ApplicationRow) => Promise<void>,
+  ): Promise<StepResult> => takeStep(options, accountId, action, caller, changeOf, then);
 
   return {
-    async create(input: NewApplication, caller: Caller): Promise<ApplicationObject> {
-      const accountId = newAccountId();
-      return db.$transaction(async (tx) => {
-        const at = now();
-        const { limits } = input;
-        await tx.account.create({
-          data: {
-            id: accountId,
-            name: input.name,
-            tier: input.tier,
-            state: 'onboarding',
-            createdAt: at,
-            billingContact: input.billing_contact,
-            technicalContact: input.technical_contact,
-            limitPerS: limits?.per_s ?? null,
-            limitBurst: limits?.burst ?? null,
-            limitPerDay: limits?.per_day ?? null,
-          },
-        });
-        await tx.onboarding.create({
-          data: { accountId, state: 'account_created', expiresAt: expiry(), updatedAt: at },
-        });
-        await writeStep(tx, {
-          accountId,
-          step: 1,
-          action: 'create',
-          from: null,
-          to: 'account_created',
-          caller,
-          at,
-          input,
-        });
-        const row = await findApplication(tx, accountId);
-        if (row === null) throw new Error('An application that was created can not be read.');
-        return applicationObject(row);
-      }, patience);
-    },
+    create: (input: NewApplication, caller: Caller): Promise<ApplicationObject> => create(options, input, caller),
 
     declare: (accountId: string, declaration: Declaration, caller: Caller) =>
       take(accountId, 'declare', caller, () => ({ data: { declaration: asJson(declaration) }, input: declaration })),
@@ -250,42 +137,44 @@ export function createOnboarding(options: OnboardingOptions) {
   };
 }
 
-interface StepRow {
-  readonly accountId: string;
-  readonly step: number;
-  readonly action: OnboardingAction | 'create';
-  readonly from: Stage | null;
-  readonly to: Stage;
-  readonly caller: Caller;
-  readonly at: Date;
-  readonly input: unknown;
-  readonly outcome?: unknown;
-}
-
-async function writeStep(tx: Transaction, row: StepRow): Promise<void> {
-  const { accountId, step, action, from, to, caller, at, input, outcome } = row;
-  const actor: Actor = caller.actor;
-  await tx.onboardingStep.create({
-    data: {
+async function create(
+  { db, now, newAccountId, idleDays }: OnboardingOptions,
+  input: NewApplication,
+  caller: Caller,
+): Promise<ApplicationObject> {
+  const accountId = newAccountId();
+  return db.$transaction(async (tx) => {
+    const at = now();
+    const { limits } = input;
+    await tx.account.create({
+      data: {
+        id: accountId,
+        name: input.name,
+        tier: input.tier,
+        state: 'onboarding',
+        createdAt: at,
+        billingContact: input.billing_contact,
+        technicalContact: input.technical_contact,
+        limitPerS: limits?.per_s ?? null,
+        limitBurst: limits?.burst ?? null,
+        limitPerDay: limits?.per_day ?? null,
+      },
+    });
+    await tx.onboarding.create({
+      data: { accountId, state: 'account_created', expiresAt: expiryAt(at, idleDays), updatedAt: at },
+    });
+    await writeStep(tx, {
       accountId,
-      step,
-      action,
-      from,
-      to,
-      actorKind: actor.kind,
-      actorId: actor.id,
+      step: 1,
+      action: 'create',
+      from: null,
+      to: 'account_created',
+      caller,
       at,
-      input: asJson(input),
-      outcome: asJson(outcome),
-    },
-  });
-  await appendAudit(tx, at, {
-    accountId,
-    actor,
-    action: action === 'create' ? 'application.created' : auditActions[action],
-    target: `application:${accountId}`,
-    requestId: caller.requestId,
-    ...(from === null ? {} : { before: { stage: from } }),
-    after: { stage: to },
-  });
+      input,
+    });
+    const row = await findApplication(tx, accountId);
+    if (row === null) throw new Error('An application that was created can not be read.');
+    return applicationObject(row);
+  }, patience);
 }

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  applicant,
+  at,
+  bringTo,
+  create,
+  declaration,
+  requests,
+  root,
+  startTestOnboarding,
+  type TestOnboarding,
+} from './fixtures-for-tests.ts';
+import { stages } from './machine.ts';
+
+let running: TestOnboarding;
+beforeAll(async () => {
+  running = await startTestOnboarding();
+}, 120_000);
+afterAll(() => running?.stop());
+
+test('each route needs its role', async () => {
+  const id = await bringTo(running, 'account_created');
+  for (const url of [root, `${root}/${id}`, '/operator/v1/use-policy'])
+    expect((await running.get(url, 'viewer')).statusCode).toBe(200);
+  expect((await running.app.inject({ url: root })).statusCode).toBe(401);
+  expect((await running.post(root, applicant(), 'viewer')).statusCode).toBe(403);
+  expect((await running.post(at(id, 'declaration'), declaration(), 'viewer')).statusCode).toBe(403);
+  for (const [step, body] of Object.values(requests).slice(1))
+    expect((await running.post(at(id, step), body(), 'support')).statusCode, step).toBe(403);
+});
+
+test.each([
+  ['an unknown field', { extra: 1 }],
+  ['a name that is too long', { name: 'x'.repeat(201) }],
+  ['a name with a NUL', { name: 'x\u0000y' }],
+  ['an e-mail that is none', { billing_contact: { name: 'x', email: 'no' } }],
+  ['another tier', { tier: 'gold' }],
+  ['Enterprise without its limits', { tier: 'enterprise' }],
+])('an application with %s is refused', async (_, changes) => {
+  const reply = await running.post(root, applicant(changes));
+  expect(reply.statusCode).toBe(400);
+  expect(reply.json().error.type).toBe('validation_error');
+});
+
+test.each([
+  ['a text that is too long', { intended_use: 'x'.repeat(4001) }, 'invalid_intended_use'],
+  ['an unknown industry', { industry: 'witchcraft' }, 'invalid_industry'],
+  ['a country that is no code', { countries: ['Germany'] }, 'invalid_countries'],
+])('a declaration with %s is refused', async (_, changes, code) => {
+  const reply = await running.post(at(await bringTo(running, 'account_created'), 'declaration'), declaration(changes));
+  expect(reply.statusCode).toBe(400);
+  expect(reply.json().error.code).toBe(code);
+});
+
+test('an Enterprise account gets the limits that were negotiated', async () => {
+  const id = await create(running, { tier: 'enterprise', limits: { per_s: 10, burst: 20, per_day: 30 } });
+  const account = await running.stores.db.account.findUniqueOrThrow({ where: { id } });
+  expect(account).toMatchObject({ limitPerS: 10, limitBurst: 20, limitPerDay: 30 });
+});
+
+test('an unknown application is 404 on every route', async () => {
+  expect((await running.get(`${root}/acct_none`)).statusCode).toBe(404);
+  for (const [step, body] of Object.values(requests))
+    expect((await running.post(at('acct_none', step), body())).json().error.code).toBe('invalid_application');
+});
+
+test('applications are listed by stage, the newest first, page by page', async () => {
+  const all: string[] = [];
+  for (let after: string | null = null, more = true; more; ) {
+    const reply = await running.get(`${root}?limit=7${after === null ? '' : `&after=${after}`}`);
+    const page: { data: { account_id: string }[]; last_id: string; has_more: boolean } = reply.json();
+    all.push(...page.data.map((each) => each.account_id));
+    after = page.last_id;
+    more = page.has_more;
+  }
+  expect(new Set(all).size).toBe(all.length);
+  expect(all).toHaveLength(await running.stores.db.onboarding.count());
+  for (const stage of stages) {
+    running.clock.now = new Date(running.clock.now.getTime() + 1000);
+    const id = await bringTo(running, stage);
+    const { data } = (await running.get(`${root}?stage=${stage}&limit=100`)).json();
+    expect(data[0]?.account_id).toBe(id);
+    expect(data.every((each: { stage: string }) => each.stage === stage)).toBe(true);
+  }
+  expect((await running.get(`${root}?after=none`)).json().error.code).toBe('invalid_after');
+});
