@@ -59,9 +59,11 @@ export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, g
 }
 
 /** Also without any counters: a call that was promised a measurement has to learn that there is none. */
-function gpuCounters({ db, log, now }: Context, settings: GpuSettings): RepeatedJob {
+function gpuCounters({ db, log, now, versionCounts }: Context, settings: GpuSettings): RepeatedJob {
   const http = { fetch, now, timeoutMs: 10_000, maxBytes: 20 * 1024 * 1024 };
-  const run = openGpuJob({ db, settings, prometheus: prometheusAt(http, settings.prometheus), log, now });
+  const prometheus = prometheusAt(http, settings.prometheus);
+  const onMeasured = (count: number): void => versionCounts.made('measured', count);
+  const run = openGpuJob({ db, settings, prometheus, log, now, onMeasured });
   return repeat({ name: 'GPU counters', everyMs: settings.refreshS * 1000, log, run });
 }
 

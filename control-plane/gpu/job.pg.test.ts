@@ -41,6 +41,8 @@ const gpuSite = { ...site, id: 'gpu', telemetry: 'gpu_counters', accelerators: {
 const gpuCall = (changes: Partial<CallFacts> = {}): CallFacts =>
   callAt(at, { site: gpuSite, telemetryFollows: true, ...changes });
 
+/** What the metrics were told. */
+let measured = 0;
 const round = (deployments: GpuSettings['deployments'] = settings.deployments): Promise<void> =>
   openGpuJob({
     db: stores.db,
@@ -51,6 +53,9 @@ const round = (deployments: GpuSettings['deployments'] = settings.deployments): 
     ),
     log: silentLog,
     now: () => now,
+    onMeasured: (count) => {
+      measured += count;
+    },
   })();
 const waiting = () => stores.db.gpuMeasurement.findMany({ orderBy: { receiptId: 'asc' } });
 const later = (seconds: number) => {
@@ -99,7 +104,9 @@ test('a call gets a version with the energy that was counted for it, its raw sam
     tier_reason: expect.stringContaining('a later version may'),
   });
   stub.hold(complete());
+  measured = 0;
   await round();
+  expect(measured).toBe(1);
   const { receipt, facts } = await newest(entry);
   expect(receipt).toMatchObject({
     version: 2,

@@ -19,6 +19,8 @@ export interface GpuJobOptions {
   readonly prometheus: Prometheus;
   readonly log: Logger;
   readonly now: () => Date;
+  /** Told of each batch of new versions. */
+  readonly onMeasured: (count: number) => void;
 }
 
 const batch = 200;
@@ -141,7 +143,10 @@ async function measureSpan(
 }
 
 /** What each outcome means for its receipt; then the versions are made and the rows are taken out or put off. */
-async function conclude({ db, log, now, settings }: GpuJobOptions, judged: readonly Judged[]): Promise<void> {
+async function conclude(
+  { db, log, now, onMeasured, settings }: GpuJobOptions,
+  judged: readonly Judged[],
+): Promise<void> {
   const at = now();
   const settled: string[] = [];
   const later: Postponed[] = [];
@@ -157,7 +162,7 @@ async function conclude({ db, log, now, settings }: GpuJobOptions, judged: reado
     if (verdict === 'settled') settled.push(call.id);
     else versions.push(verdict);
   }
-  await db.$transaction(async (tx) => {
+  const count = await db.$transaction(async (tx) => {
     const made = await supersede(tx, versions);
     // The others have another newest version by now, and keep their lease: the next attempt starts from that one.
     const recalculable = versions.filter(
@@ -168,8 +173,12 @@ async function conclude({ db, log, now, settings }: GpuJobOptions, judged: reado
       recalculable.map(({ current }) => current),
     );
     await removeWaiting(tx, [...settled, ...made]);
-    if (made.size > 0) log.info({ receipts: made.size }, 'receipts got what was counted for them');
+    return made.size;
   });
+  if (count > 0) {
+    onMeasured(count);
+    log.info({ receipts: count }, 'receipts got what was counted for them');
+  }
   await postpone(db, later);
 }
 

@@ -190,6 +190,7 @@ test('the metrics say how many receipts and intervals wait, and how many version
       expect.stringMatching(/^gw_receipt_versions_total\{.*reason="recalculated".*\} 0$/),
       expect.stringMatching(/^gw_receipt_versions_waiting\{.*what="receipts".*\} 1$/),
       expect.stringMatching(/^gw_receipt_versions_waiting\{.*what="intervals".*\} 0$/),
+      expect.stringMatching(/^gw_receipt_versions_waiting\{.*what="measurements".*\} 0$/),
     ]),
   );
 });
