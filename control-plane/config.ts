@@ -11,6 +11,7 @@ import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import { type AccessSettings, readAccessSettings } from './access/config.ts';
 import { type GpuSettings, readGpuSettings } from './gpu/config.ts';
 import { type GridSettings, readGridSettings } from './grid/config.ts';
+import { readScreeningSettings, type ScreeningSettings } from './screening/config.ts';
 
 export interface Config {
   /** `unix:/path` or `host:port`; only Envoy may reach it. */
@@ -32,6 +33,8 @@ export interface Config {
   readonly grid: GridSettings;
   /** Energy counters of self-hosted GPUs; none by default. */
   readonly gpu: GpuSettings;
+  /** Lists and rules against which applications are screened. */
+  readonly screening: ScreeningSettings;
   readonly addresses: Addresses;
   readonly logLevel: string;
 }
@@ -52,6 +55,7 @@ export function loadConfig(environment: Environment): Config {
     access: readAccessSettings(settings),
     grid: readGridSettings(settings),
     gpu: readGpuSettings(settings),
+    screening: readScreeningSettings(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
   };

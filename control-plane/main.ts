@@ -13,6 +13,7 @@ import { loadConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { startJobs } from './jobs.ts';
 import { createKeys } from './keys/keys.ts';
+import { openOnboarding, startOnboarding } from './onboarding/services.ts';
 import { buildOperatorApp } from './operator-app.ts';
 import { createVersionCounts } from './receipts/version-counts.ts';
 import { listen } from './server.ts';
@@ -44,6 +45,8 @@ await runService(async () => {
     grid: config.grid,
     gpu: config.gpu,
   });
+  const onboarding = openOnboarding(context, config.screening);
+  const onboardingJobs = startOnboarding(context, onboarding, config.redisUrl);
   const access = openAccess(context, config.access);
   const accessJobs = await startAccessJobs(context, access);
   const internal = buildInternalApp(context, {
@@ -52,7 +55,7 @@ await runService(async () => {
     writer: { clusterResources, listenerResources, secretResources },
     credentials: config.credentials,
   });
-  const operator = buildOperatorApp(context, access);
+  const operator = buildOperatorApp(context, access, onboarding);
   await listen(internal, config.internalListen);
   await listen(operator, config.operatorListen);
   log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane listens');
@@ -60,7 +63,7 @@ await runService(async () => {
     log,
     stop: async () => {
       await Promise.all([internal.close(), operator.close()]);
-      await Promise.all([jobs.stop(), accessJobs.stop()]);
+      await Promise.all([jobs.stop(), accessJobs.stop(), onboardingJobs.stop()]);
       redis.disconnect();
       blockingRedis.disconnect();
       await db.$disconnect();

@@ -18,8 +18,14 @@ import { bareApp } from './bare-app.ts';
 import type { Context } from './context.ts';
 import { healthRoute } from './health.ts';
 import { keyPeopleRoutes } from './keys/people-routes.ts';
+import { onboardingOperatorRoutes } from './onboarding/operator-routes.ts';
+import { type OnboardingServices, openOnboarding } from './onboarding/services.ts';
 
-export function buildOperatorApp(context: Context, access: AccessServices = openAccess(context)): FastifyInstance {
+export function buildOperatorApp(
+  context: Context,
+  access: AccessServices = openAccess(context),
+  onboarding: OnboardingServices = openOnboarding(context),
+): FastifyInstance {
   const app = bareApp(context, {
     // The audit log holds it, so it is ours alone.
     requestIdHeader: false,
@@ -45,5 +51,6 @@ export function buildOperatorApp(context: Context, access: AccessServices = open
   auditOperatorRoutes(app, context);
   keyPeopleRoutes(app, context);
   organisationAuditRoutes(app, context);
+  onboardingOperatorRoutes(app, context, onboarding);
   return app;
 }

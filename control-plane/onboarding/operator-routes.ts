@@ -25,7 +25,8 @@ import {
   decisionSchema,
   declarationSchema,
 } from './input.ts';
-import type { Decision, Onboarding } from './steps.ts';
+import type { OnboardingServices } from './services.ts';
+import type { Decision } from './steps.ts';
 import type { OnboardingRefusal, StepResult } from './take-step.ts';
 
 const params = z.object({ account_id: z.string().max(100) });
@@ -43,15 +44,10 @@ const decisions: Readonly<Record<string, Decision>> = {
   'reject-review': 'reject_review',
 };
 
-export interface OnboardingServices {
-  readonly onboarding: Onboarding;
-  readonly policy: UsePolicy;
-}
-
 export function onboardingOperatorRoutes(
   app: FastifyInstance,
   context: Pick<Context, 'db' | 'addresses'>,
-  { onboarding, policy }: OnboardingServices,
+  { onboarding, policy }: Pick<OnboardingServices, 'onboarding' | 'policy'>,
 ): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { addresses } = context;

@@ -1,0 +1,34 @@
+/** What the routes and jobs of onboarding share; one per process. */
+import { randomBytes } from 'node:crypto';
+import type { Context } from '../context.ts';
+import type { RepeatedJob } from '../repeat.ts';
+import { noLists, type ScreeningSettings } from '../screening/config.ts';
+import { loadUsePolicy, type UsePolicy } from '../screening/use-policy.ts';
+import { startOnboardingJobs } from './jobs.ts';
+import { createOnboarding, type Onboarding } from './steps.ts';
+
+export interface OnboardingServices {
+  readonly onboarding: Onboarding;
+  readonly policy: UsePolicy;
+  readonly settings: ScreeningSettings;
+}
+
+/** Throws if the operator's policy file is not there or not as it should be. */
+export function openOnboarding(
+  { db, now, keys }: Pick<Context, 'db' | 'now' | 'keys'>,
+  settings: ScreeningSettings = noLists,
+): OnboardingServices {
+  const newAccountId = (): string => `acct_${randomBytes(12).toString('hex')}`;
+  const { idleDays } = settings;
+  return {
+    onboarding: createOnboarding({ db, now, keys, newAccountId, idleDays }),
+    policy: loadUsePolicy(settings),
+    settings,
+  };
+}
+
+export const startOnboarding = (
+  { db, now, log }: Pick<Context, 'db' | 'now' | 'log'>,
+  services: OnboardingServices,
+  redisUrl: string,
+): RepeatedJob => startOnboardingJobs({ db, now, log, redisUrl, ...services });
