@@ -46,8 +46,8 @@ describe('a gateway that stays in the background', () => {
 
   test('no secret is in the arguments of a process, in a log, or in a file that others can read', () => {
     const { pids, keys, operatorToken } = gateway.run();
-    const { pepper, internalToken } = JSON.parse(readFileSync(join(gateway.dir, 'secrets.json'), 'utf8'));
-    const secrets = [pepper, internalToken, operatorToken, ...Object.values(keys)];
+    const own = JSON.parse(readFileSync(join(gateway.dir, 'secrets.json'), 'utf8'));
+    const secrets = [...Object.values<string>(own), operatorToken, ...Object.values(keys)];
     const leaks = (text: string) => secrets.filter((secret) => text.includes(secret));
     if (process.platform === 'linux') {
       for (const pid of Object.values(pids)) expect(leaks(readFileSync(`/proc/${pid}/cmdline`, 'utf8'))).toEqual([]);
@@ -71,6 +71,24 @@ describe('a gateway that stays in the background', () => {
     await eventually('a completion', async () =>
       (await run('sh', ['-c', curl], gateway.env)).out.includes('gw.receipt'),
     );
+  });
+
+  test('the first operator logs in, and admin speaks to the operator API with the token of run.json', async () => {
+    const { operatorCredential: credential } = JSON.parse(readFileSync(join(gateway.dir, 'secrets.json'), 'utf8'));
+    const login = await fetch(`${gateway.run().controlUrl}/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'admin@localhost', credential }),
+    });
+    expect([login.status, await login.json()]).toMatchObject([200, { id: 'op_first', role: 'admin' }]);
+    const { out } = await gateway.gw('admin', 'accounts', 'list', '--json');
+    expect(JSON.parse(out)).toMatchObject([{ id: 'acct_demo_audit' }, {}, {}]);
+    expect(await gateway.gw('admin', 'audit', 'verify')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('no fault'),
+    });
+    const { code, err } = await gateway.gw('admin', 'accounts', 'show', 'acct_nobody');
+    expect([code, err]).toEqual([1, 'gw: There is no such account. (invalid_account)\n']);
   });
 
   test('a second up leaves it as it is and says where it is', async () => {
@@ -100,6 +118,8 @@ describe('a gateway that stays in the background', () => {
     expect(second.keys).toEqual(first.keys);
     const headers = { authorization: `Bearer ${first.keys.audit}` };
     expect((await fetch(`${second.publicUrl}/v1/models`, { headers })).status).toBe(200);
+    expect(second.operatorToken).toBe(first.operatorToken);
+    expect((await gateway.gw('admin', 'operators', 'whoami')).out).toContain('op_first');
   });
 });
 

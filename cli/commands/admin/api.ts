@@ -37,9 +37,9 @@ export function openOperatorApi({ token, url }: Target): OperatorApi {
       signal: AbortSignal.timeout(30_000),
       ...(body ? { body: JSON.stringify(body) } : {}),
     }).catch((cause: unknown) => {
-      throw new Problem(
-        `The operator API at ${url} does not answer (${reasonOf(cause)}). ./gw status shows what runs.`,
-      );
+      // `fetch` hides why behind its own words.
+      const reason = reasonOf(cause instanceof Error ? (cause.cause ?? cause) : cause);
+      throw new Problem(`The operator API at ${url} does not answer (${reason}). ./gw status shows what runs.`);
     });
     const text = await reply.text();
     if (!reply.ok) throw new Problem(problemOf(reply.status, text, url));
