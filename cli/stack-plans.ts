@@ -55,9 +55,14 @@ export function fromUser(names: readonly string[]): Variables {
   return Object.fromEntries(names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined));
 }
 
-/** Credentials of providers, of grid sources and of Prometheus: they go to the control plane alone. */
-function credentials(): Variables {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => /^GW_(CREDENTIAL|GRID|GPU)_/.test(name)));
+/** Credentials of providers, of grid sources and of Prometheus, and what applications are screened by. */
+function controlPlaneSettings(): Variables {
+  const own = /^GW_(CREDENTIAL|GRID|GPU|SANCTIONS|ONBOARDING)_|^GW_USE_POLICY_FILE$/;
+  return {
+    // Invented names, so that onboarding can be tried out.
+    GW_SANCTIONS_FILES: 'synthetic',
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => own.test(name))),
+  };
 }
 
 export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): string =>
@@ -87,7 +92,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       };
     case 'control-plane':
       return {
-        ...credentials(),
+        ...controlPlaneSettings(),
         ...stores,
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
         GW_CONTROL_LISTEN: `127.0.0.1:${ports.control}`,

@@ -7,10 +7,16 @@ import { accountCommands } from './admin/accounts.ts';
 import { findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
 import { auditCommands } from './admin/audit.ts';
 import type { AdminCall, AdminCommand } from './admin/command.ts';
+import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
 
 /** In the order in which help shows them. */
-const commands: readonly AdminCommand[] = [...accountCommands, ...operatorCommands, ...auditCommands];
+const commands: readonly AdminCommand[] = [
+  ...onboardingCommands,
+  ...accountCommands,
+  ...operatorCommands,
+  ...auditCommands,
+];
 
 export const admin = (args: readonly string[]): Promise<number> =>
   runAdmin(args, {
