@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readSettings } from '@gw/contract/internal/environment';
 import { readGpuSettings } from '@gw/control-plane/gpu/config';
 import { readGridSettings } from '@gw/control-plane/grid/config';
+import { readScreeningSettings } from '@gw/control-plane/screening/config';
 import { describe, expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
@@ -49,6 +50,7 @@ function complaint(environment: Readonly<Record<string, string>>): string {
   const reader = readSettings(environment);
   readGridSettings(reader);
   readGpuSettings(reader);
+  readScreeningSettings(reader);
   try {
     reader.finish();
     return '';
