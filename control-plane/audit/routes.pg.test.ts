@@ -12,11 +12,20 @@ afterAll(() => running.stop());
 
 const ada: Actor = { kind: 'operator', id: 'op_1', name: 'Ada' };
 const key: Actor = { kind: 'api_key', id: 'abc', name: 'deploy' };
+const before = { what: 'it was' };
 const day = (n: number) => new Date(Date.UTC(2026, 0, n));
 
 const append = (accountId: string | null, at: Date, action: string, actor = ada) =>
   running.stores.db.$transaction((tx) =>
-    appendAudit(tx, at, { accountId, actor, action, target: 'key:x', requestId: 'r', after: { what: 'it became' } }),
+    appendAudit(tx, at, {
+      accountId,
+      actor,
+      action,
+      target: 'key:x',
+      requestId: 'r',
+      before,
+      after: { what: 'it became' },
+    }),
   );
 
 async function read(account: string, query = '') {
@@ -54,6 +63,6 @@ test('what was found about a customer is not told to the customer; that somethin
   await append('acct_c', day(1), 'onboarding.sanctions_screened');
   await append('acct_c', day(2), 'key.created');
   const [created, screened] = auditListSchema.parse((await read('acct_c')).body).data;
-  expect(created).toMatchObject({ actor: ada, after: { what: 'it became' }, prev_hash: screened?.hash });
+  expect(created).toMatchObject({ actor: ada, before, after: { what: 'it became' }, prev_hash: screened?.hash });
   expect(screened).toMatchObject({ action: 'onboarding.sanctions_screened', before: null, after: null });
 });
