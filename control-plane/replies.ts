@@ -29,8 +29,10 @@ export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = methodsOf(path);
-    if (allowed.length > 0) void reply.header('allow', allowed.join(', '));
-    return refuse(reply, apiError(allowed.length > 0 ? 'method_not_allowed' : 'unknown_endpoint'), addresses);
+    // A path that takes this method, but not here, is one of another listener.
+    if (allowed.length === 0 || allowed.includes(request.method))
+      return refuse(reply, apiError('unknown_endpoint'), addresses);
+    return refuse(reply.header('allow', allowed.join(', ')), apiError('method_not_allowed'), addresses);
   });
 }
 
