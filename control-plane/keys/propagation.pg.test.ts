@@ -11,7 +11,7 @@ import { watchChanges } from '@gw/ext-authz/keys/change-watch';
 import { KeyCache } from '@gw/ext-authz/keys/key-cache';
 import { KeyDirectory } from '@gw/ext-authz/keys/key-directory';
 import { openDatabase } from '@gw/prisma/client';
-import { allPublicIds, findKey, keyGeneration } from '@gw/prisma/find-key';
+import { allPublicIds, findKey, keyGeneration, renewKeyHash } from '@gw/prisma/find-key';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addresses, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
@@ -184,6 +184,22 @@ test('an expiry holds at its second, without any change', async () => {
     expect(answer).toBe('expired_api_key');
     break;
   }
+});
+
+test('a hash is renewed only in the place of the one that was read', async () => {
+  const { id } = await newKey();
+  const read = async () => {
+    const found = await findKey(stores.db, id);
+    if (found === null) throw new Error('The key is gone.');
+    return found;
+  };
+  const first = await read();
+  const renewed = { hash: Buffer.alloc(32, 2), pepperVersion: 2 };
+  await renewKeyHash(stores.db, first, renewed);
+  expect(await read()).toMatchObject(renewed);
+  // By an instance that has not seen the first renewal.
+  await renewKeyHash(stores.db, first, { hash: Buffer.alloc(32, 3), pepperVersion: 2 });
+  expect(await read()).toMatchObject(renewed);
 });
 
 test('a key that was hashed anew makes no instance look keys up again', async () => {
