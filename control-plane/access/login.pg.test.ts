@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { buildOperatorApp } from '../operator-app.ts';
 import { Browser, seedOperators, withToken } from './access-for-tests.ts';
 import { defaultAccessSettings } from './config.ts';
+import { logIn } from './login.ts';
 import { type AccessServices, openAccess } from './services.ts';
 
 const credential = 'a credential of the tests';
@@ -150,6 +151,30 @@ test('a person who is disabled is out at once, sessions and tokens alike, and ba
   await admin('POST', '/operator/v1/operators/op_support/enable');
   expect((await sam.call('GET', '/session')).statusCode).toBe(401);
   expect((await script('GET', '/session')).statusCode).toBe(200);
+});
+
+const meanwhile: [string, object][] = [
+  ['the person is disabled', { disabledAt: new Date(0) }],
+  ['the credential is changed', { credentialHash: '$argon2id$another' }],
+];
+test.each(meanwhile)('a login that is under way while %s comes to nothing', async (_, data) => {
+  const credentials = {
+    ...access.credentials,
+    verify: async () => {
+      await context.db.operator.update({ where: { id: 'op_viewer' }, data });
+      return 'right' as const;
+    },
+  };
+  const login = {
+    kind: 'operator',
+    email: 'viewer@ops.example',
+    credential,
+    address: '203.0.113.1',
+    requestId: 'r',
+  } as const;
+  const outcome = await logIn(context, { ...access, credentials }, login);
+  expect(outcome).toMatchObject({ refused: { status: 401 } });
+  expect(await context.db.session.count()).toBe(0);
 });
 
 test('a role that is taken away is gone with the next request of a running session', async () => {
