@@ -34,6 +34,7 @@ async function gw(...args: string[]): Promise<string> {
     print: (text) => {
       out += text;
     },
+    tell: () => {},
   });
   return out;
 }

@@ -6,7 +6,7 @@ import type { OperatorRole } from '../access/principal.ts';
 import { bareApp } from '../bare-app.ts';
 import type { Context } from '../context.ts';
 import { addresses, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
-import { createKeys } from '../keys/keys.ts';
+import { createKeys, type Keys } from '../keys/keys.ts';
 import { noLists, type ScreeningSettings } from '../screening/config.ts';
 import { loadUsePolicy } from '../screening/use-policy.ts';
 import type { operatorActions, Stage } from './machine.ts';
@@ -18,6 +18,7 @@ export const policy = loadUsePolicy({ policyFile: null });
 
 export interface TestOnboarding {
   readonly stores: Stores;
+  readonly keys: Keys;
   readonly onboarding: Onboarding;
   readonly app: FastifyInstance;
   /** What the clock says; set it. */
@@ -59,6 +60,7 @@ export async function startTestOnboarding(): Promise<TestOnboarding> {
   onboardingOperatorRoutes(app, context, { onboarding, policy });
   return {
     stores,
+    keys,
     onboarding,
     app,
     clock,

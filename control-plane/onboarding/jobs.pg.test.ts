@@ -71,7 +71,11 @@ test('nobody has to start it: an application that was declared is screened, once
   await eventually(async () => (await running.stores.redis.keys('{gw}:screening:acct_*')).length === 0);
 });
 
-test('without applications Redis is not touched', async () => {
+test('without an application to be screened Redis is not touched, also not for one with a match that waits for people', async () => {
+  const id = (await running.post(root, applicant({ name: 'Borealis Munitions' }))).json().account_id;
+  await running.post(`${root}/${id}/declaration`, declaration());
+  await running.screen(id);
+  expect(await stageOf(id)).toBe('sanctions_match');
   let looked = 0;
   const db = new Proxy(running.stores.db, {
     get: (target, name, receiver) => {

@@ -16,6 +16,7 @@ import {
   type TestOnboarding,
 } from './fixtures-for-tests.ts';
 import { operatorActions, stages } from './machine.ts';
+import { createOnboarding } from './steps.ts';
 
 let running: TestOnboarding;
 beforeAll(async () => {
@@ -230,5 +231,30 @@ test('an idle application expires to the millisecond, is closed and stays so; on
   expect(await accountState(idle)).toBe('closed');
   expect((await read(busy)).stage).toBe('use_screening');
   expect((await running.post(at(idle, 'contract'), contract)).statusCode).toBe(409);
+  running.clock.now = start;
+});
+
+test('an application that is carried on at the moment of its expiry lives on', async () => {
+  const start = running.clock.now;
+  const id = await bringTo(running, 'account_created');
+  running.clock.now = new Date(start.getTime() + 30 * 86_400_000);
+  let found = 0;
+  const slowToAct = new Proxy(running.stores.db, {
+    get: (target, name) => {
+      const own = Reflect.get(target, name);
+      if (name !== '$queryRaw') return own;
+      return async (...query: Parameters<typeof target.$queryRaw>) => {
+        const rows = await target.$queryRaw(...query);
+        found += (rows as readonly { account_id: string }[]).filter((row) => row.account_id === id).length;
+        await running.post(at(id, 'declaration'), declaration());
+        return rows;
+      };
+    },
+  });
+  const now = (): Date => running.clock.now;
+  const { keys } = running;
+  await createOnboarding({ db: slowToAct, now, keys, idleDays: 30, newAccountId: () => '' }).expireIdle();
+  expect(found).toBe(1);
+  expect((await read(id)).stage).toBe('use_screening');
   running.clock.now = start;
 });
