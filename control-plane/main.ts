@@ -9,6 +9,7 @@ import { openRedis, untilReady } from '@gw/service/redis';
 import { openAccess, startAccessJobs } from './access/services.ts';
 import { buildInternalApp } from './app.ts';
 import { createCatalogueKeeper } from './catalogue/keeper.ts';
+import { surroundingsOf } from './catalogue/surroundings.ts';
 import { loadConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { startJobs } from './jobs.ts';
@@ -55,7 +56,7 @@ await runService(async () => {
     writer: { clusterResources, listenerResources, secretResources },
     credentials: config.credentials,
   });
-  const operator = buildOperatorApp(context, access, onboarding);
+  const operator = buildOperatorApp(context, access, onboarding, surroundingsOf(config));
   await listen(internal, config.internalListen);
   await listen(operator, config.operatorListen);
   log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane listens');

@@ -15,6 +15,8 @@ import { accountRoutes, organisationAdminRoutes } from './accounts/routes.ts';
 import { auditOperatorRoutes } from './audit/operator-routes.ts';
 import { organisationAuditRoutes } from './audit/routes.ts';
 import { bareApp } from './bare-app.ts';
+import { catalogueOperatorRoutes } from './catalogue/operator-routes.ts';
+import { bareSurroundings } from './catalogue/surroundings.ts';
 import type { Context } from './context.ts';
 import { healthRoute } from './health.ts';
 import { keyPeopleRoutes } from './keys/people-routes.ts';
@@ -25,6 +27,7 @@ export function buildOperatorApp(
   context: Context,
   access: AccessServices = openAccess(context),
   onboarding: OnboardingServices = openOnboarding(context),
+  surroundings = bareSurroundings,
 ): FastifyInstance {
   const app = bareApp(context, {
     // The audit log holds it, so it is ours alone.
@@ -52,5 +55,6 @@ export function buildOperatorApp(
   keyPeopleRoutes(app, context);
   organisationAuditRoutes(app, context);
   onboardingOperatorRoutes(app, context, onboarding);
+  catalogueOperatorRoutes(app, context, surroundings);
   return app;
 }

@@ -1,0 +1,113 @@
+/**
+ * Adds, changes and removes entries of the catalogue.
+ *
+ * Invariant: each change is one transaction with its audit entry, and changes happen one after the other, so that what
+ * one refers to is still there when it is committed. A change that changes nothing leaves no trace. The catalogue's
+ * version rises by trigger; every part takes the new one up by itself.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { fieldError } from '@gw/contract/errors';
+import type { Change } from '../access/change.ts';
+import { invalidTransition, notFound, type Outcome } from '../access/refusals.ts';
+import { appendAudit } from '../audit/append.ts';
+import type { Context } from '../context.ts';
+import type { EntryKind, EntryName, Tx } from './entry-kind.ts';
+import type { Surroundings } from './surroundings.ts';
+
+export type Viewed<Entry> = Entry & {
+  /** What will not work as one may expect. */
+  readonly warnings: readonly string[];
+};
+
+export interface Removed {
+  readonly id: string;
+  readonly object: EntryName;
+  readonly deleted: true;
+}
+
+export interface Entries<Entry> {
+  list(): Promise<Viewed<Entry>[]>;
+  read(id: string): Promise<Viewed<Entry> | null>;
+  /** `body`: what the kind's schemas have let through. */
+  add(change: Change, body: unknown): Promise<Outcome<Viewed<Entry>>>;
+  change(change: Change, id: string, body: unknown): Promise<Outcome<Viewed<Entry>>>;
+  /** Refused while anything refers to it. */
+  remove(change: Change, id: string): Promise<Outcome<Removed>>;
+}
+
+export function openEntries<Entry extends object>(
+  { db }: Pick<Context, 'db'>,
+  kind: EntryKind<Entry>,
+  around: Surroundings,
+): Entries<Entry> {
+  const { name, rows } = kind;
+  const view = (entry: Entry): Viewed<Entry> => ({ ...entry, warnings: kind.warnings(entry, around) });
+  const inTurn = <T>(work: (tx: Tx) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
+    db.$transaction(async (tx) => {
+      await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('catalogue'))`;
+      return work(tx);
+    });
+  const audit = (tx: Tx, change: Change, id: string, verb: string, before: unknown, after: unknown) =>
+    appendAudit(tx, change.at, {
+      accountId: null,
+      actor: change.actor,
+      action: `${name}.${verb}`,
+      target: `${name}:${id}`,
+      requestId: change.requestId,
+      before,
+      after,
+    });
+
+  return {
+    list: async () => (await rows.list(db)).map(view),
+    read: async (id) => {
+      const entry = await rows.find(db, id);
+      return entry && view(entry);
+    },
+    add: (change, body) =>
+      inTurn(async (tx) => {
+        const entry = kind.added(body, change.at);
+        const id = kind.idOf(entry);
+        if ((await rows.find(tx, id)) !== null) {
+          const field = name === 'region' ? 'code' : 'id';
+          return { refused: fieldError(field, `${field}: the catalogue has a ${name} ${id} already.`) };
+        }
+        const refused = await kind.refusal(tx, entry);
+        if (refused !== null) return { refused };
+        await rows.insert(tx, entry);
+        await audit(tx, change, id, 'added', null, entry);
+        return { done: view(entry) };
+      }),
+    change: (change, id, body) =>
+      inTurn(async (tx) => {
+        const before = await rows.find(tx, id);
+        if (before === null) return { refused: notFound(name) };
+        const entry = kind.changed(before, body);
+        const fields = differences(before, entry);
+        if (fields.length === 0) return { done: view(before) };
+        const refused = await kind.refusal(tx, entry);
+        if (refused !== null) return { refused };
+        await rows.update(tx, entry);
+        await audit(tx, change, id, 'changed', only(before, fields), only(entry, fields));
+        return { done: view(entry) };
+      }),
+    remove: (change, id) =>
+      inTurn(async (tx) => {
+        const before = await rows.find(tx, id);
+        if (before === null) return { refused: notFound(name) };
+        const users = await kind.usedBy(tx, id);
+        if (users !== null) return { refused: invalidTransition(`The ${name} is in use; ${users}.`) };
+        await rows.remove(tx, id);
+        await audit(tx, change, id, 'removed', before, null);
+        return { done: { id, object: name, deleted: true } };
+      }),
+  };
+}
+
+function differences<Entry extends object>(before: Entry, after: Entry): string[] {
+  const old = new Map<string, unknown>(Object.entries(before));
+  return Object.entries(after).flatMap(([field, value]) => (isDeepStrictEqual(old.get(field), value) ? [] : field));
+}
+
+const only = (entry: object, fields: readonly string[]): object =>
+  Object.fromEntries(Object.entries(entry).filter(([field]) => fields.includes(field)));

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { add, change, type Kind, kinds, newest, useTestApp, version } from './entries-for-tests.ts';
+
+useTestApp();
+
+const wrong: [Kind, object, string][] = [
+  ['models', { id: 'a//b' }, 'id'],
+  ['models', { id: '../b' }, 'id'],
+  ['models', { id: 'a b' }, 'id'],
+  ['models', { owned_by: '' }, 'owned_by'],
+  ['models', { kind: 'image' }, 'kind'],
+  ['models', { context_window: 0 }, 'context_window'],
+  ['models', { context_window: 3e9 }, 'context_window'],
+  ['models', { modalities: [] }, 'modalities'],
+  ['models', { modalities: ['smell'] }, 'modalities[0]'],
+  ['models', { takes_temperature: 'yes' }, 'takes_temperature'],
+  ['models', { active_parameters_b: 0, total_parameters_b: 8 }, 'active_parameters_b'],
+  ['models', { active_parameters_b: { min: 9, max: 8 }, total_parameters_b: 9 }, 'active_parameters_b'],
+  ['models', { active_parameters_b: 9, total_parameters_b: 8 }, 'active_parameters_b'],
+  ['models', { active_parameters_b: 8 }, 'total_parameters_b'],
+  ['models', { total_parameters_b: 8 }, 'active_parameters_b'],
+  ['models', { total_parameters_b: '8' }, 'total_parameters_b'],
+  ['models', { model_class: 'huge' }, 'model_class'],
+  ['models', { model_class: 'embedding' }, 'model_class'],
+  ['models', { quantization_bits: 0 }, 'quantization_bits'],
+  ['models', { quantization_bits: 128 }, 'quantization_bits'],
+  ['models', { tokens_per_s: 0 }, 'tokens_per_s'],
+  ['models', { ttft_s: -1 }, 'ttft_s'],
+  ['models', { created_at: 'today' }, 'created_at'],
+  ['regions', { code: 'PL East' }, 'code'],
+  ['regions', { country: 'Poland' }, 'country'],
+  ['regions', { grid_zone: 'a zone' }, 'grid_zone'],
+  ['regions', { status: 'broken' }, 'status'],
+  ['regions', { preference: -1 }, 'preference'],
+  ['regions', { preference: 0.5 }, 'preference'],
+  ['providers', { id: 'a>b' }, 'id'],
+  ['providers', { kind: 'azure' }, 'kind'],
+  ['providers', { base_url: 'llm.acme.example/v1' }, 'base_url'],
+  ['providers', { base_url: 'ftp://llm.acme.example' }, 'base_url'],
+  ['providers', { base_url: 'https://user:secret@llm.acme.example/v1' }, 'base_url'],
+  ['providers', { base_url: 'https://llm.acme.example/v1?key=secret' }, 'base_url'],
+  ['providers', { base_url: 'https://llm.acme.example/v1?' }, 'base_url'],
+  ['providers', { base_url: 'https://llm.acme.example/v1#x' }, 'base_url'],
+  ['providers', { base_url: 'https://llm.acme.example:0/v1' }, 'base_url'],
+  ['providers', { auth_header: 'host', credential_ref: 'ACME' }, 'auth_header'],
+  ['providers', { auth_header: 'x-gw-key', credential_ref: 'ACME' }, 'auth_header'],
+  ['providers', { auth_header: 'a b', credential_ref: 'ACME' }, 'auth_header'],
+  ['providers', { auth_scheme: 'Bearer' }, 'auth_scheme'],
+  ['providers', { auth_scheme: 'Bearer sk', credential_ref: 'ACME' }, 'auth_scheme'],
+  ['providers', { credential_ref: 'sk-secret' }, 'credential_ref'],
+  ['deployments', { id: 'a>b' }, 'id'],
+  ['deployments', { provider: 'nobody' }, 'provider'],
+  ['deployments', { region: 'nowhere' }, 'region'],
+  ['deployments', { models: { 'no-such-model': 'x' } }, 'models'],
+  ['deployments', { models: { 'acme/m-1': null } }, 'models'],
+  ['deployments', { models: { 'acme/m-1': '' } }, 'models'],
+  ['deployments', { models: ['acme/m-1'] }, 'models'],
+  ['deployments', { pue: 0.99 }, 'pue'],
+  ['deployments', { pue: 11 }, 'pue'],
+  ['deployments', { wue_onsite_l_per_kwh: -0.1 }, 'wue_onsite_l_per_kwh'],
+  ['deployments', { telemetry: 'meter' }, 'telemetry'],
+  ['deployments', { accelerators: { model: 'H100', count: 0 } }, 'accelerators.count'],
+  ['deployments', { accelerators: { model: 'H100' } }, 'accelerators.count'],
+];
+test.each(wrong)('%s with %j are refused, and the error names %s; nothing is changed', async (kind, changes, param) => {
+  for (const other of kinds.filter((each) => each !== kind)) if (other !== 'deployments') await add(other);
+  const before = [await newest(), await version()];
+  const added = await add(kind, changes);
+  expect([added.statusCode, added.json().error.param, added.json().error.type]).toEqual([
+    400,
+    param,
+    'validation_error',
+  ]);
+  expect([await newest(), await version()]).toEqual(before);
+  if (param === 'id' || param === 'code' || 'kind' in changes) return;
+  expect((await add(kind)).statusCode).toBe(200);
+  const stands = [await newest(), await version()];
+  const given = changes as { models?: Record<string, unknown> };
+  // In a change it takes the model out.
+  if (given.models?.['acme/m-1'] === null) return;
+  const changed = await change(kind, changes);
+  expect([changed.statusCode, changed.json().error.param]).toEqual([400, param]);
+  expect([await newest(), await version()]).toEqual(stands);
+});
+
+test('no error repeats what may be a credential', async () => {
+  for (const changes of [{ base_url: 'https://u:sk-secret@llm.acme.example' }, { credential_ref: 'sk-secret' }])
+    expect((await add('providers', changes)).body).not.toContain('sk-secret');
+});

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { buildOperatorApp } from '../operator-app.ts';
+import { add, as, at, change, type Kind, testApp, useTestApp } from './entries-for-tests.ts';
+
+useTestApp();
+
+describe('warnings tell what will not work as one may expect', () => {
+  const surroundings = {
+    credentials: new Set(['ACME']),
+    gpuDeployments: new Set(['acme-pl']),
+    knowsZone: (zone: string) => zone === 'POL' || zone === 'PL-LIVE',
+  };
+  const warned = async (kind: Kind, changes: object, word: string) => {
+    const here = await add(kind, changes);
+    expect(here.json().warnings).toEqual([expect.stringContaining(word)]);
+    return here.json();
+  };
+
+  test('a zone without carbon intensity', async () => {
+    await warned('regions', { grid_zone: 'PL-LIVE' }, 'PL-LIVE');
+    const app = buildOperatorApp(testApp().context, undefined, undefined, surroundings);
+    expect((await as('viewer', app)('GET', at('regions', 'pl-east'))).json().warnings).toEqual([]);
+    await app.close();
+  });
+
+  test('a credential that is not in the environment, one without https, and a header without one', async () => {
+    await warned('providers', { credential_ref: 'ACME' }, 'GW_CREDENTIAL_ACME');
+    const app = buildOperatorApp(testApp().context, undefined, undefined, surroundings);
+    expect((await as('viewer', app)('GET', at('providers', 'acme'))).json().warnings).toEqual([]);
+    const plain = { base_url: 'http://llm.acme.example/v1' };
+    const open = (await as('admin', app)('PATCH', at('providers', 'acme'), plain)).json();
+    expect(open.warnings).toEqual([expect.stringContaining('not https')]);
+    const local = (
+      await as('admin', app)('PATCH', at('providers', 'acme'), { base_url: 'http://127.0.0.1:1/v1' })
+    ).json();
+    expect(local.warnings).toEqual([]);
+    const without = (await as('admin', app)('PATCH', at('providers', 'acme'), { credential_ref: null })).json();
+    expect(without.warnings).toEqual([expect.stringContaining('no credential')]);
+    await app.close();
+  });
+
+  test('a model of unknown size, a deployment without models, counters that nobody reads', async () => {
+    for (const kind of ['regions', 'providers'] as const) await add(kind);
+    await warned('models', {}, 'size class');
+    expect((await change('models', { model_class: 'small' })).json().warnings).toEqual([]);
+    await warned('deployments', { telemetry: 'gpu_counters' }, 'GW_GPU_COUNTERS');
+    const app = buildOperatorApp(testApp().context, undefined, undefined, surroundings);
+    expect((await as('viewer', app)('GET', at('deployments', 'acme-pl'))).json().warnings).toEqual([]);
+    const empty = (
+      await as('admin', app)('PATCH', at('deployments', 'acme-pl'), { models: { 'acme/m-1': null } })
+    ).json();
+    expect(empty.warnings).toEqual([expect.stringContaining('no model')]);
+    await app.close();
+  });
+});

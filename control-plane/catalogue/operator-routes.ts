@@ -1,0 +1,63 @@
+/** `/operator/v1/models`, `/regions`, `/providers` and `/deployments`: the catalogue as operators look after it. */
+import { listObject } from '@gw/contract/catalogue';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { answer, changeOf } from '../access/change.ts';
+import { notFound } from '../access/refusals.ts';
+import type { Context } from '../context.ts';
+import { refuse } from '../replies.ts';
+import { deploymentKind } from './deployment-entry.ts';
+import { openEntries } from './entries.ts';
+import type { EntryKind } from './entry-kind.ts';
+import { modelKind } from './model-entry.ts';
+import { providerKind } from './provider-entry.ts';
+import { regionKind } from './region-entry.ts';
+import type { Surroundings } from './surroundings.ts';
+
+const viewer = { access: { kind: 'operator', role: 'viewer' } } as const;
+const admin = { access: { kind: 'operator', role: 'admin' } } as const;
+
+export function catalogueOperatorRoutes(app: FastifyInstance, context: Context, around: Surroundings): void {
+  entryRoutes(app, context, modelKind, around);
+  entryRoutes(app, context, regionKind, around);
+  entryRoutes(app, context, providerKind, around);
+  entryRoutes(app, context, deploymentKind, around);
+}
+
+function entryRoutes<Entry extends object>(
+  app: FastifyInstance,
+  context: Context,
+  kind: EntryKind<Entry>,
+  around: Surroundings,
+): void {
+  const entries = openEntries(context, kind, around);
+  const { addBody, changeBody, path } = kind;
+  // A wildcard, because the id of a model may hold slashes, raw or as %2F.
+  const one = `${path}/*`;
+  type One = FastifyRequest<{ Params: { '*': string } }>;
+  const unknown = (reply: FastifyReply) => refuse(reply, notFound(kind.name), context.addresses);
+  /** Null: it can not be the id of anything. */
+  const idIn = (request: One): string | null => kind.idSchema.safeParse(request.params['*']).data ?? null;
+
+  app.get(path, { config: viewer }, async () => listObject(await entries.list(), kind.idOf));
+
+  app.get(one, { config: viewer }, async (request: One, reply) => {
+    const id = idIn(request);
+    return (id === null ? null : await entries.read(id)) ?? unknown(reply);
+  });
+
+  app.post(path, { config: admin, schema: { body: addBody } }, async (request, reply) =>
+    answer(reply, await entries.add(changeOf(request, context), request.body), context),
+  );
+
+  app.patch(one, { config: admin, schema: { body: changeBody } }, async (request: One, reply) => {
+    const id = idIn(request);
+    if (id === null) return unknown(reply);
+    return answer(reply, await entries.change(changeOf(request, context), id, request.body), context);
+  });
+
+  app.delete(one, { config: admin }, async (request: One, reply) => {
+    const id = idIn(request);
+    if (id === null) return unknown(reply);
+    return answer(reply, await entries.remove(changeOf(request, context), id), context);
+  });
+}
