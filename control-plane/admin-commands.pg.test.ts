@@ -14,16 +14,20 @@ let tokens: Awaited<ReturnType<typeof seedOperators>>;
 const clock = new Date('2026-11-21T09:00:00.000Z');
 
 /** As typed in a shell, by an admin unless said otherwise. */
-async function gw(line: string, token = tokens.admin): Promise<{ code: number; out: string }> {
+async function gw(line: string, token = tokens.admin): Promise<{ code: number; out: string; note: string }> {
   let out = '';
+  let note = '';
   const args = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const code = await runAdmin(args, {
     openApi: () => openOperatorApi(findTarget({ GW_CONTROL_URL: url, GW_OPERATOR_TOKEN: token }, null)),
     print: (text) => {
       out += text;
     },
+    tell: (text) => {
+      note += text;
+    },
   });
-  return { code, out };
+  return { code, out, note };
 }
 const json = async (line: string) => JSON.parse((await gw(`${line} --json`)).out);
 
@@ -56,6 +60,34 @@ test('an account goes through suspension, reinstatement and change from the shel
     negotiated: false,
     models: null,
   });
+});
+
+test('a key is issued, rotated, revoked and restored from the shell; alone on standard output, and never again', async () => {
+  const account = 'acct_demo_audit_plus';
+  const { out, note } = await gw(
+    `keys create ${account} --name robot --scopes inference:write,gw:export --expires-at 2027-01-01T00:00:00Z`,
+  );
+  expect(out).toMatch(/^gw_\S{62}\n$/);
+  const id = out.slice(3, 15);
+  expect(note).toMatch(new RegExp(`^id +${id}$`, 'm'));
+  expect(note).not.toContain(out.slice(16, 40));
+  expect(await json(`keys show ${account} ${id}`)).toMatchObject({
+    name: 'robot',
+    state: 'active',
+    scopes: ['inference:write', 'gw:export'],
+    expires_at: '2027-01-01T00:00:00.000Z',
+  });
+  const successor = await json(`keys rotate ${account} ${id} --name robot-2`);
+  expect(successor).toMatchObject({ name: 'robot-2', predecessor: id, key: expect.stringMatching(/^gw_\S{62}$/) });
+  expect(await json(`keys revoke ${account} ${id}`)).toMatchObject({ id, state: 'revoked' });
+  const listed = await gw(`keys list ${account}`);
+  expect(listed.out).toMatch(new RegExp(`^${id} +robot +revoked +\\["inference:write","gw:export"\\]`, 'm'));
+  expect(listed.out).toMatch(new RegExp(`^${successor.id} +robot-2 +active`, 'm'));
+  expect(await json(`keys list ${account}`)).toHaveLength(3);
+  expect(listed.out).not.toContain(out.trim());
+  expect((await gw(`keys restore ${account} ${id}`)).out).toMatch(/^state +active$/m);
+  await expect(gw(`keys show acct_demo_audit ${id}`)).rejects.toThrow(/key_not_found/);
+  await expect(gw(`keys create acct_demo_audit --name x --scopes gw:export`)).rejects.toThrow(/needs the tier/);
 });
 
 test('people and their tokens are made and ended from the shell', async () => {

@@ -7,6 +7,7 @@ import { accountCommands } from './admin/accounts.ts';
 import { findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
 import { auditCommands } from './admin/audit.ts';
 import type { AdminCall, AdminCommand } from './admin/command.ts';
+import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
 
@@ -14,6 +15,7 @@ import { operatorCommands } from './admin/operators.ts';
 const commands: readonly AdminCommand[] = [
   ...onboardingCommands,
   ...accountCommands,
+  ...keyCommands,
   ...operatorCommands,
   ...auditCommands,
 ];
@@ -22,15 +24,18 @@ export const admin = (args: readonly string[]): Promise<number> =>
   runAdmin(args, {
     openApi: () => openOperatorApi(findTarget(process.env, readRunFile(stateFolder))),
     print: (text) => void process.stdout.write(text),
+    tell: (text) => void process.stderr.write(text),
   });
 
 interface Surroundings {
   readonly openApi: () => OperatorApi;
   readonly print: (text: string) => void;
+  /** What is for people alone, beside the result. */
+  readonly tell: (text: string) => void;
 }
 
 /** Resolves with the exit code. */
-export async function runAdmin(args: readonly string[], { openApi, print }: Surroundings): Promise<number> {
+export async function runAdmin(args: readonly string[], { openApi, print, tell }: Surroundings): Promise<number> {
   const [group = 'help', verb = ''] = args;
   if (group === 'help' || args.includes('--help') || args.includes('-h')) {
     print(overview(group));
@@ -39,8 +44,9 @@ export async function runAdmin(args: readonly string[], { openApi, print }: Surr
   const command = commands.find(({ name }) => name === `${group} ${verb}`);
   if (!command) throw new Problem(`There is no command "admin ${`${group} ${verb}`.trim()}".\n${overview(group)}`);
   const { json, ...call } = readCall(command, args.slice(2));
-  const { exitCode = 0, text, value } = await command.run({ api: openApi(), ...call });
+  const { exitCode = 0, note = '', text, value } = await command.run({ api: openApi(), ...call });
   print(json ? `${JSON.stringify(value, null, 2)}\n` : text);
+  if (!json) tell(note);
   return exitCode;
 }
 

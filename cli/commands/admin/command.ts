@@ -25,6 +25,8 @@ export interface AdminResult {
   readonly value: unknown;
   /** What people see. */
   readonly text: string;
+  /** For people alone: goes to standard error. */
+  readonly note?: string;
   /** Default 0. */
   readonly exitCode?: number;
 }

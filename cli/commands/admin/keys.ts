@@ -1,0 +1,84 @@
+/**
+ * `./gw admin keys …`: the keys of an account.
+ *
+ * Invariant: a key that was just issued is alone on standard output, so that a script can take it and nothing else keeps
+ * it; what people want to know about it goes to standard error.
+ */
+import type { Page } from './accounts.ts';
+import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
+import { card, type Row, table } from './table.ts';
+
+const at = (account = '', ...rest: string[]): string =>
+  ['/operator/v1/accounts', ...[account, 'keys', ...rest].map(encodeURIComponent)].join('/');
+const columns = ['id', 'name', 'state', 'scopes', 'created_at', 'expires_at', 'last_used_on'];
+
+const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
+
+/** All pages: people who look for something do not want to turn them. */
+async function list({ api, args }: AdminCall): Promise<AdminResult> {
+  const rows: Row[] = [];
+  for (let after: string | undefined, more = true; more; ) {
+    const page = (await api.get(at(args[0]), { after, limit: 100 })) as Page;
+    rows.push(...page.data);
+    more = page.has_more === true;
+    after = page.last_id ?? undefined;
+  }
+  return { value: rows, text: table(rows, columns, 'No key.') };
+}
+
+async function issue(call: AdminCall, ...path: string[]): Promise<AdminResult> {
+  const scopes = call.option('scopes')?.split(',').filter(Boolean);
+  const expiresAt = call.option('expires-at');
+  const value = (await call.api.send('POST', at(call.args[0], ...path), {
+    ...given(call, 'name'),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+  })) as Row & { readonly key: string };
+  const { key, ...about } = value;
+  return { value, text: `${key}\n`, note: `${card(about)}The key is shown once.\n` };
+}
+
+const move = (verb: 'revoke' | 'restore', summary: string): AdminCommand => ({
+  name: `keys ${verb}`,
+  args: ['account', 'key'],
+  options: {},
+  summary,
+  run: async ({ api, args }) => shown(await api.send('POST', at(args[0], args[1] ?? '', verb))),
+});
+
+const expiry = 'RFC 3339; Audit Plus and Enterprise only';
+
+export const keyCommands: readonly AdminCommand[] = [
+  { name: 'keys list', args: ['account'], options: {}, summary: 'keys of an account, the newest first', run: list },
+  {
+    name: 'keys show',
+    args: ['account', 'key'],
+    options: {},
+    summary: 'one key, by its public id',
+    run: async ({ api, args }) => shown(await api.get(at(args[0], args[1] ?? ''))),
+  },
+  {
+    name: 'keys create',
+    args: ['account'],
+    options: {
+      'name!': 'of the key, for people',
+      scopes: 'separated by commas; default: those of every key',
+      'expires-at': expiry,
+    },
+    summary: 'issue a key; it alone is printed on standard output, once',
+    run: (call) => issue(call),
+  },
+  {
+    name: 'keys rotate',
+    args: ['account', 'key'],
+    options: {
+      name: 'default: that of the predecessor',
+      scopes: 'separated by commas; default: those of the predecessor',
+      'expires-at': expiry,
+    },
+    summary: 'issue a successor, printed like a new key; the predecessor goes on working until it is revoked',
+    run: (call) => issue(call, call.args[1] ?? '', 'rotate'),
+  },
+  move('revoke', 'end a key, within a second everywhere'),
+  move('restore', 'take a revocation back, within 90 days'),
+];
