@@ -16,6 +16,13 @@ export function mayGrant(scope: Scope, tier: AccountTier, byKey: boolean): boole
   return defaultScopes.includes(scope) || hasKeyExtras(tier);
 }
 
+/**
+ * What a key may do: of the scopes that were granted to it those that its account's tier has now. The others wait: a tier
+ * that is taken away takes them along, and brings them back.
+ */
+export const workingScopes = (granted: readonly string[], tier: AccountTier): Scope[] =>
+  scopes.filter((scope) => granted.includes(scope) && mayGrant(scope, tier, false));
+
 const name = z
   .string()
   .trim()
@@ -59,7 +66,7 @@ const keyFields = {
   object: z.literal('gw.api_key'),
   name: z.string(),
   state: z.enum(['active', 'revoked', 'expired']).describe('`revoked` wins over `expired`'),
-  scopes: z.array(z.enum(scopes)),
+  scopes: z.array(z.enum(scopes)).describe('What the key may do, with the tier that the account has now'),
   created_at: instant,
   expires_at: instant.nullable(),
   revoked_at: instant.nullable(),

@@ -42,7 +42,7 @@ export async function startStores(): Promise<Stores> {
   let valkey = await startValkey(options);
   await migrate(postgres.url, () => {});
   const db = openDatabase(postgres.url);
-  await seed(db, { pepper: randomBytes(32), simulatorUrl: 'http://127.0.0.1:9000' });
+  await seed(db, { pepper: { version: 1, secret: randomBytes(32) }, simulatorUrl: 'http://127.0.0.1:9000' });
   const path = valkey.url;
   const connections: Redis[] = [];
   const connect = (): Redis => {

@@ -13,6 +13,14 @@ test('without GW_SEED the database is only migrated', () => {
   expect(readMigrateConfig({ GW_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, seed: null });
 });
 
+test('demo keys are hashed with the pepper in use, whose version is 1 unless said otherwise', () => {
+  const pepperOf = (env: object) => readMigrateConfig({ ...seeding, ...env }).seed?.pepper;
+  expect(pepperOf({})).toEqual({ version: 1, secret: Buffer.alloc(32, 0xab) });
+  expect(pepperOf({ GW_KEY_PEPPER_VERSION: '2' })?.version).toBe(2);
+  expect(() => pepperOf({ GW_KEY_PEPPER_VERSION: '0' })).toThrow('GW_KEY_PEPPER_VERSION is not valid');
+  expect(() => pepperOf({ GW_KEY_PEPPER_VERSION: '32768' })).toThrow('GW_KEY_PEPPER_VERSION is above');
+});
+
 test('a provider of one’s own is described by its address, models, credential name and grid', () => {
   const provider = {
     GW_PROVIDER_URL: 'https://llm/v1',

@@ -1,4 +1,5 @@
 /** The environment of the migration command, read once. All problems are reported together. */
+import type { Pepper } from '@gw/contract/internal/pepper';
 import type { CustomProvider } from './seed.ts';
 
 export interface MigrateConfig {
@@ -8,7 +9,7 @@ export interface MigrateConfig {
 }
 
 export interface SeedConfig {
-  readonly pepper: Buffer;
+  readonly pepper: Pepper;
   /** JSON file of mode 0600 with the demo keys' plaintexts; read if it is there, written afterwards. */
   readonly keysFile: string;
   readonly simulatorUrl: string | null;
@@ -29,10 +30,13 @@ export function readMigrateConfig(env: Environment): MigrateConfig {
   const databaseUrl = demand('GW_DATABASE_URL', 'postgresql://gw@/gw?host=/run/postgres', /^postgres(ql)?:\/\//);
   let seed: SeedConfig | null = null;
   if (env.GW_SEED === 'demo') {
-    const pepper = demand('GW_KEY_PEPPER', '64 hexadecimal digits from `openssl rand -hex 32`', /^[0-9a-f]{64}$/i);
+    const secret = demand('GW_KEY_PEPPER', '64 hexadecimal digits from `openssl rand -hex 32`', /^[0-9a-f]{64}$/i);
+    const version = env.GW_KEY_PEPPER_VERSION ? Number(demand('GW_KEY_PEPPER_VERSION', '1', /^[1-9]\d*$/)) : 1;
+    if (version > 32_767) problems.push('GW_KEY_PEPPER_VERSION is above 32767, for example 1');
+    const pepper = { version, secret: Buffer.from(secret, 'hex') };
     const keysFile = demand('GW_SEED_FILE', '.gw/run/keys.json', /./);
     const simulatorUrl = env.GW_SIM_URL ? demand('GW_SIM_URL', 'http://127.0.0.1:9000', /^https?:\/\//) : null;
-    seed = { pepper: Buffer.from(pepper, 'hex'), keysFile, simulatorUrl, provider: readProvider(env, demand) };
+    seed = { pepper, keysFile, simulatorUrl, provider: readProvider(env, demand) };
   } else if (env.GW_SEED) problems.push('GW_SEED is not valid, for example demo');
   if (problems.length > 0) throw new Error(`The configuration has problems:\n- ${problems.join('\n- ')}`);
   return Object.freeze({ databaseUrl, seed: seed && Object.freeze(seed) });

@@ -1,5 +1,6 @@
 /** What the authorization step needs to know about a key, in one query. It decides; this only reads. */
-import { type AccountTier, type Limits, type Scope, scopes, tierLimits } from '@gw/contract/access';
+import { type AccountTier, type Limits, type Scope, tierLimits } from '@gw/contract/access';
+import { workingScopes } from '@gw/contract/keys';
 import type { Queryable } from './client.ts';
 
 export interface FoundKey {
@@ -9,6 +10,7 @@ export interface FoundKey {
   readonly hash: Buffer | null;
   /** Of the pepper that the hash was made with. */
   readonly pepperVersion: number;
+  /** Those that work, with the tier that the account has now. */
   readonly scopes: readonly Scope[];
   /** At the moment of the query. Revoked wins over expired; `expiresAt` lets a cache see a later expiry. */
   readonly state: 'active' | 'revoked' | 'expired';
@@ -57,7 +59,7 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
     accountId: row.account_id,
     hash: row.hash === null ? null : Buffer.from(row.hash),
     pepperVersion: row.pepper_version,
-    scopes: scopes.filter((scope) => row.scopes.includes(scope)),
+    scopes: workingScopes(row.scopes, row.tier),
     state: row.key_state,
     expiresAt: row.expires_at,
     account: { tier: row.tier, state: row.account_state, models: row.models, limits: limitsOf(row) },

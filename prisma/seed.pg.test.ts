@@ -8,7 +8,7 @@ import { migrate } from './migrate.ts';
 import { startTestPostgres, type TestPostgres } from './postgres-for-tests.ts';
 import { type SeededKeys, seed } from './seed.ts';
 
-const pepper = randomBytes(32);
+const pepper = { version: 3, secret: randomBytes(32) };
 const simulatorUrl = 'http://127.0.0.1:9000';
 let postgres: TestPostgres;
 let db: Database;
@@ -39,7 +39,8 @@ test('a seeded key is found by its public id with hash, scopes and the limits of
     scopes: ['inference:read', 'inference:write', 'gw:read'],
     account: { tier: 'audit', state: 'active', models: null, limits: tierLimits.audit },
   });
-  expect(found?.hash).toEqual(hashApiKey(keys.audit, pepper));
+  expect(found?.pepperVersion).toBe(3);
+  expect(found?.hash).toEqual(hashApiKey(keys.audit, pepper.secret));
   expect((await findKey(db, publicIdOf(keys.auditPlus)))?.account.limits).toEqual(tierLimits.audit_plus);
 });
 
@@ -97,13 +98,16 @@ test('a second seed with the known plaintexts changes nothing at all', async () 
 });
 
 test('a known plaintext works again after the database or the pepper was replaced, a revoked one does not come back', async () => {
-  const newPepper = randomBytes(32);
+  const newPepper = { version: 4, secret: randomBytes(32) };
   await db.apiKey.delete({ where: { publicId: publicIdOf(keys.enterprise) } });
   await db.apiKey.update({ where: { publicId: publicIdOf(keys.audit) }, data: { revokedAt: new Date() } });
   const again = await seed(db, { pepper: newPepper, simulatorUrl, existing: keys });
   expect(again).toMatchObject({ enterprise: keys.enterprise, admin: keys.admin });
   expect(again.audit).not.toBe(keys.audit);
-  expect((await findKey(db, publicIdOf(keys.admin)))?.hash).toEqual(hashApiKey(keys.admin, newPepper));
+  expect(await findKey(db, publicIdOf(keys.admin))).toMatchObject({
+    hash: hashApiKey(keys.admin, newPepper.secret),
+    pepperVersion: 4,
+  });
   expect((await findKey(db, publicIdOf(keys.audit)))?.state).toBe('revoked');
 });
 

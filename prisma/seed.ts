@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { defaultScopes, type Scope, scopes } from '@gw/contract/access';
 import { generateApiKey, hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
+import type { Pepper } from '@gw/contract/internal/pepper';
 import type { Database, Prisma } from './client.ts';
 import {
   customModel,
@@ -32,7 +33,8 @@ export interface CustomProvider {
 }
 
 export interface SeedOptions {
-  readonly pepper: Buffer;
+  /** The one in use, for the hashes of the demo keys. */
+  readonly pepper: Pepper;
   readonly simulatorUrl?: string;
   readonly provider?: CustomProvider;
   /** Plaintexts that an earlier run returned. One that still works is kept; for any other a new key is made. */
@@ -92,13 +94,14 @@ async function seedKey(tx: Transaction, name: SeededKeyName, options: SeedOption
   const ended = row && (row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= new Date()));
   const { plaintext, publicId } =
     known && !ended ? { plaintext: known.secretAndAll, publicId: known.publicId } : generateApiKey(randomBytes);
-  const hash = new Uint8Array(hashApiKey(plaintext, options.pepper));
+  const hash = new Uint8Array(hashApiKey(plaintext, options.pepper.secret));
+  const pepperVersion = options.pepper.version;
   const { accountId, scopes: granted } = demoKeys[name];
   await tx.apiKey.upsert({
     where: { publicId },
-    create: { publicId, accountId, name: `demo ${name}`, hash, scopes: [...granted] },
+    create: { publicId, accountId, name: `demo ${name}`, hash, pepperVersion, scopes: [...granted] },
     // A new pepper makes the stored hash worthless; the plaintext is at hand, so it is hashed again.
-    update: { hash },
+    update: { hash, pepperVersion },
   });
   return plaintext;
 }

@@ -2,11 +2,10 @@
  * What the platform team does to accounts that are there already.
  *
  * Invariant: each change holds the account's row, is one transaction with its audit entry, and is announced to every
- * ext-authz after its commit. A tier is not taken away under a key that holds what only that tier allows.
+ * ext-authz after its commit. With a tier the keys of the account lose the scopes that only it has (`workingScopes`).
  */
-import { type AccountTier, accountTiers, scopes } from '@gw/contract/access';
+import type { AccountTier } from '@gw/contract/access';
 import { type ApiError, fieldError } from '@gw/contract/errors';
-import { hasKeyExtras, mayGrant } from '@gw/contract/keys';
 import { Prisma } from '@gw/prisma/client';
 import type { Change } from '../access/change.ts';
 import { invalidTransition, notFound, type Outcome } from '../access/refusals.ts';
@@ -92,7 +91,7 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
     update: (change, id, wanted) =>
       changed(id, async (tx, before) => {
         if (before.state === 'closed') return { refused: invalidTransition('The account is closed.') };
-        const refused = await refusalOf(tx, before, wanted, change.at);
+        const refused = await refusalOf(tx, before, wanted);
         if (refused !== null) return { refused };
         const row = await tx.account.update({ where: { id }, data: dataOf(wanted) });
         const fields = Object.keys(wanted) as (keyof AccountChange)[];
@@ -131,7 +130,7 @@ function dataOf({ limits, models, name, tier }: AccountChange): Prisma.AccountUp
   };
 }
 
-async function refusalOf(tx: Tx, before: AccountRow, wanted: AccountChange, at: Date): Promise<ApiError | null> {
+async function refusalOf(tx: Tx, before: AccountRow, wanted: AccountChange): Promise<ApiError | null> {
   const tier = wanted.tier ?? before.tier;
   const negotiated = wanted.limits === undefined ? before.limitPerS !== null : wanted.limits !== null;
   if (tier === 'enterprise' && !negotiated)
@@ -141,18 +140,8 @@ async function refusalOf(tx: Tx, before: AccountRow, wanted: AccountChange, at: 
     const unknown = wanted.models.find((id) => !known.some((model) => model.id === id));
     if (unknown !== undefined) return fieldError('models', `models: the catalogue has no model ${unknown}.`);
   }
-  if (accountTiers.indexOf(tier) >= accountTiers.indexOf(before.tier)) return null;
-  const keys = await tx.apiKey.findMany({ where: { accountId: before.id, revokedAt: null } });
-  const above = keys.filter((key) => !isPast(key.expiresAt, at) && holdsMore(key, tier)).map((key) => key.publicId);
-  if (above.length === 0) return null;
-  return invalidTransition(`Keys hold what the new tier does not allow; revoke them first: ${above.join(', ')}.`);
+  return null;
 }
-
-const isPast = (time: Date | null, at: Date): boolean => time !== null && time <= at;
-
-const holdsMore = (key: { scopes: string[]; expiresAt: Date | null }, tier: AccountTier): boolean =>
-  (key.expiresAt !== null && !hasKeyExtras(tier)) ||
-  scopes.some((scope) => key.scopes.includes(scope) && !mayGrant(scope, tier, false));
 
 const audit = (tx: Tx, { actor, at, requestId }: Change, id: string, action: string, before: unknown, after: unknown) =>
   appendAudit(tx, at, { accountId: id, actor, action, target: `account:${id}`, requestId, before, after });

@@ -1,13 +1,16 @@
 /** A key as it is stored, without its hash, and as it is shown. */
-import { type Scope, scopes } from '@gw/contract/access';
-import { type KeyObject, keyIdPattern, restorableMs } from '@gw/contract/keys';
+import type { AccountTier, Scope } from '@gw/contract/access';
+import { type KeyObject, keyIdPattern, restorableMs, workingScopes } from '@gw/contract/keys';
 import { type Database, Prisma } from '@gw/prisma/client';
 
 export interface KeyRow {
   readonly public_id: string;
   readonly account_id: string;
   readonly name: string;
+  /** As they were granted; `scopesOf` tells which of them work. */
   readonly scopes: readonly string[];
+  /** Of the account. */
+  readonly tier: AccountTier;
   readonly created_at: Date;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
@@ -16,10 +19,10 @@ export interface KeyRow {
   readonly last_used_on: Date | null;
 }
 
-/** For a query over `api_keys k LEFT JOIN key_uses u`. */
-export const keyColumns = Prisma.sql`k.public_id, k.account_id, k.name, k.scopes, k.created_at, k.expires_at,
+/** For a query over `keyTables`. */
+export const keyColumns = Prisma.sql`k.public_id, k.account_id, k.name, k.scopes, a.tier::text AS tier, k.created_at, k.expires_at,
   k.revoked_at, k.predecessor, k.hash IS NOT NULL AS has_hash, u.last_used_on`;
-export const keyTables = Prisma.sql`api_keys k LEFT JOIN key_uses u ON u.public_id = k.public_id`;
+export const keyTables = Prisma.sql`api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN key_uses u ON u.public_id = k.public_id`;
 
 export type Reader = Pick<Database, '$queryRaw'>;
 
@@ -50,7 +53,7 @@ export function stateOf({ expires_at, revoked_at }: KeyRow, now: Date): KeyObjec
 export const isRestorable = ({ revoked_at, has_hash }: KeyRow, now: Date): boolean =>
   has_hash && revoked_at !== null && now.getTime() < revoked_at.getTime() + restorableMs;
 
-export const scopesOf = (row: KeyRow): Scope[] => scopes.filter((scope) => row.scopes.includes(scope));
+export const scopesOf = ({ scopes, tier }: KeyRow): Scope[] => workingScopes(scopes, tier);
 
 export function keyObject(row: KeyRow, now: Date): KeyObject {
   const { expires_at, revoked_at } = row;

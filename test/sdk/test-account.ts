@@ -24,7 +24,7 @@ export interface KeyOptions {
 }
 
 export interface TestAccounts {
-  /** A new Audit account with one key; returns the key. */
+  /** A new account with one key; returns the key. Audit, unless the key's scopes need Audit Plus. */
   create(account?: AccountOptions, key?: KeyOptions): Promise<string>;
   readonly db: Database;
   close(): Promise<void>;
@@ -39,11 +39,12 @@ export function openTestAccounts(): TestAccounts {
     async create({ perDay, state, models } = {}, { scopes = defaultScopes, revokedAt, expiresAt } = {}) {
       const { plaintext, publicId } = generateApiKey(randomBytes);
       const accountId = `acct_test_${publicId}`;
+      const tier = scopes.every((scope) => defaultScopes.includes(scope)) ? 'audit' : 'audit_plus';
       await db.account.create({
         data: {
           id: accountId,
           name: 'Test',
-          tier: 'audit',
+          tier,
           ...(state && { state }),
           ...(models && { models: [...models] }),
           ...(perDay !== undefined && { limitPerDay: perDay }),
