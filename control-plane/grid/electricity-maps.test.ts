@@ -50,8 +50,8 @@ test('a measured value is a life-cycle average of its hour, with the key in a he
 });
 
 test('a stale value with a fresh updatedAt is dated by its own hour', async () => {
-  const reply = await read({ datetime: '2026-11-19T09:00:00.000Z', updatedAt: '2026-11-21T09:19:59.000Z' });
-  expect(reply).toMatchObject([{ observedAt: new Date('2026-11-19T09:00:00Z'), signal: 'average' }]);
+  const reply = await read({ datetime: '2026-11-19T12:00:00.000Z', updatedAt: '2026-11-21T09:19:59.000Z' });
+  expect(reply).toMatchObject([{ observedAt: new Date('2026-11-19T12:00:00Z'), signal: 'average' }]);
 });
 
 test('null is a refusal, not minus one', async () => {
@@ -104,6 +104,15 @@ test('the history of a day gives the hours that are over, settled unless estimat
     { gPerKwh: 300, settled: true },
   ]);
   expect(stub.asked.at(-1)?.path).toContain('/v3/carbon-intensity/history?');
+});
+
+test.each([
+  ['of an unknown granularity', { temporalGranularity: 'daily' }],
+  ['named like a property of every object', { temporalGranularity: 'constructor' }],
+  ['older than anything that was asked for', { datetime: '2024-01-01T00:00:00.000Z' }],
+  ['a century ahead', { datetime: '2124-01-01T00:00:00.000Z' }],
+])('a period %s is refused', async (_what, changes) => {
+  expect(await read(changes)).toMatchObject({ refused: 'wrong_period' });
 });
 
 test('one hour of another zone inside a history refuses all of it', () => {

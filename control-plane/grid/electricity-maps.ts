@@ -21,11 +21,11 @@ import {
 const source = 'electricity-maps';
 
 /** The length of a period, ms. */
-const granularities: Readonly<Record<string, number>> = {
-  '5_minutes': 300_000,
-  '15_minutes': 900_000,
-  hourly: 3_600_000,
-};
+const granularities: ReadonlyMap<string, number> = new Map([
+  ['5_minutes', 300_000],
+  ['15_minutes', 900_000],
+  ['hourly', 3_600_000],
+]);
 
 const valueSchema = z.object({
   zone: z.string(),
@@ -64,15 +64,21 @@ export function parseElectricityMaps(raw: string, asked: Asked, fetchedAt: Date)
   const values = 'history' in value ? value.history : [value];
   if ([value, ...values].some((each) => each.zone !== asked.place))
     return { refused: 'wrong_zone', detail: 'the reply is for another zone' };
+  // Such as a day, or a month: no hour of it is known.
+  if (values.some((each) => granularityOf(each) === undefined))
+    return { refused: 'wrong_period', detail: 'an unknown granularity' };
   return observations({ source, asked, fetchedAt, raw }, values.map(statementOf));
 }
+
+const granularityOf = ({ temporalGranularity: name }: z.infer<typeof valueSchema>): number | undefined =>
+  granularities.get(name ?? 'hourly');
 
 function statementOf(value: z.infer<typeof valueSchema>): Statement {
   const { datetime, emissionFactorType: basis } = value;
   return {
     gPerKwh: value.carbonIntensity,
     start: datetime,
-    end: datetime + (granularities[value.temporalGranularity ?? 'hourly'] ?? 3_600_000),
+    end: datetime + (granularityOf(value) ?? Number.NaN),
     observed: datetime,
     kind: 'average',
     isForecast: false,

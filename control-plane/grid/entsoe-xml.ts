@@ -1,8 +1,9 @@
 /**
  * Reads ENTSO-E's generation document (A75) as series of megawatts.
  *
- * Invariant: entities are not expanded and nothing outside the document is looked at, so that a hostile document costs
- * no more than its length. A document of any other kind, or without the fields used here, is a refusal.
+ * Invariant: entities are not expanded and nothing outside the document is looked at; periods whose values are held
+ * (A03) are bounded together, so that a hostile document costs no more than its length. A document of any other kind, or
+ * without the fields used here, is a refusal.
  */
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { z } from 'zod';
@@ -20,6 +21,9 @@ export interface GenerationSeries {
 }
 
 const minutes: Readonly<Record<string, number>> = { PT15M: 15, PT30M: 30, PT60M: 60, PT1H: 60 };
+/** A day has some 50 series of at most 100 quarters of an hour; both bounds are several times that. */
+const mostPeriods = 500;
+const mostIntervals = 20_000;
 const lists = new Set(['TimeSeries', 'Period', 'Point', 'Reason']);
 const parser = new XMLParser({
   ignoreAttributes: true,
@@ -71,6 +75,7 @@ export function readGeneration(raw: string): { readonly series: readonly Generat
     return { refused: 'no_data', detail: `acknowledgement with reason ${codes.join(', ').slice(0, 40)}` };
   }
   const series: GenerationSeries[] = [];
+  let intervals = 0;
   for (const each of parsed.data.GL_MarketDocument.TimeSeries) {
     const domain = each['inBiddingZone_Domain.mRID'] ?? each['outBiddingZone_Domain.mRID'];
     if (domain === undefined) return malformed('a series without a bidding zone');
@@ -78,6 +83,9 @@ export function readGeneration(raw: string): { readonly series: readonly Generat
     for (const period of each.Period) {
       const intervalMs = (minutes[period.resolution] ?? 0) * 60_000;
       if (intervalMs === 0) return malformed('an unknown resolution');
+      const { start, end } = period.timeInterval;
+      intervals += (end - start) / intervalMs;
+      if (series.length === mostPeriods || intervals > mostIntervals) return malformed('more than a day has');
       const megawatts = points(period, intervalMs, each.curveType === 'A03');
       if (megawatts === null) return malformed('points outside of their period');
       series.push({ domain, type: each.MktPSRType.psrType, isConsumption, megawatts, intervalMs });
@@ -90,7 +98,7 @@ export function readGeneration(raw: string): { readonly series: readonly Generat
 function points(period: z.infer<typeof periodSchema>, intervalMs: number, holds: boolean): Map<number, number> | null {
   const { start, end } = period.timeInterval;
   const count = (end - start) / intervalMs;
-  if (!Number.isInteger(count) || count < 0 || count > 10_000) return null;
+  if (!Number.isInteger(count) || count < 0) return null;
   const given = new Map(period.Point.map((point) => [point.position, point.quantity]));
   if ([...given.keys()].some((position) => position < 1 || position > count)) return null;
   const megawatts = new Map<number, number>();

@@ -113,6 +113,26 @@ test.each([
   expect(parseEntsoe(raw, asked, now)).toMatchObject({ refused: 'malformed' });
 });
 
+test('generation of a time that nobody asked for is refused', () => {
+  const old = { type: 'B14', megawatts: [1], start: '2024-01-01T00:00Z', end: '2024-01-01T01:00Z' };
+  expect(parse({ type: 'B14', megawatts: [1] }, old)).toMatchObject({ refused: 'wrong_period' });
+});
+
+test('a short document that holds values over years is refused before they are spread out', () => {
+  // 9,999 hours each, together some 20 MB from 40 kB.
+  const years = { type: 'B14', megawatts: [1], curve: 'A03', start: '2026-01-01T00:00Z', end: '2027-02-21T15:00Z' };
+  expect(parse(...Array.from({ length: 60 }, () => years))).toEqual({
+    refused: 'malformed',
+    detail: 'more than a day has',
+  });
+});
+
+test('more series than there are types are refused', () => {
+  const series = Array.from({ length: 501 }, (_, index) => ({ type: `X${index}`, megawatts: [1] }));
+  expect(parse(...series)).toEqual({ refused: 'malformed', detail: 'more than a day has' });
+  expect(parse(...series.slice(1))).toMatchObject({ refused: 'uncovered_generation' });
+});
+
 test('an empty document is no data', () => {
   expect(parse()).toMatchObject({ refused: 'no_data' });
 });

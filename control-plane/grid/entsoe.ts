@@ -98,10 +98,16 @@ function completeMixes(series: readonly GenerationSeries[], intervalMs: number):
 
 /** Type → start of the interval → mean megawatts; intervals with gaps are left out. */
 function meansByType(series: readonly GenerationSeries[], intervalMs: number): Map<string, Map<number, number>> {
+  const byType = new Map<string, GenerationSeries[]>();
+  for (const each of series) {
+    const ofType = byType.get(each.type);
+    if (ofType) ofType.push(each);
+    else byType.set(each.type, [each]);
+  }
   const means = new Map<string, Map<number, number>>();
-  for (const type of new Set(series.map((each) => each.type))) {
+  for (const [type, ofType] of byType) {
     const sums = new Map<number, { readonly megawattMs: number; readonly ms: number }>();
-    for (const each of series.filter((one) => one.type === type)) {
+    for (const each of ofType) {
       for (const [at, megawatts] of each.megawatts) {
         const start = Math.floor(at / intervalMs) * intervalMs;
         const sum = sums.get(start) ?? { megawattMs: 0, ms: 0 };

@@ -81,3 +81,16 @@ test('an empty series, nulls and its own error shape are refusals', () => {
   expect(parse({ data: [empty] })).toMatchObject({ refused: 'null_value' });
   expect(parse({ error: { code: '400 Bad Request', message: 'x' } })).toMatchObject({ refused: 'malformed' });
 });
+
+test.each([
+  ['that lasts for years', '2024-01-01T00:00Z', '2026-11-21T09:30Z'],
+  ['of an hour', '2026-11-21T08:30Z', '2026-11-21T09:30Z'],
+  ['that ends before it starts', '2026-11-21T09:30Z', '2026-11-21T09:00Z'],
+  ['without a length', '2026-11-21T09:00Z', '2026-11-21T09:00Z'],
+  ['that nobody asked for', '2024-01-01T00:00Z', '2024-01-01T00:30Z'],
+  ['a century ahead', '2124-01-01T00:00Z', '2124-01-01T00:30Z'],
+])('one slot %s refuses the reply, also if it has no value', async (_what, from, to) => {
+  expect(await read({ data: [nesoSlot(263), nesoSlot(1, from, to)] })).toMatchObject({ refused: 'wrong_period' });
+  const empty = { from, to, intensity: { forecast: null, actual: null } };
+  expect(await read({ data: [nesoSlot(263), empty] })).toMatchObject({ refused: 'wrong_period' });
+});

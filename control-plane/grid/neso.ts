@@ -21,6 +21,7 @@ import {
 
 const source = 'neso';
 const minuteMs = 60_000;
+const slotMs = 30 * minuteMs;
 
 const slotSchema = z.object({
   from: timeText,
@@ -49,7 +50,7 @@ function pathOf({ place }: Asked, span: Span, now: Date): string {
   // The newest slots have no actual yet, so a few hours back are asked for.
   const backMs = (span === 'latest' ? 3 : 24) * 60 * minuteMs;
   const text = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16)}Z`;
-  return `/intensity/${text(now.getTime() - backMs)}/${text(now.getTime() + 30 * minuteMs)}`;
+  return `/intensity/${text(now.getTime() - backMs)}/${text(now.getTime() + slotMs)}`;
 }
 
 export function parseNeso(raw: string, asked: Asked, fetchedAt: Date): GridReply {
@@ -61,7 +62,7 @@ export function parseNeso(raw: string, asked: Asked, fetchedAt: Date): GridReply
     if (place !== asked.place) return { refused: 'wrong_zone', detail: 'the reply is for another region' };
     slots.push(...('regionid' in each ? each.data : [each]));
   }
-  return observations({ source, asked, fetchedAt, raw }, slots.map(statementOf));
+  return observations({ source, asked, fetchedAt, raw, periodMs: slotMs }, slots.map(statementOf));
 }
 
 function statementOf({ from, to, intensity }: z.infer<typeof slotSchema>): Statement {

@@ -2,7 +2,8 @@
  * What a grid source says, once everything doubtful is taken out of it: readings, or the reason why there are none.
  *
  * Invariant: a reading is never for another zone than the one asked for, never null, negative or absurd, and never
- * calls measured what lies in the future. Its times are the source's own, not those of our request.
+ * calls measured what lies in the future. Its times are the source's own, not those of our request, and its period is
+ * one that the source publishes: the settled value of a longer one would restate receipts that it says nothing about.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -48,6 +49,7 @@ export type RefusalReason =
   | 'wrong_zone'
   | 'wrong_units'
   | 'wrong_signal'
+  | 'wrong_period'
   | 'malformed'
   | 'no_data'
   | 'uncovered_generation'
@@ -81,6 +83,14 @@ export interface GridAdapter {
 /** Above any power station's emissions; a larger value is in another unit. */
 const highestGPerKwh = 3000;
 
+const hourMs = 3_600_000;
+/** No source that is read here publishes for more than an hour or less than a minute. */
+const longestPeriodMs = hourMs;
+const shortestPeriodMs = 60_000;
+/** Nobody is asked for more than 24 hours back, nor for the future; the rest is room for what surrounds the answer. */
+const longestBackMs = 48 * hourMs;
+const longestAheadMs = 3 * hourMs;
+
 /** RFC 3339, with or without seconds. */
 export const timeText = z
   .string()
@@ -107,11 +117,13 @@ export interface Origin {
   readonly asked: Asked;
   readonly fetchedAt: Date;
   readonly raw: string;
+  /** The length of every period, ms, where the source has only one. */
+  readonly periodMs?: number;
 }
 
 /**
- * Turns statements into readings. Nulls are left out and refused only if nothing else is there; one absurd value
- * refuses the whole reply, since its neighbours are then in doubt too.
+ * Turns statements into readings. Nulls are left out and refused only if nothing else is there; one absurd value or
+ * period refuses the whole reply, since its neighbours are then in doubt too.
  */
 export function observations(origin: Origin, statements: readonly Statement[]): GridReply {
   if (statements.length === 0) return { refused: 'no_data', detail: 'the series is empty' };
@@ -119,12 +131,24 @@ export function observations(origin: Origin, statements: readonly Statement[]): 
   const readings: GridObservation[] = [];
   for (const statement of statements) {
     const { gPerKwh } = statement;
+    const fault = periodFault(origin, statement);
+    if (fault !== null) return { refused: 'wrong_period', detail: fault };
     if (gPerKwh === null) continue;
     if (!Number.isFinite(gPerKwh) || gPerKwh < 0 || gPerKwh > highestGPerKwh)
       return { refused: 'implausible_value', detail: `${gPerKwh} g/kWh` };
     readings.push(observation(origin, { ...statement, gPerKwh }, rawSha256));
   }
   return readings.length > 0 ? readings : { refused: 'null_value', detail: 'every value is null' };
+}
+
+/** What is wrong with the period, or null. */
+function periodFault({ fetchedAt, periodMs }: Origin, { start, end }: Statement): string | null {
+  const lengthMs = end - start;
+  const isLength = periodMs === undefined || lengthMs === periodMs;
+  if (!isLength || !(lengthMs >= shortestPeriodMs && lengthMs <= longestPeriodMs))
+    return 'a period of a length that the source does not publish';
+  const agoMs = fetchedAt.getTime() - start;
+  return agoMs <= longestBackMs && -agoMs <= longestAheadMs ? null : 'a period that was not asked for';
 }
 
 function observation(

@@ -107,3 +107,12 @@ test('a point in the future is a forecast, still of the marginal kind', () => {
   const data = [{ point_time: '2026-11-21T09:05:00+00:00', value: 870 }];
   expect(parse({ ...wattTimeReply(), data })).toMatchObject([{ signal: 'forecast', kind: 'marginal' }]);
 });
+
+test.each([1e300, 86_400, 3601, 59, 0.0001])('points that hold for %d s are refused', (periodS) => {
+  expect(parse(wattTimeReply({ data_point_period_seconds: periodS }))).toMatchObject({ refused: 'wrong_period' });
+});
+
+test('a point that nobody asked for is refused', () => {
+  const data = [{ point_time: '2024-01-01T00:00:00+00:00', value: 870 }];
+  expect(parse({ ...wattTimeReply(), data })).toMatchObject({ refused: 'wrong_period' });
+});
