@@ -62,7 +62,7 @@ const commands: readonly Command[] = [
   {
     name: 'admin',
     usage: 'admin <group> <command> [--json]',
-    summary: 'the operator API from the shell: accounts, admins, operators, audit; admin help lists all',
+    summary: 'the operator API from the shell: accounts, keys, people, catalogue, audit; admin help lists all',
     run: async (args) => (await import('./commands/admin.ts')).admin(args),
   },
   {

@@ -6,6 +6,7 @@ import { readRunFile } from '../run-file.ts';
 import { accountCommands } from './admin/accounts.ts';
 import { findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
 import { auditCommands } from './admin/audit.ts';
+import { catalogueCommands } from './admin/catalogue.ts';
 import type { AdminCall, AdminCommand } from './admin/command.ts';
 import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
@@ -17,6 +18,7 @@ const commands: readonly AdminCommand[] = [
   ...accountCommands,
   ...keyCommands,
   ...operatorCommands,
+  ...catalogueCommands,
   ...auditCommands,
 ];
 

@@ -10,6 +10,7 @@ let tokens: Awaited<ReturnType<typeof seedOperators>>;
 export const testApp = (): TestApp => running;
 export const clock = new Date('2026-11-21T09:00:00.000Z');
 export const as = (role: keyof typeof tokens, app: FastifyInstance = running.operator) => withToken(app, tokens[role]);
+export const tokenOf = (role: keyof typeof tokens): string => tokens[role];
 export const at = (kind: string, id?: string) => `/operator/v1/${kind}${id === undefined ? '' : `/${id}`}`;
 export const log = () => readAudit(running.context.db, 'operators', { order: 'desc', limit: 10 });
 export const newest = async () => (await log())[0];

@@ -1,0 +1,121 @@
+/** `./gw admin models|regions|providers|deployments list|show|add|set|remove`. */
+import { Problem } from '../../problem.ts';
+import type { Page } from './accounts.ts';
+import {
+  type CatalogueField,
+  type CatalogueGroup,
+  deploymentGroup,
+  modelGroup,
+  providerGroup,
+  regionGroup,
+} from './catalogue-fields.ts';
+import type { AdminCall, AdminCommand, AdminResult } from './command.ts';
+import { card, type Row, table } from './table.ts';
+
+const pathOf = ({ name }: CatalogueGroup): string => `/operator/v1/${name}`;
+
+/** A deployment's models are no single value: each is named by an option of its own. */
+const offers = (group: CatalogueGroup): boolean => group === deploymentGroup;
+const offerHelp = 'a model that it serves: id, or id=name that the provider knows it by';
+
+function bodyOf(group: CatalogueGroup, call: AdminCall): Record<string, unknown> {
+  const body = group.fields.flatMap(({ field, option, read }) => {
+    const given = call.option(option);
+    return given === undefined ? [] : [[field, read(given, option)]];
+  });
+  return { ...Object.fromEntries(body), ...offerOf(call) };
+}
+
+function offerOf(call: AdminCall): object {
+  const served = call.all('model').map((given) => {
+    const [id = '', ...name] = given.split('=');
+    return [id, name.length === 0 ? id : name.join('=')];
+  });
+  const withdrawn = call.all('without').map((id) => [id, null]);
+  const models = [...served, ...withdrawn];
+  return models.length === 0 ? {} : { models: Object.fromEntries(models) };
+}
+
+const helpOf = (fields: readonly CatalogueField[], mark: (field: CatalogueField) => string): Record<string, string> =>
+  Object.fromEntries(fields.map((field) => [`${field.option}${mark(field)}`, field.help]));
+
+/** Beside the table: a script that reads it meets nothing else. */
+const warningsOf = (group: CatalogueGroup, entry: Row): string[] =>
+  (entry.warnings as readonly string[]).map((warning) => `Warning: ${entry[group.idField]}: ${warning}\n`);
+
+function shown(group: CatalogueGroup, value: unknown): AdminResult {
+  const { warnings: _, ...entry } = group.shown(value as Row);
+  return { value, text: card(entry), note: warningsOf(group, value as Row).join('') };
+}
+
+function listed(group: CatalogueGroup, { data }: Page): AdminResult {
+  const note = data.flatMap((entry) => warningsOf(group, entry)).join('');
+  return { value: data, text: table(data.map(group.shown), group.columns, 'None.'), note };
+}
+
+function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
+  const { idField, name } = group;
+  const path = pathOf(group);
+  const one = name.slice(0, -1);
+  const at = ({ args: [id = ''] }: AdminCall): string => `${path}/${encodeURIComponent(id)}`;
+  return [
+    {
+      name: `${name} list`,
+      args: [],
+      options: {},
+      summary: `${name} of the catalogue`,
+      run: async ({ api }) => listed(group, (await api.get(path)) as Page),
+    },
+    {
+      name: `${name} show`,
+      args: [one],
+      options: {},
+      summary: `one ${one}`,
+      run: async (call) => shown(group, await call.api.get(at(call))),
+    },
+    {
+      name: `${name} add`,
+      args: [one],
+      options: {
+        ...helpOf(group.fields, ({ needed }) => (needed ? '!' : '')),
+        ...(offers(group) ? { 'model*': offerHelp } : {}),
+      },
+      summary: `add a ${one}`,
+      run: async (call) => {
+        const body = { [idField]: call.args[0], ...(offers(group) ? { models: {} } : {}), ...bodyOf(group, call) };
+        return shown(group, await call.api.send('POST', path, body));
+      },
+    },
+    {
+      name: `${name} set`,
+      args: [one],
+      options: {
+        ...helpOf(group.fields, () => ''),
+        ...(offers(group) ? { 'model*': offerHelp, 'without*': 'a model that it serves no more' } : {}),
+      },
+      summary: `change a ${one}; what is not named stays`,
+      run: async (call) => {
+        const body = bodyOf(group, call);
+        if (Object.keys(body).length === 0) throw new Problem(`Nothing to change: ./gw admin ${name} --help.`);
+        return shown(group, await call.api.send('PATCH', at(call), body));
+      },
+    },
+    {
+      name: `${name} remove`,
+      args: [one],
+      options: {},
+      summary: `remove a ${one} that nothing refers to`,
+      run: async (call) => {
+        const value = await call.api.send('DELETE', at(call));
+        return { value, text: card(value as Row) };
+      },
+    },
+  ];
+}
+
+export const catalogueCommands: readonly AdminCommand[] = [
+  modelGroup,
+  regionGroup,
+  providerGroup,
+  deploymentGroup,
+].flatMap(groupCommands);
