@@ -10,6 +10,8 @@ import { type Client, clientOf } from './client.ts';
 
 export interface OwnGateway {
   readonly stack: Stack;
+  /** Folder of data, logs and secrets. */
+  readonly dir: string;
   readonly client: Client;
   readonly ledger: Ledger;
   /** Past the gateway. */
@@ -46,6 +48,7 @@ export async function startOwnGateway({ env }: Pick<StackOptions, 'env'> = {}): 
     });
   return {
     stack,
+    dir,
     client,
     ledger,
     db,

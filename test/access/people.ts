@@ -1,0 +1,63 @@
+/** People on the operators' port: one who types commands, and one with a browser. */
+import { inCheckout } from '@gw/cli/checkout';
+import type { Stack } from '@gw/cli/stack';
+import { type Outcome, run } from '../cli/gateway-of-its-own.ts';
+
+type Place = Pick<Stack, 'controlUrl' | 'operatorToken'>;
+
+/** `gw admin` as a script runs it: address and token come from the environment. */
+export function shellOf({ controlUrl, operatorToken }: Place) {
+  const env = { ...process.env, GW_CONTROL_URL: controlUrl, GW_OPERATOR_TOKEN: operatorToken };
+  const admin = (...args: string[]): Promise<Outcome> =>
+    run(process.execPath, [inCheckout('dist', 'cli.js'), 'admin', ...args], env);
+  return {
+    /** Whatever comes of it. */
+    admin,
+    /** What it prints for a script. Throws if it fails. */
+    async json(...args: string[]) {
+      const { code, out, err } = await admin(...args, '--json');
+      if (code !== 0) throw new Error(`gw admin ${args.join(' ')}: ${err}`);
+      return JSON.parse(out);
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A browser with the session of one person; the cookie is kept as a browser keeps it. */
+export class Browser {
+  readonly #url: string;
+  #cookie = '';
+
+  constructor({ controlUrl }: Pick<Place, 'controlUrl'>) {
+    this.#url = controlUrl;
+  }
+
+  /** The value of the session's cookie. */
+  get session(): string {
+    return this.#cookie.slice(this.#cookie.indexOf('=') + 1);
+  }
+
+  async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer> {
+    const reply = await fetch(`${this.#url}${path}`, {
+      method,
+      headers: {
+        'x-gw-csrf': '1',
+        cookie: this.#cookie,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const [set] = reply.headers.getSetCookie();
+    if (set !== undefined) this.#cookie = set.split(';', 1)[0] ?? '';
+    return { status: reply.status, headers: reply.headers, text: await reply.text() };
+  }
+
+  logIn(email: string, credential: string, as: 'operator' | 'organisation_admin'): Promise<Answer> {
+    return this.call('POST', '/session', { email, credential, as });
+  }
+}
