@@ -1,0 +1,132 @@
+/**
+ * The life of a provider in the catalogue, from the outside: what the documentation tells operators to type takes effect on
+ * calls, receipts and lists while the gateway runs, and is undone again.
+ */
+import { readFileSync } from 'node:fs';
+import { inCheckout } from '@gw/cli/checkout';
+import { modelListSchema, regionSchema } from '@gw/contract/catalogue';
+import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { run } from '../cli/gateway-of-its-own.ts';
+import { additionsOf, eventually, get, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
+
+const model = 'acme/m-1';
+const page = readFileSync(inCheckout('docs/catalogue.md'), 'utf8');
+const [, block = ''] = /^```sh\n([\s\S]*?)^```/m.exec(page) ?? [];
+// The provider of the page is the simulator here, by the one name that it knows, and takes no credential.
+const lines = block
+  .replaceAll('https://llm.example.com/v1', `${stack.simulatorUrl}/v1`)
+  .replaceAll(' --credential ACME', '')
+  .replaceAll('m-1-instruct', 'sim-small')
+  .trim()
+  .split('\n');
+const env = { ...process.env, GW_CONTROL_URL: stack.controlUrl, GW_OPERATOR_TOKEN: stack.operatorToken };
+
+async function shell(line: string): Promise<string> {
+  const { code, err, out } = await run('sh', ['-c', line], env);
+  expect(code, `${line}: ${err}`).toBe(0);
+  return out;
+}
+const line = (beginning: string): string => {
+  const found = lines.find((each) => each.startsWith(`./gw admin ${beginning}`));
+  if (found === undefined) throw new Error(`The page has no line ${beginning}.`);
+  return found;
+};
+const typed = (beginning: string) => shell(line(beginning));
+
+/** By HTTP where the page shows no line. */
+async function operator(method: string, path: string, body?: object): Promise<number> {
+  const authorization = `Bearer ${stack.operatorToken}`;
+  const response = await fetch(`${stack.controlUrl}/operator/v1/${path}`, {
+    method,
+    ...(body === undefined
+      ? { headers: { authorization } }
+      : { headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  return response.status;
+}
+
+const call = (region?: string) =>
+  openAi().chat.completions.create({ model, messages, max_tokens: 8, ...(region && { gw: { region } }) });
+/** `200`, or the code of the error. */
+const outcome = (region?: string): Promise<string> =>
+  call(region).then(
+    () => '200',
+    (fault) => String(fault.code),
+  );
+const becomes = (wanted: string, region?: string) =>
+  eventually(`a call to be answered with ${wanted}`, async () => ((await outcome(region)) === wanted ? true : null));
+const stored = async (id: string): Promise<Receipt> => receiptSchema.parse((await get(`/v1/gw/receipts/${id}`)).body);
+
+/** Also after a run that was cut off. */
+async function clear(): Promise<void> {
+  for (const path of ['deployments/acme-pl', 'models/acme/m-1', 'models/acme/m-2', 'regions/pl-east', 'providers/acme'])
+    await operator('DELETE', path);
+}
+beforeAll(clear);
+afterAll(clear);
+
+test('what the page tells to type brings a provider into service, steers it, and takes it out again', async () => {
+  await typed('providers add');
+  await typed('regions add');
+  await typed('models add');
+  await typed('deployments add');
+  await becomes('200');
+  const reply = await call('pl-east');
+  const receipt = receiptOf(reply);
+  expect(receipt).toMatchObject({
+    ...{ model, provider: 'acme', region: 'pl-east', grid_zone: 'POL', pue: 1.2, tier: 'parametric' },
+    ...{ grid_temporal_match: 'annual_fallback', status: 'complete' },
+  });
+  expect(receipt.carbon_g).toBeGreaterThan(0);
+  expect(additionsOf(reply).routing_trace).toMatchObject({
+    policy: 'pinned',
+    deployment: 'acme-pl',
+    region: 'pl-east',
+  });
+  const listed = modelListSchema.parse((await get('/v1/models')).body).data.find(({ id }) => id === model);
+  expect(listed).toMatchObject({ owned_by: 'acme', regions: ['pl-east'], tiers: ['proxy', 'parametric'] });
+
+  await typed('regions set');
+  await becomes('region_degraded', 'pl-east');
+  expect(regionSchema.parse((await get('/v1/regions/pl-east')).body)).toMatchObject({ status: 'degraded' });
+  await shell('./gw admin regions set pl-east --status active');
+  await becomes('200', 'pl-east');
+
+  await typed('deployments set');
+  await becomes('invalid_model', 'pl-east');
+  await typed('deployments remove');
+  for (const entry of ['models remove acme/m-1', 'regions remove pl-east', 'providers remove acme'])
+    await shell(`./gw admin ${entry}`);
+  await eventually('the region to be gone', async () =>
+    (await get('/v1/regions/pl-east')).status === 404 ? true : null,
+  );
+  // The calls of before keep their receipts.
+  expect(await stored(receipt.id)).toEqual(receipt);
+  const log = JSON.parse(await shell('./gw admin audit list --limit 50 --json'));
+  const actions: string[] = log.data.map(({ action }: { action: string }) => action);
+  expect(actions.filter((action) => /^(provider|region|model|deployment)\./.test(action)).reverse()).toEqual([
+    ...['provider.added', 'region.added', 'model.added', 'deployment.added', 'region.changed', 'region.changed'],
+    ...['deployment.changed', 'deployment.removed', 'model.removed', 'region.removed', 'provider.removed'],
+  ]);
+  expect(await shell('./gw admin audit verify')).toContain('no fault');
+});
+
+test('a receipt that was degraded for want of parameters is made again once the model has them', async () => {
+  await typed('providers add');
+  await typed('regions add');
+  const id = 'acme/m-2';
+  expect(await operator('POST', 'models', { id, owned_by: 'acme', kind: 'chat' })).toBe(200);
+  const deployment = { id: 'acme-pl', provider: 'acme', region: 'pl-east', models: { [id]: 'sim-small' }, pue: 1.2 };
+  expect(await operator('POST', 'deployments', deployment)).toBe(200);
+  const ask = () => openAi().chat.completions.create({ model: id, messages, max_tokens: 8 });
+  const first = receiptOf(await eventually('a call to be answered', () => ask().catch(() => null)));
+  expect(first).toMatchObject({ tier: 'degraded', degraded_reason: 'model_parameters_unknown', recalculable: true });
+  expect(await operator('PATCH', 'models/acme/m-2', { active_parameters_b: 3, total_parameters_b: 30 })).toBe(200);
+  const second = await eventually('version 2', async () => {
+    const receipt = await stored(first.id);
+    return receipt.version === 2 ? receipt : null;
+  });
+  expect(second).toMatchObject({ tier: 'parametric', supersedes: 1, region: 'pl-east', pue: 1.2 });
+  expect(second.energy_wh).toBeGreaterThan(0);
+});
