@@ -77,7 +77,9 @@ export const receiptSchema = z
       .enum(energySplits)
       .nullable()
       .describe('Where the accelerator part comes from; `unavailable`: the source gives a total alone'),
-    energy_failed_attempts_wh: amount('Wh. Energy of attempts that failed before this one, outside the sum'),
+    energy_failed_attempts_wh: amount(
+      'Wh. Meant for attempts that failed before this one, outside the sum. Not known yet: always null',
+    ),
     carbon_g: amount('gCO2e. `carbon_operation_g` + `carbon_embodied_g`'),
     carbon_operation_g: amount('gCO2e. `energy_wh` / 1000 × `grid_intensity_g_per_kwh`'),
     carbon_embodied_g: amount('gCO2e. The share of making the hardware, by the time that it was used'),
@@ -94,7 +96,9 @@ export const receiptSchema = z
       .number()
       .min(1)
       .nullable()
-      .describe('Power usage effectiveness of the data centre: all its energy per energy of its computers'),
+      .describe(
+        "Power usage effectiveness of the data centre: all its energy per energy of its computers. Always the site's; in a measured total (`energy_split`: `unavailable`) it has no part",
+      ),
     grid_intensity_g_per_kwh: amount('gCO2e/kWh. Average, location-based intensity of the grid zone'),
     grid_intensity_source: text('Whose value it is, with the year where it is a yearly one'),
     grid_intensity_observed_at: time('The time that the value is for, by its source, UTC'),

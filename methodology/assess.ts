@@ -6,7 +6,7 @@
  */
 import { exclusions } from './boundary.ts';
 import { areSound } from './domain.ts';
-import type { CallFacts, GridReading, TokenUsage } from './facts.ts';
+import type { CallFacts, GridReading, ModelClass, TokenUsage } from './facts.ts';
 import { type Conditions, type Figures, figuresOfTotal, figuresOfWork } from './footprint.ts';
 import { type GridProvenance, gridProvenance } from './grid.ts';
 import { type Impact, impactOf } from './impact.ts';
@@ -65,7 +65,7 @@ export function assess(facts: CallFacts, methodology: MethodologyId = defaultMet
   if (facts.model.kind === 'embedding' && !method.chargesInput) return refused('no_embedding_factor');
   const missing = missingIn(facts);
   if (missing !== null || !isReady(facts)) return refused(missing ?? 'calculator_fault');
-  const provenance = gridProvenance(facts.grid, facts.requestedAt, method.liveIsMeasured);
+  const provenance = gridProvenance(facts.grid, facts.requestedAt, method);
   if (provenance === null) return refused('calculator_fault');
   const impact = measurement?.ok
     ? measuredImpact(facts, measurement, method, provenance)
@@ -79,20 +79,23 @@ function measurementOf(facts: CallFacts, method: Methodology): Measurement | nul
   if (!telemetry || !method.measures) return null;
   if (requestedTier !== 'auto' && requestedTier !== 'telemetry') return null;
   if (missingIn(facts) !== null || !isReady(facts)) return null;
-  return measure(telemetry, facts, method, modelledOf(chooseTier('auto', model), facts, method));
+  const modelled = modelledOf(chooseTier('auto', model), facts, method);
+  const { ceilingClass } = method;
+  const isCompared = modelled !== null || ceilingClass === null;
+  const ceiling = isCompared ? null : classEstimate(ceilingClass, facts, method);
+  return measure(telemetry, facts, method, { modelled, ceiling });
 }
 
-/** For an explicit telemetry tier: what is missing in the facts comes first, then why the figure was not used. */
+/** What is missing in the facts for an explicit telemetry tier comes first, then why a figure was not used. */
 function refusedTier(reason: NotAssessed, facts: CallFacts, measurement: Measurement | null): Refusal {
   if (facts.requestedTier === 'telemetry' && facts.telemetryFollows && !facts.telemetry) {
     return refused(missingIn(facts) ?? 'telemetry_pending');
   }
-  if (facts.requestedTier === 'telemetry' && facts.telemetry) {
-    if (measurement === null) return refused(missingIn(facts) ?? reason);
-    if (!measurement.ok)
-      return { ok: false, reason, explanation: `${explanations[reason]} ${sentence(measurement.why)}` };
+  if (facts.requestedTier === 'telemetry' && facts.telemetry && measurement === null) {
+    return refused(missingIn(facts) ?? reason);
   }
-  return refused(reason);
+  if (measurement === null || measurement.ok) return refused(reason);
+  return { ok: false, reason, explanation: `${explanations[reason]} ${sentence(measurement.why)}` };
 }
 
 const sentence = (why: string): string => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
@@ -169,10 +172,21 @@ function modelledOf(choice: TierChoice, facts: ReadyFacts, method: Methodology):
 }
 
 function estimateOf(choice: TierChoice & { tier: string }, facts: ReadyFacts, method: Methodology): Estimate | null {
-  const { cachedPromptTokens, completionTokens, promptTokens } = facts.usage;
-  const inputTokens = method.chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0;
-  const outputTokens = facts.model.kind === 'embedding' ? 0 : completionTokens;
-  if (choice.tier === 'proxy') return proxyEstimate(choice.modelClass, inputTokens, outputTokens);
+  if (choice.tier === 'proxy') return classEstimate(choice.modelClass, facts, method);
   const { upstreamLatencyS } = facts;
-  return parametricEstimate(facts.model, { inputTokens, outputTokens, upstreamLatencyS });
+  return parametricEstimate(facts.model, { ...tokensOf(facts, method), upstreamLatencyS });
+}
+
+function classEstimate(modelClass: ModelClass, facts: ReadyFacts, method: Methodology): Estimate {
+  const { inputTokens, outputTokens } = tokensOf(facts, method);
+  return proxyEstimate(modelClass, inputTokens, outputTokens);
+}
+
+/** What is read and written, as far as it is charged. */
+function tokensOf({ model, usage }: ReadyFacts, { chargesInput }: Methodology) {
+  const { cachedPromptTokens, completionTokens, promptTokens } = usage;
+  return {
+    inputTokens: chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0,
+    outputTokens: model.kind === 'embedding' ? 0 : completionTokens,
+  };
 }

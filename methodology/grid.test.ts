@@ -17,7 +17,8 @@ describe('the age of a carbon intensity', () => {
     ['10:00:00.000', 60, 'fresh'],
     ['10:33:03.000', 93.1, 'fresh'],
     ['11:00:00.000', 120, 'fresh'],
-    ['11:00:06.000', 120.1, 'none'],
+    ['11:00:02.999', 120, 'fresh'],
+    ['11:00:03.000', 120.1, 'none'],
     ['08:59:59.999', null, 'forecast'],
   ])('at %s is %s minutes and the match %s', (time, ageMinutes, temporalMatch) => {
     expect(at(time)).toMatchObject({ ageMinutes, temporalMatch });
@@ -26,7 +27,37 @@ describe('the age of a carbon intensity', () => {
   it('is live within 15 minutes after the interval too', () => {
     const reading = { ...hourly, observedAt: hourly.periodEnd };
     expect(at('10:15:00.000', reading)).toMatchObject({ ageMinutes: 15, temporalMatch: 'live_window' });
-    expect(at('10:15:00.001', reading)).toMatchObject({ ageMinutes: 15, temporalMatch: 'fresh' });
+    expect(at('10:15:02.999', reading)).toMatchObject({ ageMinutes: 15, temporalMatch: 'live_window' });
+    expect(at('10:15:03.000', reading)).toMatchObject({ ageMinutes: 15.1, temporalMatch: 'fresh' });
+  });
+
+  it('and the match agree as they are printed; before gw-1.2 the match knew more than the age', () => {
+    const facts = {
+      ...call,
+      grid: { ...hourly, observedAt: hourly.periodEnd },
+      requestedAt: '2026-11-21T10:15:02.400Z',
+    };
+    const printedBy = (id: MethodologyId) => {
+      const assessment = assess(facts, id);
+      const traced = lineageOf(facts, id);
+      if (!assessment.ok || !traced.ok) throw new Error('This call has no receipt.');
+      expect(recompute(traced.lineage)).toEqual(assessment);
+      return [assessment.impact.grid_intensity_age_minutes, assessment.impact.grid_temporal_match];
+    };
+    expect(printedBy('gw-1.2')).toEqual([15, 'live_window']);
+    expect(printedBy('gw-1.1')).toEqual([15, 'fresh']);
+  });
+
+  it('decides the match by itself, whatever the times', () => {
+    const ms = fc.integer({ min: 0, max: 4 * 3_600_000 });
+    fc.assert(
+      fc.property(ms, (afterwards) => {
+        const requestedAt = new Date(Date.parse(hourly.periodEnd) + afterwards).toISOString();
+        const found = gridProvenance({ ...hourly, observedAt: hourly.periodEnd }, requestedAt);
+        const age = found?.ageMinutes ?? Number.NaN;
+        expect(found?.temporalMatch).toBe(age <= 15 ? 'live_window' : age <= 120 ? 'fresh' : 'none');
+      }),
+    );
   });
 
   it('is unknown for a forecast, also for the current hour', () => {

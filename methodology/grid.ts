@@ -31,17 +31,24 @@ export interface GridTimes {
 /** What the source says of a value, apart from its times. */
 export type GridStatement = Pick<GridReading, 'signal' | 'temporalMatch'>;
 
-/**
- * Null if a time cannot be read. `liveIsMeasured`: a value that its source calls an estimate (stated `fresh`) is at best
- * `fresh`; methodologies before gw-1.2 let it pass for `live_window`.
- */
+/** How a methodology tells the match. */
+export interface MatchRules {
+  /** A value that its source calls an estimate (stated `fresh`) is at best `fresh`; before gw-1.2 it passed for live. */
+  readonly liveIsMeasured: boolean;
+  /** The match follows from the age as it is stated, so that both agree; before gw-1.2 from the age before rounding. */
+  readonly matchesStatedAge: boolean;
+}
+
+const currentRules: MatchRules = { liveIsMeasured: true, matchesStatedAge: true };
+
+/** Null if a time cannot be read. */
 export function gridProvenance(
   reading: GridReading,
   requestedAt: string,
-  liveIsMeasured = true,
+  rules: MatchRules = currentRules,
 ): GridProvenance | null {
   const times = gridTimes(reading, requestedAt);
-  return times === null ? null : provenanceAt(times, reading, liveIsMeasured);
+  return times === null ? null : provenanceAt(times, reading, rules);
 }
 
 /** Null if a time cannot be read. A yearly value counts as observed at the end of its year. */
@@ -56,13 +63,14 @@ export function gridTimes(reading: GridReading, requestedAt: string): GridTimes 
 }
 
 /** The times are within the range of Date. */
-export function provenanceAt(times: GridTimes, statement: GridStatement, liveIsMeasured: boolean): GridProvenance {
+export function provenanceAt(times: GridTimes, statement: GridStatement, rules: MatchRules): GridProvenance {
   const minutes = minutesOld(times);
+  const ageMinutes = minutes === null ? null : Math.round(minutes * 10) / 10;
   return {
     observedAt: new Date(times.observed).toISOString(),
     requestedAt: new Date(times.requested).toISOString(),
-    ageMinutes: minutes === null ? null : Math.round(minutes * 10) / 10,
-    temporalMatch: matchOf(statement, minutes, liveIsMeasured),
+    ageMinutes,
+    temporalMatch: matchOf(statement, rules.matchesStatedAge ? ageMinutes : minutes, rules.liveIsMeasured),
   };
 }
 

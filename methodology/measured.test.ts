@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts, type Impact } from './assess.ts';
+import type { MethodologyId } from './methodologies.ts';
 import { readGpuCounters } from './telemetry/gpu-counters.ts';
 import type { TelemetryReading, TelemetryResult } from './telemetry/reading.ts';
 import { exact } from './testdata/exact-decimal.ts';
@@ -68,7 +69,7 @@ describe('a measured total', () => {
     expect({ carbon_embodied_g, sci_g_per_request }).toEqual({ carbon_embodied_g: null, sci_g_per_request: null });
     expect(carbon_g).toBe(carbon_operation_g);
     expect(boundary_excludes).toContain('embodied_carbon');
-    expect(tier_reason).toContain('no model to compare it with');
+    expect(tier_reason).toContain('no model to compare it with but the largest class');
   });
 
   it('has water only where it is known whether the overhead is in it', () => {
@@ -158,6 +159,36 @@ describe('a figure that cannot be right', () => {
       expect(explicit.ok ? '' : explicit.explanation).toContain(why);
     },
   );
+
+  it('of an unknown model is one above a hundred times what the largest class takes, and nothing below', () => {
+    const frontier = { ...unknownModel, modelClass: 'frontier' } as const;
+    const narrow = { boundary: 'narrow', requestedTier: 'telemetry' } as const;
+    const cases = [
+      { shape: 'neuralwatt', more: {} },
+      { shape: 'gpu_counters', more: narrow },
+    ];
+    for (const { more, shape } of cases) {
+      const largest = impact({ ...call, ...more, model: frontier, requestedTier: 'proxy' });
+      const of = (wh: number, id?: MethodologyId) =>
+        assess(withReading(measured(shape, wh), { ...more, model: unknownModel }), id);
+      expect(of(largest.energy_wh * 99)).toMatchObject({ ok: true });
+      expect(of(1e-9)).toMatchObject({ ok: true });
+      const refused = of(largest.energy_wh * 101);
+      expect(refused.ok ? '' : refused.explanation).toContain('more than 100 times what a model of the largest class');
+      expect(of(1.5e304).ok).toBe(false);
+      // As it was published.
+      expect(of(largest.energy_wh * 101, 'gw-1.1')).toMatchObject({ ok: true });
+    }
+  });
+
+  it('in auto, where nothing can be modelled, leaves the unknown model as the reason and says what was refused', () => {
+    expect(assess(withReading(measured('energy_header', 1e9), { model: unknownModel }))).toEqual({
+      ok: false,
+      reason: 'model_parameters_unknown',
+      explanation:
+        'Neither the parameter counts nor the size class of this model are known. The figure was refused, it is more than 100 times what a model of the largest class takes.',
+    });
+  });
 
   it('leaves what is missing in the facts as the reason', () => {
     const explicit = { ...withReading(total), requestedTier: 'telemetry' } as const;

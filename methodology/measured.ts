@@ -2,7 +2,8 @@
  * Whether the measured energy of a call can be used, and what is modelled beside it.
  *
  * Invariant: a figure that cannot be right (no number, zero for tokens that were computed, a hundred times the modelled
- * energy or a hundredth of it) is not used, and the reason says so. It is never corrected.
+ * energy or a hundredth of it) is not used, and the reason says so. Of a model that is not known it can be at most a
+ * hundred times what the largest class takes. It is never corrected.
  */
 import { accountFor } from './boundary.ts';
 import { telemetryLimits } from './factors.ts';
@@ -24,12 +25,19 @@ export type Measurement =
 
 const unused = (why: string): Measurement => ({ ok: false, why });
 
-/** `modelled` is null where the model is not known at all; then nothing can be compared. */
+/** What a figure is compared with. */
+export interface Comparison {
+  /** Null where the model is not known at all. */
+  readonly modelled: Modelled | null;
+  /** Then the largest class, which bounds it from above alone; null in methodologies before gw-1.2. */
+  readonly ceiling: Estimate | null;
+}
+
 export function measure(
   telemetry: TelemetryReading | TelemetryRefusal,
   facts: CallFacts & { readonly usage: TokenUsage; readonly grid: GridReading },
   method: Methodology,
-  modelled: Modelled | null,
+  { ceiling, modelled }: Comparison,
 ): Measurement {
   if ('refused' in telemetry) return unused(`the figure was refused, ${refusals[telemetry.refused]}`);
   const fault = faultOf(telemetry);
@@ -51,6 +59,9 @@ export function measure(
   }
   if (expected !== null && energyWh * ratio < expected) {
     return unused(`the figure was refused, it is less than 1/${ratio} of the modelled energy`);
+  }
+  if (ceiling !== null && energyWh > comparable(ceiling, scope, facts, method) * ratio) {
+    return unused(`the figure was refused, it is more than ${ratio} times what a model of the largest class takes`);
   }
   return { ok: true, reading: telemetry, modelled };
 }

@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { embodied, idleShare, literatureUncertainty, prefill, serving, standIns, telemetryLimits } from './factors.ts';
+import type { ModelClass } from './facts.ts';
 import { functionTexts } from './formula.ts';
 import { programs } from './programs.ts';
 import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
@@ -28,12 +29,20 @@ export interface Methodology {
   readonly measures: boolean;
   /** Whether only a measured grid reading can be `live_window`; an estimate is then at best `fresh`. */
   readonly liveIsMeasured: boolean;
+  /** Whether the match follows from the age as the receipt states it, with one decimal, or from the age before rounding. */
+  readonly matchesStatedAge: boolean;
+  /** The class that measured energy is compared with where the model is not known at all; null: with nothing. */
+  readonly ceilingClass: ModelClass | null;
   /** The formula texts of the document. */
   readonly steps: Readonly<Record<string, Step>>;
 }
 
 /** A rule that a version does not have is absent, so that its document stays as it was published. */
-type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'> & { readonly liveIsMeasured?: true };
+type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'> & {
+  readonly liveIsMeasured?: true;
+  readonly matchesStatedAge?: true;
+  readonly ceilingClass?: ModelClass;
+};
 
 interface Content {
   readonly constants: object;
@@ -45,8 +54,8 @@ function methodology(id: MethodologyId, version: string, rules: Rules, content: 
   const { constants, functions, steps } = content;
   const document = JSON.stringify({ id, version, rules, constants, functions, steps });
   const hash = `sha256:${createHash('sha256').update(document, 'utf8').digest('hex')}`;
-  const liveIsMeasured = rules.liveIsMeasured ?? false;
-  return { id, version, hash, document, ...rules, liveIsMeasured, measures: 'telemetry' in constants, steps };
+  const absent = { liveIsMeasured: false, matchesStatedAge: false, ceilingClass: null };
+  return { id, version, hash, document, ...absent, ...rules, measures: 'telemetry' in constants, steps };
 }
 
 const shared = { uncertainty: literatureUncertainty, serving, embodied, standIns };
@@ -61,7 +70,12 @@ const executable: Content = {
  * made it. A new constant or formula is a new entry; the tests pin each hash.
  */
 const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
-  'gw-1.2': methodology('gw-1.2', '1.2.0', { idleShare, chargesInput: true, liveIsMeasured: true }, executable),
+  'gw-1.2': methodology(
+    'gw-1.2',
+    '1.2.0',
+    { idleShare, chargesInput: true, liveIsMeasured: true, matchesStatedAge: true, ceilingClass: 'frontier' },
+    executable,
+  ),
   'gw-1.1': methodology('gw-1.1', '1.1.0', { idleShare, chargesInput: true }, executable),
   'gw-1.0': methodology(
     'gw-1.0',

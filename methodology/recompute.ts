@@ -209,7 +209,7 @@ function knownParts({ measured }: Calculation, output: (id: string) => number | 
   };
 }
 
-function provenanceFrom({ grid }: Lineage, factOf: FactOf, { liveIsMeasured }: Methodology): GridProvenance {
+function provenanceFrom({ grid }: Lineage, factOf: FactOf, method: Methodology): GridProvenance {
   const at = (name: string): number => factOf(name, null) ?? Number.NaN;
   const times: GridTimes = {
     requested: at('requested_at'),
@@ -218,5 +218,5 @@ function provenanceFrom({ grid }: Lineage, factOf: FactOf, { liveIsMeasured }: M
     end: at('period_end'),
     isForecast: at('is_forecast') === 1,
   };
-  return provenanceAt(times, { signal: grid.signal, temporalMatch: grid.stated_match }, liveIsMeasured);
+  return provenanceAt(times, { signal: grid.signal, temporalMatch: grid.stated_match }, method);
 }

@@ -5,6 +5,7 @@
  */
 import { serving } from './factors.ts';
 import type { Boundary, ModelClass, ModelFacts, RequestedTier, SiteFacts } from './facts.ts';
+import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
 
@@ -89,17 +90,24 @@ function otherHardware({ accelerators }: SiteFacts): string | null {
   return `${accelerators.count} × ${accelerators.model}`;
 }
 
+interface MeasuredFacts {
+  readonly boundary: Boundary;
+  readonly site: SiteFacts;
+  readonly methodology: Pick<Methodology, 'ceilingClass'>;
+}
+
 /** `modelled`: the tier that the figure was compared with, and that gives the parts that were not measured. */
 export function measuredReason(
   requested: RequestedTier,
-  { boundary, site }: { readonly boundary: Boundary; readonly site: SiteFacts },
+  { boundary, methodology, site }: MeasuredFacts,
   reading: TelemetryReading,
   modelled: ModelledTier | null,
 ): string {
   const other = boundary === 'narrow' || modelled === null ? null : otherHardware(site);
   const unlike = other === null ? '' : `; what is modelled assumes H100 servers, while the deployment states ${other}`;
   const why = requested === 'auto' ? 'auto' : 'as requested';
-  const compared = modelled === null ? 'no model to compare it with' : `plausible against the ${modelled} tier`;
+  const most = methodology.ceilingClass === null ? '' : ' but the largest class';
+  const compared = modelled === null ? `no model to compare it with${most}` : `plausible against the ${modelled} tier`;
   if (reading.scope === 'accelerator') {
     const interval = reading.intervalS === null ? '' : ` over ${Number(reading.intervalS.toFixed(3))} s`;
     const rest = boundary === 'narrow' ? '' : '; host and idle are modelled';
