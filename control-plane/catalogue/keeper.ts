@@ -10,6 +10,7 @@ import { type Snapshot, snapshotSchema } from '@gw/contract/internal/snapshot';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
+import { openHandover } from './handover.ts';
 import { publishScript } from './publish.lua.ts';
 import { type AnnualReading, type Catalogue, readCatalogue, snapshotOf } from './read.ts';
 
@@ -21,10 +22,15 @@ export interface HeldCatalogue {
 export interface CatalogueView {
   /** Null until Postgres was read for the first time. */
   readonly current: () => HeldCatalogue | null;
+  /** Earlier ones that services may still have, and Envoy therefore too; newer ones first. */
+  readonly retiring: () => readonly Catalogue[];
 }
 
 export interface CatalogueKeeper extends CatalogueView {
-  /** Reads Postgres if its version moved, then publishes if Redis lacks that version. Throws if either is away. */
+  /**
+   * Reads Postgres if its version moved, then publishes if Redis lacks that version and Envoy had the time to take up what
+   * it names. Throws if either store is away.
+   */
   refresh(): Promise<void>;
 }
 
@@ -39,12 +45,14 @@ export interface KeeperOptions {
 export function createCatalogueKeeper({ db, redis, annualReading, now, log }: KeeperOptions): CatalogueKeeper {
   let held: HeldCatalogue | null = null;
   let comparedContent = false;
+  const handover = openHandover(now);
 
   const load = async (): Promise<HeldCatalogue> => {
     const version = (await db.catalogueVersion.findFirstOrThrow()).version;
     if (held !== null && held.catalogue.version === version) return held;
     const catalogue = await readCatalogue(db);
     held = { catalogue, snapshot: snapshotOf(catalogue, annualReading, now()) };
+    handover.took(catalogue);
     return held;
   };
 
@@ -62,6 +70,7 @@ export function createCatalogueKeeper({ db, redis, annualReading, now, log }: Ke
 
   return {
     current: () => held,
+    retiring: handover.retiring,
     refresh: async () => {
       let { snapshot } = await load();
       const known = Number((await redis.get(snapshotVersionKey)) ?? 0);
@@ -71,7 +80,12 @@ export function createCatalogueKeeper({ db, redis, annualReading, now, log }: Ke
         snapshot = (await load()).snapshot;
       } else if (known === snapshot.version && !comparedContent) {
         if (await raiseIfContentDiffers(snapshot)) snapshot = (await load()).snapshot;
-      } else if (known === snapshot.version) return;
+      } else if (known === snapshot.version) {
+        // Perhaps by another instance.
+        handover.published(known);
+        return;
+      }
+      if (!handover.mayPublish(snapshot, await readPublished(redis))) return;
       const published = await redis.eval(
         publishScript,
         2,
@@ -81,9 +95,21 @@ export function createCatalogueKeeper({ db, redis, annualReading, now, log }: Ke
         JSON.stringify(snapshot),
         snapshotChannel,
       );
+      handover.published(snapshot.version);
       if (published === 1) log.info({ version: snapshot.version }, 'published the catalogue');
     },
   };
+}
+
+/** Null also if it can not be read: then nobody can have taken it up. */
+async function readPublished(redis: Redis): Promise<Snapshot | null> {
+  const text = await redis.get(snapshotKey);
+  if (text === null) return null;
+  try {
+    return snapshotSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }
 
 /** Unreadable counts as different. */

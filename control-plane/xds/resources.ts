@@ -2,7 +2,7 @@
  * Envoy's dynamic configuration, made from the catalogue.
  *
  * Invariant: a version is a hash of its content, so every instance gives the same answer, and secrets appear in the
- * answer for secrets alone.
+ * answer for secrets alone. Catalogues come newest first; of a deployment that several have, the newest one holds.
  */
 import { createHash } from 'node:crypto';
 import { allOrders } from '@gw/contract/internal/failover-order';
@@ -21,20 +21,21 @@ export interface Answer {
   readonly resources: readonly object[];
 }
 
-export const clusterAnswer = (writer: ResourceWriter, catalogue: Catalogue): Answer =>
-  answer(writer.clusterResources(endpoints(catalogue), allOrders(catalogue)));
+export const clusterAnswer = (writer: ResourceWriter, catalogues: readonly Catalogue[]): Answer =>
+  answer(writer.clusterResources(endpoints(catalogues), ordersOf(catalogues)));
 
-export const listenerAnswer = (writer: ResourceWriter, catalogue: Catalogue): Answer =>
-  answer(writer.listenerResources(endpoints(catalogue)));
+export const listenerAnswer = (writer: ResourceWriter, catalogues: readonly Catalogue[]): Answer =>
+  answer(writer.listenerResources(endpoints(catalogues)));
 
 /** Only the secrets that were asked for, and only those that a provider names. */
 export function secretAnswer(
   writer: ResourceWriter,
-  catalogue: Catalogue,
+  catalogues: readonly Catalogue[],
   credentials: ReadonlyMap<string, string>,
   names: readonly string[],
 ): Answer {
-  const refs = new Set(catalogue.providers.flatMap((provider) => provider.credentialRef ?? []));
+  const providers = catalogues.flatMap((catalogue) => catalogue.providers);
+  const refs = new Set(providers.flatMap((provider) => provider.credentialRef ?? []));
   const secrets = [...new Set(names)].sort().flatMap((name) => {
     const value = refs.has(name) ? credentials.get(name) : undefined;
     return value === undefined ? [] : { name, value };
@@ -49,7 +50,18 @@ export function missingCredentials(catalogue: Catalogue, credentials: ReadonlyMa
   );
 }
 
-function endpoints(catalogue: Catalogue): DeploymentEndpoint[] {
+function ordersOf(catalogues: readonly Catalogue[]): string[][] {
+  const orders = catalogues.flatMap(allOrders).map((order) => [order.join('>'), order] as const);
+  return [...new Map(orders).values()];
+}
+
+function endpoints(catalogues: readonly Catalogue[]): DeploymentEndpoint[] {
+  const byId = new Map<string, DeploymentEndpoint>();
+  for (const endpoint of catalogues.flatMap(endpointsOf)) if (!byId.has(endpoint.id)) byId.set(endpoint.id, endpoint);
+  return [...byId.values()];
+}
+
+function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
   const providers = new Map(catalogue.providers.map((provider) => [provider.id, provider]));
   return catalogue.deployments.flatMap((deployment) => {
     const provider = providers.get(deployment.provider);

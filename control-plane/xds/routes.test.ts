@@ -61,7 +61,12 @@ const catalogue: Catalogue = {
 };
 
 /** The stores are never asked: xDS is answered from memory. */
-function appWith(held: Catalogue | null, logged: string[] = [], tls: InternalTls | null = null) {
+function appWith(
+  held: Catalogue | null,
+  logged: string[] = [],
+  tls: InternalTls | null = null,
+  retiring: readonly Catalogue[] = [],
+) {
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const snapshot = { version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] };
   const addresses = { baseUrl: 'http://gw', statusUrl: '', auditEmail: '', securityEmail: '' };
@@ -74,7 +79,7 @@ function appWith(held: Catalogue | null, logged: string[] = [], tls: InternalTls
       now: () => new Date(0),
       keys: {} as Keys,
       versionCounts: { made: () => {}, register: () => {} },
-      catalogue: { current: () => (held === null ? null : { catalogue: held, snapshot }) },
+      catalogue: { current: () => (held === null ? null : { catalogue: held, snapshot }), retiring: () => retiring },
     },
     {
       internalToken: token,
@@ -108,6 +113,22 @@ test('Envoy gets a leaf per deployment and a cluster for every fail-over order, 
   expect([again.statusCode, again.body]).toEqual([304, '']);
   const changed = appWith({ ...catalogue, deployments: catalogue.deployments.slice(0, 1) });
   expect((await ask(changed, 'clusters', { version_info: reply.version_info })).statusCode).toBe(200);
+});
+
+test('what services may still name stays, as the newest catalogue has it, with its credential', async () => {
+  const [plain, paid] = catalogue.providers;
+  const moved = { ...catalogue, deployments: catalogue.deployments.slice(0, 1), providers: plain ? [plain] : [] };
+  const older = { ...catalogue, providers: plain && paid ? [{ ...plain, baseUrl: 'http://old:1/v1' }, paid] : [] };
+  const app = appWith(moved, [], null, [older]);
+  const reply = (await ask(app, 'clusters', {})).json();
+  const names = reply.resources.map((resource: { name: string }) => resource.name);
+  expect(names).toEqual([...new Set(names)]);
+  for (const name of ['provider:da', 'provider:db', 'order:da', 'order:db', 'order:da>db'])
+    expect(names).toContain(name);
+  expect(JSON.stringify(reply)).not.toContain('"old"');
+  const listeners = (await ask(app, 'listeners', {})).json().resources;
+  expect(listeners.map(({ name }: { name: string }) => name)).toEqual(['deployment:da', 'deployment:db']);
+  expect((await ask(app, 'secrets', { resource_names: ['PAID'] })).json().resources).toHaveLength(1);
 });
 
 test('every instance answers with the same version', async () => {

@@ -30,7 +30,8 @@ export interface XdsOptions {
 }
 
 export function xdsRoutes(app: FastifyInstance, context: Context, { writer, credentials }: XdsOptions): void {
-  const serve = (path: string, typeUrl: string, make: (catalogue: Catalogue, names: string[]) => Answer): void => {
+  type Catalogues = readonly [newest: Catalogue, ...retiring: Catalogue[]];
+  const serve = (path: string, typeUrl: string, make: (catalogues: Catalogues, names: string[]) => Answer): void => {
     // A doubled colon is a literal one.
     const options = { bodyLimit, schema: { body: discoveryRequest } };
     app.withTypeProvider<ZodTypeProvider>().post(`/v3/discovery::${path}`, options, (request, reply) => {
@@ -39,22 +40,22 @@ export function xdsRoutes(app: FastifyInstance, context: Context, { writer, cred
       const { version_info, resource_names, error_detail } = request.body;
       if (error_detail !== undefined)
         request.log.error({ path, reason: error_detail.message }, 'Envoy refused its configuration');
-      const { version, resources } = make(held.catalogue, resource_names);
+      const { version, resources } = make([held.catalogue, ...context.catalogue.retiring()], resource_names);
       if (version === version_info) return reply.code(304).send();
       return reply.send({ version_info: version, type_url: typeUrl, resources });
     });
   };
-  serve('clusters', type('cluster.v3.Cluster'), (catalogue) => clusterAnswer(writer, catalogue));
-  serve('listeners', type('listener.v3.Listener'), (catalogue) => listenerAnswer(writer, catalogue));
+  serve('clusters', type('cluster.v3.Cluster'), (catalogues) => clusterAnswer(writer, catalogues));
+  serve('listeners', type('listener.v3.Listener'), (catalogues) => listenerAnswer(writer, catalogues));
   const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
   let warnedOf = '';
-  serve('secrets', secretType, (catalogue, names) => {
-    const missing = missingCredentials(catalogue, credentials).join(', ');
+  serve('secrets', secretType, (catalogues, names) => {
+    const missing = missingCredentials(catalogues[0], credentials).join(', ');
     // Envoy asks every second; the operator needs to read it once.
     if (missing !== warnedOf && missing !== '') {
       context.log.error({ missing }, 'providers lack their credential: set GW_CREDENTIAL_<name> and start again');
     }
     warnedOf = missing;
-    return secretAnswer(writer, catalogue, credentials, names);
+    return secretAnswer(writer, catalogues, credentials, names);
   });
 }

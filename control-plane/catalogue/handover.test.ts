@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { openHandover } from './handover.ts';
+import type { Catalogue } from './read.ts';
+
+type Status = Catalogue['regions'][number]['status'];
+
+/** Deployments of one model, each in a region of its own. */
+function catalogueOf(version: number, ids: readonly string[], status: Status = 'active'): Catalogue {
+  const common = { provider: 'p', models: { m: 'm' }, pue: 1, wueOnsiteLPerKwh: null, telemetry: null };
+  const place = { country: 'x', gridZone: 'x' };
+  return {
+    version,
+    models: [],
+    providers: [],
+    liveGrid: [],
+    operationalGrid: [],
+    regions: ids.map((id, preference) => ({
+      ...place,
+      code: id,
+      name: id,
+      preference,
+      status: preference === 0 ? status : 'active',
+    })),
+    deployments: ids.map((id) => ({ ...common, id, region: id })),
+  };
+}
+
+function handoverAt() {
+  let ms = 0;
+  const pass = (by: number) => {
+    ms += by;
+  };
+  return { handover: openHandover(() => new Date(ms)), pass };
+}
+
+const one = catalogueOf(1, ['a']);
+const two = catalogueOf(2, ['a', 'b']);
+
+test('a snapshot with a new deployment waits until Envoy had the time to take it up', () => {
+  const { handover, pass } = handoverAt();
+  handover.took(one);
+  expect(handover.mayPublish(one, null)).toBe(true);
+  pass(60_000);
+  handover.took(two);
+  expect(handover.mayPublish(two, one)).toBe(false);
+  pass(2499);
+  expect(handover.mayPublish(two, one)).toBe(false);
+  pass(1);
+  expect(handover.mayPublish(two, one)).toBe(true);
+});
+
+test('a new fail-over order waits too; what services name already, or name no more, does not', () => {
+  const { handover } = handoverAt();
+  const degraded = catalogueOf(4, ['a', 'b', 'c'], 'degraded');
+  const three = catalogueOf(3, ['a', 'b', 'c']);
+  handover.took(three);
+  handover.took(degraded);
+  expect(handover.mayPublish(degraded, three)).toBe(false);
+  expect(handover.mayPublish(three, degraded)).toBe(true);
+  expect(handover.mayPublish(one, two)).toBe(true);
+});
+
+test('further changes do not make it wait anew', () => {
+  const { handover, pass } = handoverAt();
+  handover.took(one);
+  handover.took(two);
+  pass(2000);
+  handover.took({ ...two, version: 3 });
+  pass(500);
+  expect(handover.mayPublish(two, one)).toBe(true);
+});
+
+test('what is left out stays until half a minute after services were told, whatever was read in between', () => {
+  const { handover, pass } = handoverAt();
+  handover.took(two);
+  handover.took({ ...one, version: 3 });
+  handover.took(catalogueOf(4, []));
+  const versions = () => handover.retiring().map(({ version }) => version);
+  expect(versions()).toEqual([3, 2]);
+  pass(600_000);
+  expect(versions()).toEqual([3, 2]);
+  handover.published(3);
+  pass(29_999);
+  expect(versions()).toEqual([3, 2]);
+  pass(1);
+  expect(versions()).toEqual([3]);
+  handover.published(4);
+  handover.published(4);
+  pass(30_000);
+  expect(versions()).toEqual([]);
+});
+
+test('nothing is kept that the newest catalogue has anyway', () => {
+  const { handover } = handoverAt();
+  handover.took(one);
+  handover.took(two);
+  expect(handover.retiring()).toEqual([]);
+});

@@ -1,0 +1,73 @@
+/** Operators change the catalogue while customers call: none of the calls is lost. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
+
+const model = 'busy/m-1';
+const regions = ['busy-a', 'busy-b'];
+
+async function operator(method: string, path: string, body?: object): Promise<number> {
+  const authorization = `Bearer ${stack.operatorToken}`;
+  const response = await fetch(`${stack.controlUrl}/operator/v1/${path}`, {
+    method,
+    ...(body === undefined
+      ? { headers: { authorization } }
+      : { headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  return response.status;
+}
+const done = async (...call: Parameters<typeof operator>) => expect(await operator(...call), call[1]).toBe(200);
+
+const deployment = (region: string, at: number) => {
+  const models = { [model]: 'sim-small' };
+  return { id: region, provider: 'simulator', region, models, pue: 1.1 + at / 10 };
+};
+async function clear(): Promise<void> {
+  for (const path of [...regions.map((code) => `deployments/${code}`), `models/${model}`])
+    await operator('DELETE', path);
+  for (const code of regions) await operator('DELETE', `regions/${code}`);
+}
+
+beforeAll(async () => {
+  await clear();
+  const size = { active_parameters_b: 8, total_parameters_b: 8 };
+  await done('POST', 'models', { id: model, owned_by: 'busy', kind: 'chat', ...size });
+  for (const [preference, code] of regions.entries())
+    await done('POST', 'regions', { code, name: code, country: 'FR', grid_zone: 'FRA', preference: 90 + preference });
+  await done('POST', 'deployments', deployment('busy-b', 1));
+  await eventually('the first call', () => ask().catch(() => null));
+});
+afterAll(clear);
+
+const ask = async (): Promise<string> =>
+  String(
+    receiptOf(await openAi(stack.keys.enterprise).chat.completions.create({ model, messages, max_tokens: 2 })).region,
+  );
+
+test('a region comes, is degraded, comes back and goes: every call of the model is answered, where it should be', async () => {
+  const lost: string[] = [];
+  let last = '';
+  let running = true;
+  const customer = async () => {
+    while (running)
+      await ask().then(
+        (region) => {
+          last = region;
+        },
+        (fault) => lost.push(String(fault)),
+      );
+  };
+  const customers = [1, 2, 3, 4].map(customer);
+  const served = (region: string) => eventually(`calls in ${region}`, async () => (last === region ? true : null));
+  await served('busy-b');
+  await done('POST', 'deployments', deployment('busy-a', 0));
+  await served('busy-a');
+  await done('PATCH', 'regions/busy-a', { status: 'degraded' });
+  await served('busy-b');
+  await done('PATCH', 'regions/busy-a', { status: 'active' });
+  await served('busy-a');
+  await done('DELETE', 'deployments/busy-a');
+  await served('busy-b');
+  running = false;
+  await Promise.all(customers);
+  expect(lost).toEqual([]);
+});
