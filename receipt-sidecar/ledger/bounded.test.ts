@@ -1,7 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
 import { succeedsWithin } from './bounded.ts';
+
+afterEach(() => vi.useRealTimers());
+
+/** Timers alone: turns of the event loop stay real. */
+const useFakeTime = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+async function advance(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  await turn();
+}
 
 /** As if another process had the processor. */
 function block(ms: number): void {
@@ -15,7 +25,7 @@ test('an answer that has arrived counts, however late this process is to look', 
     echo.stdin.write('x');
     await once(echo.stdout, 'data');
     echo.stdin.write('x');
-    const answer = succeedsWithin(once(echo.stdout, 'data'), 20);
+    const answer = succeedsWithin(once(echo.stdout, 'data'), { leftMs: 20 });
     block(200);
     expect(await answer).toBe(true);
   } finally {
@@ -23,17 +33,47 @@ test('an answer that has arrived counts, however late this process is to look', 
   }
 });
 
-test('a question that could not be sent in time gets its time once more, and no more than that', async () => {
+test('time in which this process could not run counts little, and an end comes all the same', async () => {
   // Sent after the block, and answered 20 ms later.
-  const late = succeedsWithin(new Promise((resolve) => setImmediate(() => setTimeout(resolve, 20))), 40);
+  const late = succeedsWithin(new Promise((resolve) => setImmediate(() => setTimeout(resolve, 20))), { leftMs: 40 });
   block(100);
   expect(await late).toBe(true);
-  const never = succeedsWithin(new Promise(() => undefined), 40);
+  const never = succeedsWithin(new Promise(() => undefined), { leftMs: 40 });
   block(100);
   expect(await never).toBe(false);
 });
 
 test('no answer, and a failed one, are both false, and neither is thrown', async () => {
-  expect(await succeedsWithin(new Promise(() => undefined), 5)).toBe(false);
-  expect(await succeedsWithin(Promise.reject(new Error('away')), 1000)).toBe(false);
+  expect(await succeedsWithin(new Promise(() => undefined), { leftMs: 5 })).toBe(false);
+  expect(await succeedsWithin(Promise.reject(new Error('away')), { leftMs: 1000 })).toBe(false);
+});
+
+test('two waits share one patience, and the first can be bounded further', async () => {
+  useFakeTime();
+  const patience = { leftMs: 50 };
+  const first = succeedsWithin(new Promise(() => undefined), patience, 30);
+  await advance(30);
+  expect(await first).toBe(false);
+  expect(patience.leftMs).toBe(20);
+  let second: boolean | null = null;
+  void succeedsWithin(new Promise(() => undefined), patience).then((succeeded) => {
+    second = succeeded;
+  });
+  await advance(19);
+  expect(second).toBeNull();
+  await advance(1);
+  expect(second).toBe(false);
+  expect(patience.leftMs).toBe(0);
+});
+
+test('what succeeds or fails before its end takes no more than it took', async () => {
+  useFakeTime();
+  const patience = { leftMs: 50 };
+  const failed = succeedsWithin(
+    new Promise((_, reject) => setTimeout(() => reject(new Error('refused')), 12)),
+    patience,
+  );
+  await advance(12);
+  expect(await failed).toBe(false);
+  expect(patience.leftMs).toBe(38);
 });

@@ -1,25 +1,45 @@
 /** Waiting with an end. */
 
+/** What is left of the time that a reply waits, all that it waits for together. */
+export interface Patience {
+  leftMs: number;
+}
+
+const sliceMs = 5;
+
 /**
- * Whether `work` succeeds within `ms`; false if it fails or takes longer. Never rejects, and does not stop the work.
+ * Whether `work` succeeds while the patience lasts, and within `mostMs`; false if it fails or takes longer. What was waited
+ * is taken from the patience. Never rejects, and does not stop the work.
  *
  * A process that got no processor for a while finds its timers over although the answer lies in its socket already, or
- * although it had no time to send the question. So the end comes one turn of the event loop after the timer, when what has
- * arrived was read; and a timer that comes much too late is set again, once.
+ * although it had no time to send the question; and its reply could not have left meanwhile anyway. So the time is taken
+ * in slices, of which none counts more than twice its length, and the end comes one turn of the event loop after the last,
+ * when what has arrived was read.
  */
-export function succeedsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+export function succeedsWithin(
+  work: Promise<unknown>,
+  patience: Patience,
+  mostMs = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
   return new Promise((resolve) => {
-    let started = performance.now();
-    let again = true;
-    const over = (): void => {
-      if (!again || performance.now() - started < 1.5 * ms) return resolve(false);
-      again = false;
-      started = performance.now();
-      timer = setTimeout(setImmediate, ms, over);
+    let leftMs = Math.min(mostMs, patience.leftMs);
+    let since = performance.now();
+    const spend = (): void => {
+      const now = performance.now();
+      const spentMs = Math.min(now - since, 2 * sliceMs);
+      since = now;
+      leftMs -= spentMs;
+      patience.leftMs -= spentMs;
     };
-    let timer = setTimeout(setImmediate, ms, over);
+    const over = (): void => {
+      spend();
+      if (leftMs <= 0) setImmediate(end, false);
+      else timer = setTimeout(over, Math.min(sliceMs, leftMs));
+    };
+    let timer = setTimeout(over, Math.min(sliceMs, leftMs));
     const end = (succeeded: boolean): void => {
       clearTimeout(timer);
+      if (!succeeded) spend();
       resolve(succeeded);
     };
     work.then(

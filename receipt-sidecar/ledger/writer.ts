@@ -2,14 +2,13 @@
  * Writes receipts behind the reply: into the ledger's Redis stream, or onto disk while Redis is away.
  *
  * Invariants: a receipt whose id a client has seen is never lost by one fault: it is in Redis before the reply goes out,
- * or in the spool. A reply waits for each of the two no longer than its bound. What neither took in time is given up, the
- * client is told so in a degraded receipt, and that one, kept in memory until a store takes it, is what the ledger holds
- * in the end.
+ * or in the spool. A reply waits for both together no longer than one bound. What neither took in time is given up, the client
+ * is told so in a degraded receipt, and that one, kept in memory until a store takes it, is what the ledger holds in the end.
  */
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import { succeedsWithin } from './bounded.ts';
+import { type Patience, succeedsWithin } from './bounded.ts';
 import { openKept } from './kept.ts';
 import type { Spool } from './spool.ts';
 
@@ -18,7 +17,7 @@ export interface LedgerWriter {
   begin(receiptId: string, entry: string): void;
   /** The call reached no provider: its pending receipt is taken back. */
   discard(receiptId: string): void;
-  /** The receipt is made. Resolves to whether it is safe, at the latest after both bounds. Never rejects. */
+  /** The receipt is made. Resolves to whether it is safe, at the latest when its patience is at an end. Never rejects. */
   finish(receiptId: string, entry: string): Promise<boolean>;
   /** `finish` gave up, and this is what the ledger is to hold instead, as soon as a store takes it. */
   keep(receiptId: string, entry: string): void;
@@ -34,8 +33,9 @@ export interface LedgerWriterOptions {
   readonly log: Logger;
 }
 
-const redisBoundMs = 50;
-const spoolBoundMs = 50;
+/** A reply waits this long for Redis and the spool together; the spool has what Redis leaves of it. */
+const patienceMs = 50;
+const redisBoundMs = 30;
 const renewEveryMs = pendingLeaseMs / 3;
 const tendEveryMs = 1000;
 /** While Redis is away it is asked this often whether it is back. */
@@ -75,15 +75,15 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       redis.zrem(pendingReceiptsKey, receiptId),
     ]);
 
-  const takenByRedis = async (receiptId: string, entry: string): Promise<boolean> => {
+  const takenByRedis = async (receiptId: string, entry: string, patience: Patience): Promise<boolean> => {
     if (away) return false;
-    if (await succeedsWithin(toRedis(receiptId, entry), redisBoundMs)) return true;
+    if (await succeedsWithin(toRedis(receiptId, entry), patience, redisBoundMs)) return true;
     if (!away) log.warn('Redis does not take receipts in time; they go to the spool');
     away = true;
     return false;
   };
 
-  const takenBySpool = async (entry: string): Promise<boolean> => {
+  const takenBySpool = async (entry: string, patience: Patience): Promise<boolean> => {
     if (hanging) return false;
     const append = spool.append(entry);
     append.then(
@@ -97,7 +97,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
         refused = true;
       },
     );
-    if (await succeedsWithin(append, spoolBoundMs)) return true;
+    if (await succeedsWithin(append, patience)) return true;
     const settled = append
       .catch(() => undefined)
       .finally(() => {
@@ -105,6 +105,11 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       });
     hanging ??= settled;
     return false;
+  };
+
+  const taken = async (receiptId: string, entry: string): Promise<boolean> => {
+    const patience = { leftMs: patienceMs };
+    return (await takenByRedis(receiptId, entry, patience)) || (await takenBySpool(entry, patience));
   };
 
   const replay = async (): Promise<void> => {
@@ -125,9 +130,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   };
 
   const bringHome = async (): Promise<void> => {
-    const take = async (receiptId: string, entry: string) =>
-      (await takenByRedis(receiptId, entry)) || (await takenBySpool(entry));
-    const count = await kept.hand(take);
+    const count = await kept.hand(taken);
     if (count > 0) log.info({ count }, 'receipts that waited in memory are stored');
     // Afterwards, since a hung disk holds it up.
     await replay();
@@ -142,7 +145,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   };
   const probe = async (): Promise<void> => {
     if (!away || redis.status !== 'ready') return;
-    if (!(await succeedsWithin(redis.ping(), redisBoundMs))) return;
+    if (!(await succeedsWithin(redis.ping(), { leftMs: patienceMs }))) return;
     log.info('receipts go to Redis again');
     away = false;
     await tend();
@@ -163,9 +166,9 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       redis.unlink(receiptKey(receiptId)).catch(() => undefined);
       redis.zrem(pendingReceiptsKey, receiptId).catch(() => undefined);
     },
-    async finish(receiptId, entry) {
+    finish(receiptId, entry) {
       underWay.delete(receiptId);
-      return (await takenByRedis(receiptId, entry)) || (await takenBySpool(entry));
+      return taken(receiptId, entry);
     },
     keep(receiptId, entry) {
       if (kept.size === 0) log.warn('neither Redis nor the spool takes receipts in time; they wait in memory');
