@@ -1,0 +1,54 @@
+/** Revocations and restorings one after the other, under full load, on two ext-authz: none is ever late. */
+import { openOperatorApi } from '@gw/cli/commands/admin/api';
+import { issuedKeySchema } from '@gw/contract/keys';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { complete, listModels, underLoad } from '../access/changes-under-load.ts';
+import { addExtAuthz, type SecondInstance } from '../access/two-instances.ts';
+import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+
+const rounds = 15;
+let gateway: OwnGateway;
+let second: SecondInstance;
+let redis: Redis;
+beforeAll(async () => {
+  gateway = await startOwnGateway();
+  second = await addExtAuthz(gateway);
+  redis = new Redis(gateway.stack.redisUrl);
+});
+afterAll(async () => {
+  redis?.disconnect();
+  await second?.stop();
+  await gateway?.stop();
+});
+
+describe.each([
+  ['with messages', '+publish'],
+  ['without messages', '-publish'],
+])('%s', (_name, rule) => {
+  beforeAll(() => redis.call('ACL', 'SETUSER', 'default', rule));
+  afterAll(() => redis.call('ACL', 'SETUSER', 'default', '+publish'));
+
+  test.each([
+    ['completions', complete],
+    ['lists of models', listModels],
+  ])(`of ${rounds} revocations and restorings none is late for %s`, async (_call, call) => {
+    const api = openOperatorApi({ url: gateway.stack.controlUrl, token: gateway.stack.operatorToken });
+    const keys = '/operator/v1/accounts/acct_demo_enterprise/keys';
+    const { id, key } = issuedKeySchema.parse(await api.send('POST', keys, { name: 'loaded' }));
+    const late: string[] = [];
+    let calls = 0;
+    for (let round = 0; round < rounds; round += 1)
+      for (const [verb, expected] of [
+        ['revoke', '401 revoked_api_key'],
+        ['restore', '200'],
+      ] as const) {
+        const change = () => api.send('POST', `${keys}/${id}/${verb}`);
+        const seen = await underLoad(gateway.stack, { call, key, change, forMs: 1000 });
+        calls += seen.calls;
+        late.push(...[...seen.late].filter((outcome) => outcome !== expected).map((each) => `${verb}: ${each}`));
+      }
+    console.log({ calls });
+    expect(late).toEqual([]);
+  });
+});
