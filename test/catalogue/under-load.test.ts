@@ -1,6 +1,6 @@
 /** Operators change the catalogue while customers call: none of the calls is lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
+import { additionsOf, collect, eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
 const model = 'busy/m-1';
 const regions = ['busy-a', 'busy-b'];
@@ -43,6 +43,16 @@ const ask = async (): Promise<string> =>
     receiptOf(await openAi(stack.keys.enterprise).chat.completions.create({ model, messages, max_tokens: 2 })).region,
   );
 
+/** A reply of some six seconds, in the region that is about to go; resolves with where its receipt places it. */
+async function slowStream(): Promise<string> {
+  const request = { model, messages, max_tokens: 12, stream: true as const, gw: { region: 'busy-a' } };
+  const headers = { 'x-sim-tokens-per-second': '2' };
+  const chunks = await collect(await openAi(stack.keys.enterprise).chat.completions.create(request, { headers }));
+  const receipts = chunks.flatMap((chunk) => additionsOf(chunk).gw ?? []);
+  expect(receipts).toMatchObject([{ status: 'complete', completion_tokens: 12 }]);
+  return String(receipts[0]?.region);
+}
+
 test('a region comes, is degraded, comes back and goes: every call of the model is answered, where it should be', async () => {
   const lost: string[] = [];
   let last = '';
@@ -65,8 +75,10 @@ test('a region comes, is degraded, comes back and goes: every call of the model 
   await served('busy-b');
   await done('PATCH', 'regions/busy-a', { status: 'active' });
   await served('busy-a');
+  const slow = slowStream();
   await done('DELETE', 'deployments/busy-a');
   await served('busy-b');
+  expect(await slow).toBe('busy-a');
   running = false;
   await Promise.all(customers);
   expect(lost).toEqual([]);
