@@ -21,7 +21,6 @@ export interface DegradedDefinition {
 }
 
 const WAIT = 'Nothing: a new version follows by itself.';
-const CALL_AGAIN_NOT = 'Nothing: the call can not be measured afterwards.';
 
 export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefinition>> = {
   usage_missing: {
@@ -70,7 +69,8 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   sidecar_unavailable: {
     explanation: 'The part that makes receipts did not finish. The completion is not affected.',
     when: 'The sidecar died or stood still while the provider worked; the gateway finished the reply without it.',
-    action: CALL_AGAIN_NOT,
+    action: 'Nothing: if the sidecar brings what it knew of the call after all, a new version with its numbers follows.',
+    // The facts of the call are not known now, and may never be.
     recalculable: false,
   },
   receipt_not_stored: {
@@ -82,7 +82,7 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   client_aborted_unmeasured: {
     explanation: 'The client went away before the provider had reported how much was generated.',
     when: 'The client closed the connection of a JSON call, so nothing is known of what the provider did.',
-    action: CALL_AGAIN_NOT,
+    action: 'Nothing: the call can not be measured afterwards.',
     recalculable: false,
   },
   upstream_error_unmeasured: {
@@ -105,7 +105,8 @@ A receipt that could not be made never costs the completion: the reply is a norm
 \`tier: "degraded"\`, \`degraded_reason\`, an \`explanation\` in words, and \`recalculable\`. Its amounts are null, never 0.
 
 \`recalculable: true\` means that the facts of the call are known, so that a job makes a new version when the reason is gone:
-the same id, \`version\` one higher, \`supersedes\` the one before, which \`?version=n\` still reads.
+the same id, \`version\` one higher, \`supersedes\` the one before, which \`?version=n\` still reads. With \`false\` none is
+promised; one follows all the same where the sidecar brings the facts of the call after all (\`sidecar_unavailable\`).
 
 | \`degraded_reason\` | When | What to do | Can be made again |
 |---|---|---|---|

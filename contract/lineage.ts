@@ -135,7 +135,11 @@ export type GridReplacement = z.infer<typeof gridReplacementSchema>;
 
 export const revisionSchema = z
   .strictObject({
-    reason: z.enum(['recalculated', 'restated', 'measured']),
+    reason: z
+      .enum(['recalculated', 'restated', 'measured', 'not_measured'])
+      .describe(
+        'not_measured: the counters of its energy had nothing for this call, so no measurement follows any more',
+      ),
     at: z.iso.datetime({ precision: 3 }),
     completed: z
       .array(z.string())

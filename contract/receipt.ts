@@ -115,7 +115,7 @@ export const receiptSchema = z
     recalculable: z
       .boolean()
       .optional()
-      .describe('Degraded receipts only: whether a new version follows once the reason is gone'),
+      .describe('Degraded receipts only: whether a new version is promised, for when the reason is gone'),
   })
   .meta({ id: 'Receipt', description: 'The environmental receipt of one call' });
 

@@ -10,23 +10,32 @@ export type Queryable = Pick<PrismaClient, '$queryRaw' | '$executeRaw'>;
 export interface DatabaseOptions {
   /** Connections in the pool. */
   readonly connections?: number;
-  /** A query that takes longer fails, ms: a server that stands still, or a network that swallows, gives no error. */
+  /**
+   * A query that takes longer fails, ms: a server that stands still, or a network that swallows, gives no error. Postgres
+   * itself ends each statement a little earlier (`statementTimeoutMs`), so that nothing goes on that was given up here.
+   */
   readonly queryTimeoutMs?: number;
   /** Told when an idle connection breaks; the pool replaces it, so nothing is lost. */
   readonly onConnectionLost?: (error: Error) => void;
 }
+
+/** The limit that Postgres keeps, ms; the rest is for its error to arrive. */
+const statementTimeoutMs = (queryTimeoutMs: number): number => Math.floor(0.95 * queryTimeoutMs);
 
 /**
  * Opens a pool; connects on first use. A Unix socket is written `postgresql://user@/database?host=/directory`.
  * A query waits at most 5 s for a connection, so that a database that is away gives an error instead of a queue.
  */
 export function openDatabase(url: string, options: DatabaseOptions = {}): Database {
+  const { queryTimeoutMs } = options;
   const adapter = new PrismaPg(
     {
       connectionString: url,
       max: options.connections ?? 10,
       connectionTimeoutMillis: 5000,
-      ...(options.queryTimeoutMs ? { query_timeout: options.queryTimeoutMs } : {}),
+      ...(queryTimeoutMs
+        ? { query_timeout: queryTimeoutMs, statement_timeout: statementTimeoutMs(queryTimeoutMs) }
+        : {}),
     },
     { onPoolError: (error) => options.onConnectionLost?.(error) },
   );

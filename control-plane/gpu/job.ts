@@ -6,6 +6,7 @@
  */
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
+import { nothingCounted } from '../receipts/complete-facts.ts';
 import { type NewVersion, supersede } from '../receipts/supersede.ts';
 import type { DeploymentCounters, GpuSettings } from './config.ts';
 import { type Measured, type MeasuredCall, measureCall, windowOf } from './measure.ts';
@@ -187,5 +188,5 @@ const ageS = (call: WaitingCall, at: Date): number => at.getTime() / 1000 - call
 /** Null while it is still worth to wait. */
 function givenUp(call: WaitingCall, outcome: Outcome, { giveUpS }: GpuSettings, at: Date): Measured | null {
   const limitS = 'fault' in outcome ? keptS : giveUpS;
-  return ageS(call, at) > limitS ? { source: 'gpu_counters', refused: 'no_samples', raw: null } : null;
+  return ageS(call, at) > limitS ? nothingCounted : null;
 }

@@ -6,15 +6,13 @@
  */
 import type { Receipt } from '@gw/contract/receipt';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
-import type { StoredFacts } from '../receipts/revision.ts';
+import { parseRow, type StoredReceipt } from '../receipts/newest-rows.ts';
 
-export interface WaitingCall {
+/** With the newest version of its receipt. */
+export interface WaitingCall extends StoredReceipt {
   readonly id: string;
   readonly deployment: string;
   readonly attempts: number;
-  /** The newest version of its receipt. */
-  readonly receipt: Receipt;
-  readonly facts: StoredFacts | null;
 }
 
 interface Row {
@@ -45,11 +43,7 @@ export async function claimDue(
     SELECT DISTINCT ON (c.receipt_id) c.receipt_id AS id, c.deployment, c.attempts, r.body::text AS body, r.facts::text AS facts
     FROM claimed c JOIN receipts r ON r.id = c.receipt_id AND r.created_at = c.created_at
     ORDER BY c.receipt_id, r.version DESC`;
-  return rows.map(({ body, facts, ...row }) => ({
-    ...row,
-    receipt: JSON.parse(body) as Receipt,
-    facts: facts === null ? null : (JSON.parse(facts) as StoredFacts | null),
-  }));
+  return rows.map(({ body, facts, ...row }) => ({ ...row, ...parseRow({ body, facts }) }));
 }
 
 /** For receipts that are still degraded after `supersede`, which takes them out: something else of the call is missing. */

@@ -20,20 +20,16 @@ export function verdictOn(call: Pick<WaitingCall, 'receipt' | 'facts'>, telemetr
   // Done by an attempt that could not say so any more.
   if (facts === null || facts.telemetryFollows !== true) return 'settled';
   const nothing = 'refused' in telemetry && telemetry.refused === 'no_samples';
-  // The same numbers again, and nothing that an auditor could look at.
-  if (nothing && receipt.tier !== 'degraded') return 'settled';
   const { telemetryFollows: _, ...known } = facts;
-  const revision = {
-    completed: [],
-    catalogue_version: null,
-    grid: null,
-    reason: 'measured',
-    at: at.toISOString(),
-  } as const;
+  const reason = nothing ? 'not_measured' : 'measured';
+  const revision = { completed: [], catalogue_version: null, grid: null, reason, at: at.toISOString() } as const;
   const next = { ...known, telemetry, revision };
   const assessment = assess(next);
-  if (assessment.ok) return { current: receipt, numbers: assessment.impact, facts: next };
-  if (receipt.tier !== 'degraded') return 'settled';
+  if (assessment.ok) {
+    // The same numbers again, or those that the recalculation makes, and nothing counted that an auditor could look at.
+    return nothing ? 'settled' : { current: receipt, numbers: assessment.impact, facts: next };
+  }
+  if (receipt.tier !== 'degraded' || (nothing && assessment.reason === receipt.degraded_reason)) return 'settled';
   return { current: receipt, numbers: degradedAgain(receipt, assessment), facts: next };
 }
 

@@ -47,7 +47,10 @@ export type StoredReading = Pick<
   | 'observedAt'
 >;
 
-/** What has begun and ended less than 24 hours ago, and what held a week ago at this time. */
+/**
+ * What has begun and ended less than 24 hours ago, and what held a week ago at this time. No interval lasts a day, which
+ * bounds what is read however long the history is.
+ */
 export function recentReadings(db: Queryable, zones: readonly string[], now: Date): Promise<StoredReading[]> {
   return db.$queryRaw<StoredReading[]>`
     SELECT DISTINCT ON (zone, source, place, kind, period_start, period_end) zone, source, place, kind, signal, basis,
@@ -55,7 +58,9 @@ export function recentReadings(db: Queryable, zones: readonly string[], now: Dat
       observed_at AS "observedAt"
     FROM grid_readings
     WHERE zone = ANY(${zones}) AND (
-      (period_end > ${now}::timestamptz - INTERVAL '24 hours' AND period_start <= ${now}::timestamptz)
-      OR (period_end > ${now}::timestamptz - INTERVAL '7 days' AND period_start <= ${now}::timestamptz - INTERVAL '7 days'))
+      (period_end > ${now}::timestamptz - INTERVAL '24 hours' AND period_start <= ${now}::timestamptz
+        AND period_end <= ${now}::timestamptz + INTERVAL '1 day')
+      OR (period_end > ${now}::timestamptz - INTERVAL '7 days' AND period_start <= ${now}::timestamptz - INTERVAL '7 days'
+        AND period_end <= ${now}::timestamptz - INTERVAL '6 days'))
     ORDER BY zone, source, place, kind, period_start, period_end, revision DESC`;
 }

@@ -7,6 +7,7 @@
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { Receipt } from '@gw/contract/receipt';
 import type { ModelFacts } from '@gw/methodology/assess';
+import type { TelemetryRefusal } from '@gw/methodology/telemetry/reading';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
 import type { StoredFacts } from './revision.ts';
 
@@ -57,6 +58,16 @@ async function gridAt(
     if (reading !== null) return reading;
   }
   return null;
+}
+
+/** Counters that were waited for in vain. */
+export const nothingCounted: TelemetryRefusal = { source: 'gpu_counters', refused: 'no_samples', raw: null };
+
+/** Counters that nobody reads any more had nothing for this call: no version with measured energy follows. */
+export function unmeasured(facts: StoredFacts | null): StoredFacts | null {
+  if (facts?.telemetryFollows !== true) return facts;
+  const { telemetryFollows: _, ...known } = facts;
+  return { ...known, telemetry: facts.telemetry ?? nothingCounted };
 }
 
 /**

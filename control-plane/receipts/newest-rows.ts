@@ -15,7 +15,22 @@ export interface StoredReceipt {
   readonly facts: StoredFacts | null;
 }
 
-export const parseRow = ({ body, facts }: StoredRow): StoredReceipt => ({
-  receipt: JSON.parse(body) as Receipt,
-  facts: facts === null ? null : (JSON.parse(facts) as StoredFacts | null),
-});
+export function parseRow({ body, facts: text }: Pick<StoredRow, 'body' | 'facts'>): StoredReceipt {
+  const receipt = JSON.parse(body) as Receipt;
+  const facts = text === null ? null : (JSON.parse(text) as StoredFacts | null);
+  return { receipt: facts === null ? receipt : located(receipt, facts), facts };
+}
+
+/** A receipt that was closed for a sidecar that died does not say where the call was served; its facts do. */
+function located(receipt: Receipt, facts: StoredFacts): Receipt {
+  const site: unknown = facts.site;
+  const text = (name: 'provider' | 'region'): string | null => {
+    const value: unknown = typeof site === 'object' && site !== null ? Reflect.get(site, name) : null;
+    return typeof value === 'string' ? value : null;
+  };
+  return {
+    ...receipt,
+    provider: receipt.provider ?? text('provider'),
+    region: receipt.region ?? text('region'),
+  };
+}

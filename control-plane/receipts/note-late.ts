@@ -1,58 +1,90 @@
 /**
  * Receipts that are stored after the grid values that they should have had were settled: from a backlog, from the disk of
- * a sidecar, or made with a catalogue that was a moment old.
+ * a sidecar, made with a catalogue that was a moment old, or made anew by a job from what was known at the call.
  *
- * Invariant: an interval is noted whenever a stored receipt lacks its settled value, and only then, so that the steady
- * stream of receipts notes nothing.
+ * Invariant: an interval is noted whenever a stored receipt lacks the settled value that `settledFor` would give it, and
+ * only then, so that the steady stream of receipts notes nothing.
  */
 import { gridReadingSchema } from '@gw/contract/internal/snapshot';
-import type { Queryable } from '@gw/prisma/client';
-import type { ReceiptRow } from './entry-row.ts';
+import { Prisma, type Queryable } from '@gw/prisma/client';
+import { isStandIn } from './settled-grid.ts';
 
 const dayMs = 86_400_000;
+
+/** What is stored of a receipt; `body` and `facts` as they came. */
+export interface StoredNumbers {
+  readonly created_at: string;
+  readonly tier: string;
+  readonly body: unknown;
+  readonly facts: unknown;
+}
 
 interface Used {
   readonly created_at: string;
   readonly zone: string;
+  readonly source: string;
+  /** For a source that was silent: then the settled value of any source takes its place. */
+  readonly stands_in: boolean;
   readonly period_start: string;
   readonly period_end: string;
   readonly g_per_kwh: number;
 }
 
 /** Notes the intervals for the restatement to look at. Idempotent. */
-export async function noteLateReceipts(db: Queryable, rows: readonly ReceiptRow[]): Promise<void> {
-  const used = rows.flatMap(gridUsed);
-  if (used.length === 0) return;
-  await db.$executeRaw`
+export async function noteLateReceipts(db: Queryable, rows: readonly StoredNumbers[]): Promise<void> {
+  const noting = notingOf(rows);
+  if (noting !== null) await db.$executeRaw`${noting}`;
+}
+
+/** The statement that does so, on its own or as a part of the one that stores the rows; null if no row has a grid value. */
+export function notingOf(rows: readonly StoredNumbers[]): Prisma.Sql | null {
+  // Calls of one second mostly are alike.
+  const used = [...new Set(rows.flatMap(gridUsed).map((each) => JSON.stringify(each)))];
+  if (used.length === 0) return null;
+  // In the order of `settledFor`: the interval of the call before the one that was used, the own source before others. Which
+  // of the others is preferred is not known here: one with another number is reason enough to look.
+  return Prisma.sql`
     INSERT INTO restatements (zone, period_start, period_end)
-    SELECT DISTINCT g.zone, g.period_start, g.period_end
-    FROM json_to_recordset(${JSON.stringify(used)}::json) AS e (
-      created_at timestamptz, zone text, period_start timestamptz, period_end timestamptz, g_per_kwh float8)
-    -- Two conditions that the index on zone and end can serve: the interval of the call, and the one that was used.
-    JOIN grid_readings g ON g.zone = e.zone AND g.period_end >= e.period_end
-      AND g.period_end <= e.created_at + INTERVAL '1 day'
-      AND ((g.period_start <= e.created_at AND g.period_end > e.created_at)
-        OR (g.period_start, g.period_end) = (e.period_start, e.period_end))
-    WHERE g.kind = 'average' AND g.settled AND g.g_per_kwh <> e.g_per_kwh
-      AND NOT EXISTS (
-        SELECT 1 FROM grid_readings n
-        WHERE (n.zone, n.source, n.place, n.kind, n.period_start, n.period_end)
-          = (g.zone, g.source, g.place, g.kind, g.period_start, g.period_end)
-          AND n.settled AND n.revision > g.revision)
+    SELECT DISTINCT e.zone, settled.period_start, settled.period_end
+    FROM json_to_recordset(${`[${used.join()}]`}::json) AS e (created_at timestamptz, zone text, source text,
+      stands_in boolean, period_start timestamptz, period_end timestamptz, g_per_kwh float8)
+    CROSS JOIN LATERAL (
+      SELECT g.period_start, g.period_end, g.g_per_kwh FROM grid_readings g
+      -- The bounds of the index on zone and end.
+      WHERE g.zone = e.zone AND g.period_end >= e.period_end AND g.period_end <= e.created_at + INTERVAL '1 day'
+        AND g.kind = 'average' AND g.settled AND (
+          (g.period_start <= e.created_at AND g.period_end > e.created_at AND (g.source = e.source OR e.stands_in))
+          OR ((g.period_start, g.period_end) = (e.period_start, e.period_end) AND g.source = e.source))
+      ORDER BY g.period_start <= e.created_at AND g.period_end > e.created_at DESC, g.source = e.source DESC,
+        g.source <> e.source AND g.g_per_kwh = e.g_per_kwh, g.source, g.place, g.period_start, g.period_end, g.revision DESC
+      LIMIT 1
+    ) settled
+    WHERE settled.g_per_kwh <> e.g_per_kwh
     ON CONFLICT (zone, period_start, period_end)
       DO UPDATE SET noted_at = CURRENT_TIMESTAMP, due_at = CURRENT_TIMESTAMP`;
 }
 
 /** Nothing for what was made without a grid value, or is not readable: such a receipt is stored all the same. */
-function gridUsed({ created_at, facts, tier }: ReceiptRow): Used[] {
+function gridUsed({ body, created_at, facts, tier }: StoredNumbers): Used[] {
   if (tier === 'degraded' || typeof facts !== 'object' || facts === null || !('grid' in facts)) return [];
   const grid = gridReadingSchema.safeParse(facts.grid).data;
   if (grid === undefined) return [];
-  const created = Date.parse(created_at);
+  const created = Math.floor(Date.parse(created_at) / 1000) * 1000;
   const [start, end] = [Date.parse(grid.periodStart), Date.parse(grid.periodEnd)];
   if (Number.isNaN(start + end)) return [];
   // Last week's value or the year's: only the interval of the call can take its place.
   const [from, to] = created - end > dayMs ? [created, created] : [start, end];
-  const period = { period_start: new Date(from).toISOString(), period_end: new Date(to).toISOString() };
-  return [{ created_at, zone: grid.zone, ...period, g_per_kwh: grid.gPerKwh }];
+  const used = {
+    created_at: new Date(created).toISOString(),
+    zone: grid.zone,
+    source: grid.source,
+    stands_in: isStandIn(matchOf(body)),
+    period_start: new Date(from).toISOString(),
+    period_end: new Date(to).toISOString(),
+    g_per_kwh: grid.gPerKwh,
+  };
+  return [used];
 }
+
+const matchOf = (body: unknown): unknown =>
+  typeof body === 'object' && body !== null && 'grid_temporal_match' in body ? body.grid_temporal_match : null;

@@ -16,9 +16,10 @@ import {
   unknownModel,
   versionsOf,
 } from './calls-for-tests.ts';
-import { recalculateDue, wake } from './recalculate.ts';
+import { recalculateDue } from './recalculate.ts';
 import { emptyLedger, newestVersion, settledObservation, sweden } from './restatements-for-tests.ts';
-import { readingInHistory } from './version-jobs.ts';
+import { openRecalculation, readingInHistory } from './version-jobs.ts';
+import { wake } from './wake.ts';
 
 let stores: Stores;
 beforeAll(async () => {
@@ -34,15 +35,15 @@ const unknown = catalogueOf([unknownModel]);
 /** Returns how many versions were made. */
 async function recalculate(held: HeldCatalogue, db = stores.db): Promise<number> {
   let made = 0;
-  const readingAt = readingInHistory(stores, [sweden]);
   const onRecalculated = (count: number): void => {
     made += count;
   };
   const now = (): Date => new Date('2026-11-22T00:00:00Z');
-  const { signal } = new AbortController();
-  await recalculateDue({ db, readingAt, now, log: silentLog, signal, onRecalculated }, held);
+  await recalculateDue({ db, history, now, log: silentLog, signal, onRecalculated }, held);
   return made;
 }
+const { signal } = new AbortController();
+const history = () => readingInHistory(stores, [sweden]);
 const waiting = () => stores.db.recalculation.findMany({ orderBy: { receiptId: 'asc' } });
 const dueNow = () => stores.db.recalculation.updateMany({ data: { dueAt: new Date(0) } });
 
@@ -58,7 +59,7 @@ test('a model without parameters: degraded, until the catalogue has them; the fi
   expect(await recalculate(unknown)).toBe(0);
   expect(await waiting()).toMatchObject([{ receiptId: id, waitsFor: 'model sim-small', attempts: 1 }]);
   expect(await recalculate(known), 'before it is due').toBe(0);
-  await wake(stores.db, unknown, known);
+  await wake(stores.db, unknown, known, signal);
   expect(await recalculate(known)).toBe(1);
   const [first] = await versionsOf(stores.db, id);
   expect(first?.receipt).toMatchObject({ version: 1, tier: 'degraded', degraded_reason: 'model_parameters_unknown' });
@@ -131,7 +132,7 @@ describe('a call without a grid value', () => {
     expect(await recalculate(wrong)).toBe(0);
     expect(await waiting()).toMatchObject([{ waitsFor: 'zone XXX' }]);
     const right = catalogueOf([modelOf()], { regions: [{ ...region, gridZone: 'SWE' }] });
-    await wake(stores.db, wrong, right);
+    await wake(stores.db, wrong, right, signal);
     expect(await recalculate(right)).toBe(1);
     expect((await newestVersion(stores.db, nowhere.receipt.id)).receipt.grid_zone).toBe('SWE');
   });
@@ -153,7 +154,7 @@ test('facts that cannot be calculated with are made again with what the catalogu
   const id = await store(callAt(at, { model: broken }));
   expect((await versionsOf(stores.db, id))[0]?.receipt.degraded_reason).toBe('calculator_fault');
   expect(await recalculate(catalogueOf([broken]))).toBe(0);
-  await wake(stores.db, catalogueOf([broken]), known);
+  await wake(stores.db, catalogueOf([broken]), known, signal);
   expect(await recalculate(known)).toBe(1);
   expect((await newestVersion(stores.db, id)).lineage.revision?.completed).toEqual(['model']);
 });
@@ -204,15 +205,19 @@ test('hundreds wait, many instances run at once, and each receipt gets one versi
   expect(await waiting()).toEqual([]);
 });
 
+const pauseS = async (before: number): Promise<number> => {
+  const [row] = await waiting();
+  return Math.round((Number(row?.dueAt) - before) / 10_000) * 10;
+};
+
 test('what an instance had taken when it died is due again, later each time', async () => {
   await store(callAt(at, { model: unknownModel }));
   const pauses: number[] = [];
   for (let attempt = 0; attempt < 12; attempt++) {
     await dueNow();
     const before = Date.now();
-    await recalculate(unknown);
-    const [row] = await waiting();
-    pauses.push(Math.round((Number(row?.dueAt) - before) / 10_000) * 10);
+    await expect(recalculate(known, dyingAt(2))).rejects.toThrow('it died');
+    pauses.push(await pauseS(before));
   }
   expect(pauses.slice(0, 4)).toEqual([10, 20, 40, 80]);
   expect(Math.max(...pauses)).toBe(3600);
@@ -222,6 +227,85 @@ test('what an instance had taken when it died is due again, later each time', as
   await dueNow();
   expect(await recalculate(known)).toBe(1);
 });
+
+test('what waits for an entry of the catalogue is tried once a day, unless it is woken', async () => {
+  await store(callAt(at, { model: unknownModel }));
+  const before = Date.now();
+  await recalculate(unknown);
+  expect(await pauseS(before)).toBe(86_400);
+  expect(await waiting()).toMatchObject([{ waitsFor: 'model sim-small' }]);
+});
+
+test('what is woken while an instance tries it with an older catalogue stays due', async () => {
+  await store(callAt(at, { model: unknownModel }));
+  const wakes = async () => {
+    await dueNow();
+    return null;
+  };
+  const grid = callAt(at, { model: unknownModel, grid: null });
+  await ingest(stores.db, entryFrom(grid, { changes: { grid_zone: 'SWE' } }));
+  const now = () => new Date();
+  const options = { db: stores.db, history: () => wakes, now, log: silentLog, signal, onRecalculated: () => {} };
+  await recalculateDue(options, unknown);
+  expect((await waiting()).map(({ dueAt }) => dueAt)).toEqual([new Date(0), new Date(0)]);
+  expect(await recalculate(known)).toBe(2);
+});
+
+test('hundreds of thousands are woken a few thousand at a time', async () => {
+  await stores.db.$executeRaw`INSERT INTO recalculations (receipt_id, created_at, due_at, waits_for)
+    SELECT n::text, now(), now() + INTERVAL '1 day', 'model sim-small' FROM generate_series(1, 12000) n`;
+  const changed: number[] = [];
+  const counted = withStatements(async (run) => {
+    const count = await run();
+    changed.push(count);
+    return count;
+  });
+  await wake(counted, unknown, known, signal);
+  expect(changed).toEqual([5000, 5000, 2000]);
+  expect(await stores.db.recalculation.count({ where: { dueAt: { gt: new Date() } } })).toBe(0);
+});
+
+test('a waking that fails holds nothing up: what is due is made, and the next round wakes the rest', async () => {
+  const [due, asleep] = [
+    await store(callAt(at, { model: unknownModel })),
+    await store(callAt(at, { model: unknownModel })),
+  ];
+  const later = new Date(Date.now() + 3_600_000);
+  await stores.db.recalculation.updateMany({ where: { receiptId: asleep }, data: { dueAt: later } });
+  let failures = 1;
+  const db = withStatements((run) => (failures-- > 0 ? Promise.reject(new Error('canceled')) : run()));
+  const options = { db, history, now: () => new Date(), log: silentLog, signal, onRecalculated: () => {} };
+  const round = openRecalculation(options, { current: () => known });
+  await expect(round()).rejects.toThrow('canceled');
+  expect((await waiting()).map(({ receiptId }) => receiptId)).toEqual([asleep]);
+  await round();
+  expect(await waiting()).toEqual([]);
+  expect((await newestVersion(stores.db, due)).receipt.version).toBe(2);
+});
+
+test('figures of a deployment that were put right wake the models that it serves', async () => {
+  const models = { 'sim-small': 'sim-small' };
+  const broken = { ...site, models, pue: 1e308 };
+  const id = await store(callAt(at, { site: broken }));
+  expect((await versionsOf(stores.db, id))[0]?.receipt.degraded_reason).toBe('calculator_fault');
+  const [before, after] = [broken, { ...site, models }].map((each) =>
+    catalogueOf([modelOf()], { deployments: [each] }),
+  );
+  if (!before || !after) return;
+  expect(await recalculate(before)).toBe(0);
+  await wake(stores.db, before, after, signal);
+  expect(await recalculate(after)).toBe(1);
+});
+
+/** The database, with something around each statement that only changes rows. */
+function withStatements(around: (run: () => Promise<number>) => Promise<number>): Stores['db'] {
+  return new Proxy(stores.db, {
+    get: (db, name) => {
+      if (name !== '$executeRaw') return Reflect.get(db, name);
+      return (...query: Parameters<typeof db.$executeRaw>) => around(() => db.$executeRaw(...query));
+    },
+  });
+}
 
 /** The database of a process that dies at its n-th question: taking, reading, making. */
 function dyingAt(question: number): Stores['db'] {
@@ -250,6 +334,6 @@ test('a receipt that nobody can read does not hold up the others', async () => {
 test('a new process tries everything at once, whatever it waits for', async () => {
   await store(callAt(at, { model: unknownModel }));
   await recalculate(unknown);
-  await wake(stores.db, null, known);
+  await wake(stores.db, null, known, signal);
   expect(await recalculate(known)).toBe(1);
 });

@@ -2,25 +2,26 @@
  * Makes degraded receipts again, once what they lacked is there: the parameters or the class of their model, a grid value
  * for the time of the call, or a calculation that does not fail on them.
  *
- * Invariant: what cannot be made yet stays noted in `recalculations` and is tried again with growing pauses, or at once
- * when the entry that it waits for appears in the catalogue. What can never be made is taken out. Any number of
- * instances may run; one that dies leaves what it had taken due again.
+ * Invariant: what cannot be made yet stays noted in `recalculations`. If it waits for an entry of the catalogue, it is tried
+ * again when that entry changes (wake.ts), and once a day in any case; else with growing pauses. What can never be made is
+ * taken out. Any number of instances may run; one that dies leaves what it had taken due again.
  */
 import { setImmediate } from 'node:timers/promises';
 import { assess, type NotAssessed } from '@gw/methodology/assess';
 import { lineageOf } from '@gw/methodology/lineage';
-import { type Database, Prisma } from '@gw/prisma/client';
+import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
 import { messageOf } from '../repeat.ts';
-import { type Completion, completeFacts, type ReadingAt, replaceFacts } from './complete-facts.ts';
+import { type Completion, completeFacts, type ReadingAt, replaceFacts, unmeasured } from './complete-facts.ts';
 import { parseRow, type StoredReceipt, type StoredRow } from './newest-rows.ts';
 import type { StoredFacts } from './revision.ts';
 import { type NewVersion, supersede } from './supersede.ts';
 
 export interface RecalculateOptions {
   readonly db: Database;
-  readonly readingAt: ReadingAt;
+  /** Called for each batch, which sees one state of the history. */
+  readonly history: () => ReadingAt;
   readonly now: () => Date;
   readonly log: Logger;
   /** Ends a run between two batches. */
@@ -35,9 +36,21 @@ export type Recalculation =
   | { readonly waitsFor: string | null }
   | { readonly final: true };
 
+interface WaitingRow extends StoredRow {
+  /** The counters that tell its energy are still to be read. */
+  readonly isToBeMeasured: boolean;
+}
+
+interface Known {
+  readonly readingAt: ReadingAt;
+  readonly now: () => Date;
+}
+
 const batchSize = 200;
 const firstPauseS = 10;
 const longestPauseS = 3600;
+/** For what is woken when it can be made. */
+const parkedS = 86_400;
 
 /** Tries everything that is due. Throws if Postgres is away; what was taken is then due again after its pause. */
 export async function recalculateDue(options: RecalculateOptions, held: HeldCatalogue): Promise<void> {
@@ -73,50 +86,58 @@ async function recalculateBatch(
   ids: readonly string[],
 ): Promise<number> {
   const { db } = options;
-  const rows = await db.$queryRaw<StoredRow[]>`
-    SELECT DISTINCT ON (r.id) r.id, r.created_at AS "createdAt", r.body::text AS body, r.facts::text AS facts
+  const rows = await db.$queryRaw<WaitingRow[]>`
+    SELECT DISTINCT ON (r.id) r.id, r.created_at AS "createdAt", r.body::text AS body, r.facts::text AS facts,
+      EXISTS (SELECT 1 FROM gpu_measurements m WHERE m.receipt_id = r.id) AS "isToBeMeasured"
     FROM recalculations w JOIN receipts r ON r.id = w.receipt_id AND r.created_at = w.created_at
     WHERE w.receipt_id = ANY (${ids})
     ORDER BY r.id, r.version DESC`;
+  const known = { readingAt: options.history(), now: options.now };
   const versions: NewVersion[] = [];
   const final: string[] = [];
   const waiting: { id: string; waitsFor: string | null }[] = [];
   for (const row of rows) {
     // Making a lineage takes a millisecond: requests to this process go in between.
     await setImmediate();
-    const outcome = await tried(row, held, options);
+    const outcome = await tried(row, held, known, options.log);
     if ('version' in outcome) versions.push(outcome.version);
     else if ('final' in outcome) final.push(row.id);
     else waiting.push({ id: row.id, waitsFor: outcome.waitsFor });
   }
   const made = await supersede(db, versions);
   if (final.length > 0) await db.recalculation.deleteMany({ where: { receiptId: { in: final } } });
-  if (waiting.length > 0)
-    await db.$executeRaw`
-      UPDATE recalculations w SET waits_for = n."waitsFor"
-      FROM json_to_recordset(${JSON.stringify(waiting)}::json) AS n (id text, "waitsFor" text)
-      WHERE w.receipt_id = n.id`;
+  if (waiting.length > 0) await putOff(db, waiting);
   return made.size;
 }
 
+/** What was woken since it was taken (by an instance with a newer catalogue) is due, and stays so. */
+async function putOff(db: Database, waiting: readonly { id: string; waitsFor: string | null }[]): Promise<void> {
+  await db.$executeRaw`
+    UPDATE recalculations w SET waits_for = n."waitsFor", due_at = CASE
+      WHEN n."waitsFor" IS NULL OR w.due_at <= CURRENT_TIMESTAMP THEN w.due_at
+      ELSE CURRENT_TIMESTAMP + ${parkedS}::int * INTERVAL '1 second' END
+    FROM json_to_recordset(${JSON.stringify(waiting)}::json) AS n (id text, "waitsFor" text)
+    WHERE w.receipt_id = n.id`;
+}
+
 /** One receipt that nobody can read must not hold up the others of its batch; Postgres being away shows in the next step. */
-async function tried(row: StoredRow, held: HeldCatalogue, options: RecalculateOptions): Promise<Recalculation> {
+async function tried(row: WaitingRow, held: HeldCatalogue, known: Known, log: Logger): Promise<Recalculation> {
   try {
-    return await recalculated(parseRow(row), held, options);
+    const { facts, receipt } = parseRow(row);
+    return await recalculated({ receipt, facts: row.isToBeMeasured ? facts : unmeasured(facts) }, held, known);
   } catch (fault) {
-    options.log.error({ receipt: row.id, fault: messageOf(fault) }, 'a degraded receipt could not be looked at');
+    log.error({ receipt: row.id, fault: messageOf(fault) }, 'a degraded receipt could not be looked at');
     return { waitsFor: null };
   }
 }
 
-/** `stored`: the newest version. */
+/** Of the newest version. */
 export async function recalculated(
-  { receipt: stored, facts }: StoredReceipt,
+  { receipt, facts }: StoredReceipt,
   held: HeldCatalogue,
-  { readingAt, now }: Pick<RecalculateOptions, 'readingAt' | 'now'>,
+  { readingAt, now }: Known,
 ): Promise<Recalculation> {
-  if (stored.tier !== 'degraded' || !facts?.usage) return { final: true };
-  const receipt = located(stored, facts);
+  if (receipt.tier !== 'degraded' || !facts?.usage) return { final: true };
   const completion = await completeFacts(facts, receipt, held, readingAt);
   const first = attempt(completion);
   if (!('reason' in first)) return version(receipt, first, now, held);
@@ -163,19 +184,6 @@ function version(
   return { version: { current: receipt, numbers, facts: newFacts } };
 }
 
-/** A receipt that was closed for a sidecar that died does not say where the call was served; its facts do. */
-function located(receipt: StoredReceipt['receipt'], { site }: StoredFacts): StoredReceipt['receipt'] {
-  const text = (name: 'provider' | 'region'): string | null => {
-    const value: unknown = Reflect.get(site, name);
-    return typeof value === 'string' ? value : null;
-  };
-  return {
-    ...receipt,
-    provider: receipt.provider ?? text('provider'),
-    region: receipt.region ?? text('region'),
-  };
-}
-
 function waitingFor(reason: NotAssessed, receipt: StoredReceipt['receipt'], facts: StoredFacts): Recalculation {
   switch (reason) {
     case 'usage_missing':
@@ -191,30 +199,4 @@ function waitingFor(reason: NotAssessed, receipt: StoredReceipt['receipt'], fact
     case 'calculator_fault':
       return { waitsFor: `model ${receipt.model}` };
   }
-}
-
-/**
- * Makes everything due whose missing entry has changed between two catalogues; the first time, whatever waits: the build,
- * too, may be another than the one that tried.
- */
-export async function wake(db: Database, before: HeldCatalogue | null, { snapshot }: HeldCatalogue): Promise<void> {
-  if (before?.snapshot === snapshot) return;
-  const due = Prisma.sql`UPDATE recalculations SET due_at = CURRENT_TIMESTAMP WHERE due_at > CURRENT_TIMESTAMP`;
-  if (before === null) {
-    await db.$executeRaw`${due}`;
-    return;
-  }
-  const old = new Map(before.snapshot.models.map((model) => [model.id, JSON.stringify(model)]));
-  const woken = snapshot.models
-    .filter((model) => old.get(model.id) !== JSON.stringify(model))
-    .map(({ id }) => `model ${id}`);
-  const hadReading = new Set(before.snapshot.grid.map(({ zone }) => zone));
-  const zoneOf = new Map(snapshot.regions.map(({ code, gridZone }) => [code, gridZone]));
-  const zones = [
-    ...snapshot.grid.flatMap(({ zone }) => (hadReading.has(zone) ? [] : zone)),
-    // A region that was in the wrong zone.
-    ...before.snapshot.regions.flatMap(({ code, gridZone }) => (zoneOf.get(code) === gridZone ? [] : gridZone)),
-  ];
-  woken.push(...zones.map((zone) => `zone ${zone}`));
-  if (woken.length > 0) await db.$executeRaw`${due} AND waits_for = ANY (${woken})`;
 }

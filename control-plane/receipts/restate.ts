@@ -14,6 +14,7 @@ import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { ZoneSource } from '../grid/config.ts';
 import { messageOf } from '../repeat.ts';
+import { claim, finish, type Interval, renew } from './interval-claims.ts';
 import { newest } from './ledger.ts';
 import { parseRow, type StoredReceipt, type StoredRow } from './newest-rows.ts';
 import { gridReplacement, type StoredFacts } from './revision.ts';
@@ -31,25 +32,17 @@ export interface RestateOptions {
   readonly onRestated: (count: number) => void;
 }
 
-interface Interval {
-  readonly zone: string;
-  readonly periodStart: Date;
-  readonly periodEnd: Date;
-  readonly notedAt: Date;
-  /** By the clock of Postgres. */
-  readonly begunAt: Date;
+/** A place in the order in which the receipts of a zone are gone through. */
+interface Place {
+  readonly createdAt: Date;
+  readonly id: string;
 }
 
+/** Receipts of a zone that one statement goes through at most, so that none comes near its time limit. */
+const pageSize = 5000;
 const batchSize = 200;
 /** A measured value serves calls up to this long after its interval (contract/internal/grid-reading.ts). */
 const servesMs = 120 * 60_000;
-/**
- * After a reading is noted, its interval is looked through a second time. It is longer than a statement can take (30 s)
- * twice, so that receipts whose storing had begun before the reading could be seen are found.
- */
-const secondLookMs = 60_000;
-/** An instance that was silent this long is taken for dead, and its interval is looked through by another. */
-const leaseMs = 300_000;
 const raceTries = 5;
 
 /** Looks through every interval that is due. Throws if Postgres is away; what was begun is then due again. */
@@ -58,52 +51,71 @@ export async function restateDue(options: RestateOptions): Promise<void> {
   while (!signal.aborted) {
     const interval = await claim(db);
     if (interval === null) return;
-    const restated = await lookThrough(options, interval);
+    const { held, restated } = await lookThrough(options, interval);
     if (signal.aborted) return;
-    await finish(db, interval);
+    if (held !== null) await finish(db, held);
     const { zone, periodStart, periodEnd } = interval;
     if (restated > 0) log.info({ zone, periodStart, periodEnd, restated }, 'restated receipts from settled grid data');
   }
 }
 
-async function claim(db: Database): Promise<Interval | null> {
-  const rows = await db.$queryRaw<Interval[]>`
-    UPDATE restatements SET due_at = CURRENT_TIMESTAMP + ${leaseMs}::int * INTERVAL '1 millisecond'
-    WHERE (zone, period_start, period_end) = (
-      SELECT zone, period_start, period_end FROM restatements WHERE due_at <= CURRENT_TIMESTAMP
-      ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING zone, period_start AS "periodStart", period_end AS "periodEnd", noted_at AS "notedAt",
-      CURRENT_TIMESTAMP(3) AS "begunAt"`;
+/** How many versions were made, and the claim as it is in the end; null if it was lost. */
+async function lookThrough(
+  options: RestateOptions,
+  interval: Interval,
+): Promise<{ readonly held: Interval | null; readonly restated: number }> {
+  const { db, signal } = options;
+  const until = new Date(interval.periodEnd.getTime() + servesMs);
+  const readings = await settledReadings(db, interval.zone, interval.periodStart, until);
+  let held: Interval | null = interval;
+  let restated = 0;
+  for (let from: Place | null = { createdAt: interval.periodStart, id: '' }; from !== null; ) {
+    const to: Place | null = await endOfPage(db, interval.zone, from, until);
+    restated += await lookThroughPage(options, interval, readings, from, to ?? { createdAt: until, id: '' });
+    if (to !== null) held = await renew(db, interval);
+    if (signal.aborted || held === null) break;
+    interval = held;
+    from = to;
+  }
+  return { held, restated };
+}
+
+/** The last receipt of a full page; null if there are fewer before `until`. */
+async function endOfPage(db: Database, zone: string, from: Place, until: Date): Promise<Place | null> {
+  const rows = await db.$queryRaw<Place[]>`
+    SELECT r.id, r.created_at AS "createdAt" FROM receipts r
+    WHERE r.body ->> 'grid_zone' = ${zone} AND r.tier <> 'degraded' AND r.created_at < ${until}
+      AND r.created_at >= ${from.createdAt} AND (r.created_at, r.id) > (${from.createdAt}::timestamptz, ${from.id})
+    ORDER BY r.created_at, r.id OFFSET ${pageSize - 1} LIMIT 1`;
   return rows[0] ?? null;
 }
 
-/** Noted again meanwhile: due again. Else done after the second look. */
-async function finish(db: Database, { zone, periodStart, periodEnd, notedAt, begunAt }: Interval): Promise<void> {
-  const which = { zone, periodStart, periodEnd, notedAt };
-  const secondLook = new Date(notedAt.getTime() + secondLookMs);
-  if (begunAt >= secondLook) await db.restatement.deleteMany({ where: which });
-  else await db.restatement.updateMany({ where: which, data: { dueAt: secondLook } });
-}
-
-/** Returns how many versions were made. */
-async function lookThrough(options: RestateOptions, interval: Interval): Promise<number> {
+/** The receipts after `from`, up to and including `to`. Returns how many versions were made. */
+async function lookThroughPage(
+  options: RestateOptions,
+  { zone, periodStart, periodEnd }: Interval,
+  readings: readonly SettledReading[],
+  from: Place,
+  to: Place,
+): Promise<number> {
   const { db, signal, onRestated } = options;
-  const { zone, periodStart, periodEnd } = interval;
-  const until = new Date(periodEnd.getTime() + servesMs);
-  const readings = await settledReadings(db, zone, periodStart, until);
   const reached = readings.filter(
     (reading) => +reading.periodStart === +periodStart && +reading.periodEnd === +periodEnd,
   );
   const settledAlready = reached.map(({ source, gPerKwh }) => `${source} ${gPerKwh}`);
   let count = 0;
-  let after = { createdAt: periodStart, id: '' };
   let races = 0;
-  while (!signal.aborted) {
+  for (let after = from; !signal.aborted; ) {
+    // OFFSET 0 keeps the planner from taking the facts apart once for each use of the grid value. After the end of the
+    // interval, only what was made with its value concerns it.
     const rows = await db.$queryRaw<StoredRow[]>`
-      SELECT r.id, r.created_at AS "createdAt", r.body::text AS body, r.facts::text AS facts FROM receipts r
-      WHERE r.body ->> 'grid_zone' = ${zone} AND r.tier <> 'degraded' AND r.created_at < ${until}
+      SELECT r.id, r.created_at AS "createdAt", r.body::text AS body, r.facts::text AS facts
+      FROM receipts r CROSS JOIN LATERAL (SELECT r.facts -> 'grid' AS used OFFSET 0) g
+      WHERE r.body ->> 'grid_zone' = ${zone} AND r.tier <> 'degraded'
         AND r.created_at >= ${after.createdAt} AND (r.created_at, r.id) > (${after.createdAt}::timestamptz, ${after.id})
-        AND concat(r.facts -> 'grid' ->> 'source', ' ', r.facts -> 'grid' ->> 'gPerKwh') <> ALL (${settledAlready})
+        AND r.created_at <= ${to.createdAt} AND (r.created_at, r.id) <= (${to.createdAt}::timestamptz, ${to.id})
+        AND (r.created_at < ${periodEnd} OR g.used ->> 'periodStart' = ${periodStart.toISOString()})
+        AND concat(g.used ->> 'source', ' ', g.used ->> 'gPerKwh') <> ALL (${settledAlready})
         AND ${newest}
       ORDER BY r.created_at, r.id LIMIT ${batchSize}`;
     const versions = rows.flatMap((row) => tried(row, readings, options) ?? []);

@@ -25,7 +25,14 @@ export interface GridUsed {
   readonly grid: Pick<SnapshotGridReading, 'zone' | 'source' | 'gPerKwh' | 'periodStart' | 'periodEnd'>;
 }
 
-const standIns: ReadonlySet<Receipt['grid_temporal_match']> = new Set(['annual_fallback', 'prior_week', 'none']);
+const standIns: ReadonlySet<unknown> = new Set<Receipt['grid_temporal_match']>([
+  'annual_fallback',
+  'prior_week',
+  'none',
+]);
+
+/** Whether the value of such a `grid_temporal_match` stood in for a source that was silent. */
+export const isStandIn = (match: unknown): boolean => standIns.has(match);
 
 /** Null where there is none, and where it is the same number. `sources`: as configured, those named first preferred. */
 export function settledFor(
@@ -36,7 +43,7 @@ export function settledFor(
   const ranked = sources.flatMap((source) => readings.filter((reading) => isFrom(source, reading)));
   const inZone = ranked.filter(({ zone }) => zone === grid.zone);
   const own = inZone.filter(({ source }) => source === grid.source);
-  const others = standIns.has(match) ? inZone : [];
+  const others = isStandIn(match) ? inZone : [];
   const at = createdAt.getTime();
   const ofCall = [...own, ...others].find(
     ({ periodStart, periodEnd }) => periodStart.getTime() <= at && at < periodEnd.getTime(),

@@ -3,10 +3,12 @@
  *
  * Invariant: a version is never changed or renumbered, and version n + 1 is made once, however many instances make it at
  * once and whatever is ingested meanwhile: it is inserted by one statement, only after n and only if it is not there. Whose call it
- * was, when it was and how it went are those of version n; only what was calculated may differ.
+ * was, when it was and how it went are those of version n; only what was calculated may differ. The same statement notes
+ * for the restatement whatever settled grid value the new version lacks.
  */
 import type { Receipt } from '@gw/contract/receipt';
-import type { Queryable } from '@gw/prisma/client';
+import { Prisma, type Queryable } from '@gw/prisma/client';
+import { notingOf } from './note-late.ts';
 
 /** Who, when, where, and how the call went: the same in every version. */
 export type ReceiptIdentity = Pick<
@@ -67,6 +69,7 @@ export async function supersede(db: Queryable, versions: readonly NewVersion[]):
     const columns = { id, version: receipt.version, created_at, region, tier, prompt_tokens, completion_tokens };
     return { ...columns, energy_wh, carbon_g, body: receipt, facts: version.facts };
   });
+  const noting = notingOf(rows);
   const made = await db.$queryRaw<{ id: string }[]>`
     WITH wanted AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS w (
@@ -84,7 +87,7 @@ export async function supersede(db: Queryable, versions: readonly NewVersion[]):
       RETURNING id
     ), settled AS (
       DELETE FROM recalculations WHERE receipt_id IN (SELECT id FROM made)
-    )
+    )${noting === null ? Prisma.empty : Prisma.sql`, noted AS (${noting})`}
     SELECT id FROM made`;
   return new Set(made.map(({ id }) => id));
 }

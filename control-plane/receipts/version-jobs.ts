@@ -8,43 +8,28 @@ import type { HeldCatalogue } from '../catalogue/keeper.ts';
 import type { Context } from '../context.ts';
 import { chooseGrid } from '../grid/choice.ts';
 import type { ZoneSource } from '../grid/config.ts';
-import { recentReadings } from '../grid/store.ts';
+import { recentReadings, type StoredReading } from '../grid/store.ts';
 import { type RepeatedJob, repeat } from '../repeat.ts';
 import type { ReadingAt } from './complete-facts.ts';
-import { recalculateDue, wake } from './recalculate.ts';
+import { type RecalculateOptions, recalculateDue } from './recalculate.ts';
 import { restateDue } from './restate.ts';
+import { wake } from './wake.ts';
 
 const everyMs = 2000;
+const minuteMs = 60_000;
 
 export function startVersionJobs(context: Context, sources: readonly ZoneSource[]): RepeatedJob {
   const { db, now, log, catalogue, versionCounts } = context;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const readingAt = readingInHistory(context, sources);
-  let seen: HeldCatalogue | null = null;
+  const history = (): ReadingAt => readingInHistory(context, sources);
+  const onRecalculated = (count: number): void => versionCounts.made('recalculated', count);
+  const onRestated = (count: number): void => versionCounts.made('restated', count);
+  const recalculation = { db, history, now, log, signal, onRecalculated };
+  const restatement = { db, sources, now, log, signal, onRestated };
   const jobs = [
-    repeat({
-      name: 'recalculation of receipts',
-      everyMs,
-      log,
-      run: async () => {
-        const held = catalogue.current();
-        if (held === null) return;
-        await wake(db, seen, held);
-        seen = held;
-        const onRecalculated = (count: number): void => versionCounts.made('recalculated', count);
-        await recalculateDue({ db, readingAt, now, log, signal, onRecalculated }, held);
-      },
-    }),
-    repeat({
-      name: 'restatement of receipts',
-      everyMs,
-      log,
-      run: () => {
-        const onRestated = (count: number): void => versionCounts.made('restated', count);
-        return restateDue({ db, sources, now, log, signal, onRestated });
-      },
-    }),
+    repeat({ name: 'recalculation of receipts', everyMs, log, run: openRecalculation(recalculation, catalogue) }),
+    repeat({ name: 'restatement of receipts', everyMs, log, run: () => restateDue(restatement) }),
   ];
   return {
     stop: async () => {
@@ -54,12 +39,44 @@ export function startVersionJobs(context: Context, sources: readonly ZoneSource[
   };
 }
 
-/** What a receipt of that moment would have got, had everything been known that is known by now. */
+/**
+ * One round. First it wakes what the catalogue has something new for, and only then it tries, so that nothing is put off
+ * with a catalogue that is older than the one that woke it. What is due is tried even where the waking fails; the fault
+ * is thrown afterwards, and the next round wakes the rest.
+ */
+export function openRecalculation(
+  options: RecalculateOptions,
+  catalogue: { current(): HeldCatalogue | null },
+): () => Promise<void> {
+  let seen: HeldCatalogue | null = null;
+  return async () => {
+    const held = catalogue.current();
+    if (held === null) return;
+    let failed: { readonly fault: unknown } | null = null;
+    try {
+      await wake(options.db, seen, held, options.signal);
+      if (!options.signal.aborted) seen = held;
+    } catch (fault) {
+      failed = { fault };
+    }
+    await recalculateDue(options, held);
+    if (failed !== null) throw failed.fault;
+  };
+}
+
+/**
+ * What a receipt of that moment would have got, had everything been known that is known by now. Calls of one minute share
+ * what is read of the history: periods begin and end with a minute.
+ */
 export function readingInHistory({ db }: Pick<Context, 'db'>, sources: readonly ZoneSource[]): ReadingAt {
+  const known = new Map<string, Promise<StoredReading[]>>();
   return async (zone, at) => {
     const configured = sources.filter((source) => source.zone === zone);
     if (configured.length === 0) return annualReading(zone);
-    const readings = await recentReadings(db, [zone], at);
-    return chooseGrid(readings, configured, annualReading, at).receipt[0] ?? annualReading(zone);
+    const minute = new Date(Math.floor(at.getTime() / minuteMs) * minuteMs);
+    const key = `${zone} ${minute.toISOString()}`;
+    const reading = known.get(key) ?? recentReadings(db, [zone], minute);
+    known.set(key, reading);
+    return chooseGrid(await reading, configured, annualReading, at).receipt[0] ?? annualReading(zone);
   };
 }

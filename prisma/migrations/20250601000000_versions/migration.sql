@@ -24,6 +24,8 @@ CREATE TABLE "restatements" (
   "period_end" TIMESTAMPTZ(3) NOT NULL CHECK ("period_end" > "period_start"),
   "noted_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "due_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  -- Apart from the time when it is due, so that a note never takes an interval from the instance that looks through it.
+  "claimed_until" TIMESTAMPTZ(3),
   PRIMARY KEY ("zone", "period_start", "period_end")
 );
 CREATE INDEX "restatements_due_at_idx" ON "restatements" ("due_at");

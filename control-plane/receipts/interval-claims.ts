@@ -1,0 +1,61 @@
+/**
+ * Which instance looks through which interval.
+ *
+ * Invariant: an interval is in one hand at a time, or in none; a claim ends by itself if its holder dies. A note that
+ * comes meanwhile takes nothing out of that hand: it makes the interval due again afterwards.
+ */
+import type { Database } from '@gw/prisma/client';
+
+export interface Interval {
+  readonly zone: string;
+  readonly periodStart: Date;
+  readonly periodEnd: Date;
+  readonly notedAt: Date;
+  /** By the clock of Postgres. */
+  readonly begunAt: Date;
+  /** Names the claim as well: whoever takes the interval after its end has another. */
+  readonly claimedUntil: Date;
+}
+
+/**
+ * After a reading is noted, its interval is looked through a second time. It is longer than a statement can take twice
+ * (28.5 s each, by Postgres itself: prisma/client.ts), so that receipts whose storing had begun before the reading could
+ * be seen are found.
+ */
+const secondLookMs = 60_000;
+/** An instance that was silent this long is taken for dead, and its interval is looked through by another. */
+const leaseS = 300;
+
+/** The interval that has been due for longest, if no other instance has it. */
+export async function claim(db: Database): Promise<Interval | null> {
+  const rows = await db.$queryRaw<Interval[]>`
+    UPDATE restatements SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'
+    WHERE (zone, period_start, period_end) = (
+      SELECT zone, period_start, period_end FROM restatements
+      WHERE due_at <= CURRENT_TIMESTAMP AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP)
+      ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING zone, period_start AS "periodStart", period_end AS "periodEnd", noted_at AS "notedAt",
+      CURRENT_TIMESTAMP(3) AS "begunAt", claimed_until AS "claimedUntil"`;
+  return rows[0] ?? null;
+}
+
+/** Null if the claim was over, and another instance has taken the interval. */
+export async function renew(db: Database, interval: Interval): Promise<Interval | null> {
+  const { zone, periodStart, periodEnd, claimedUntil } = interval;
+  const [row] = await db.$queryRaw<Pick<Interval, 'claimedUntil'>[]>`
+    UPDATE restatements SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'
+    WHERE (zone, period_start, period_end) = (${zone}, ${periodStart}, ${periodEnd}) AND claimed_until = ${claimedUntil}
+    RETURNING claimed_until AS "claimedUntil"`;
+  return row === undefined ? null : { ...interval, ...row };
+}
+
+/** Done after the second look; noted again meanwhile: due again, as the note says. */
+export async function finish(db: Database, interval: Interval): Promise<void> {
+  const { zone, periodStart, periodEnd, notedAt, begunAt, claimedUntil } = interval;
+  const which = { zone, periodStart, periodEnd, claimedUntil };
+  const secondLook = new Date(notedAt.getTime() + secondLookMs);
+  const asNoted = { ...which, notedAt };
+  if (begunAt >= secondLook) await db.restatement.deleteMany({ where: asNoted });
+  else await db.restatement.updateMany({ where: asNoted, data: { dueAt: secondLook, claimedUntil: null } });
+  await db.restatement.updateMany({ where: which, data: { claimedUntil: null } });
+}
