@@ -52,7 +52,10 @@ async function inference(key: string) {
     body: JSON.stringify({ ...body, stream: true, max_tokens: 600 }),
     signal: abandoned.signal,
   });
-  return { made: { receipt, runningReceipt: slow.headers.get('x-gw-receipt-id') ?? '' } };
+  const runningReceipt = slow.headers.get('x-gw-receipt-id') ?? '';
+  // Its owner is told that it is under way.
+  expect((await ask(key, 'GET', `/v1/gw/receipts/${runningReceipt}`)).status).toBe(202);
+  return { made: { receipt, runningReceipt } };
 }
 
 async function ask(key: string, method: string, path: string, body?: object): Promise<Answer> {
