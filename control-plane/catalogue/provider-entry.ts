@@ -16,7 +16,7 @@ const baseUrl = z
   .string()
   .max(500)
   .refine(isPlainUrl, 'must be an http(s) address without user, password, query and fragment')
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 
 /** What Envoy or HTTP itself sets, and what is ours. */
 const taken = /^(host|content-.*|connection|transfer-encoding|te|upgrade|cookie|accept.*|expect|x-gw-.*|x-envoy-.*)$/;

@@ -1,0 +1,51 @@
+import { areSound } from '@gw/methodology/domain';
+import type { CallFacts } from '@gw/methodology/facts';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { modelKind } from './model-entry.ts';
+
+const size = fc.oneof(fc.constantFrom(0, -1, 8, 70, 1e-9, 1e9), fc.double(), fc.integer({ min: 1, max: 2000 }));
+const sizes = fc.oneof(size, fc.record({ min: size, max: size }), fc.constantFrom(null, '8', [8]));
+const bodies = fc.record(
+  {
+    id: fc.constant('m'),
+    owned_by: fc.constant('acme'),
+    kind: fc.constantFrom('chat', 'embedding'),
+    active_parameters_b: sizes,
+    total_parameters_b: sizes,
+    quantization_bits: fc.oneof(size, fc.constant(null)),
+    tokens_per_s: fc.oneof(size, fc.constant(null)),
+    ttft_s: fc.oneof(size, fc.constant(null)),
+  },
+  { requiredKeys: ['id', 'owned_by', 'kind'] },
+);
+
+test('what is accepted of a model lies where the formulas of receipts are defined', () => {
+  let accepted = 0;
+  fc.assert(
+    fc.property(bodies, (body) => {
+      const parsed = modelKind.addBody.safeParse(body);
+      if (!parsed.success) return;
+      accepted += 1;
+      const model = modelKind.added(parsed.data, new Date(0));
+      const facts = {
+        model: {
+          activeParametersB: model.active_parameters_b,
+          totalParametersB: model.total_parameters_b,
+          quantizationBits: model.quantization_bits,
+          tokensPerS: model.tokens_per_s,
+          ttftS: model.ttft_s,
+        },
+        site: { pue: 1, wueOnsiteLPerKwh: null },
+        usage: { promptTokens: 1, cachedPromptTokens: 0, completionTokens: 1 },
+        grid: null,
+        upstreamLatencyS: null,
+      } as unknown as CallFacts;
+      expect(areSound(facts)).toBe(true);
+      for (const range of [model.active_parameters_b, model.total_parameters_b])
+        if (range !== null) expect(range.min).toBeLessThanOrEqual(range.max);
+    }),
+    { numRuns: 3000 },
+  );
+  expect(accepted).toBeGreaterThan(100);
+});
