@@ -69,7 +69,8 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   sidecar_unavailable: {
     explanation: 'The part that makes receipts did not finish. The completion is not affected.',
     when: 'The sidecar died or stood still while the provider worked; the gateway finished the reply without it.',
-    action: 'Nothing: if the sidecar brings what it knew of the call after all, a new version with its numbers follows.',
+    action:
+      'Nothing: if the sidecar brings what it knew of the call after all, a new version with its numbers follows.',
     // The facts of the call are not known now, and may never be.
     recalculable: false,
   },

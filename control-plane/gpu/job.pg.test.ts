@@ -3,8 +3,20 @@ import { assess, type CallFacts } from '@gw/methodology/assess';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { httpAt } from '../grid/stub-source-for-tests.ts';
-import { callAt, type Entry, entryFrom, ingest, site, versionsOf } from '../receipts/calls-for-tests.ts';
+import {
+  callAt,
+  catalogueOf,
+  type Entry,
+  entryFrom,
+  ingest,
+  modelOf,
+  site,
+  unattended,
+  unknownModel,
+  versionsOf,
+} from '../receipts/calls-for-tests.ts';
 import { receiptLineage } from '../receipts/lineage.ts';
+import { recalculateDue } from '../receipts/recalculate.ts';
 import type { GpuSettings } from './config.ts';
 import { openGpuJob } from './job.ts';
 import { prometheusAt } from './prometheus.ts';
@@ -63,6 +75,18 @@ const later = (seconds: number) => {
 };
 /** A database sets the time at which a new row is due. */
 const allDue = () => stores.db.gpuMeasurement.updateMany({ data: { dueAt: new Date(0) } });
+
+async function recalculated(): Promise<number> {
+  let made = 0;
+  const history = () => async () => null;
+  const onRecalculated = (count: number) => {
+    made += count;
+  };
+  const { signal } = new AbortController();
+  const options = { db: stores.db, history, now: () => now, log: silentLog, signal, onRecalculated };
+  await recalculateDue(options, catalogueOf([modelOf()]));
+  return made;
+}
 
 async function ingested(...entries: Entry[]): Promise<Entry[]> {
   await ingest(stores.db, ...entries);
@@ -205,6 +229,52 @@ test('after an hour without samples auto keeps its version, and an explicit tier
     energy_wh: null,
     explanation: expect.stringContaining('no samples of every counter cover the call'),
   } satisfies Partial<Receipt>);
+});
+
+test('a degraded auto call without samples gets no version for that, and a later one promises no measurement', async () => {
+  const [entry] = await ingested(entryFrom(gpuCall({ model: unknownModel })));
+  if (!entry) return;
+  stub.hold([]);
+  later(3700);
+  await round();
+  expect(await waiting()).toEqual([]);
+  expect(await versionsOf(stores.db, entry.receipt.id)).toHaveLength(1);
+  expect(await recalculated()).toBe(1);
+  const { facts, receipt } = await newest(entry);
+  expect(receipt).toMatchObject({ version: 2, tier: 'parametric' });
+  expect(receipt.tier_reason).not.toContain('a later version may');
+  expect(receipt.tier_reason).toContain('no samples of every counter cover the call');
+  expect(facts?.revision?.reason).toBe('recalculated');
+});
+
+test('while its counters are still to be read, a call that is recalculated says so', async () => {
+  const [entry] = await ingested(entryFrom(gpuCall({ model: unknownModel })));
+  if (!entry) return;
+  expect(await recalculated()).toBe(1);
+  expect((await newest(entry)).receipt.tier_reason).toContain('a later version may');
+  stub.hold(complete());
+  await round();
+  expect((await newest(entry)).receipt).toMatchObject({ version: 3, tier: 'telemetry' });
+});
+
+test('an explicit tier without samples says that nothing was measured', async () => {
+  const [entry] = await ingested(entryFrom(gpuCall({ requestedTier: 'telemetry' })));
+  if (!entry) return;
+  stub.hold([]);
+  later(3700);
+  await round();
+  expect((await newest(entry)).facts?.revision?.reason).toBe('not_measured');
+});
+
+test('a measured call whose first version was closed for a dead sidecar says where it was served', async () => {
+  const made = entryFrom(gpuCall({ requestedTier: 'telemetry' }));
+  const [closed] = await ingested(unattended(made, { shown: true }), made);
+  if (!closed) return;
+  expect((await newest(closed)).receipt).toMatchObject({ version: 1, provider: null, region: null });
+  stub.hold(complete());
+  await round();
+  const { provider, region } = gpuSite;
+  expect((await newest(closed)).receipt).toMatchObject({ version: 2, tier: 'telemetry', provider, region });
 });
 
 test('the same holds for a deployment whose counters nobody has configured', async () => {

@@ -18,7 +18,7 @@ import {
 } from './calls-for-tests.ts';
 import { recalculateDue } from './recalculate.ts';
 import { emptyLedger, newestVersion, settledObservation, sweden } from './restatements-for-tests.ts';
-import { openRecalculation, readingInHistory } from './version-jobs.ts';
+import { readingInHistory } from './version-jobs.ts';
 import { wake } from './wake.ts';
 
 let stores: Stores;
@@ -186,14 +186,34 @@ test.each(['before', 'after', 'in the same batch as'])(
 
 test('a receipt that was closed for a dead sidecar gets its numbers if the sidecar brings its facts after all', async () => {
   const made = entryFrom(callAt(at));
-  await ingest(stores.db, unattended(made, { shown: false }));
+  const closed = unattended(made, { shown: false });
+  expect(closed.receipt, 'nothing is promised').toMatchObject({ recalculable: false });
+  await ingest(stores.db, closed);
   expect(await waiting()).toEqual([]);
   await ingest(stores.db, made);
   expect(await recalculate(known)).toBe(1);
   expect((await newestVersion(stores.db, made.receipt.id)).receipt).toMatchObject({
     version: 2,
     carbon_g: made.receipt.carbon_g,
+    provider: site.provider,
+    region: site.region,
   });
+});
+
+test('calls of one minute ask the history once for each batch, and each gets the value of its own time', async () => {
+  await storeReadings(stores.db, [settledObservation('2026-11-21T09:00:00Z', 31)]);
+  let asked = 0;
+  const counting = new Proxy(stores.db, {
+    get: (db, name) => {
+      asked += name === '$queryRaw' ? 1 : 0;
+      return Reflect.get(db, name);
+    },
+  });
+  const readingAt = readingInHistory({ db: counting }, [sweden]);
+  const times = ['08:59:59.999', '09:00:00.000', '09:00:30.000', '09:00:59.999', '09:01:00.000'];
+  const found = await Promise.all(times.map((time) => readingAt('SWE', new Date(`2026-11-21T${time}Z`))));
+  expect(found.map((reading) => reading?.gPerKwh)).toEqual([annualReading('SWE')?.gPerKwh, 31, 31, 31, 31]);
+  expect(asked).toBe(3);
 });
 
 test('hundreds wait, many instances run at once, and each receipt gets one version', async () => {
@@ -228,85 +248,6 @@ test('what an instance had taken when it died is due again, later each time', as
   expect(await recalculate(known)).toBe(1);
 });
 
-test('what waits for an entry of the catalogue is tried once a day, unless it is woken', async () => {
-  await store(callAt(at, { model: unknownModel }));
-  const before = Date.now();
-  await recalculate(unknown);
-  expect(await pauseS(before)).toBe(86_400);
-  expect(await waiting()).toMatchObject([{ waitsFor: 'model sim-small' }]);
-});
-
-test('what is woken while an instance tries it with an older catalogue stays due', async () => {
-  await store(callAt(at, { model: unknownModel }));
-  const wakes = async () => {
-    await dueNow();
-    return null;
-  };
-  const grid = callAt(at, { model: unknownModel, grid: null });
-  await ingest(stores.db, entryFrom(grid, { changes: { grid_zone: 'SWE' } }));
-  const now = () => new Date();
-  const options = { db: stores.db, history: () => wakes, now, log: silentLog, signal, onRecalculated: () => {} };
-  await recalculateDue(options, unknown);
-  expect((await waiting()).map(({ dueAt }) => dueAt)).toEqual([new Date(0), new Date(0)]);
-  expect(await recalculate(known)).toBe(2);
-});
-
-test('hundreds of thousands are woken a few thousand at a time', async () => {
-  await stores.db.$executeRaw`INSERT INTO recalculations (receipt_id, created_at, due_at, waits_for)
-    SELECT n::text, now(), now() + INTERVAL '1 day', 'model sim-small' FROM generate_series(1, 12000) n`;
-  const changed: number[] = [];
-  const counted = withStatements(async (run) => {
-    const count = await run();
-    changed.push(count);
-    return count;
-  });
-  await wake(counted, unknown, known, signal);
-  expect(changed).toEqual([5000, 5000, 2000]);
-  expect(await stores.db.recalculation.count({ where: { dueAt: { gt: new Date() } } })).toBe(0);
-});
-
-test('a waking that fails holds nothing up: what is due is made, and the next round wakes the rest', async () => {
-  const [due, asleep] = [
-    await store(callAt(at, { model: unknownModel })),
-    await store(callAt(at, { model: unknownModel })),
-  ];
-  const later = new Date(Date.now() + 3_600_000);
-  await stores.db.recalculation.updateMany({ where: { receiptId: asleep }, data: { dueAt: later } });
-  let failures = 1;
-  const db = withStatements((run) => (failures-- > 0 ? Promise.reject(new Error('canceled')) : run()));
-  const options = { db, history, now: () => new Date(), log: silentLog, signal, onRecalculated: () => {} };
-  const round = openRecalculation(options, { current: () => known });
-  await expect(round()).rejects.toThrow('canceled');
-  expect((await waiting()).map(({ receiptId }) => receiptId)).toEqual([asleep]);
-  await round();
-  expect(await waiting()).toEqual([]);
-  expect((await newestVersion(stores.db, due)).receipt.version).toBe(2);
-});
-
-test('figures of a deployment that were put right wake the models that it serves', async () => {
-  const models = { 'sim-small': 'sim-small' };
-  const broken = { ...site, models, pue: 1e308 };
-  const id = await store(callAt(at, { site: broken }));
-  expect((await versionsOf(stores.db, id))[0]?.receipt.degraded_reason).toBe('calculator_fault');
-  const [before, after] = [broken, { ...site, models }].map((each) =>
-    catalogueOf([modelOf()], { deployments: [each] }),
-  );
-  if (!before || !after) return;
-  expect(await recalculate(before)).toBe(0);
-  await wake(stores.db, before, after, signal);
-  expect(await recalculate(after)).toBe(1);
-});
-
-/** The database, with something around each statement that only changes rows. */
-function withStatements(around: (run: () => Promise<number>) => Promise<number>): Stores['db'] {
-  return new Proxy(stores.db, {
-    get: (db, name) => {
-      if (name !== '$executeRaw') return Reflect.get(db, name);
-      return (...query: Parameters<typeof db.$executeRaw>) => around(() => db.$executeRaw(...query));
-    },
-  });
-}
-
 /** The database of a process that dies at its n-th question: taking, reading, making. */
 function dyingAt(question: number): Stores['db'] {
   let asked = 0;
@@ -329,11 +270,4 @@ test('a receipt that nobody can read does not hold up the others', async () => {
   expect(await recalculate(known)).toBe(1);
   expect((await waiting()).map(({ receiptId }) => receiptId)).toEqual([broken.receipt.id]);
   expect((await newestVersion(stores.db, id)).receipt.version).toBe(2);
-});
-
-test('a new process tries everything at once, whatever it waits for', async () => {
-  await store(callAt(at, { model: unknownModel }));
-  await recalculate(unknown);
-  await wake(stores.db, null, known, signal);
-  expect(await recalculate(known)).toBe(1);
 });
