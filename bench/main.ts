@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { findOnPath } from '@gw/cli/services/child';
 import { autocannonLoad } from './json-load.ts';
-import { microBenchmarks } from './micro.ts';
+import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
 import { type Options, readOptions, UsageError, usage } from './options.ts';
 import { usedBy } from './processes.ts';
 import {
@@ -23,7 +23,6 @@ import { wrkLoad } from './wrk.ts';
 const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
-const now = (): number => performance.now();
 
 const MB = 1024 * 1024;
 function rssMb(target: Target): Record<string, number> {
@@ -50,7 +49,7 @@ function makeReport(options: Options, generator: string, targets: readonly Targe
     cpuUsPerFurtherEvent: byName(({ name }) => furtherEventCpuUs(net, name)),
     idleCpuPercent: byName(({ name }) => idleCpuPercent(samples, name)),
     rssMb: byName(rssMb),
-    micro: microBenchmarks(now),
+    micro: microBenchmarks(cpuMs),
     restarted: restartedParts(samples),
   };
   return { ...report, goals: options.gateway ? goalsOf(report) : [] };
@@ -88,7 +87,9 @@ async function main(): Promise<number> {
   }
   const report = await bench(options, interrupt.signal);
   process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
-  return 0;
+  const exceeded = report.micro.filter(isExceeded);
+  for (const { limitUs, name, us } of exceeded) say(`${name}: ${us.toFixed(1)} µs of CPU, the limit is ${limitUs}`);
+  return exceeded.length === 0 ? 0 : 1;
 }
 
 /** Ends only when all was written: a pipe takes a long report in pieces. */

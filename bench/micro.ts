@@ -1,52 +1,60 @@
-/** How long the steps of a request take by themselves, without any hop. */
+/**
+ * How much processor time the steps of a request take by themselves, without any hop.
+ *
+ * Invariant: what is measured is processor time of this process, so that whatever else runs on the machine makes a step
+ * seem at most a little dearer; a limit is held against the median of many short runs, which take turns.
+ */
 import { randomBytes } from 'node:crypto';
 import { chatRequestSchema } from '@gw/contract/chat';
 import { generateApiKey, hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
-import { assess } from '@gw/methodology/assess';
-import type { CallFacts } from '@gw/methodology/facts';
-import { annualReading } from '@gw/methodology/grid-annual';
+import { makeReceipt } from '@gw/receipt-sidecar/receipt';
+import { finishedCalls } from './receipt-calls.ts';
 import { median } from './statistics.ts';
 
-const BATCHES = 15;
+const ROUNDS = 21;
+/** In batches. */
+const WARM_UP = 40;
+/** A reading of the clock costs as much as a small step. */
+const STEPS_PER_READING = 16;
+
+/** What making one receipt may take, µs. */
+export const receiptLimitUs = 30;
+
+export interface Micro {
+  readonly name: string;
+  readonly us: number;
+  /** Null where there is none. */
+  readonly limitUs: number | null;
+}
+
+/** Processor time of this process with all its threads, milliseconds. */
+export function cpuMs(): number {
+  const { system, user } = process.cpuUsage();
+  return (user + system) / 1000;
+}
 
 /**
- * Microseconds of one run: the median of batches that each take `batchMs`, after as long a time to warm up.
- * `now` is a monotonic clock in milliseconds.
+ * Microseconds of one run of each step: the median over rounds, in each of which every step runs for `batchMs`. Before, each
+ * runs long enough to be compiled, since the compiler's threads count too. `now` is a monotonic clock in milliseconds.
  */
-export function timeOf(step: () => unknown, now: () => number, batchMs = 10): number {
-  const runFor = (ms: number): number => {
+export function timesOf(steps: readonly (() => unknown)[], now: () => number, batchMs = 10): number[] {
+  const runFor = (step: () => unknown, ms: number): number => {
     const start = now();
     let runs = 0;
     let spent = 0;
     do {
-      step();
-      runs += 1;
+      for (let i = 0; i < STEPS_PER_READING; i++) step();
+      runs += STEPS_PER_READING;
       spent = now() - start;
     } while (spent < ms);
     return (spent * 1000) / runs;
   };
-  runFor(batchMs * 5);
-  return median(Array.from({ length: BATCHES }, () => runFor(batchMs))) ?? 0;
+  for (const step of steps) runFor(step, batchMs * WARM_UP);
+  const rounds = Array.from({ length: ROUNDS }, () => steps.map((step) => runFor(step, batchMs)));
+  return steps.map((_, index) => median(rounds.map((round) => round[index] ?? 0)) ?? 0);
 }
 
-const facts: CallFacts = {
-  requestedTier: 'auto',
-  boundary: 'comprehensive',
-  requestedAt: '2026-01-01T12:00:00.000Z',
-  usage: { promptTokens: 200, cachedPromptTokens: 0, completionTokens: 150 },
-  upstreamLatencyS: 2,
-  model: {
-    kind: 'chat',
-    activeParametersB: { min: 70, max: 70 },
-    totalParametersB: { min: 70, max: 70 },
-    modelClass: 'large',
-    quantizationBits: null,
-    tokensPerS: null,
-    ttftS: null,
-  },
-  site: { pue: 1.2, wueOnsiteLPerKwh: null },
-  grid: annualReading('FRA'),
-};
+export const isExceeded = ({ limitUs, us }: Micro): boolean => limitUs !== null && us > limitUs;
 
 const body = JSON.stringify({
   model: 'sim-small',
@@ -57,17 +65,27 @@ const body = JSON.stringify({
   temperature: 0.5,
 });
 
-export function microBenchmarks(now: () => number): { name: string; us: number }[] {
+export function microBenchmarks(now: () => number, batchMs?: number): Micro[] {
   const pepper = randomBytes(32);
   const key = generateApiKey(randomBytes).plaintext;
   // A step that refuses its input would look very fast.
-  if (!assess(facts).ok || !chatRequestSchema.safeParse(JSON.parse(body)).success || parseApiKey(key) === null) {
+  const areReceipts = finishedCalls.every(
+    ([, { identity, outcome }]) => makeReceipt(identity, outcome).reason === null,
+  );
+  if (!areReceipts || !chatRequestSchema.safeParse(JSON.parse(body)).success || parseApiKey(key) === null) {
     throw new Error('A step of the benchmark does not take its own example.');
   }
-  const steps: [string, () => unknown][] = [
-    ['read and validate a chat request', () => chatRequestSchema.safeParse(JSON.parse(body))],
-    ['check the form of a key and hash it', () => parseApiKey(key) && hashApiKey(key, pepper)],
-    ['assess energy, carbon and water of a call', () => assess(facts)],
+  const steps: [string, () => unknown, number | null][] = [
+    ['read and validate a chat request', () => chatRequestSchema.safeParse(JSON.parse(body)), null],
+    ['check the form of a key and hash it', () => parseApiKey(key) && hashApiKey(key, pepper), null],
   ];
-  return steps.map(([name, step]) => ({ name, us: timeOf(step, now) }));
+  for (const [name, { identity, outcome }] of finishedCalls) {
+    steps.push([`make a receipt: ${name}`, () => makeReceipt(identity, outcome), receiptLimitUs]);
+  }
+  const times = timesOf(
+    steps.map(([, step]) => step),
+    now,
+    batchMs,
+  );
+  return steps.map(([name, , limitUs], index) => ({ name, us: times[index] ?? 0, limitUs }));
 }

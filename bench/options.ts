@@ -22,6 +22,8 @@ Measures the simulated provider alone, plain Envoy in front of it, and the whole
   --quick        one round of one second each: shows that it works, measures little
   --json         the report as JSON on standard output
   --no-gateway   the provider and plain Envoy only
+
+The exit code is 1 if making a receipt takes more processor time than its limit of 30 µs.
 `;
 
 /** Thrown for arguments that can not be followed; the text is for the person who typed them. */

@@ -76,7 +76,11 @@ const report: Omit<Report, 'goals'> = {
   cpuUsPerFurtherEvent: { gateway: { simulator: 1, envoy: 2, 'receipt-sidecar': 3 } },
   idleCpuPercent: {},
   rssMb: { gateway: { envoy: 60, 'ext-authz': 100, 'receipt-sidecar': 110, 'control-plane': 120, postgres: 99 } },
-  micro: [{ name: 'step', us: 1.5 }],
+  micro: [
+    { name: 'step', us: 1.5, limitUs: null },
+    { name: 'cheap', us: 29.9, limitUs: 30 },
+    { name: 'dear', us: 30.1, limitUs: 30 },
+  ],
   restarted: [],
 };
 
@@ -92,6 +96,13 @@ test('the text shows each figure in its column and a dash for the unknown', () =
   expect(text).toMatch(/gateway +60\.0 +0\.15 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);
   expect(text).toMatch(/RSS of the TypeScript parts together, MB +≤ 500 +330\n/);
   expect(text).toMatch(/added p50 at 1 connection, ms +≤ 3 +–\n/);
+});
+
+test('a step with a limit is told to keep or to exceed it', () => {
+  const text = reportText({ ...report, goals: [] });
+  expect(text).toMatch(/step +1\.50\n/);
+  expect(text).toMatch(/cheap +29\.9 +≤ 30 +ok\n/);
+  expect(text).toMatch(/dear +30\.1 +≤ 30 +exceeded\n/);
 });
 
 test('a part that was started again has no figure in that round, and the text says so', () => {

@@ -1,4 +1,5 @@
 /** From samples to figures: medians over rounds; ratios and differences are made inside a round, then their median. */
+import type { Micro } from './micro.ts';
 import { LONG_STREAM_TOKENS, type Sample, type Scenario, SHORT_STREAM_TOKENS, STREAMS } from './rounds.ts';
 import { difference, medianOf, ratio } from './statistics.ts';
 import type { Target } from './target.ts';
@@ -34,7 +35,8 @@ export interface Report {
   readonly cpuUsPerFurtherEvent: Readonly<Partial<Record<TargetName, PerPart>>>;
   readonly idleCpuPercent: Readonly<Partial<Record<TargetName, PerPart>>>;
   readonly rssMb: Readonly<Partial<Record<TargetName, Readonly<Record<string, number>>>>>;
-  readonly micro: readonly { readonly name: string; readonly us: number }[];
+  /** Processor time of steps by themselves. */
+  readonly micro: readonly Micro[];
   /** Parts that ended while they were measured: what was measured then is worth little. */
   readonly restarted: readonly string[];
   readonly goals: readonly Goal[];

@@ -1,4 +1,5 @@
 /** The report as text for a terminal. */
+import { isExceeded, type Micro } from './micro.ts';
 import { type Figures, type Report, type TargetName, totalWithoutProvider } from './report.ts';
 import type { Scenario } from './rounds.ts';
 
@@ -67,6 +68,15 @@ const entries = (values: Report['cpuUsPerFurtherEvent'] | Report['rssMb']): Colu
     return parts === undefined ? [] : [[target, parts] as const];
   });
 
+function microTable(micro: readonly Micro[]): string {
+  const rows = micro.map((step) => {
+    const { limitUs, name, us } = step;
+    const limit = limitUs === null ? ['', ''] : [`≤ ${limitUs}`, isExceeded(step) ? 'exceeded' : 'ok'];
+    return [name, show(us), ...limit];
+  });
+  return table([['', 'µs', 'limit', ''], ...rows]);
+}
+
 export function reportText(report: Report): string {
   const { machine, streams, rounds } = report;
   const pace = `${streams.count} paced streams of`;
@@ -80,7 +90,7 @@ export function reportText(report: Report): string {
     ['CPU µs per further stream event', partTable(entries(report.cpuUsPerFurtherEvent))],
     ['CPU % of one processor while nobody asks, not contained above', partTable(entries(report.idleCpuPercent))],
     ['RSS in MB after all rounds', partTable(entries(report.rssMb))],
-    ['Steps of a request, in this process, µs', table(report.micro.map(({ name, us }) => [name, show(us)]))],
+    ['CPU µs of steps of a request, in this process', microTable(report.micro)],
   ];
   if (report.goals.length > 0) {
     const rows = report.goals.map(({ name, goal, reached }) => [name, goal, show(reached)]);

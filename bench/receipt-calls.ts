@@ -1,0 +1,87 @@
+/**
+ * Calls whose receipts are made by the benchmark: one for each way in which the numbers come about.
+ *
+ * Invariant: what the catalogue says of them is the same object for every call, as in a running sidecar.
+ */
+import { annualReading } from '@gw/methodology/grid-annual';
+import { readEnergyHeader } from '@gw/methodology/telemetry/energy-header';
+import type { CallIdentity, Outcome } from '@gw/receipt-sidecar/receipt';
+
+export interface FinishedCall {
+  readonly identity: CallIdentity;
+  readonly outcome: Outcome;
+}
+
+type Candidate = NonNullable<Outcome['servedBy']>;
+type Model = CallIdentity['route']['model'];
+
+const grid = annualReading('FRA');
+const servedBy: Candidate = {
+  deployment: {
+    id: 'bench-fr',
+    provider: 'bench',
+    region: 'eu-west',
+    models: { 'bench-large': 'bench-large' },
+    pue: 1.2,
+    wueOnsiteLPerKwh: 0.3,
+    telemetry: 'energy_header',
+    accelerators: null,
+  },
+  region: { code: 'eu-west', name: 'Paris', country: 'FR', gridZone: 'FRA', status: 'active', preference: 0 },
+  gridAt: () => grid,
+};
+
+const model: Model = {
+  id: 'bench-large',
+  created: 1_735_689_600,
+  ownedBy: 'bench',
+  kind: 'chat',
+  contextWindow: 128_000,
+  modalities: ['text'],
+  takesTemperature: true,
+  activeParametersB: { min: 70, max: 70 },
+  totalParametersB: { min: 70, max: 70 },
+  modelClass: 'large',
+  quantizationBits: null,
+  tokensPerS: null,
+  ttftS: null,
+};
+
+function callTo(entry: Model, telemetry: Outcome['telemetry'] = null): FinishedCall {
+  return {
+    identity: {
+      receiptId: 'rcpt_019b78a5-d800-7000-8000-000000000001',
+      createdAt: '2026-01-01T12:00:00.000Z',
+      requestId: '00000000-0000-4000-8000-000000000001',
+      request: {
+        endpoint: 'chat',
+        model: entry.id,
+        options: {},
+        stream: false,
+        wantsUsage: false,
+        choices: 1,
+        body: {},
+      },
+      route: { model: entry, providerModel: entry.id, pinned: false, order: [servedBy], cluster: 'bench-fr' },
+    },
+    outcome: {
+      status: 'complete',
+      servedBy,
+      usage: { promptTokens: 200, cachedPromptTokens: 0, completionTokens: 150 },
+      usageSource: 'provider',
+      upstreamLatencyS: 2,
+      telemetry,
+    },
+  };
+}
+
+const range: Model = { ...model, activeParametersB: { min: 20, max: 90 }, totalParametersB: { min: 200, max: 600 } };
+const byClass: Model = { ...model, activeParametersB: null, totalParametersB: null };
+
+/** By what each is known for. */
+export const finishedCalls: readonly (readonly [string, FinishedCall])[] = [
+  ['parameters known', callTo(model)],
+  ['a range of parameters', callTo(range)],
+  ['a size class', callTo(byClass)],
+  ['measured energy', callTo(model, readEnergyHeader({ 'x-energy-joules': '600' }))],
+];
