@@ -90,7 +90,7 @@ test('without an application to be screened Redis is not touched, also not for o
 
 test('a list that is missing is tried again until it is there; until then the application waits and says why', async () => {
   const path = join(dir, 'names.csv');
-  start({ ...noLists, lists: [{ path, format: 'names-csv', leastEntries: 1 }] });
+  start({ ...noLists, lists: [{ path, format: 'names-csv', leastEntries: 1, leastNames: 1 }] });
   const id = await declared();
   await eventually(async () => (await running.get(`${root}/${id}`)).json().sanctions_screening?.outcome === 'waits');
   expect(await stageOf(id)).toBe('sanctions_screening');
@@ -132,7 +132,7 @@ test('a job whose worker has died in the middle is taken up by another', async (
 
 test('a queue that Redis lost between two steps is made again from Postgres', async () => {
   const path = join(dir, 'later.csv');
-  start({ ...noLists, lists: [{ path, format: 'names-csv', leastEntries: 1 }] }, { firstPauseMs: 600_000 });
+  start({ ...noLists, lists: [{ path, format: 'names-csv', leastEntries: 1, leastNames: 1 }] }, { firstPauseMs: 600_000 });
   const id = await declared();
   await eventually(async () => (await stageOf(id)) === 'sanctions_screening');
   await eventually(async () => (await running.stores.redis.zcard('{gw}:screening:delayed')) === 1);

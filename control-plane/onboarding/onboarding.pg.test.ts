@@ -177,7 +177,7 @@ test('without a whole list an application waits, and says why; later it goes on'
     outcome: 'waits',
     reason: expect.stringContaining('GW_SANCTIONS_FILES'),
   });
-  const missing = { ...noLists, lists: [{ path: '/nowhere/sdn.csv', format: 'ofac-csv' as const, leastEntries: 1 }] };
+  const missing = { ...noLists, lists: [{ path: '/nowhere/sdn.csv', format: 'ofac-csv' as const, leastEntries: 1, leastNames: 1 }] };
   await expect(running.screen(id, missing)).rejects.toThrow(ListFault);
   expect((await read(id)).sanctions_screening.reason).toContain('sdn.csv can not be read');
   await running.screen(id);

@@ -1,22 +1,26 @@
 /**
- * Which lists names are screened against. `GW_SANCTIONS_FILES` is a comma-separated list of `path=format`, with an optional
- * `:least` number of entries below which a list counts as incomplete:
+ * Which lists names are screened against. `GW_SANCTIONS_FILES` is a comma-separated list of `path=format:entries/names`,
+ * with the least numbers of entries and of names (aliases included) below which a list counts as incomplete:
  *
- *   GW_SANCTIONS_FILES=/lists/sdn.csv=ofac-csv:15000,/lists/eu.xml=eu-xml:5000
+ *   GW_SANCTIONS_FILES=/lists/sdn.csv=ofac-csv:15000/30000,/lists/eu.xml=eu-xml
  *
- * Invariant: without a list nobody is cleared. The built-in list of invented names is only used where it is asked for by
+ * Invariant: without a list nobody is cleared. A form without an end mark, in which a list that was cut looks whole, is
+ * not taken without both numbers. The built-in list of invented names is only used where it is asked for by
  * name, as a trial installation does: `GW_SANCTIONS_FILES=synthetic`.
  */
 import type { SettingReader } from '@gw/contract/internal/environment';
 
 export const listFormats = ['ofac-csv', 'ofac-xml', 'eu-csv', 'eu-xml', 'names-csv'] as const;
 export type ListFormat = (typeof listFormats)[number];
+const withoutEndMark: readonly ListFormat[] = ['ofac-csv', 'eu-csv'];
 
 export interface ListFile {
   readonly path: string;
   readonly format: ListFormat;
   /** A list of fewer entries is not whole. */
   readonly leastEntries: number;
+  /** Nor is one of fewer names, those of all its files together. */
+  readonly leastNames: number;
 }
 
 export interface ScreeningSettings {
@@ -41,7 +45,7 @@ export const noLists: ScreeningSettings = {
   idleDays: 30,
 };
 
-const example = 'GW_SANCTIONS_FILES=/lists/sdn.csv=ofac-csv:15000,/lists/eu.xml=eu-xml:5000';
+const example = 'GW_SANCTIONS_FILES=/lists/sdn.csv=ofac-csv:15000/30000,/lists/eu.xml=eu-xml';
 
 export function readScreeningSettings(settings: SettingReader): ScreeningSettings {
   const parts = settings.optional('GW_SANCTIONS_FILES', '').split(',').filter(Boolean);
@@ -64,11 +68,19 @@ export function readScreeningSettings(settings: SettingReader): ScreeningSetting
 }
 
 function readListFile(settings: SettingReader, part: string): readonly ListFile[] {
-  const [, path, name, least] = /^(.+)=([a-z-]+)(?::(\d{1,9}))?$/.exec(part.trim()) ?? [];
+  const [, path, name, entries, names] =
+    /^(.+)=([a-z-]+)(?::([1-9]\d{0,8})(?:\/([1-9]\d{0,8}))?)?$/.exec(part.trim()) ?? [];
   const format = listFormats.find((each) => each === name);
-  if (path !== undefined && format !== undefined) return [{ path, format, leastEntries: Number(least ?? 1) }];
-  settings.problem(
-    `GW_SANCTIONS_FILES has an entry that is not path=format with one of ${listFormats.join(', ')}. Example: ${example}`,
-  );
-  return [];
+  if (path === undefined || format === undefined) {
+    const forms = listFormats.join(', ');
+    settings.problem(
+      `GW_SANCTIONS_FILES has an entry that is not path=format:entries/names with one of ${forms}. Example: ${example}`,
+    );
+    return [];
+  }
+  if (withoutEndMark.includes(format) && names === undefined)
+    settings.problem(
+      `GW_SANCTIONS_FILES has a list in ${format} without its least numbers of entries and names: cut, it would look whole. Example: ${example}`,
+    );
+  return [{ path, format, leastEntries: Number(entries ?? 1), leastNames: Number(names ?? 1) }];
 }

@@ -1,8 +1,10 @@
 /**
  * Reads records of a CSV file from pieces of it, in latin1 as list-stream.ts gives them.
  *
- * A quote opens a field only at its beginning; elsewhere it is a letter, as some exports have it. What that could make
- * of a broken file is found by its number of columns, which the caller has to check.
+ * Invariant: no record disappears inside of another. A quote opens a field only at its beginning (elsewhere it is a
+ * letter, as some exports have it), a quoted field has no line break, and behind its closing quote stands nothing but
+ * blanks; so a stray quote is a ListFault and never swallows the records behind it. That no field is missing is for the
+ * caller to check, by the number of columns.
  */
 import { decodeText, ListFault, type Sink } from './list-stream.ts';
 
@@ -14,7 +16,7 @@ export class CsvRecords implements Sink {
   #fields: string[] = [];
   #field = '';
   #length = 0;
-  #state: 'start' | 'plain' | 'quoted' | 'quote' = 'start';
+  #state: 'start' | 'plain' | 'quoted' | 'quote' | 'closed' = 'start';
   /** Whether the file ends with the end of a record. */
   #ended = true;
 
@@ -31,6 +33,7 @@ export class CsvRecords implements Sink {
       const isEnd = letter === '\n' || letter === '\r';
       const isSpecial = isEnd || letter === this.#delimiter;
       if (this.#state === 'quoted') {
+        if (isEnd) throw new ListFault('has a line break inside of quotes');
         if (letter !== '"') continue;
         this.#keep(text.slice(from, at));
         from = at + 1;
@@ -48,6 +51,9 @@ export class CsvRecords implements Sink {
         from = at + 1;
         this.#endField();
         if (isEnd) this.#endRecord();
+      } else if (this.#state === 'quote' || this.#state === 'closed') {
+        if (letter !== ' ' && letter !== '\t') throw new ListFault('has something behind a closing quote');
+        this.#state = 'closed';
       } else {
         this.#state = 'plain';
         this.#ended = false;

@@ -3,11 +3,11 @@
  * the CSV export of version 1.1 (https://data.europa.eu, "Consolidated Financial Sanctions File 1.1").
  *
  * Invariant: what does not fit the form is a ListFault. The CSV export has no end mark: cut between two rows it looks
- * whole, so the operator may state the least number of entries; the XML export ends with its root element.
+ * whole, so the operator has to state the least numbers of entries and names; the XML export ends with its root element.
  */
 import { z } from 'zod';
 import { CsvRecords } from './csv.ts';
-import { fileSource, type ListContent, ListFault, type OnName, readBytes } from './list-stream.ts';
+import { counting, fileSource, type ListContent, ListFault, type OnName, readBytes } from './list-stream.ts';
 import { decodeEntities, XmlEntries } from './xml-entries.ts';
 
 const aliasSchema = z.object({
@@ -23,18 +23,19 @@ const wholeNameOf = ({ wholeName, firstName, middleName, lastName }: z.infer<typ
 
 export async function readEuXml(path: string, onName: OnName): Promise<ListContent> {
   let entries = 0;
+  const counted = counting(onName);
   const form = { root: 'export', entry: 'sanctionEntity', lists: ['nameAlias'] };
   const xml = new XmlEntries(form, (entity) => {
     const parsed = entitySchema.safeParse(entity);
     const names = parsed.success ? parsed.data.nameAlias.map(wholeNameOf).map(decodeEntities).filter(Boolean) : [];
     if (!parsed.success || names.length === 0) throw new ListFault('has an entry without number or name');
-    for (const name of names) onName({ entryId: parsed.data.logicalId, name });
+    for (const name of names) counted.onName({ entryId: parsed.data.logicalId, name });
     entries += 1;
   });
   const file = await readBytes(fileSource(path), xml);
   const [, date] = /\sgenerationDate="(\d{4}-\d\d-\d\d)T/.exec(xml.head) ?? [];
   if (date === undefined) throw new ListFault(`${file.name} states no date`);
-  return { date, entries, files: [file] };
+  return { date, entries, files: [{ ...file, names: counted.names() }] };
 }
 
 const columns = {
@@ -49,6 +50,7 @@ const columns = {
 export async function readEuCsv(path: string, onName: OnName): Promise<ListContent> {
   const ids = new Set<string>();
   const named = new Set<string>();
+  const counted = counting(onName);
   let header: readonly string[] | null = null;
   let date: string | null = null;
   const records = new CsvRecords(';', (fields) => {
@@ -70,12 +72,12 @@ export async function readEuCsv(path: string, onName: OnName): Promise<ListConte
     const name = field('whole') || [field('first'), field('middle'), field('last')].filter(Boolean).join(' ');
     if (name === '') return;
     named.add(id);
-    onName({ entryId: id, name });
+    counted.onName({ entryId: id, name });
   });
   const file = await readBytes(fileSource(path), records);
   if (named.size < ids.size || ids.size === 0) throw new ListFault(`${file.name} has entries without a name, or none`);
   if (date === null) throw new ListFault(`${file.name} states no date`);
-  return { date, entries: ids.size, files: [file] };
+  return { date, entries: ids.size, files: [{ ...file, names: counted.names() }] };
 }
 
 /** `05/08/2026` or `2026-08-05`. */

@@ -15,9 +15,11 @@ export interface ListedName {
 }
 export type OnName = (listed: ListedName) => void;
 
+/** `names`: how many of its names were compared. */
 export interface FileVersion {
   readonly name: string;
   readonly sha256: string;
+  readonly names: number;
 }
 
 export interface ListContent {
@@ -43,8 +45,20 @@ export interface Sink {
   end(): void;
 }
 
+/** Hands each name on, and counts it. */
+export function counting(onName: OnName): { readonly onName: OnName; names(): number } {
+  let names = 0;
+  return {
+    onName: (listed) => {
+      names += 1;
+      onName(listed);
+    },
+    names: () => names,
+  };
+}
+
 /** Gives the whole file to `sink`, piece by piece. Throws a ListFault that names the file. */
-export async function readBytes({ name, chunks }: ByteSource, sink: Sink): Promise<FileVersion> {
+export async function readBytes({ name, chunks }: ByteSource, sink: Sink): Promise<Omit<FileVersion, 'names'>> {
   const hash = createHash('sha256');
   try {
     for await (const chunk of chunks) {

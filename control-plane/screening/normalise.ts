@@ -102,11 +102,9 @@ const marks = /\p{M}+/gu;
 /** Inside of a word they are no gap: O'Neil, S.A. */
 const joiners = /['’‘`´ʼ.]/g;
 const gaps = /[^\p{L}\p{N}]+/u;
-const longestName = 1000;
-
 /** Lower-case words in Latin letters where a table knows them, without marks, punctuation and legal forms. */
 export function normaliseName(name: string): readonly string[] {
-  const words = wordsOf(name.slice(0, longestName).normalize('NFKD').replace(/\s+/g, ' '), longForms);
+  const words = wordsOf(name.normalize('NFKD').replace(/\s+/g, ' '), longForms);
   const kept = words.filter((word) => !legalForms.has(word));
   // A name of legal forms alone is still a name.
   return kept.length > 0 ? kept : words;

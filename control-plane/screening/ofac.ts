@@ -3,13 +3,21 @@
  * (sdn.csv, with alt.csv and add.csv beside it; data specification of 2023-09-25) and the XML file sdn.xml.
  *
  * Invariant: what does not fit the form is a ListFault. The CSV files have no end mark; that one of the three was cut is
- * found by its references to the others, and by the least number of entries that the operator may state.
+ * found by its references to the others, and by the least numbers of entries and names, which the operator has to state.
  * Aliases that the list itself calls weak are not compared: they are single words that many people go by.
  */
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { CsvRecords } from './csv.ts';
-import { type FileVersion, fileSource, type ListContent, ListFault, type OnName, readBytes } from './list-stream.ts';
+import {
+  counting,
+  type FileVersion,
+  fileSource,
+  type ListContent,
+  ListFault,
+  type OnName,
+  readBytes,
+} from './list-stream.ts';
 import { decodeEntities, XmlEntries } from './xml-entries.ts';
 
 /** `path`: of sdn.csv. */
@@ -20,7 +28,7 @@ export async function readOfacCsv(path: string, onName: OnName): Promise<ListCon
     // As the main file is written: sdn.csv or SDN.CSV.
     return join(dirname(path), own === own.toUpperCase() ? name.toUpperCase() : name);
   };
-  const main = await readTable(path, 12, ([id = '', name = '']) => {
+  const main = await readTable(path, 12, onName, ([id = '', name = ''], onName) => {
     if (!/^\d+$/.test(id) || isNull(name)) throw new ListFault('has an entry without number or name');
     if (ids.has(id)) throw new ListFault('has a number twice');
     ids.add(id);
@@ -30,22 +38,34 @@ export async function readOfacCsv(path: string, onName: OnName): Promise<ListCon
     if (!ids.has(id))
       throw new ListFault(`names the entry ${id.slice(0, 20)}, which ${main.name} has not: one is not whole`);
   };
-  const aliases = await readTable(beside('alt.csv'), 5, ([id = '', , , name = '']) => {
+  const aliases = await readTable(beside('alt.csv'), 5, onName, ([id = '', , , name = ''], onName) => {
     checkId(id);
     if (!isNull(name)) onName({ entryId: id, name });
   });
-  const addresses = await readTable(beside('add.csv'), 6, ([id = '']) => checkId(id));
+  const addresses = await readTable(beside('add.csv'), 6, onName, ([id = '']) => checkId(id));
   return { date: null, entries: ids.size, files: [main, aliases, addresses] };
 }
 
 const isNull = (field: string): boolean => field === '' || field === '-0-';
 
-function readTable(path: string, columns: number, take: (row: readonly string[]) => void): Promise<FileVersion> {
+async function readTable(
+  path: string,
+  columns: number,
+  onName: OnName,
+  take: (row: readonly string[], onName: OnName) => void,
+): Promise<FileVersion> {
+  const counted = counting(onName);
+  let rows = 0;
   const records = new CsvRecords(',', (fields) => {
+    if (fields.length === 1 && fields[0] === '\u001a') return;
     if (fields.length !== columns) throw new ListFault(`has a record of ${fields.length} fields instead of ${columns}`);
-    take(fields);
+    rows += 1;
+    take(fields, counted.onName);
   });
-  return readBytes(fileSource(path), records);
+  const file = await readBytes(fileSource(path), records);
+  // Each of the three has records as long as the list has any entry; an empty one is a download that failed.
+  if (rows === 0) throw new ListFault(`${file.name} has no record`);
+  return { ...file, names: counted.names() };
 }
 
 const name = z.object({ firstName: z.string().optional(), lastName: z.string().optional() });
@@ -62,15 +82,16 @@ const nameOf = ({ firstName, lastName }: z.infer<typeof name>): string =>
 
 export async function readOfacXml(path: string, onName: OnName): Promise<ListContent> {
   let entries = 0;
+  const counted = counting(onName);
   const form = { root: 'sdnList', entry: 'sdnEntry', lists: ['aka'] };
   const xml = new XmlEntries(form, (entry) => {
     const parsed = entrySchema.safeParse(entry);
     const own = parsed.success ? nameOf(parsed.data) : '';
     if (!parsed.success || own === '') throw new ListFault('has an entry without number or name');
     const { uid, akaList } = parsed.data;
-    onName({ entryId: uid, name: own });
+    counted.onName({ entryId: uid, name: own });
     for (const alias of akaList ? akaList.aka : [])
-      if (alias.category !== 'weak' && nameOf(alias) !== '') onName({ entryId: uid, name: nameOf(alias) });
+      if (alias.category !== 'weak' && nameOf(alias) !== '') counted.onName({ entryId: uid, name: nameOf(alias) });
     entries += 1;
   });
   const file = await readBytes(fileSource(path), xml);
@@ -80,5 +101,5 @@ export async function readOfacXml(path: string, onName: OnName): Promise<ListCon
   if (year === undefined || count === undefined)
     throw new ListFault(`${file.name} states no date or no number of entries`);
   if (Number(count) !== entries) throw new ListFault(`${file.name} has ${entries} entries and states ${count}`);
-  return { date: `${year}-${month}-${day}`, entries, files: [file] };
+  return { date: `${year}-${month}-${day}`, entries, files: [{ ...file, names: counted.names() }] };
 }

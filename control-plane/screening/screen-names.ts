@@ -1,8 +1,9 @@
 /**
  * Compares names with every entry of the configured lists.
  *
- * Invariant: `clear` means that each name was compared with each name of every list, and that each list was whole.
- * Anything else is a match, or a ListFault: then nothing is known, and nobody is cleared.
+ * Invariant: `clear` means that each name was compared with each name of every list that is in letters which can be
+ * compared (the others are counted in the result), and that each list was whole. Anything else is a match, or a ListFault:
+ * then nothing is known, and nobody is cleared.
  *
  * Each list passes by once and is not kept, so the memory is that of the names, whatever the list's length; and the
  * lists are those of this moment.
@@ -10,6 +11,7 @@
 import type { ListFile, ScreeningSettings } from './config.ts';
 import { readEuCsv, readEuXml } from './eu.ts';
 import { type ListContent, ListFault, type OnName } from './list-stream.ts';
+import { foldLookalikes, mixesScripts } from './lookalikes.ts';
 import { isComparable, normaliseName } from './normalise.ts';
 import { readOfacCsv, readOfacXml } from './ofac.ts';
 import { nameSimilarity } from './similarity.ts';
@@ -33,6 +35,8 @@ export interface NameMatch {
 export interface ListVersion extends ListContent {
   readonly list: string;
   readonly format: string;
+  /** Names of the list in scripts that can not be compared with Latin ones. */
+  readonly not_comparable_names: number;
 }
 
 export interface NameScreening {
@@ -41,12 +45,14 @@ export interface NameScreening {
   /** The highest scores first; at most 20, `match_count` has their number. */
   readonly matches: readonly NameMatch[];
   readonly match_count: number;
-  /** Whose names are in a script that can not be compared with Latin names: for people to look at. */
+  /** Whose names are in a script that can not be compared with Latin names, or mix scripts: for people to look at. */
   readonly not_comparable: readonly string[];
   readonly lists: readonly ListVersion[];
 }
 
 const mostMatches = 20;
+/** Longer than any name on a list: behind it records have run together. */
+const longestName = 1000;
 
 const readers: Readonly<Record<ListFile['format'], (path: string, onName: OnName) => Promise<ListContent>>> = {
   'ofac-csv': readOfacCsv,
@@ -60,6 +66,7 @@ interface List {
   readonly name: string;
   readonly format: string;
   readonly leastEntries: number;
+  readonly leastNames: number;
   read(onName: OnName): Promise<ListContent>;
 }
 
@@ -69,28 +76,30 @@ export async function screenNames(
   settings: Pick<ScreeningSettings, 'lists' | 'synthetic' | 'threshold'>,
 ): Promise<NameScreening> {
   const { threshold } = settings;
-  const asked = names.map(({ role, name }) => ({ role, words: normaliseName(name) }));
+  const asked = names.map(({ role, name }) => ({ role, name, forms: formsOf(name) }));
   const best = new Map<string, NameMatch>();
   const versions: ListVersion[] = [];
   for (const list of listsOf(settings)) {
+    let notComparableNames = 0;
     const content = await list.read(({ entryId, name }) => {
-      const words = normaliseName(name);
-      for (const { role, words: own } of asked) {
-        const score = nameSimilarity(own, words);
+      if (name.length > longestName) throw new ListFault('has a name that is too long');
+      const forms = formsOf(name);
+      if (!forms.every(isComparable)) notComparableNames += 1;
+      for (const { role, forms: own } of asked) {
+        const score = bestSimilarity(own, forms);
         const key = `${role}\n${list.name}\n${entryId}`;
         if (score < threshold || score <= (best.get(key)?.score ?? 0)) continue;
         best.set(key, { role, list: list.name, entry_id: entryId, listed_name: name.slice(0, 200), score });
       }
     });
-    if (content.entries < list.leastEntries)
-      throw new ListFault(
-        `${list.name} has ${content.entries} entries, fewer than the ${list.leastEntries} that it must have`,
-      );
-    versions.push({ list: list.name, format: list.format, ...content });
+    checkNumbers(list, content);
+    versions.push({ list: list.name, format: list.format, ...content, not_comparable_names: notComparableNames });
   }
   if (versions.length === 0) throw new ListFault('no list is configured: set GW_SANCTIONS_FILES');
   const matches = [...best.values()].sort((a, b) => b.score - a.score);
-  const notComparable = asked.filter(({ words }) => !isComparable(words)).map(({ role }) => role);
+  const notComparable = asked
+    .filter(({ forms, name }) => mixesScripts(name) || !forms.every(isComparable))
+    .map(({ role }) => role);
   return {
     outcome: matches.length > 0 || notComparable.length > 0 ? 'match' : 'clear',
     threshold,
@@ -101,14 +110,35 @@ export async function screenNames(
   };
 }
 
+type Forms = readonly (readonly string[])[];
+
+/** The words of a name by the sound of its letters, and by their shape where that differs. */
+function formsOf(name: string): Forms {
+  const folded = foldLookalikes(name);
+  return folded === name ? [normaliseName(name)] : [normaliseName(name), normaliseName(folded)];
+}
+
+const bestSimilarity = (ours: Forms, theirs: Forms): number =>
+  Math.max(...ours.flatMap((own) => theirs.map((listed) => nameSimilarity(own, listed))));
+
+function checkNumbers({ name, leastEntries, leastNames }: List, { entries, files }: ListContent): void {
+  const names = files.reduce((sum, file) => sum + file.names, 0);
+  for (const [what, has, least] of [
+    ['entries', entries, leastEntries],
+    ['names', names, leastNames],
+  ] as const)
+    if (has < least) throw new ListFault(`${name} has ${has} ${what}, fewer than the ${least} that it must have`);
+}
+
 function listsOf({ lists, synthetic }: Pick<ScreeningSettings, 'lists' | 'synthetic'>): readonly List[] {
-  const files = lists.map(({ path, format, leastEntries }) => ({
+  const files = lists.map(({ path, format, leastEntries, leastNames }) => ({
     name: path,
     format,
     leastEntries,
+    leastNames,
     read: (onName: OnName) => readers[format](path, onName),
   }));
   return synthetic
-    ? [...files, { name: 'synthetic', format: 'names-csv', leastEntries: 1, read: readSynthetic }]
+    ? [...files, { name: 'synthetic', format: 'names-csv', leastEntries: 1, leastNames: 1, read: readSynthetic }]
     : files;
 }

@@ -6,7 +6,15 @@
  * `end,<number of ids>`, so that a cut file is found.
  */
 import { CsvRecords } from './csv.ts';
-import { type ByteSource, fileSource, type ListContent, ListFault, type OnName, readBytes } from './list-stream.ts';
+import {
+  type ByteSource,
+  counting,
+  fileSource,
+  type ListContent,
+  ListFault,
+  type OnName,
+  readBytes,
+} from './list-stream.ts';
 
 const syntheticList = `id,name
 synthetic-1,"Borealis Munitions Ltd."
@@ -32,6 +40,7 @@ async function* onePiece(text: string): AsyncGenerator<Uint8Array> {
 
 async function readNames(source: ByteSource, date: string | null, onName: OnName): Promise<ListContent> {
   const ids = new Set<string>();
+  const counted = counting(onName);
   let rows = 0;
   let stated: number | null = null;
   const records = new CsvRecords(',', (fields) => {
@@ -45,10 +54,10 @@ async function readNames(source: ByteSource, date: string | null, onName: OnName
     else if (id === 'end') stated = Number(name);
     else {
       ids.add(id);
-      onName({ entryId: id, name });
+      counted.onName({ entryId: id, name });
     }
   });
   const file = await readBytes(source, records);
   if (stated !== ids.size) throw new ListFault(`${file.name} does not end with end,${ids.size}: it is not whole`);
-  return { date, entries: ids.size, files: [file] };
+  return { date, entries: ids.size, files: [{ ...file, names: counted.names() }] };
 }
