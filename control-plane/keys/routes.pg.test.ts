@@ -176,6 +176,18 @@ test('a key that is restored past its expiry is expired', async () => {
   expect((await ask('POST', `/v1/keys/${key.id}/restore`)).body).toMatchObject({ state: 'expired', revoked_at: null });
 });
 
+test('an expired key keeps its record and its hash for good', async () => {
+  const { ask, issue } = await newAccount();
+  const { db } = running.stores;
+  const key = await issue({ expires_at: new Date(nowMs + 1000).toISOString() });
+  const start = nowMs;
+  nowMs += 400 * dayMs;
+  await deleteOldHashes({ db, now: () => new Date(nowMs) });
+  expect((await ask('GET', `/v1/keys/${key.id}`)).body).toMatchObject({ state: 'expired', revoked_at: null });
+  expect((await db.apiKey.findUniqueOrThrow({ where: { publicId: key.id } })).hash).not.toBeNull();
+  nowMs = start;
+});
+
 test('a key may revoke itself, but what holds admin:keys is restored by people alone', async () => {
   const { ask, refusal, keyId } = await newAccount();
   expect((await ask('POST', `/v1/keys/${keyId}/revoke`)).body.state).toBe('revoked');
