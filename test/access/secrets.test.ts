@@ -51,7 +51,7 @@ beforeAll(async () => {
   for (const [name, key] of Object.entries(stack.keys)) made(`demo key ${name}`, key);
   // The server trusts its own socket and asks for none; whoever reads the address finds it there all the same.
   const password = made('password of the database', randomBytes(16).toString('hex'));
-  const GW_DATABASE_URL = stack.databaseUrl.replace('gw@', `gw:${password}@`);
+  const GW_DATABASE_URL = stack.databaseUrl.replace('@', `:${password}@`);
   second = await addExtAuthz(gateway, { ...settings, GW_DATABASE_URL });
   await gateway.db.provider.update({
     where: { id: 'simulator' },
