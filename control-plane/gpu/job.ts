@@ -8,9 +8,10 @@ import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import { nothingCounted } from '../receipts/complete-facts.ts';
 import { type NewVersion, supersede } from '../receipts/supersede.ts';
-import type { DeploymentCounters, GpuSettings } from './config.ts';
-import { type Measured, type MeasuredCall, measureCall, windowOf } from './measure.ts';
-import { isRefused, type Prometheus, type PrometheusRefusal, type Series } from './prometheus.ts';
+import type { GpuSettings } from './config.ts';
+import type { Measured } from './measure.ts';
+import { callOf, type Judged, measureCalls, type Outcome } from './measure-calls.ts';
+import { isRefused, type Prometheus, type PrometheusRefusal } from './prometheus.ts';
 import { claimDue, noteRecalculations, type Postponed, postpone, removeWaiting, type WaitingCall } from './queue.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -26,8 +27,6 @@ export interface GpuJobOptions {
 
 const batch = 200;
 const leaseS = 120;
-/** One question covers calls of at most this span, unless one call alone is longer. */
-const longestSpanS = 900;
 const longestPauseS = 300;
 /** As long as Prometheus keeps samples unless it is told otherwise. */
 const keptS = 15 * 86_400;
@@ -53,17 +52,6 @@ export function openGpuJob(options: GpuJobOptions): () => Promise<void> {
   };
 }
 
-type Outcome =
-  | { readonly telemetry: Measured }
-  /** The samples do not cover the call yet. */
-  | { readonly waits: true }
-  | { readonly fault: PrometheusRefusal };
-
-interface Judged {
-  readonly call: WaitingCall;
-  readonly outcome: Outcome;
-}
-
 async function measureAll(options: GpuJobOptions, calls: readonly WaitingCall[]): Promise<readonly Judged[]> {
   const judged: Judged[] = [];
   const open = new Map<string, WaitingCall[]>();
@@ -73,7 +61,7 @@ async function measureAll(options: GpuJobOptions, calls: readonly WaitingCall[])
     const counters = options.settings.deployments.get(deployment);
     if (counters === undefined) judged.push(...waiting.map((call) => ({ call, outcome: { waits: true } as const })));
     else if (fault !== null) judged.push(...waiting.map((call) => ({ call, outcome: { fault } })));
-    else for (const span of spansOf(waiting, options)) judged.push(...(await measureSpan(options, counters, span)));
+    else judged.push(...(await measureCalls(options, counters, waiting)));
   }
   return judged;
 }
@@ -85,62 +73,6 @@ async function clockFault({ prometheus, settings }: GpuJobOptions): Promise<Prom
   if (isRefused(skewS)) return skewS;
   if (Math.abs(skewS) <= settings.marginS) return null;
   return { refused: 'clock_skew', detail: `its clock differs from ours by ${skewS.toFixed(3)} s` };
-}
-
-function callOf({ facts }: WaitingCall): MeasuredCall {
-  const startS = Date.parse(facts?.requestedAt ?? '') / 1000;
-  const { promptTokens = 0, completionTokens = 0 } = facts?.usage ?? {};
-  return {
-    startS,
-    endS: startS + (facts?.upstreamLatencyS ?? 0),
-    tokens: promptTokens + completionTokens,
-    gpus: facts?.site.accelerators?.count ?? null,
-  };
-}
-
-/** Calls that lie close enough to each other for one question, in the order of time. */
-function spansOf(calls: readonly WaitingCall[], { settings }: GpuJobOptions): WaitingCall[][] {
-  const window = (call: WaitingCall) => windowOf(callOf(call), settings);
-  const spans: WaitingCall[][] = [];
-  let until = Number.NEGATIVE_INFINITY;
-  for (const call of calls.toSorted((a, b) => window(a).earliest - window(b).earliest)) {
-    const span = spans.at(-1);
-    if (span !== undefined && window(call).latest <= until) span.push(call);
-    else {
-      spans.push([call]);
-      until = window(call).earliest + longestSpanS;
-    }
-  }
-  return spans;
-}
-
-async function measureSpan(
-  options: GpuJobOptions,
-  counters: DeploymentCounters,
-  calls: readonly WaitingCall[],
-): Promise<Judged[]> {
-  const windows = calls.map((call) => windowOf(callOf(call), options.settings));
-  const from = Math.min(...windows.map(({ earliest }) => earliest));
-  const to = Math.max(...windows.map(({ latest }) => latest));
-  const read = async (selectors: readonly string[]): Promise<Series[] | PrometheusRefusal> => {
-    const series: Series[] = [];
-    for (const selector of selectors) {
-      const reply = await options.prometheus.samples(selector, from, to);
-      if (isRefused(reply)) return reply;
-      // Input without output, or the reverse, would make the share of a call too large.
-      if (reply.length === 0) return [];
-      series.push(...reply);
-    }
-    return series;
-  };
-  const energy = await read([counters.energy]);
-  if (isRefused(energy)) return calls.map((call) => ({ call, outcome: { fault: energy } }));
-  const tokens = await read(counters.tokens);
-  if (isRefused(tokens)) return calls.map((call) => ({ call, outcome: { fault: tokens } }));
-  return calls.map((call) => {
-    const telemetry = measureCall(callOf(call), counters, { energy, tokens }, options.settings);
-    return { call, outcome: telemetry === null ? { waits: true } : { telemetry } };
-  });
 }
 
 /** What each outcome means for its receipt; then the versions are made and the rows are taken out or put off. */
