@@ -8,6 +8,7 @@ import { Problem } from './problem.ts';
 import type { CustomProvider } from './provider.ts';
 import { type DemoKeys, demoKeysSchema } from './run-file.ts';
 import { startChild } from './services/child.ts';
+import { serviceRole } from './services/postgres.ts';
 import { fromUser, type Layout, passedOn } from './stack-plans.ts';
 
 export interface SeedRequest {
@@ -27,7 +28,8 @@ export async function seedDatabase({ layout, provider, models }: SeedRequest): P
     args: ['--enable-source-maps', inCheckout('dist', 'migrate.js')],
     env: {
       ...fromUser(passedOn),
-      GW_DATABASE_URL: layout.databaseUrl,
+      GW_DATABASE_URL: layout.ownerDatabaseUrl,
+      GW_DATABASE_SERVICE_ROLE: serviceRole,
       GW_KEY_PEPPER: layout.secrets.pepper,
       GW_SEED: 'demo',
       GW_SEED_FILE: keysFile,

@@ -35,7 +35,10 @@ export interface Layout {
   readonly ports: { readonly public: number; readonly control: number; readonly simulator: number };
   readonly healthPorts: Readonly<Record<'ext-authz' | 'receipt-sidecar', number>>;
   readonly publicUrl: string;
+  /** Of the role that the services connect as. */
   readonly databaseUrl: string;
+  /** Of the owner, for migrations alone. */
+  readonly ownerDatabaseUrl: string;
   readonly redisUrl: string;
   /** The key of the provider given by `--provider`, or null. */
   readonly providerKey: string | null;

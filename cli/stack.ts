@@ -13,6 +13,7 @@ import { type CustomProvider, providerModels } from './provider.ts';
 import { firstRequest, until } from './readiness.ts';
 import type { DemoKeys } from './run-file.ts';
 import { loadSecrets } from './secrets.ts';
+import { serviceUrlOf } from './services/postgres.ts';
 import { removeSocketFolder, socketFolder } from './services/socket-folder.ts';
 import {
   type Layout,
@@ -59,7 +60,10 @@ export interface Stack {
   readonly operatorToken: string;
   /** A model that can chat, or null if the provider lists none. */
   readonly model: string | null;
+  /** As the services connect. */
   readonly databaseUrl: string;
+  /** Of the role that owns the tables. */
+  readonly ownerDatabaseUrl: string;
   readonly redisUrl: string;
   /** Base URL of the simulated provider. */
   readonly simulatorUrl: string;
@@ -134,7 +138,8 @@ async function assemble(
     ports,
     healthPorts: { 'ext-authz': ports.authzHealth, 'receipt-sidecar': ports.sidecarHealth },
     publicUrl,
-    databaseUrl: urls.postgres,
+    databaseUrl: serviceUrlOf(urls.postgres),
+    ownerDatabaseUrl: urls.postgres,
     redisUrl: urls.valkey,
     providerKey: options.provider?.key ?? null,
     overrides: options.env ?? {},
@@ -165,6 +170,7 @@ async function assemble(
     operatorToken: secrets.operatorToken,
     model,
     databaseUrl: layout.databaseUrl,
+    ownerDatabaseUrl: layout.ownerDatabaseUrl,
     redisUrl: layout.redisUrl,
     simulatorUrl: `http://127.0.0.1:${ports.simulator}`,
     healthUrls: {

@@ -1,5 +1,6 @@
 import { runAdmin } from '@gw/cli/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
+import { type Database, openDatabase } from '@gw/prisma/client';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seedOperators } from './access/access-for-tests.ts';
@@ -9,6 +10,7 @@ import { listen } from './server.ts';
 
 let running: TestApp;
 let operator: FastifyInstance;
+let owner: Database;
 let url: string;
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
 const clock = new Date('2026-11-21T09:00:00.000Z');
@@ -34,10 +36,14 @@ const json = async (line: string) => JSON.parse((await gw(`${line} --json`)).out
 beforeAll(async () => {
   running = await startTestApp(() => clock);
   operator = running.operator;
+  owner = openDatabase(running.stores.postgres.url, { connections: 1 });
   tokens = await seedOperators(running.context);
   url = await listen(operator, '127.0.0.1:0');
 }, 120_000);
-afterAll(() => running?.stop());
+afterAll(async () => {
+  await owner?.$disconnect();
+  await running?.stop();
+});
 
 test('accounts are listed in a table for people and as JSON for scripts', async () => {
   const { out } = await gw('accounts list --tier audit');
@@ -51,12 +57,13 @@ test('an account goes through suspension, reinstatement and change from the shel
     /is suspended.*\(invalid_transition\)/,
   );
   expect((await gw('accounts reinstate acct_demo_audit --reason paid')).out).toMatch(/^state +active$/m);
+  await json('accounts change acct_demo_audit --tier enterprise --limits 1/2/3');
   const changed = await json('accounts change acct_demo_audit --limits 10/20/3000 --models sim-small,sim-large');
   expect(changed).toMatchObject({
     limits: { per_s: 10, burst: 20, per_day: 3000 },
     models: ['sim-small', 'sim-large'],
   });
-  expect(await json('accounts change acct_demo_audit --limits tier --models all')).toMatchObject({
+  expect(await json('accounts change acct_demo_audit --tier audit --limits tier --models all')).toMatchObject({
     negotiated: false,
     models: null,
   });
@@ -141,10 +148,9 @@ describe('audit verify', () => {
   };
   /** As one who owns the database could. */
   const tamper = (sql: string) =>
-    running.context.db.$transaction([
-      running.context.db.$executeRawUnsafe('SET LOCAL session_replication_role = replica'),
-      running.context.db.$executeRawUnsafe('GRANT UPDATE, DELETE ON audit, audit_heads TO CURRENT_USER'),
-      running.context.db.$executeRawUnsafe(sql),
+    owner.$transaction([
+      owner.$executeRawUnsafe('SET LOCAL session_replication_role = replica'),
+      owner.$executeRawUnsafe(sql),
     ]);
 
   test('every chain verifies, prints its head, and still does when it has grown since the head was noted', async () => {

@@ -8,7 +8,6 @@ import type { Addresses } from '@gw/contract/errors';
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Receipt } from '@gw/contract/receipt';
 import { type Database, openDatabase } from '@gw/prisma/client';
-import { migrate } from '@gw/prisma/migrate';
 import { startTestPostgres, type TestPostgres } from '@gw/prisma/postgres-for-tests';
 import { seed } from '@gw/prisma/seed';
 import { Redis } from 'ioredis';
@@ -25,6 +24,7 @@ export const addresses: Addresses = {
 
 export interface Stores {
   readonly postgres: TestPostgres;
+  /** With the rights of the services, and in addition to empty some tables between tests. */
   readonly db: Database;
   readonly redis: Redis;
   /** A further connection. */
@@ -40,9 +40,13 @@ export async function startStores(): Promise<Stores> {
   const options = { dir, log: () => {}, durable: false };
   const postgres = await startTestPostgres(true);
   let valkey = await startValkey(options);
-  await migrate(postgres.url, () => {});
-  const db = openDatabase(postgres.url);
-  await seed(db, { pepper: { version: 1, secret: randomBytes(32) }, simulatorUrl: 'http://127.0.0.1:9000' });
+  await postgres.migrate();
+  const owner = openDatabase(postgres.url, { connections: 1 });
+  await owner.$executeRaw`
+    GRANT TRUNCATE ON receipts, recalculations, restatements, grid_readings, gpu_measurements TO gw_service`;
+  await seed(owner, { pepper: { version: 1, secret: randomBytes(32) }, simulatorUrl: 'http://127.0.0.1:9000' });
+  await owner.$disconnect();
+  const db = openDatabase(postgres.serviceUrl);
   const path = valkey.url;
   const connections: Redis[] = [];
   const connect = (): Redis => {

@@ -8,6 +8,7 @@ import { runService } from '@gw/service/process';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { openAccess, startAccessJobs } from './access/services.ts';
 import { buildInternalApp } from './app.ts';
+import { warnOfRights } from './audit/rights.ts';
 import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import { surroundingsOf } from './catalogue/surroundings.ts';
 import { loadConfig } from './config.ts';
@@ -39,6 +40,7 @@ await runService(async () => {
   const keys = createKeys({ db, redis, log, now, pepper: config.peppers.current, random: randomBytes });
   const { addresses } = config;
   const context: Context = { db, redis, log, addresses, now, catalogue: keeper, keys, versionCounts };
+  await warnOfRights(context);
   const jobs = startJobs(context, {
     keeper,
     blockingRedis,

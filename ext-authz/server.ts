@@ -1,7 +1,7 @@
 /** Wires the service together. */
 import { serveEnvoy } from '@gw/envoy/rpc/server';
 import { openDatabase } from '@gw/prisma/client';
-import { allPublicIds, findKey, keyGeneration, renewKeyHash } from '@gw/prisma/find-key';
+import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
 import { serveHealth } from '@gw/service/health';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
@@ -40,7 +40,7 @@ export async function startExtAuthz(config: Config) {
   const watch = watchChanges({
     cache,
     directory,
-    generation: () => keyGeneration(db),
+    changes: (known) => keyChanges(db, known),
     redis,
     subscriber,
     now: monotonic,

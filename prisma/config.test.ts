@@ -10,7 +10,19 @@ const seeding = {
 };
 
 test('without GW_SEED the database is only migrated', () => {
-  expect(readMigrateConfig({ GW_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, seed: null });
+  expect(readMigrateConfig({ GW_DATABASE_URL: databaseUrl })).toEqual({ databaseUrl, serviceRole: null, seed: null });
+});
+
+test('the role of the services is named, and has a password where the server asks for one', () => {
+  const roleOf = (env: object) => readMigrateConfig({ GW_DATABASE_URL: databaseUrl, ...env }).serviceRole;
+  const named = { GW_DATABASE_SERVICE_ROLE: 'gw_service' };
+  expect(roleOf(named)).toEqual({ name: 'gw_service', password: null });
+  const password = 'a'.repeat(32);
+  expect(roleOf({ ...named, GW_DATABASE_SERVICE_PASSWORD: password })).toEqual({ name: 'gw_service', password });
+  const short = { ...named, GW_DATABASE_SERVICE_PASSWORD: 'too-short' };
+  expect(() => roleOf(short)).toThrow('GW_DATABASE_SERVICE_PASSWORD is not valid');
+  expect(() => roleOf(short)).not.toThrow('too-short');
+  expect(() => roleOf({ GW_DATABASE_SERVICE_ROLE: 'a;b' })).toThrow('GW_DATABASE_SERVICE_ROLE is not valid');
 });
 
 test('demo keys are hashed with the pepper in use, whose version is 1 unless said otherwise', () => {

@@ -1,9 +1,13 @@
 /** The environment of the migration command, read once. All problems are reported together. */
 import type { Pepper } from '@gw/contract/internal/pepper';
 import type { CustomProvider } from './seed.ts';
+import type { ServiceRole } from './service-role.ts';
 
 export interface MigrateConfig {
+  /** Of the role that owns the tables. */
   readonly databaseUrl: string;
+  /** Null: the services connect as the owner too, whom nothing but triggers holds back. */
+  readonly serviceRole: ServiceRole | null;
   /** Null: only migrate. */
   readonly seed: SeedConfig | null;
 }
@@ -21,13 +25,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Throws one error that lists every problem with the variable's name and an example. */
 export function readMigrateConfig(env: Environment): MigrateConfig {
   const problems: string[] = [];
-  const demand = (name: string, example: string, valid: RegExp): string => {
+  const demand: Demand = (name, example, valid) => {
     const value = env[name] ?? '';
     if (!valid.test(value))
       problems.push(`${name} is ${value === '' ? 'missing' : 'not valid'}, for example ${example}`);
     return value;
   };
   const databaseUrl = demand('GW_DATABASE_URL', 'postgresql://gw@/gw?host=/run/postgres', /^postgres(ql)?:\/\//);
+  const serviceRole = readServiceRole(env, demand);
   let seed: SeedConfig | null = null;
   if (env.GW_SEED === 'demo') {
     const secret = demand('GW_KEY_PEPPER', '64 hexadecimal digits from `openssl rand -hex 32`', /^[0-9a-f]{64}$/i);
@@ -39,13 +44,24 @@ export function readMigrateConfig(env: Environment): MigrateConfig {
     seed = { pepper, keysFile, simulatorUrl, provider: readProvider(env, demand) };
   } else if (env.GW_SEED) problems.push('GW_SEED is not valid, for example demo');
   if (problems.length > 0) throw new Error(`The configuration has problems:\n- ${problems.join('\n- ')}`);
-  return Object.freeze({ databaseUrl, seed: seed && Object.freeze(seed) });
+  return Object.freeze({ databaseUrl, serviceRole, seed: seed && Object.freeze(seed) });
 }
 
-function readProvider(
-  env: Environment,
-  demand: (name: string, example: string, valid: RegExp) => string,
-): CustomProvider | null {
+type Demand = (name: string, example: string, valid: RegExp) => string;
+
+function readServiceRole(env: Environment, demand: Demand): ServiceRole | null {
+  if (!env.GW_DATABASE_SERVICE_ROLE) return null;
+  const name = demand('GW_DATABASE_SERVICE_ROLE', 'gw_service', /^[a-z_][a-z0-9_]{0,62}$/);
+  const given = env.GW_DATABASE_SERVICE_PASSWORD;
+  // ASCII, so that no normalisation stands between it and its hash.
+  const example = '32 characters or more from `openssl rand -hex 32`';
+  return {
+    name,
+    password: given ? demand('GW_DATABASE_SERVICE_PASSWORD', example, /^[A-Za-z0-9_-]{16,}$/) : null,
+  };
+}
+
+function readProvider(env: Environment, demand: Demand): CustomProvider | null {
   if (!env.GW_PROVIDER_URL) return null;
   const url = demand('GW_PROVIDER_URL', 'https://llm.example.com/v1', /^https?:\/\//);
   const models = demand('GW_PROVIDER_MODELS', 'model-a,model-b', /[^,\s]/);

@@ -66,6 +66,36 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
   };
 }
 
+/** What changed between two generations. */
+export interface KeyChanges {
+  /** The newest one. */
+  readonly generation: number;
+  /** Null: more than is still known, so that anything may have. */
+  readonly since: { readonly publicIds: readonly string[]; readonly accountIds: readonly string[] } | null;
+}
+
+/** More than these are not worth telling apart. */
+const mostChanges = 1000;
+
+/** The generation, and what came after the one that is `known`. One statement, so that both are of the same moment. */
+export async function keyChanges(db: Queryable, known: number | null): Promise<KeyChanges> {
+  const rows = await db.$queryRaw<{ generation: bigint; public_id: string | null; account_id: string | null }[]>`
+    SELECT g.generation, c.public_id, c.account_id FROM key_generation g
+    LEFT JOIN key_changes c ON c.generation > ${known}::bigint AND c.generation > g.generation - ${mostChanges}::bigint`;
+  const generation = Number(rows[0]?.generation ?? 0);
+  const changes = rows.filter(({ account_id, public_id }) => public_id !== null || account_id !== null);
+  if (generation === known) return { generation, since: { publicIds: [], accountIds: [] } };
+  // Each step left one row, so whoever counts them knows whether all are there.
+  if (known === null || changes.length !== generation - known) return { generation, since: null };
+  return {
+    generation,
+    since: {
+      publicIds: [...new Set(changes.flatMap(({ public_id }) => public_id ?? []))],
+      accountIds: [...new Set(changes.flatMap(({ account_id }) => account_id ?? []))],
+    },
+  };
+}
+
 /** Rises with every change of a key or an account, in the same transaction. */
 export async function keyGeneration(db: Queryable): Promise<number> {
   const rows = await db.$queryRaw<{ generation: bigint }[]>`SELECT generation FROM key_generation`;

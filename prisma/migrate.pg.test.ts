@@ -136,7 +136,12 @@ test('every model of the Prisma schema can be read from the migrated database, c
   const actual = rows.map((row) => `${row.table_name}.${row.column_name}${row.nullable ? '?' : ''}`).sort();
   expect(actual).toEqual(declared);
   await Promise.all([db.account.findMany(), db.operator.findMany(), db.apiKey.findMany(), db.model.findMany()]);
-  await Promise.all([db.keyGeneration.findMany(), db.catalogueVersion.findMany(), db.auditEntry.findMany()]);
+  await Promise.all([
+    db.keyGeneration.findMany(),
+    db.keyChange.findMany(),
+    db.catalogueVersion.findMany(),
+    db.auditEntry.findMany(),
+  ]);
   await Promise.all([db.region.findMany(), db.provider.findMany(), db.deployment.findMany(), db.receipt.findMany()]);
   await Promise.all([db.gridReading.findMany(), db.publishedGrid.findMany()]);
   await Promise.all([db.onboarding.findMany(), db.onboardingStep.findMany(), db.organisationAdmin.findMany()]);

@@ -2,10 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPostgres } from '@gw/cli/services/postgres';
+import { serviceRole, serviceUrlOf, startPostgres } from '@gw/cli/services/postgres';
+import { migrate } from './migrate.ts';
+import { grantServiceRights } from './service-role.ts';
 
 export interface TestPostgres {
+  /** Of the owner, who migrates and may do everything. */
   readonly url: string;
+  /** Of the role that the services connect as; it is there after `migrate`. */
+  readonly serviceUrl: string;
+  /** Brings it up to date, and gives the services' role its rights. */
+  migrate(): Promise<void>;
   /** As a crash would: at once, without a goodbye to the clients. */
   kill(): Promise<void>;
   /** After a kill; the url stays the same. */
@@ -20,6 +27,11 @@ export async function startTestPostgres(durable = false): Promise<TestPostgres> 
   let server = await startPostgres(options);
   return {
     url: server.url,
+    serviceUrl: serviceUrlOf(server.url),
+    migrate: async () => {
+      await migrate(server.url, () => {});
+      await grantServiceRights(server.url, { name: serviceRole, password: null }, () => {});
+    },
     kill: async () => {
       server.child.kill('SIGQUIT');
       await server.child.exited;

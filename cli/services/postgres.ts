@@ -14,6 +14,11 @@ import { removeSocketFolder, socketFolder } from './socket-folder.ts';
 
 const startLimitMs = 60_000;
 
+/** What the services connect as; migrating makes it. The server trusts everybody who may enter the folder of its socket. */
+export const serviceRole = 'gw_service';
+/** Of the owner's url the one of the services. */
+export const serviceUrlOf = (ownerUrl: string): string => ownerUrl.replace('//gw@', `//${serviceRole}@`);
+
 /** What every command of Postgres needs to know. */
 interface Cluster {
   readonly binaries: PostgresBinaries;
@@ -22,7 +27,7 @@ interface Cluster {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** `dir` holds the data and is made if it is missing. The url has the form `postgresql://gw@localhost/gw?host=<folder>`. */
+/** `dir` holds the data and is made if it is missing. The url is the owner's, `postgresql://gw@localhost/gw?host=<folder>`. */
 export async function startPostgres(options: ServiceOptions): Promise<Service> {
   const cluster: Cluster = {
     binaries: await postgresBinaries(options.log),

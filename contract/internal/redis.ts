@@ -8,8 +8,13 @@ export const snapshotChannel = 'gw:snapshot:changed';
 
 /** Counts every change of a key or an account; the poll compares it. */
 export const keyGenerationKey = 'gw:keys:generation';
-/** Published to on a change of a key or an account; the message is the key's public id, or `*`. */
+/** Published to on a change; the message is the key's public id, or `account:<id>` for all keys of an account. */
 export const keyChangedChannel = 'gw:keys:changed';
+const accountPrefix = 'account:';
+export const accountMessage = (accountId: string): string => `${accountPrefix}${accountId}`;
+/** Null: the message is the id of a key. */
+export const accountOfMessage = (message: string): string | null =>
+  message.startsWith(accountPrefix) ? message.slice(accountPrefix.length) : null;
 
 /** Set of the ids of keys that were used on a UTC day (`2026-11-21`), until a job has written them to Postgres. */
 export const usedKeysKey = (day: string): string => `gw:keys:used:${day}`;

@@ -1,6 +1,5 @@
 import { type Actor, type AuditEntry, auditHash, ChainCheck } from '@gw/contract/internal/audit-chain';
 import { type Database, openDatabase } from '@gw/prisma/client';
-import { migrate } from '@gw/prisma/migrate';
 import { startTestPostgres, type TestPostgres } from '@gw/prisma/postgres-for-tests';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendAudit } from './append.ts';
@@ -8,13 +7,15 @@ import { readAudit, readHead } from './read.ts';
 
 let postgres: TestPostgres;
 let db: Database;
+let owner: Database;
 beforeAll(async () => {
   postgres = await startTestPostgres();
-  await migrate(postgres.url, () => {});
-  db = openDatabase(postgres.url);
+  await postgres.migrate();
+  db = openDatabase(postgres.serviceUrl);
+  owner = openDatabase(postgres.url);
 });
 afterAll(async () => {
-  await db.$disconnect();
+  await Promise.all([db.$disconnect(), owner.$disconnect()]);
   await postgres.stop();
 });
 
@@ -73,17 +74,19 @@ const tampering: [string, string, (entries: AuditEntry[]) => unknown][] = [
   ['the end cut off', 'DELETE FROM audit WHERE chain = $1 AND seq = 3', () => [{ seq: 3, fault: 'missing' }]],
 ];
 
-test.each(tampering)('%s is found, even by one who may switch off the trigger', async (what, change, expected) => {
-  const chain = `acct_${what.replaceAll(' ', '_')}`;
-  for (const action of ['a', 'b', 'c']) await append(chain, action);
-  const entries = await readAudit(db, chain, { order: 'asc', limit: 10 });
-  await db.$transaction([
-    db.$executeRawUnsafe('SET LOCAL session_replication_role = replica'),
-    db.$executeRawUnsafe('GRANT UPDATE, DELETE ON audit TO CURRENT_USER'),
-    db.$executeRawUnsafe(change, chain),
-  ]);
-  expect(await faultsOf(chain)).toEqual(expected(entries));
-});
+test.each(tampering)(
+  '%s is found, even if done by the owner, who may switch off the trigger',
+  async (what, change, expected) => {
+    const chain = `acct_${what.replaceAll(' ', '_')}`;
+    for (const action of ['a', 'b', 'c']) await append(chain, action);
+    const entries = await readAudit(db, chain, { order: 'asc', limit: 10 });
+    await owner.$transaction([
+      owner.$executeRawUnsafe('SET LOCAL session_replication_role = replica'),
+      owner.$executeRawUnsafe(change, chain),
+    ]);
+    expect(await faultsOf(chain)).toEqual(expected(entries));
+  },
+);
 
 test('an entry that was altered and hashed again is found by the next one', async () => {
   const chain = 'acct_rehashed';

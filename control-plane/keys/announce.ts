@@ -8,13 +8,13 @@ import type { Context } from '../context.ts';
 import { messageOf } from '../repeat.ts';
 import { copyKeyGeneration } from './generation-copy.ts';
 
-/** `publicId`: the key's, or `*` where any key may be concerned, as by a change of its account. */
+/** `changed`: the public id of a key, or `accountMessage(…)` where all keys of an account are concerned. */
 export async function announceKeyChange(
   { db, redis, log }: Pick<Context, 'db' | 'redis' | 'log'>,
-  publicId: string,
+  changed: string,
 ): Promise<void> {
   const outcomes = await Promise.allSettled([
-    redis.publish(keyChangedChannel, publicId),
+    redis.publish(keyChangedChannel, changed),
     // For instances that have lost Postgres alone; the job would do it half a second later.
     copyKeyGeneration(db, redis),
   ]);

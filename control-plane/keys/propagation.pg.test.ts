@@ -10,8 +10,8 @@ import { makeCheck } from '@gw/ext-authz/check';
 import { watchChanges } from '@gw/ext-authz/keys/change-watch';
 import { KeyCache } from '@gw/ext-authz/keys/key-cache';
 import { KeyDirectory } from '@gw/ext-authz/keys/key-directory';
-import { openDatabase } from '@gw/prisma/client';
-import { allPublicIds, findKey, keyGeneration, renewKeyHash } from '@gw/prisma/find-key';
+import { openDatabase, Prisma } from '@gw/prisma/client';
+import { allPublicIds, findKey, keyChanges, keyGeneration, renewKeyHash } from '@gw/prisma/find-key';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addresses, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
@@ -47,7 +47,11 @@ interface Instance {
 }
 
 async function startInstance({ told = true, clock = () => performance.now() } = {}): Promise<Instance> {
-  const db = openDatabase(stores.postgres.url, { connections: 4, queryTimeoutMs: 1500, onConnectionLost: () => {} });
+  const db = openDatabase(stores.postgres.serviceUrl, {
+    connections: 4,
+    queryTimeoutMs: 1500,
+    onConnectionLost: () => {},
+  });
   const redis = stores.connect();
   const subscriber = told ? stores.connect() : deaf;
   await Promise.all([redis, subscriber].map((each) => each === deaf || new Promise((ok) => each.once('ready', ok))));
@@ -64,7 +68,7 @@ async function startInstance({ told = true, clock = () => performance.now() } = 
   const watch = watchChanges({
     cache,
     directory,
-    generation: () => keyGeneration(db),
+    changes: (known) => keyChanges(db, known),
     redis,
     subscriber,
     now: clock,
@@ -168,6 +172,63 @@ test('a hundred thousand unknown keys cost as many look-ups as the budget has, a
   const seconds = (performance.now() - begun) / 1000;
   expect(instance.lookUps() - before).toBeLessThanOrEqual(50 + 20 * seconds + 1);
 }, 60_000);
+
+test('changes of other keys and accounts cost no look-up of a key that did not change, with and without messages', async () => {
+  for (const told of [true, false]) {
+    const instance = await startInstance({ told });
+    const [{ key }, { id, key: other }] = [await newKey(), await newKey()];
+    const ofOther = await keys.create('acct_demo_audit_plus', { name: 'k' }, by);
+    if (!ofOther.ok) throw new Error(ofOther.refusal.why);
+    await delay(700);
+    for (const each of [key, other, ofOther.value.key]) expect(await instance.ask(each)).toBe('ok');
+    const before = instance.lookUps();
+    for (let i = 0; i < 20; i += 1) {
+      await keys.revoke(accountId, id, by);
+      await keys.restore(accountId, id, by);
+    }
+    await stores.db.account.update({ where: { id: 'acct_demo_audit_plus' }, data: { models: ['sim-small'] } });
+    await delay(700);
+    for (let i = 0; i < 100; i += 1) expect(await instance.ask(key)).toBe('ok');
+    expect(instance.lookUps()).toBe(before);
+    for (const each of [other, ofOther.value.key]) expect(await instance.ask(each)).toBe('ok');
+    expect(instance.lookUps()).toBe(before + 2);
+    await stores.db.account.update({ where: { id: 'acct_demo_audit_plus' }, data: { models: Prisma.DbNull } });
+  }
+});
+
+test('what changed is told as long as all of it is known, and as anything after that', async () => {
+  const { db } = stores;
+  const known = await keyGeneration(db);
+  const { id } = await newKey();
+  await db.account.update({ where: { id: accountId }, data: { name: 'Renamed' } });
+  await keys.revoke(accountId, id, by);
+  expect(await keyChanges(db, known)).toEqual({
+    generation: known + 3,
+    since: { publicIds: [id], accountIds: [accountId] },
+  });
+  expect(await keyChanges(db, known + 3)).toEqual({
+    generation: known + 3,
+    since: { publicIds: [], accountIds: [] },
+  });
+  for (const unknown of [null, known - 5000, known + 4])
+    expect(await keyChanges(db, unknown)).toEqual({ generation: known + 3, since: null });
+  const owner = openDatabase(stores.postgres.url, { connections: 1 });
+  await owner.$executeRaw`DELETE FROM key_changes WHERE generation = ${known + 2}`;
+  await owner.$disconnect();
+  for (const at of [known, known + 1]) expect((await keyChanges(db, at)).since).toBeNull();
+  expect((await keyChanges(db, known + 2)).since).toEqual({ publicIds: [id], accountIds: [] });
+});
+
+test('the copy of the generation in Redis only rises, also where a slow instance writes it', async () => {
+  const { db, redis } = stores;
+  const generation = await keyGeneration(db);
+  await redis.set(keyGenerationKey, generation + 5);
+  await copyKeyGeneration(db, redis);
+  expect(await redis.get(keyGenerationKey)).toBe(String(generation + 5));
+  await redis.set(keyGenerationKey, generation - 1);
+  await copyKeyGeneration(db, redis);
+  expect(await redis.get(keyGenerationKey)).toBe(String(generation));
+});
 
 test('an expiry holds at its second, without any change', async () => {
   const instance = await startInstance();

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import type { KeyChanges } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -19,7 +20,12 @@ class Connection extends EventEmitter {
 function setUp() {
   const forgotten: string[] = [];
   let confirmations = 0;
-  const cache = { forget: (id: string) => forgotten.push(id), confirm: () => confirmations++ } as unknown as KeyCache;
+  const cache = {
+    forget: (id: string) => forgotten.push(id),
+    forgetAccount: (id: string) => forgotten.push(`all of ${id}`),
+    forgetAll: () => forgotten.push('*'),
+    confirm: () => confirmations++,
+  } as unknown as KeyCache;
   const told: string[] = [];
   const confirmed: number[] = [];
   const directory = {
@@ -28,18 +34,24 @@ function setUp() {
   } as unknown as KeyDirectory;
   const redis = new Connection();
   const subscriber = new Connection();
-  const postgres: { generation: number | 'stands still' | null } = { generation: 5 };
-  const generation = async () => {
-    if (postgres.generation === null) throw new Error('away');
-    if (postgres.generation === 'stands still') return new Promise<number>(() => undefined);
-    return postgres.generation;
+  const postgres: { generation: number | 'stands still' | null; since: KeyChanges['since'] } = {
+    generation: 5,
+    since: null,
+  };
+  const asked: (number | null)[] = [];
+  const changes = async (known: number | null): Promise<KeyChanges> => {
+    asked.push(known);
+    const { generation, since } = postgres;
+    if (generation === null) throw new Error('away');
+    if (generation === 'stands still') return new Promise<KeyChanges>(() => undefined);
+    return { generation, since };
   };
   const watch = watchChanges({
     cache,
     directory,
     now: () => 0,
     patienceMs: 300,
-    generation,
+    changes,
     redis: redis as unknown as Redis,
     subscriber: subscriber as unknown as Redis,
     pollMs: 500,
@@ -48,6 +60,7 @@ function setUp() {
   return {
     watch,
     forgotten,
+    asked,
     told,
     listed: confirmed,
     redis,
@@ -73,6 +86,22 @@ describe('the watch for changes of keys', () => {
     expect(forgotten).toEqual(['abc', '*']);
     await poll();
     expect(forgotten).toEqual(['abc', '*']);
+    watch.stop();
+  });
+
+  it('forgets what changed, and everything only where that is not known', async () => {
+    const { watch, forgotten, asked, subscriber, postgres, told, poll } = setUp();
+    await poll();
+    forgotten.length = 0;
+    subscriber.emit('message', 'channel', 'account:acct_1');
+    Object.assign(postgres, { generation: 8, since: { publicIds: ['abc', 'def'], accountIds: ['acct_2'] } });
+    await poll();
+    expect(forgotten).toEqual(['all of acct_1', 'abc', 'def', 'all of acct_2']);
+    Object.assign(postgres, { generation: 5000, since: null });
+    await poll();
+    expect(forgotten.slice(4)).toEqual(['*']);
+    expect(told).toEqual([]);
+    expect(asked.slice(0, 4)).toEqual([null, 5, 5, 8]);
     watch.stop();
   });
 

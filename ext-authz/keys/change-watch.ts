@@ -1,12 +1,13 @@
 /**
  * Tells the key cache of changes: at once by Redis pub/sub, and by a poll of the generation in Postgres in case a message
- * was lost. While Postgres is away its copy in Redis stands in; while both are away nothing confirms the cache, and it
+ * was lost; what changed is forgotten, and everything only where that is not known. While Postgres is away its copy in Redis stands in; while both are away nothing confirms the cache, and it
  * refuses after its grace time.
  *
  * A change is known at the latest after `pollMs` and `patienceMs` and the time of a query, together well under 1 s: a
  * store that stands still is not waited for, since both are asked at once.
  */
-import { keyChangedChannel, keyGenerationKey } from '@gw/contract/internal/redis';
+import { accountOfMessage, keyChangedChannel, keyGenerationKey } from '@gw/contract/internal/redis';
+import type { KeyChanges } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import type { KeyCache } from './key-cache.ts';
@@ -15,8 +16,8 @@ import type { KeyDirectory } from './key-directory.ts';
 export interface ChangeWatchOptions {
   readonly cache: KeyCache;
   readonly directory: KeyDirectory;
-  /** The generation in Postgres: rises with every change of a key or an account. */
-  readonly generation: () => Promise<number>;
+  /** The generation in Postgres, which rises with every change of a key or an account, and what changed since `known`. */
+  readonly changes: (known: number | null) => Promise<KeyChanges>;
   readonly redis: Redis;
   readonly subscriber: Redis;
   /** Monotonic, ms. */
@@ -38,7 +39,7 @@ export interface ChangeWatch {
 const messageOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
 
 export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
-  const { cache, directory, generation, redis, subscriber, now, pollMs, patienceMs, log } = options;
+  const { cache, directory, changes, redis, subscriber, now, pollMs, patienceMs, log } = options;
   let known: number | null = null;
   let confirmed = true;
   let stopped = false;
@@ -47,6 +48,8 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   // What was published while the connection was away is lost; the next poll notices it.
   const listen = () => void subscriber.subscribe(keyChangedChannel).catch(() => undefined);
   subscriber.on('message', (_channel, publicId) => {
+    const account = accountOfMessage(publicId);
+    if (account !== null) return cache.forgetAccount(account);
     cache.forget(publicId);
     directory.tell(publicId);
   });
@@ -58,12 +61,17 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
     return copy === null ? null : Number(copy);
   };
   /** `fromPostgres`: only then every key up to now is known to be counted. */
-  const current = async (): Promise<{ generation: number; fromPostgres: boolean }> => {
-    const [asked, copy] = await Promise.all([within(generation(), patienceMs), copyOf()]);
-    if (asked.ok) return { generation: asked.value, fromPostgres: true };
+  const current = async (): Promise<KeyChanges & { fromPostgres: boolean }> => {
+    const [asked, copy] = await Promise.all([within(changes(known), patienceMs), copyOf()]);
+    if (asked.ok) return { ...asked.value, fromPostgres: true };
     // A copy older than what Postgres has told is a leftover and confirms nothing.
     if (copy === null || copy < (known ?? 0)) throw asked.fault;
-    return { generation: copy, fromPostgres: false };
+    return { generation: copy, since: null, fromPostgres: false };
+  };
+  const forget = (since: KeyChanges['since']): void => {
+    if (since === null) return cache.forgetAll();
+    for (const publicId of since.publicIds) cache.forget(publicId);
+    for (const accountId of since.accountIds) cache.forgetAccount(accountId);
   };
   const readDirectory = async (at: number, askedAt: number): Promise<void> => {
     await directory.confirm(at, askedAt).catch((fault: unknown) => {
@@ -74,8 +82,8 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
     let reading: Promise<void> | undefined;
     try {
       const askedAt = now();
-      const { generation: found, fromPostgres } = await current();
-      if (found !== known) cache.forget('*');
+      const { generation: found, since, fromPostgres } = await current();
+      if (found !== known) forget(since);
       known = found;
       cache.confirm();
       if (fromPostgres) reading = readDirectory(found, askedAt);
@@ -104,17 +112,17 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   };
 }
 
-type Asked = { readonly ok: true; readonly value: number } | { readonly ok: false; readonly fault: unknown };
+type Asked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: unknown };
 
 /** The answer, or a fault if it takes longer; what comes later is of no use, as it is too old. */
-async function within(answer: Promise<number>, patienceMs: number): Promise<Asked> {
+async function within<T>(answer: Promise<T>, patienceMs: number): Promise<Asked<T>> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Asked>((resolve) => {
+  const late = new Promise<Asked<T>>((resolve) => {
     timer = setTimeout(() => resolve({ ok: false, fault: new Error('Postgres takes too long.') }), patienceMs);
   });
   const settled = answer.then(
-    (value): Asked => ({ ok: true, value }),
-    (fault: unknown): Asked => ({ ok: false, fault }),
+    (value): Asked<T> => ({ ok: true, value }),
+    (fault: unknown): Asked<T> => ({ ok: false, fault }),
   );
   const first = await Promise.race([settled, late]);
   clearTimeout(timer);

@@ -3,9 +3,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { KeyCache, KeysUnconfirmedError } from './key-cache.ts';
 import type { Admission } from './key-directory.ts';
 
-const key = (publicId: string, state: FoundKey['state'] = 'active'): FoundKey => ({
+const key = (publicId: string, state: FoundKey['state'] = 'active', accountId = 'a'): FoundKey => ({
   publicId,
-  accountId: 'a',
+  accountId,
   hash: Buffer.alloc(32),
   pepperVersion: 1,
   scopes: [],
@@ -71,14 +71,37 @@ describe('the key cache', () => {
     expect(asked).toEqual(['k', 'k']);
   });
 
-  it('forgets one key, or all of them, and every unknown id, on a change', async () => {
+  it('drops the keys of an account that changed, and no others', async () => {
+    const { cache, asked, learn } = setUp();
+    for (const id of ['k', 'l']) await learn(id, key(id));
+    await learn('other', key('other', 'active', 'b'));
+    await learn('none', null);
+    cache.forgetAccount('a');
+    await Promise.all([cache.find('other'), cache.find('none')]);
+    for (const id of ['k', 'l']) await learn(id, key(id));
+    expect(asked).toEqual(['k', 'l', 'other', 'none', 'k', 'l']);
+  });
+
+  it('never keeps what a look-up read before its account changed, and what it read of another account it keeps', async () => {
+    const { cache, asked, answer } = setUp();
+    const [result, other] = [cache.find('k'), cache.find('other')];
+    cache.forgetAccount('a'); // a suspension, while both look-ups are under way
+    answer(key('k'));
+    answer(key('other', 'active', 'b'));
+    await other;
+    await vi.waitFor(() => expect(asked).toEqual(['k', 'other', 'k']));
+    answer({ ...key('k'), account: { ...key('k').account, state: 'suspended' } });
+    expect((await result)?.account.state).toBe('suspended');
+  });
+
+  it('forgets one key, or all of them, and what it knew of unknown ids, on a change', async () => {
     const { cache, asked, learn } = setUp();
     await learn('k', key('k'));
     await learn('new', null);
     cache.forget('new');
     await learn('new', key('new'));
     expect(asked).toEqual(['k', 'new', 'new']);
-    cache.forget('*');
+    cache.forgetAll();
     await learn('k', key('k'));
     expect(asked).toEqual(['k', 'new', 'new', 'k']);
   });
@@ -100,7 +123,8 @@ describe('the key cache', () => {
     const failed = expect(result).rejects.toThrow(KeysUnconfirmedError);
     for (let attempt = 1; attempt <= 3; attempt++) {
       await vi.waitFor(() => expect(asked).toHaveLength(attempt));
-      cache.forget(attempt === 2 ? '*' : 'k');
+      if (attempt === 2) cache.forgetAll();
+      else cache.forget('k');
       answer(key('k'));
     }
     await failed;

@@ -34,6 +34,8 @@ interface LookUp {
   readonly result: Promise<FoundKey | null>;
   /** A change that concerns it arrived after its last query. */
   stale: boolean;
+  /** Accounts that changed since then; whose key it is shows when it is found. */
+  readonly accounts: Set<string>;
 }
 
 export class KeyCache {
@@ -56,17 +58,25 @@ export class KeyCache {
     this.#confirmedAt = this.#options.now();
   }
 
-  /** Something about this key changed; `*` or an account's change means any key may have. */
+  /** Something about this key changed; it may also be new. */
   forget(publicId: string): void {
-    this.#unknown.clear();
-    if (publicId === '*') {
-      this.#known.clear();
-      for (const lookUp of this.#underWay.values()) lookUp.stale = true;
-      return;
-    }
+    this.#unknown.delete(publicId);
     this.#known.delete(publicId);
     const lookUp = this.#underWay.get(publicId);
     if (lookUp) lookUp.stale = true;
+  }
+
+  /** Something about this account changed, and so about each of its keys. Looks through all entries: it happens rarely. */
+  forgetAccount(accountId: string): void {
+    for (const [publicId, key] of this.#known) if (key.accountId === accountId) this.#known.delete(publicId);
+    for (const lookUp of this.#underWay.values()) lookUp.accounts.add(accountId);
+  }
+
+  /** Anything may have changed. */
+  forgetAll(): void {
+    this.#unknown.clear();
+    this.#known.clear();
+    for (const lookUp of this.#underWay.values()) lookUp.stale = true;
   }
 
   /** The key, or null if there is none. Throws KeysUnconfirmedError, or the store's error. */
@@ -93,7 +103,7 @@ export class KeyCache {
     const result = new Promise<FoundKey | null>((resolve) => {
       settle = resolve;
     });
-    const lookUp: LookUp = { result, stale: false };
+    const lookUp: LookUp = { result, stale: false, accounts: new Set() };
     this.#underWay.set(publicId, lookUp);
     settle(this.#lookUp(publicId, lookUp).finally(() => this.#underWay.delete(publicId)));
     return lookUp;
@@ -102,8 +112,9 @@ export class KeyCache {
   async #lookUp(publicId: string, lookUp: LookUp): Promise<FoundKey | null> {
     for (let attempt = 1; attempt <= attempts; attempt++) {
       lookUp.stale = false;
+      lookUp.accounts.clear();
       const found = await this.#store.find(publicId);
-      if (lookUp.stale) continue;
+      if (lookUp.stale || (found && lookUp.accounts.has(found.accountId))) continue;
       this.#keep(publicId, found);
       return found;
     }

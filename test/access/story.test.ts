@@ -186,10 +186,9 @@ test('the audit log tells exactly this story, to the customer and to operators',
 describe('what somebody with the rights of a superuser changes in the log is found', () => {
   const verify = async (...args: string[]) => (await shell.admin('audit', 'verify', ...args)).code;
   const unguarded = (sql: string) =>
-    gateway.db.$transaction([
-      gateway.db.$executeRawUnsafe('SET LOCAL session_replication_role = replica'),
-      gateway.db.$executeRawUnsafe('GRANT UPDATE, DELETE ON audit, audit_heads TO CURRENT_USER'),
-      gateway.db.$executeRawUnsafe(sql),
+    gateway.owner.$transaction([
+      gateway.owner.$executeRawUnsafe('SET LOCAL session_replication_role = replica'),
+      gateway.owner.$executeRawUnsafe(sql),
     ]);
   let head = '';
   let seq = 0;
@@ -197,8 +196,8 @@ describe('what somebody with the rights of a superuser changes in the log is fou
     const [found] = await shell.json('audit', 'verify', '--chain', account);
     seq = found.seq;
     head = `${account}:${found.seq}:${found.hash}`;
-    await gateway.db.$executeRawUnsafe('CREATE TEMPORARY TABLE audit_before AS TABLE audit');
-    await gateway.db.$executeRawUnsafe('CREATE TEMPORARY TABLE heads_before AS TABLE audit_heads');
+    await gateway.owner.$executeRawUnsafe('CREATE TEMPORARY TABLE audit_before AS TABLE audit');
+    await gateway.owner.$executeRawUnsafe('CREATE TEMPORARY TABLE heads_before AS TABLE audit_heads');
   });
 
   test('untouched, every chain verifies', async () => {

@@ -14,8 +14,10 @@ export interface OwnGateway {
   readonly dir: string;
   readonly client: Client;
   readonly ledger: Ledger;
-  /** Past the gateway. */
+  /** Past the gateway, with the rights of the services. */
   readonly db: Database;
+  /** With those of the owner, for whom no right of the database is an obstacle. */
+  readonly owner: Database;
   /** Where the sidecar's spool is. */
   readonly spoolDir: string;
   /** `kill -9`. The supervisor starts it again. */
@@ -38,6 +40,7 @@ export async function startOwnGateway({ env }: Pick<StackOptions, 'env'> = {}): 
   const dir = mkdtempSync(join(parent, 'test-outage-'));
   const stack = await startStack({ dir, log: () => {}, ...(env && { env }) });
   const db = openDatabase(stack.databaseUrl, { connections: 1, onConnectionLost: () => {} });
+  const owner = openDatabase(stack.ownerDatabaseUrl, { connections: 1, onConnectionLost: () => {} });
   const ledger = ledgerOf(db);
   const client = clientOf(stack);
   const kill = (name: PartName) => stack.part(name).kill('SIGKILL');
@@ -52,6 +55,7 @@ export async function startOwnGateway({ env }: Pick<StackOptions, 'env'> = {}): 
     client,
     ledger,
     db,
+    owner,
     spoolDir: join(dir, 'spool'),
     kill,
     whole,
@@ -73,7 +77,7 @@ export async function startOwnGateway({ env }: Pick<StackOptions, 'env'> = {}): 
       };
     },
     stop: async () => {
-      await db.$disconnect();
+      await Promise.all([db.$disconnect(), owner.$disconnect()]);
       await stack.stop();
       rmSync(dir, { recursive: true, force: true });
     },

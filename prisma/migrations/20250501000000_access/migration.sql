@@ -123,8 +123,10 @@ CREATE TABLE "audit_heads" (
   "hash" CHAR(64) NOT NULL
 );
 
--- Admits an entry only at the end of its chain. Writers of one chain wait for each other at its head.
-CREATE FUNCTION link_audit_entry() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+-- Admits an entry only at the end of its chain. Writers of one chain wait for each other at its head. With the rights of the
+-- owner, since nobody else may write a head.
+CREATE FUNCTION link_audit_entry() RETURNS TRIGGER LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
   head audit_heads%ROWTYPE;
 BEGIN
@@ -137,14 +139,34 @@ BEGIN
   RETURN NEW;
 END $$;
 
+-- Else anybody could let it run for a table of his own, and move a head without an entry.
+REVOKE EXECUTE ON FUNCTION link_audit_entry() FROM PUBLIC;
+
+-- A head moves with an entry alone: inside of the trigger above.
+CREATE FUNCTION refuse_change_of_audit_heads() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP IN ('INSERT', 'UPDATE') AND pg_trigger_depth() > 1 THEN RETURN NEW; END IF;
+  RAISE EXCEPTION 'the head of a chain moves with an audit entry alone';
+END $$;
+
 CREATE TRIGGER "audit_linked" BEFORE INSERT ON "audit"
   FOR EACH ROW EXECUTE FUNCTION link_audit_entry();
 CREATE TRIGGER "audit_unchanged" BEFORE UPDATE OR DELETE ON "audit"
   FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
 CREATE TRIGGER "audit_not_truncated" BEFORE TRUNCATE ON "audit"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER "audit_heads_follow" BEFORE INSERT OR UPDATE OR DELETE ON "audit_heads"
+  FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit_heads();
+CREATE TRIGGER "audit_heads_not_truncated" BEFORE TRUNCATE ON "audit_heads"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit_heads();
 CREATE TRIGGER "onboarding_steps_unchanged" BEFORE UPDATE OR DELETE ON "onboarding_steps"
   FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
+CREATE TRIGGER "onboarding_steps_not_truncated" BEFORE TRUNCATE ON "onboarding_steps"
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
 
 -- Not even the owner, who has to grant it back to himself first.
 REVOKE UPDATE, DELETE, TRUNCATE ON "audit", "onboarding_steps" FROM CURRENT_USER;
+
+-- The services may make partitions without owning the ledger.
+ALTER FUNCTION ensure_receipt_partitions(DATE, INTEGER) SECURITY DEFINER SET search_path = public, pg_temp;
+REVOKE EXECUTE ON FUNCTION ensure_receipt_partitions(DATE, INTEGER) FROM PUBLIC;

@@ -9,7 +9,7 @@ CREATE TABLE "recalculations" (
   "waits_for" TEXT
 );
 CREATE INDEX "recalculations_due_at_idx" ON "recalculations" ("due_at");
-CREATE INDEX "recalculations_waits_for_idx" ON "recalculations" ("waits_for");
+CREATE INDEX "recalculations_waits_for_receipt_id_idx" ON "recalculations" ("waits_for", "receipt_id");
 
 INSERT INTO "recalculations" ("receipt_id", "created_at")
 SELECT r."id", r."created_at" FROM "receipts" r

@@ -1,0 +1,22 @@
+import { openDatabase } from '@gw/prisma/client';
+import { startTestPostgres } from '@gw/prisma/postgres-for-tests';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { warnOfRights } from './rights.ts';
+
+test('a service that connects as the owner says so in its log, and one with a role of its own says nothing', async () => {
+  const postgres = await startTestPostgres();
+  await postgres.migrate();
+  const linesOf = async (url: string): Promise<string[]> => {
+    const lines: string[] = [];
+    const log = pino({}, { write: (line) => void lines.push(line) });
+    const db = openDatabase(url, { connections: 1, onConnectionLost: () => {} });
+    await warnOfRights({ db, log });
+    await db.$disconnect();
+    return lines;
+  };
+  expect(await linesOf(postgres.serviceUrl)).toEqual([]);
+  expect(await linesOf(postgres.url)).toEqual([expect.stringMatching(/"level":40.*"role":"gw"/)]);
+  await postgres.stop();
+  expect(await linesOf(postgres.serviceUrl)).toEqual([]);
+}, 60_000);

@@ -1,0 +1,124 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from './client.ts';
+import { ensurePartitions } from './partitions.ts';
+import { startTestPostgres, type TestPostgres } from './postgres-for-tests.ts';
+import { grantServiceRights, scramOf } from './service-role.ts';
+
+let postgres: TestPostgres;
+let owner: pg.Client;
+let service: pg.Client;
+
+const connect = async (connectionString: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  return client;
+};
+
+const zeros = '0'.repeat(64);
+const append = (client: pg.Client, chain: string, seq: number, previous: string, hash: string) =>
+  client.query(
+    `INSERT INTO audit (chain, account_id, seq, at, actor_kind, actor_id, action, target, prev_hash, hash)
+     VALUES ($1, $1, $2, now(), 'operator', 'o', 'x', 'y', $3, $4)`,
+    [chain, seq, previous, hash],
+  );
+
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+  await postgres.migrate();
+  owner = await connect(postgres.url);
+  service = await connect(postgres.serviceUrl);
+  await append(service, 'acct_h', 1, zeros, 'a'.repeat(64));
+  await service.query(
+    `INSERT INTO onboarding_steps (account_id, step, action, "to", actor_kind, actor_id, at, input, outcome)
+     VALUES ('acct_h', 1, 'a', 'account_created', 'operator', 'o', now(), '{}', '{}')`,
+  );
+}, 60_000);
+afterAll(async () => {
+  await service?.end();
+  await owner?.end();
+  await postgres?.stop();
+});
+afterEach(() => service.query('ROLLBACK'));
+
+const changes = ['audit', 'onboarding_steps', 'audit_heads', 'key_generation', 'key_changes'].flatMap((table) => [
+  `DELETE FROM ${table}`,
+  `TRUNCATE ${table}`,
+]);
+
+describe('the role that the services connect as', () => {
+  test.each([
+    ...changes,
+    "UPDATE audit SET action = 'z'",
+    "UPDATE onboarding_steps SET outcome = '{}'",
+    'UPDATE audit_heads SET seq = 0',
+    `INSERT INTO audit_heads VALUES ('acct_other', 1, '${zeros}')`,
+    'UPDATE key_generation SET generation = 0',
+    "SELECT note_key_change('x', NULL)",
+    'SELECT * FROM _prisma_migrations',
+    'SET session_replication_role = replica',
+    'ALTER TABLE audit DISABLE TRIGGER ALL',
+    'CREATE TABLE public.own (n int)',
+  ])('may not: %s', async (statement) => {
+    await expect(service.query(statement)).rejects.toThrow(/permission denied|must be owner/);
+  });
+
+  test('can not give itself more', async () => {
+    // Postgres only warns whoever has nothing to give.
+    await service.query('GRANT UPDATE, DELETE, TRUNCATE ON audit, audit_heads, onboarding_steps TO gw_service');
+    await expect(service.query("UPDATE audit SET action = 'z'")).rejects.toThrow('permission denied');
+  });
+
+  test('can not move a head by the function of the trigger on a table of its own', async () => {
+    await service.query('CREATE TEMPORARY TABLE mine (chain TEXT, seq BIGINT, prev_hash TEXT, hash TEXT)');
+    await expect(
+      service.query(
+        'CREATE TRIGGER mine BEFORE INSERT ON mine FOR EACH ROW EXECUTE FUNCTION public.link_audit_entry()',
+      ),
+    ).rejects.toThrow('permission denied');
+  });
+
+  test('makes the partitions of the ledger, which it does not own, and stores receipts there', async () => {
+    const db = openDatabase(postgres.serviceUrl, { connections: 1 });
+    expect(await ensurePartitions(db, new Date('2051-01-01T00:00:00Z'), 1)).toBe(1);
+    await db.$disconnect();
+    await service.query(
+      `INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, tier, status, body)
+       VALUES ('r', 1, '2051-01-15', 'a', 'k', '/v1/embeddings', 'm', 'proxy', 'complete', '{}')`,
+    );
+    const { rows } = await service.query("SELECT tableoid::regclass::text AS name FROM receipts WHERE id = 'r'");
+    expect(rows).toEqual([{ name: 'receipts_2051_01' }]);
+  });
+
+  test('is refused its rights where it is the owner or stands above the tables', async () => {
+    const grant = (name: string) => grantServiceRights(postgres.url, { name, password: null }, () => {});
+    await expect(grant('gw')).rejects.toThrow('The role gw owns the tables');
+    await owner.query('CREATE ROLE over_all SUPERUSER; CREATE ROLE member; GRANT gw TO member');
+    await expect(grant('over_all')).rejects.toThrow('The role over_all');
+    await expect(grant('member')).rejects.toThrow('The role member');
+  });
+
+  test('has a password that Postgres takes for the same as if it had hashed it itself', async () => {
+    const password = 'a-password-of-32-characters-_____';
+    const stored = async (): Promise<string> =>
+      (await owner.query("SELECT rolpassword FROM pg_authid WHERE rolname = 'with_password'")).rows[0].rolpassword;
+    await grantServiceRights(postgres.url, { name: 'with_password', password }, () => {});
+    expect(await stored()).toMatch(/^SCRAM-SHA-256\$4096:/);
+    await owner.query(`ALTER ROLE with_password PASSWORD '${password}'`);
+    const byPostgres = await stored();
+    const salt = Buffer.from(/:(.+?)\$/.exec(byPostgres)?.[1] ?? '', 'base64');
+    expect(scramOf(password, salt)).toBe(byPostgres);
+  });
+});
+
+test('not even the owner moves a head without an entry, or empties what may only grow', async () => {
+  for (const statement of [
+    'DELETE FROM audit_heads',
+    'UPDATE audit_heads SET seq = 0',
+    `INSERT INTO audit_heads VALUES ('acct_other', 1, '${zeros}')`,
+    'TRUNCATE audit_heads',
+  ])
+    await expect(owner.query(statement), statement).rejects.toThrow('moves with an audit entry alone');
+  await expect(owner.query('TRUNCATE onboarding_steps')).rejects.toThrow('append-only');
+  await append(owner, 'acct_h', 2, 'a'.repeat(64), 'b'.repeat(64));
+});
