@@ -1,13 +1,13 @@
 /**
  * Makes degraded receipts due for which the catalogue has something new.
  *
- * Invariant: no statement touches more than a batch of them, and what was woken stays so if the rest fails: it goes on
- * where it ended. A receipt that is being tried at that moment is passed over: whoever tries it sees the new catalogue next.
+ * Invariant: no statement reads or changes more than a page of them, each is looked at once, and what was woken stays so if
+ * the rest fails. A receipt that is being tried at that moment is passed over: whoever tries it sees the new catalogue next.
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
 
-const batchSize = 5000;
+const pageSize = 5000;
 
 type Known = Pick<HeldCatalogue, 'snapshot'>;
 
@@ -17,15 +17,27 @@ type Known = Pick<HeldCatalogue, 'snapshot'>;
  */
 export async function wake(db: Database, before: Known | null, after: Known, signal: AbortSignal): Promise<void> {
   if (before?.snapshot === after.snapshot) return;
-  const names = before === null ? null : changed(before.snapshot, after.snapshot);
-  if (names?.length === 0) return;
-  const which = names === null ? Prisma.empty : Prisma.sql`AND waits_for = ANY (${names})`;
-  for (let woken = batchSize; woken === batchSize && !signal.aborted; ) {
-    woken = await db.$executeRaw`
-      UPDATE recalculations SET due_at = CURRENT_TIMESTAMP WHERE receipt_id IN (
-        SELECT receipt_id FROM recalculations WHERE due_at > CURRENT_TIMESTAMP ${which}
-        LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)`;
+  const names = before === null ? [null] : new Set(changed(before.snapshot, after.snapshot));
+  for (const name of names) {
+    for (let from: string | null = ''; from !== null && !signal.aborted; ) from = await wakePage(db, name, from);
   }
+}
+
+/** `name`: what they wait for; null: whatever it is. Returns the last id of a full page, null at the end. */
+async function wakePage(db: Database, name: string | null, from: string): Promise<string | null> {
+  const which = name === null ? Prisma.empty : Prisma.sql`AND waits_for = ${name}`;
+  // Arrays, so that the planner looks each up in the index, whatever it believes of the table.
+  const [page] = await db.$queryRaw<{ last: string }[]>`
+    WITH page AS (
+      SELECT receipt_id FROM recalculations WHERE receipt_id > ${from} ${which} ORDER BY receipt_id LIMIT ${pageSize}
+    ), asleep AS (
+      SELECT receipt_id FROM recalculations
+      WHERE receipt_id = ANY (ARRAY(SELECT receipt_id FROM page)) AND due_at > CURRENT_TIMESTAMP FOR UPDATE SKIP LOCKED
+    ), woken AS (
+      UPDATE recalculations SET due_at = CURRENT_TIMESTAMP WHERE receipt_id = ANY (ARRAY(SELECT receipt_id FROM asleep))
+    )
+    SELECT receipt_id AS last FROM page ORDER BY receipt_id OFFSET ${pageSize - 1}`;
+  return page?.last ?? null;
 }
 
 /** What receipts may wait for that is there now, or that is another than before. */
