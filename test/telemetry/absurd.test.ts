@@ -20,10 +20,10 @@ const perWh: Readonly<Record<Shape, number>> = {
 let models: MeteredModels;
 let estimateWh: number;
 beforeAll(async () => {
-  models = await addModels(
-    'absurd',
-    shapes.map((shape) => ({ model: modelOf(shape), deployments: [{ telemetry: shape }] })),
-  );
+  models = await addModels('absurd', [
+    ...shapes.map((shape) => ({ model: modelOf(shape), deployments: [{ telemetry: shape }] })),
+    { model: 'absurd-unknown', isUnknown: true, deployments: [{ telemetry: 'energy_header' }] },
+  ]);
   estimateWh = Number((await ask('neuralwatt', null, 'parametric')).energy_wh);
 });
 afterAll(() => models.remove());
@@ -108,6 +108,28 @@ describe.each(shapes)('energy as %s that is', (shape) => {
       const receipt = await ask(shape, String(wh * perWh[shape]));
       expect(receipt).toMatchObject({ tier: 'telemetry', energy_wh: expect.closeTo(wh, 9) });
     }
+  });
+});
+
+describe('energy of a model that is not known at all', () => {
+  const askUnknown = async (joules: string, tier = 'auto'): Promise<Receipt> => {
+    const request = { model: 'absurd-unknown', messages, gw: { tier } };
+    return receiptOf(await openAi().chat.completions.create(request, { headers: headersFor('energy_header', joules) }));
+  };
+
+  test('is believed while a model of the largest class could have taken it', async () => {
+    const receipt = await askUnknown('360');
+    expect(receipt).toMatchObject({ tier: 'telemetry', energy_wh: 0.1 });
+    expect(receipt.tier_reason).toContain('no model to compare it with but the largest class');
+    await provenLineage(receipt);
+  });
+
+  test.each(['5.4e300', '3600000'])('is refused when no model could have taken it: %s J', async (joules) => {
+    const receipt = await askUnknown(joules);
+    expect(receipt).toMatchObject({ tier: 'degraded', degraded_reason: 'model_parameters_unknown', energy_wh: null });
+    expect(receipt.explanation).toMatch(/more than 100 times what a model of the largest class takes/);
+    const explicit = await askUnknown(joules, 'telemetry');
+    expect(explicit).toMatchObject({ tier: 'degraded', degraded_reason: 'tier_unavailable', energy_wh: null });
   });
 });
 

@@ -14,6 +14,8 @@ export interface Metered {
   readonly model: string;
   /** Default: it chats. */
   readonly kind?: 'chat' | 'embedding';
+  /** True: the catalogue has neither parameters nor a size class of it. */
+  readonly isUnknown?: boolean;
   /** Deployments in the order of provider preference; the region is `us-east`, then `eu-north`. */
   readonly deployments: readonly { readonly telemetry: string | null; readonly site?: string }[];
 }
@@ -42,9 +44,10 @@ export interface MeteredModels {
 export async function addModels(name: string, offered: readonly Metered[]): Promise<MeteredModels> {
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
   await removeRows(db, name);
-  for (const { model, kind = 'chat', deployments } of offered) {
+  for (const { model, kind = 'chat', isUnknown, deployments } of offered) {
     const { facts, provided } = kinds[kind];
-    await db.model.create({ data: { id: model, ownedBy: 'simulator', kind, modalities: ['text'], ...facts } });
+    const known = isUnknown ? {} : facts;
+    await db.model.create({ data: { id: model, ownedBy: 'simulator', kind, modalities: ['text'], ...known } });
     for (const [index, { telemetry, site }] of deployments.entries()) {
       const providerId = await providerOf(db, name, site);
       const regionCode = regions[index] ?? 'eu-west';
