@@ -36,9 +36,13 @@ export const auditEntrySchema = z
     target: z.string().describe('What it was done to, for example `key:<id>`'),
     request_id: z.string().nullable(),
     before: z.unknown(),
-    after: z.unknown().describe('Null for steps of the onboarding, whose findings are not shown'),
+    after: z.unknown(),
     prev_hash: z.string().describe('Hash of the entry before; zeros for the first'),
-    hash: z.string().describe('Note it: whoever holds a hash can prove that nothing before it was changed'),
+    hash: z
+      .string()
+      .describe(
+        'SHA-256 of the RFC 8785 form of the entry without `id`, `object` and `hash`, but with `chain`: the account id. Note it: whoever holds a hash can prove that nothing before it was changed',
+      ),
   })
   .meta({ id: 'AuditEntry' });
 export type AuditEntryObject = z.infer<typeof auditEntrySchema>;

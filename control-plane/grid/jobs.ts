@@ -5,18 +5,15 @@
  * Invariant: the schedule is in Redis and may be lost with it, so it is looked after here and made again within
  * `tendEveryMs`; what is scheduled but no longer configured is taken out.
  */
-import type { EventEmitter } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@gw/service/log';
 import type { Job, JobSchedulerTemplateOptions, Queue } from 'bullmq';
-import { Redis } from 'ioredis';
+import { openQueue } from '../queue.ts';
 import { type RepeatedJob, repeat } from '../repeat.ts';
 import type { ZoneSource } from './config.ts';
 import type { Span } from './reading.ts';
 import type { Refresh } from './refresh.ts';
 
-/** The hash tag keeps all keys of the queue on one node of a cluster. */
-const prefix = '{gw}';
 const queueName = 'grid';
 const dayEveryMs = 3_600_000;
 const tendEveryMs = 30_000;
@@ -47,38 +44,21 @@ export interface GridJobsOptions {
 
 export async function startGridJobs(options: GridJobsOptions): Promise<RepeatedJob> {
   const { redisUrl, log } = options;
-  // Loaded here, so that a gateway without live sources does not pay its memory.
-  const { Queue, UnrecoverableError, Worker } = await import('bullmq');
-  // BullMQ waits inside Redis and wants its commands never to be given up; so its connections are its own.
-  const connect = (): Redis =>
-    new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: (attempt) => Math.min(50 * attempt, 1000) });
-  const [queueRedis, workerRedis] = [connect(), connect()];
-  const queue = new Queue<JobData>(queueName, { connection: queueRedis, prefix });
-  const worker = new Worker<JobData>(queueName, (job) => run(job, options, UnrecoverableError), {
-    connection: workerRedis,
-    prefix,
-    concurrency,
+  const { UnrecoverableError } = await import('bullmq');
+  const { queue, close } = await openQueue<JobData>({
+    name: queueName,
+    redisUrl,
+    worker: { concurrency },
+    run: (job) => run(job, options, UnrecoverableError),
   });
-  // Redis being away is told by the service's own connection; without listeners the faults would end the process.
-  const emitters: readonly EventEmitter[] = [queueRedis, workerRedis, queue, worker];
-  for (const emitter of emitters) emitter.on('error', () => {});
   const tending = repeat({
     name: 'grid schedule',
     everyMs: options.tendEveryMs ?? tendEveryMs,
     log,
     run: () => tendSchedule(queue, options),
   });
-  return {
-    stop: async () => {
-      // Commands wait for Redis without end, so an orderly close would too.
-      const orderly = queueRedis.status === 'ready' && workerRedis.status === 'ready';
-      if (orderly) await Promise.all([worker.close(), tending.stop()]);
-      else void Promise.all([worker.close(true), tending.stop()]).catch(() => {});
-      if (orderly) await queue.close();
-      queueRedis.disconnect();
-      workerRedis.disconnect();
-    },
-  };
+  // A look at the schedule may wait for Redis without end; closing the queue lets it go.
+  return { stop: async () => void (await Promise.all([close(), tending.stop()])) };
 }
 
 async function run(

@@ -65,7 +65,10 @@ test('an applicant is brought from the application to the first key from the she
   const signed = JSON.parse(await gw('sign', id, ...sign, '--json'));
   // sha256sum of the file above.
   expect(signed.contract.sha256).toBe('5ad1d41cb26f9ee77c3f3dcd9e8fb6efd7480dc8a029710e0d614c5bc14e7b8f');
-  expect(await gw('issue-key', id, '--name', 'first')).toMatch(/^key +gw_\S{62}$/m);
+  // Expiry is for other tiers, and says that it has arrived.
+  const expiring = gw('issue-key', id, '--name', 'first', '--expires-at', '2027-11-21T09:00:00Z');
+  await expect(expiring).rejects.toThrow(/expir/);
+  expect(await gw('issue-key', id, '--name', 'first')).toMatch(/^gw_\S{62}\n$/);
   const story = await gw('show', id);
   const actions = [...story.matchAll(/^\S+Z +\d +(\w+)/gm)].map(([, action]) => action);
   expect(actions).toEqual([

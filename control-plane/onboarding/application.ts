@@ -1,5 +1,7 @@
 /** An application as it is stored, and as operators see it. */
 import type { AccountTier } from '@gw/contract/access';
+import type { ActorKind } from '@gw/contract/internal/audit-chain';
+import type { OnboardingStep } from '@gw/contract/internal/onboarding-step';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import type { Declaration } from '../screening/use-policy.ts';
 import type { ApplicationQuery } from './input.ts';
@@ -10,9 +12,18 @@ export interface Contact {
   readonly email: string;
 }
 
+/** The names of an application by the roles in which they are screened. */
+export interface ScreenedNames {
+  readonly organisation: string;
+  readonly billing_contact: string;
+  readonly technical_contact: string;
+}
+
 /** What a screening has left behind. `waits`: it could not be done yet, for the reason that is stated. */
 export interface StoredScreening {
   readonly outcome: 'clear' | 'match' | 'prohibited' | 'waits';
+  /** Of step 3: the names that were compared. */
+  readonly screened?: ScreenedNames;
   readonly [detail: string]: unknown;
 }
 
@@ -52,14 +63,25 @@ export function stageOf({ state, use_screening, sanctions_screening }: Applicati
   return state;
 }
 
+export const screenedNamesOf = (row: ApplicationRow): ScreenedNames => ({
+  organisation: row.name,
+  billing_contact: row.billing_contact.name,
+  technical_contact: row.technical_contact.name,
+});
+
 export async function findApplication(db: Queryable, accountId: string): Promise<ApplicationRow | null> {
   const rows = await db.$queryRaw<ApplicationRow[]>`
     SELECT ${columns} FROM ${tables} WHERE o.account_id = ${accountId}`;
   return rows[0] ?? null;
 }
 
-/** Held until the transaction ends: whoever comes second sees what the first has made of it. */
+/**
+ * Held until the transaction ends, with its account: whoever comes second sees what the first has made of it, and name,
+ * tier and limits stay as they are read here. The account first, as whoever changes accounts does, and both before any
+ * chain of the audit log.
+ */
 export async function holdApplication(tx: Queryable, accountId: string): Promise<ApplicationRow | null> {
+  await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
   const rows = await tx.$queryRaw<ApplicationRow[]>`
     SELECT ${columns} FROM ${tables} WHERE o.account_id = ${accountId} FOR NO KEY UPDATE OF o`;
   return rows[0] ?? null;
@@ -92,10 +114,24 @@ export async function findUnscreened(db: Queryable, most: number): Promise<reado
   return rows.map((row) => row.account_id);
 }
 
+/** Whose names are no longer those that were screened before the first key. */
+export async function findRenamed(db: Queryable, most: number): Promise<readonly string[]> {
+  const rows = await db.$queryRaw<{ account_id: string }[]>`
+    SELECT o.account_id FROM ${tables}
+    WHERE o.state = 'complete' AND a.state IN ('active', 'suspended')
+      AND o.sanctions_screening->'screened' IS DISTINCT FROM jsonb_build_object('organisation', a.name,
+        'billing_contact', a.billing_contact->>'name', 'technical_contact', a.technical_contact->>'name')
+    ORDER BY o.updated_at LIMIT ${most}`;
+  return rows.map((row) => row.account_id);
+}
+
+/** Who has not acted for too long. While it is for the gateway to screen, nobody else can act. */
 export async function findIdle(db: Queryable, now: Date, most: number): Promise<readonly string[]> {
   const rows = await db.$queryRaw<{ account_id: string }[]>`
-    SELECT account_id FROM onboarding
-    WHERE expires_at <= ${now} AND state NOT IN ('complete', 'rejected', 'expired') ORDER BY expires_at LIMIT ${most}`;
+    SELECT o.account_id FROM onboarding o
+    WHERE o.expires_at <= ${now}
+      AND ${stage} NOT IN ('use_screening', 'sanctions_screening', 'complete', 'rejected', 'expired')
+    ORDER BY o.expires_at LIMIT ${most}`;
   return rows.map((row) => row.account_id);
 }
 
@@ -128,14 +164,16 @@ export function applicationObject(row: ApplicationRow) {
 }
 export type ApplicationObject = ReturnType<typeof applicationObject>;
 
-export async function readSteps(db: Database, accountId: string) {
+/** In the form in which they are hashed. */
+export async function readSteps(db: Database, accountId: string): Promise<readonly OnboardingStep[]> {
   const rows = await db.onboardingStep.findMany({ where: { accountId }, orderBy: { id: 'asc' } });
   return rows.map(({ step, action, from, to, actorKind, actorId, at, input, outcome }) => ({
+    account_id: accountId,
     step,
     action,
     from,
     to,
-    actor: { kind: actorKind, id: actorId },
+    actor: { kind: actorKind as ActorKind, id: actorId },
     at: at.toISOString(),
     input,
     outcome,

@@ -51,10 +51,11 @@ export async function startTestOnboarding(): Promise<TestOnboarding> {
   const app = bareApp(context, { requestIdHeader: false, genReqId: () => randomUUID() });
   guardRoutes(app, {
     addresses,
+    controlUrl: 'http://127.0.0.1:8081',
     identify: async (request) => {
       const role = request.headers['x-test-role'];
       if (role !== 'viewer' && role !== 'support' && role !== 'admin') return null;
-      return { principal: { kind: 'operator', id: `op_${role}`, name: role, role }, by: 'bearer' };
+      return { principal: { kind: 'operator', id: `op_${role}`, name: role, role, proof: null }, by: 'bearer' };
     },
   });
   onboardingOperatorRoutes(app, context, { onboarding, policy });

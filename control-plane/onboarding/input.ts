@@ -33,6 +33,10 @@ export const applicationSchema = z
   .refine(({ tier, limits }) => tier !== 'enterprise' || limits !== undefined, {
     path: ['limits'],
     message: 'are negotiated for Enterprise: state per_s, burst and per_day',
+  })
+  .refine(({ tier, limits }) => tier === 'enterprise' || limits === undefined, {
+    path: ['limits'],
+    message: 'are negotiated for Enterprise alone',
   });
 export type NewApplication = z.infer<typeof applicationSchema>;
 

@@ -132,7 +132,10 @@ test('a job whose worker has died in the middle is taken up by another', async (
 
 test('a queue that Redis lost between two steps is made again from Postgres', async () => {
   const path = join(dir, 'later.csv');
-  start({ ...noLists, lists: [{ path, format: 'names-csv', leastEntries: 1, leastNames: 1 }] }, { firstPauseMs: 600_000 });
+  start(
+    { ...noLists, lists: [{ path, format: 'names-csv', leastEntries: 1, leastNames: 1 }] },
+    { firstPauseMs: 600_000 },
+  );
   const id = await declared();
   await eventually(async () => (await stageOf(id)) === 'sanctions_screening');
   await eventually(async () => (await running.stores.redis.zcard('{gw}:screening:delayed')) === 1);

@@ -1,21 +1,21 @@
 /**
- * Has applications screened, by BullMQ: one job for each application that waits for it, repeated with growing pauses
- * until it succeeds, by one instance at a time.
+ * Has applications screened, by BullMQ: one job for each application that waits for it, and for each account that was
+ * renamed since, repeated with growing pauses until it succeeds, by one instance at a time.
  *
  * Invariant: Postgres says what is to be screened. Redis holds the attempts alone and may be lost: every application
  * that waits is looked up again within `tendEveryMs` and gets a job if it has none.
  */
-import type { EventEmitter } from 'node:events';
+import type { Queue } from 'bullmq';
 import type { Context } from '../context.ts';
+import { type OpenQueue, openQueue } from '../queue.ts';
 import { messageOf, type RepeatedJob, repeat } from '../repeat.ts';
-import { findUnscreened } from './application.ts';
+import { findRenamed, findUnscreened } from './application.ts';
 import { type ScreeningRunOptions, screenApplication } from './screening-run.ts';
 import type { Onboarding } from './steps.ts';
 
-/** The hash tag keeps all keys of the queue on one node of a cluster. */
-const prefix = '{gw}';
 const queueName = 'screening';
 const tendEveryMs = 2000;
+const renamedEveryMs = 30_000;
 const expireEveryMs = 60_000;
 const mostAtOnce = 100;
 const attempts = 5;
@@ -27,29 +27,35 @@ export interface OnboardingJobsOptions extends Omit<ScreeningRunOptions, 'onboar
   /** For tests: pauses and the time after which the job of a dead instance is taken up, ms. */
   readonly firstPauseMs?: number;
   readonly tendEveryMs?: number;
+  readonly renamedEveryMs?: number;
   readonly stalledMs?: number;
 }
 
-interface Queueing {
-  add(accountId: string): Promise<void>;
-  stop(): Promise<void>;
+interface JobData {
+  readonly accountId: string;
 }
 
 export function startOnboardingJobs(options: OnboardingJobsOptions): RepeatedJob {
   const { db, log, onboarding } = options;
-  let queueing: Promise<Queueing> | null = null;
+  let opening: Promise<OpenQueue<JobData>> | null = null;
+  const screenThose = async (accountIds: readonly string[]): Promise<void> => {
+    if (accountIds.length === 0) return;
+    // Opened with the first application, so that a gateway without any does not pay the queue's memory.
+    opening ??= open(options);
+    const { queue } = await opening;
+    for (const accountId of accountIds) await add(queue, accountId, options.firstPauseMs ?? firstPauseMs);
+  };
   const tending = repeat({
     name: 'screening of applications',
     everyMs: options.tendEveryMs ?? tendEveryMs,
     log,
-    run: async () => {
-      const waiting = await findUnscreened(db, mostAtOnce);
-      if (waiting.length === 0) return;
-      // Opened with the first application, so that a gateway without any does not pay the queue's memory.
-      queueing ??= openQueue(options);
-      const queue = await queueing;
-      for (const accountId of waiting) await queue.add(accountId);
-    },
+    run: async () => screenThose(await findUnscreened(db, mostAtOnce)),
+  });
+  const renamed = repeat({
+    name: 'screening of accounts that were renamed',
+    everyMs: options.renamedEveryMs ?? renamedEveryMs,
+    log,
+    run: async () => screenThose(await findRenamed(db, mostAtOnce)),
   });
   const expiry = repeat({
     name: 'expiry of applications',
@@ -62,63 +68,34 @@ export function startOnboardingJobs(options: OnboardingJobsOptions): RepeatedJob
   });
   return {
     stop: async () => {
-      const queue = await queueing;
+      const open = await opening;
       // Commands wait for Redis without end; closing the queue lets them go.
-      await Promise.all([queue?.stop(), tending.stop(), expiry.stop()]);
+      await Promise.all([open?.close(), tending.stop(), renamed.stop(), expiry.stop()]);
     },
   };
 }
 
-async function openQueue(options: OnboardingJobsOptions): Promise<Queueing> {
-  const { log, redisUrl } = options;
-  const [{ Queue, Worker }, { Redis }] = await Promise.all([import('bullmq'), import('ioredis')]);
-  // BullMQ waits inside Redis and wants its commands never to be given up; so its connections are its own.
-  const connect = () =>
-    new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: (attempt) => Math.min(50 * attempt, 1000) });
-  const [queueRedis, workerRedis] = [connect(), connect()];
-  const queue = new Queue(queueName, { connection: queueRedis, prefix });
+async function open(options: OnboardingJobsOptions): Promise<OpenQueue<JobData>> {
   const lockMs = options.stalledMs ?? 30_000;
-  const worker = new Worker<{ accountId: string }>(
-    queueName,
-    ({ data }) => screenApplication(data.accountId, options),
-    {
-      connection: workerRedis,
-      prefix,
-      // One list at a time bounds the memory.
-      concurrency: 1,
-      lockDuration: lockMs,
-      stalledInterval: lockMs,
-    },
+  const opened = await openQueue<JobData>({
+    name: queueName,
+    redisUrl: options.redisUrl,
+    // One list at a time bounds the memory.
+    worker: { concurrency: 1, lockDuration: lockMs, stalledInterval: lockMs },
+    run: ({ data }) => screenApplication(data.accountId, options),
+  });
+  opened.worker.on('failed', (job, fault) =>
+    options.log.warn({ account: job?.data.accountId, fault: messageOf(fault) }, 'an application could not be screened'),
   );
-  worker.on('failed', (job, fault) =>
-    log.warn({ account: job?.data.accountId, fault: messageOf(fault) }, 'an application could not be screened'),
-  );
-  // Redis being away is told by the service's own connection; without listeners the faults would end the process.
-  const emitters: readonly EventEmitter[] = [queueRedis, workerRedis, queue, worker];
-  for (const emitter of emitters) emitter.on('error', () => {});
-  const backoff = { type: 'exponential', delay: options.firstPauseMs ?? firstPauseMs, jitter: 0.5 };
-  return {
-    // The id makes a second job for the same application impossible; a job that has ended leaves, so that the next look
-    // at Postgres can make a new one.
-    add: async (accountId) =>
-      void (await queue.add(
-        'screen',
-        { accountId },
-        {
-          jobId: accountId,
-          attempts,
-          backoff,
-          removeOnComplete: true,
-          removeOnFail: true,
-        },
-      )),
-    stop: async () => {
-      const orderly = queueRedis.status === 'ready' && workerRedis.status === 'ready';
-      if (orderly) await worker.close();
-      else void worker.close(true).catch(() => {});
-      if (orderly) await queue.close();
-      queueRedis.disconnect();
-      workerRedis.disconnect();
-    },
-  };
+  return opened;
+}
+
+/**
+ * The id makes a second job for the same application impossible; a job that has ended leaves, so that the next look at
+ * Postgres can make a new one.
+ */
+async function add(queue: Queue, accountId: string, pauseMs: number): Promise<void> {
+  const backoff = { type: 'exponential', delay: pauseMs, jitter: 0.5 };
+  const job = { jobId: accountId, attempts, backoff, removeOnComplete: true, removeOnFail: true };
+  await queue.add('screen', { accountId }, job);
 }

@@ -31,7 +31,7 @@ const allowed: readonly (readonly [Stage, OnboardingAction, 'any' | 'high' | 'us
   ['contract_pending', 'sign_contract', 'any', 'key_pending'],
   ['key_pending', 'issue_key', 'any', 'complete'],
   ...stages
-    .filter((stage) => !['complete', 'rejected', 'expired'].includes(stage))
+    .filter((stage) => !['use_screening', 'sanctions_screening', 'complete', 'rejected', 'expired'].includes(stage))
     .map((stage) => [stage, 'expire', 'any', 'expired'] as const),
 ];
 

@@ -62,8 +62,8 @@ const expires = (step: number) => ({ expire: { step, to: 'expired' } }) as const
 
 const moves: Table = {
   account_created: { ...expires(1), declare: { step: 2, to: 'use_screening' } },
+  // An application that waits for the gateway does not expire.
   use_screening: {
-    ...expires(2),
     pass_use: { step: 2, to: 'sanctions_screening' },
     match_use: { step: 2, to: 'use_match' },
     prohibit_use: rejected(2),
@@ -74,7 +74,6 @@ const moves: Table = {
     reject_match: rejected(2),
   },
   sanctions_screening: {
-    ...expires(3),
     pass_sanctions: afterSanctions,
     match_sanctions: { step: 3, to: 'sanctions_match' },
   },

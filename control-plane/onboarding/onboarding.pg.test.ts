@@ -1,4 +1,5 @@
-import { ChainCheck } from '@gw/contract/internal/audit-chain';
+import { ChainCheck, operatorChain } from '@gw/contract/internal/audit-chain';
+import { stepHash } from '@gw/contract/internal/onboarding-step';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readAudit, readHead } from '../audit/read.ts';
 import { noLists } from '../screening/config.ts';
@@ -15,7 +16,7 @@ import {
   startTestOnboarding,
   type TestOnboarding,
 } from './fixtures-for-tests.ts';
-import { operatorActions, stages } from './machine.ts';
+import { operatorActions, type Stage, stages } from './machine.ts';
 import { createOnboarding } from './steps.ts';
 
 let running: TestOnboarding;
@@ -72,22 +73,68 @@ test('an application goes through all six steps in order, each with who, when, i
   expect(JSON.stringify(steps)).not.toContain(secret);
 });
 
-test('the audit log of the account tells the stages in order, its chain holds, and it says nothing about what was found', async () => {
+const entriesOf = (chain: string) => readAudit(running.stores.db, chain, { order: 'asc', limit: 100_000 });
+
+test("the operators' chain has each step, and the hash of its row", async () => {
   const id = await bringTo(running, 'sanctions_match');
   await running.post(at(id, 'clear-match'), reason);
-  const entries = await readAudit(running.stores.db, id, { order: 'asc', limit: 100 });
-  expect(entries.map((entry) => [entry.action, entry.actor.id, entry.after])).toEqual([
-    ['application.created', 'op_support', { stage: 'account_created' }],
-    ['application.declared', 'op_support', { stage: 'use_screening' }],
-    ['application.use_screened', 'screening', { stage: 'sanctions_screening' }],
-    ['application.sanctions_screened', 'screening', { stage: 'sanctions_match' }],
-    ['application.match_cleared', 'op_admin', { stage: 'contract_pending' }],
-  ]);
-  const check = new ChainCheck();
-  for (const entry of entries) check.next(entry);
-  expect(check.end(await readHead(running.stores.db, id))).toEqual([]);
+  const entries = (await entriesOf(operatorChain)).filter(({ target }) => target === `application:${id}`);
+  const { steps } = await read(id);
+  expect(entries.map(({ action, actor, before, after }) => [action, actor.id, before, after])).toEqual(
+    [
+      ['application.created', 'op_support', null, 'account_created'],
+      ['application.declared', 'op_support', 'account_created', 'use_screening'],
+      ['application.use_screened', 'screening', 'use_screening', 'sanctions_screening'],
+      ['application.sanctions_screened', 'screening', 'sanctions_screening', 'sanctions_match'],
+      ['application.match_cleared', 'op_admin', 'sanctions_match', 'contract_pending'],
+    ].map(([action, actor, from, stage], i) => [
+      action,
+      actor,
+      from === null ? null : { stage: from },
+      { stage, step_sha256: stepHash(steps[i]) },
+    ]),
+  );
   expect(JSON.stringify(entries)).not.toMatch(/Munitions|two people/);
   expect(entries.at(-1)?.request_id).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test("the account's chain is the same whether a screening has found something or not, and however an application ends", async () => {
+  const told = async (id: string) => {
+    const entries = await entriesOf(id);
+    const check = new ChainCheck();
+    for (const entry of entries) check.next(entry);
+    expect(check.end(await readHead(running.stores.db, id))).toEqual([]);
+    return entries.map(({ action, actor, before, after }) => [action, actor, before, after]);
+  };
+  const ends = await Promise.all(
+    ['use_match', 'sanctions_match', 'manual_review'].map(async (stage) => {
+      const id = await bringTo(running, stage as Stage);
+      await running.post(at(id, stage === 'manual_review' ? 'approve-review' : 'clear-match'), reason);
+      await running.screen(id);
+      await running.post(at(id, 'contract'), contract);
+      return told(id);
+    }),
+  );
+  const usual = await told(await bringTo(running, 'key_pending'));
+  expect(usual.map(([action]) => action)).toEqual([
+    'application.created',
+    'application.declared',
+    'application.contract_signed',
+  ]);
+  for (const end of ends) expect(end).toEqual(usual);
+
+  const reviewed = await bringTo(running, 'manual_review');
+  await running.post(at(reviewed, 'reject-review'), reason);
+  const matched = await bringTo(running, 'sanctions_match');
+  await running.post(at(matched, 'reject-match'), reason);
+  const prohibited = await told(await bringTo(running, 'rejected'));
+  expect(prohibited.at(-1)).toEqual([
+    'application.closed',
+    { kind: 'system', id: 'onboarding', name: null },
+    null,
+    null,
+  ]);
+  for (const id of [reviewed, matched, await bringTo(running, 'expired')]) expect(await told(id)).toEqual(prohibited);
 });
 
 test.each(stages.flatMap((stage) => operatorActions.map((action) => ({ stage, action }))))(
@@ -177,7 +224,10 @@ test('without a whole list an application waits, and says why; later it goes on'
     outcome: 'waits',
     reason: expect.stringContaining('GW_SANCTIONS_FILES'),
   });
-  const missing = { ...noLists, lists: [{ path: '/nowhere/sdn.csv', format: 'ofac-csv' as const, leastEntries: 1, leastNames: 1 }] };
+  const missing = {
+    ...noLists,
+    lists: [{ path: '/nowhere/sdn.csv', format: 'ofac-csv' as const, leastEntries: 1, leastNames: 1 }],
+  };
   await expect(running.screen(id, missing)).rejects.toThrow(ListFault);
   expect((await read(id)).sanctions_screening.reason).toContain('sdn.csv can not be read');
   await running.screen(id);
@@ -218,6 +268,7 @@ test('an idle application expires to the millisecond, is closed and stays so; on
   const start = running.clock.now;
   const idle = await bringTo(running, 'contract_pending');
   const busy = await bringTo(running, 'account_created');
+  const unscreened = await bringTo(running, 'sanctions_screening');
   running.clock.now = new Date(start.getTime() + 20 * 86_400_000);
   await running.post(at(busy, 'declaration'), declaration());
   running.clock.now = new Date(start.getTime() + 30 * 86_400_000 - 1);
@@ -231,6 +282,10 @@ test('an idle application expires to the millisecond, is closed and stays so; on
   expect(await accountState(idle)).toBe('closed');
   expect((await read(busy)).stage).toBe('use_screening');
   expect((await running.post(at(idle, 'contract'), contract)).statusCode).toBe(409);
+  // It waits for a list of ours.
+  expect((await read(unscreened)).stage).toBe('sanctions_screening');
+  await running.screen(unscreened);
+  expect((await read(unscreened)).stage).toBe('contract_pending');
   running.clock.now = start;
 });
 

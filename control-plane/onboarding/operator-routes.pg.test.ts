@@ -36,6 +36,7 @@ test.each([
   ['an e-mail that is none', { billing_contact: { name: 'x', email: 'no' } }],
   ['another tier', { tier: 'gold' }],
   ['Enterprise without its limits', { tier: 'enterprise' }],
+  ['Audit with limits of its own', { tier: 'audit', limits: { per_s: 1_000_000, burst: 1, per_day: 1 } }],
 ])('an application with %s is refused', async (_, changes) => {
   const reply = await running.post(root, applicant(changes));
   expect(reply.statusCode).toBe(400);

@@ -1,19 +1,22 @@
 /**
- * Screens one application as far as it can be: use, then names and dual use.
+ * Screens one application as far as it can be: use, then names and dual use; and again the names of an account that was
+ * renamed after its first key.
  *
- * Invariant: an application goes on only by a result that was made with whole lists and the rules of this moment. What
- * prevents that is noted on the application and thrown, so that the job is tried again: nobody is cleared by a fault.
+ * Invariant: an application goes on only by a result that was made with whole lists and the rules of this moment, for the
+ * names that it has then. What prevents that is noted on the application and thrown, so that the job is tried again:
+ * nobody is cleared by a fault.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../context.ts';
 import type { ScreeningSettings } from '../screening/config.ts';
 import { ListFault } from '../screening/list-stream.ts';
-import { screenNames } from '../screening/screen-names.ts';
+import { type NameToScreen, screenNames } from '../screening/screen-names.ts';
 import { screenDualUse, screenUse, type UsePolicy } from '../screening/use-policy.ts';
-import { type ApplicationRow, findApplication, stageOf } from './application.ts';
+import { findApplication, type ScreenedNames, screenedNamesOf, stageOf } from './application.ts';
 import type { Onboarding } from './steps.ts';
 
 export interface ScreeningRunOptions extends Pick<Context, 'db' | 'now'> {
-  readonly onboarding: Pick<Onboarding, 'recordUse' | 'recordSanctions' | 'noteWaiting'>;
+  readonly onboarding: Pick<Onboarding, 'recordUse' | 'recordSanctions' | 'recordRename' | 'noteWaiting'>;
   readonly policy: UsePolicy;
   readonly settings: ScreeningSettings;
 }
@@ -30,22 +33,27 @@ export async function screenApplication(accountId: string, options: ScreeningRun
     if (taken.ok && taken.value.stage === 'sanctions_screening') await screenApplication(accountId, options);
     return;
   }
+  const screened = screenedNamesOf(application);
+  if (stageOf(application) === 'complete') {
+    const before = application.sanctions_screening?.screened;
+    if (isDeepStrictEqual(before, screened)) return;
+    const result = await screenNames(namesOf(screened), options.settings);
+    await onboarding.recordRename(accountId, screened, result);
+    return;
+  }
   if (stageOf(application) !== 'sanctions_screening') return;
   try {
-    const names = await screenNames(namesOf(application), options.settings);
+    const names = await screenNames(namesOf(screened), options.settings);
     const dualUse = screenDualUse(declaration, policy);
     const outcome = names.outcome === 'clear' && dualUse.outcome === 'clear' ? 'clear' : 'match';
     const at = options.now().toISOString();
     // Refused if an operator or another instance was faster; then this result is of no use.
-    await onboarding.recordSanctions(accountId, { outcome, at, names, dual_use: dualUse });
+    await onboarding.recordSanctions(accountId, { outcome, at, screened, names, dual_use: dualUse });
   } catch (fault) {
     if (fault instanceof ListFault) await onboarding.noteWaiting(accountId, fault.message);
     throw fault;
   }
 }
 
-const namesOf = ({ name, billing_contact, technical_contact }: ApplicationRow) => [
-  { role: 'organisation', name },
-  { role: 'billing_contact', name: billing_contact.name },
-  { role: 'technical_contact', name: technical_contact.name },
-];
+const namesOf = (screened: ScreenedNames): readonly NameToScreen[] =>
+  Object.entries(screened).map(([role, name]) => ({ role, name }));

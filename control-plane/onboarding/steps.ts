@@ -3,8 +3,10 @@
  *
  * Invariant: the account becomes active with its first key and not before; a rejected or expired application closes it.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { IssuedKeyObject, KeyCreate } from '@gw/contract/keys';
 import type { Caller, Keys, Transaction } from '../keys/keys.ts';
+import type { NameScreening } from '../screening/screen-names.ts';
 import type { Declaration, UseScreening } from '../screening/use-policy.ts';
 import {
   type ApplicationObject,
@@ -12,12 +14,14 @@ import {
   applicationObject,
   findApplication,
   findIdle,
+  type ScreenedNames,
   type StoredScreening,
+  screenedNamesOf,
 } from './application.ts';
 import type { NewApplication, SignedContract } from './input.ts';
 import type { OnboardingAction } from './machine.ts';
+import { recordRename } from './record-rename.ts';
 import {
-  asJson,
   type Change,
   expiryAt,
   patience,
@@ -25,8 +29,8 @@ import {
   StepRefused,
   type StepResult,
   takeStep,
-  writeStep,
 } from './take-step.ts';
+import { asJson, writeStep } from './write-step.ts';
 
 export interface OnboardingOptions extends StepOptions {
   /** A new account's id. */
@@ -70,12 +74,19 @@ export function createOnboarding(options: OnboardingOptions) {
     /** The outcome of step 3, by the screening job. */
     recordSanctions(
       accountId: string,
-      result: StoredScreening & { readonly outcome: 'clear' | 'match' },
+      result: StoredScreening & { readonly outcome: 'clear' | 'match'; readonly screened: ScreenedNames },
     ): Promise<StepResult> {
       const action = result.outcome === 'clear' ? 'pass_sanctions' : 'match_sanctions';
       const change: Change = { data: { sanctionsScreening: asJson(result) }, input: {}, outcome: result };
-      return take(accountId, action, bySystem('screening'), () => change);
+      return take(accountId, action, bySystem('screening'), (row) => {
+        if (!isDeepStrictEqual(screenedNamesOf(row), result.screened))
+          throw new Error('A name was changed while it was screened.');
+        return change;
+      });
     },
+
+    recordRename: (accountId: string, screened: ScreenedNames, names: NameScreening): Promise<void> =>
+      recordRename(options, accountId, screened, names, bySystem('screening')),
 
     /** Says on the application why its screening is not done yet. No step: nothing has happened. */
     async noteWaiting(accountId: string, reason: string): Promise<void> {

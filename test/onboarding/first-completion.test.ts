@@ -55,11 +55,9 @@ test('an application is screened by itself, and its first key completes a chat a
   expect(data.map(({ action }) => action)).toEqual([
     'application.created',
     'application.declared',
-    'application.use_screened',
-    'application.sanctions_screened',
     'application.contract_signed',
-    'application.completed',
     'key.created',
+    'application.completed',
   ]);
 });
 

@@ -26,17 +26,26 @@ async function list({ api, args }: AdminCall): Promise<AdminResult> {
   return { value: rows, text: table(rows, columns, 'No key.') };
 }
 
-async function issue(call: AdminCall, ...path: string[]): Promise<AdminResult> {
-  const scopes = call.option('scopes')?.split(',').filter(Boolean);
-  const expiresAt = call.option('expires-at');
-  const value = (await call.api.send('POST', at(call.args[0], ...path), {
-    ...given(call, 'name'),
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
-  })) as Row & { readonly key: string };
+export type IssuedKey = Row & { readonly key: string };
+
+export function issuedKey(value: IssuedKey): AdminResult {
   const { key, ...about } = value;
   return { value, text: `${key}\n`, note: `${card(about)}The key is shown once.\n` };
 }
+
+/** What is sent for a new key, from the options name, scopes and expires-at. */
+export function keyBody(call: AdminCall): object {
+  const scopes = call.option('scopes')?.split(',').filter(Boolean);
+  const expiresAt = call.option('expires-at');
+  return {
+    ...given(call, 'name'),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+  };
+}
+
+const issue = async (call: AdminCall, ...path: string[]): Promise<AdminResult> =>
+  issuedKey((await call.api.send('POST', at(call.args[0], ...path), keyBody(call))) as IssuedKey);
 
 const move = (verb: 'revoke' | 'restore', summary: string): AdminCommand => ({
   name: `keys ${verb}`,
@@ -46,7 +55,7 @@ const move = (verb: 'revoke' | 'restore', summary: string): AdminCommand => ({
   run: async ({ api, args }) => shown(await api.send('POST', at(args[0], args[1] ?? '', verb))),
 });
 
-const expiry = 'RFC 3339; Audit Plus and Enterprise only';
+export const keyExpiry = 'RFC 3339; Audit Plus and Enterprise only';
 
 export const keyCommands: readonly AdminCommand[] = [
   { name: 'keys list', args: ['account'], options: {}, summary: 'keys of an account, the newest first', run: list },
@@ -63,7 +72,7 @@ export const keyCommands: readonly AdminCommand[] = [
     options: {
       'name!': 'of the key, for people',
       scopes: 'separated by commas; default: those of every key',
-      'expires-at': expiry,
+      'expires-at': keyExpiry,
     },
     summary: 'issue a key; it alone is printed on standard output, once',
     run: (call) => issue(call),
@@ -74,7 +83,7 @@ export const keyCommands: readonly AdminCommand[] = [
     options: {
       name: 'default: that of the predecessor',
       scopes: 'separated by commas; default: those of the predecessor',
-      'expires-at': expiry,
+      'expires-at': keyExpiry,
     },
     summary: 'issue a successor, printed like a new key; the predecessor goes on working until it is revoked',
     run: (call) => issue(call, call.args[1] ?? '', 'rotate'),

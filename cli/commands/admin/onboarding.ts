@@ -5,6 +5,7 @@ import { Problem, reasonOf } from '../../problem.ts';
 import type { Page } from './accounts.ts';
 import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
+import { type IssuedKey, issuedKey, keyBody, keyExpiry } from './keys.ts';
 import { card, type Row, table } from './table.ts';
 
 const path = '/operator/v1/applications';
@@ -135,13 +136,15 @@ export const onboardingCommands: readonly AdminCommand[] = [
   {
     name: 'onboarding issue-key',
     args: ['account'],
-    options: { 'name!': 'of the key', scopes: 'separated by commas; default: those of every key' },
-    summary: 'step 6: issue the first key, which is shown once',
+    options: {
+      'name!': 'of the key, for people',
+      scopes: 'separated by commas; default: those of every key',
+      'expires-at': keyExpiry,
+    },
+    summary: 'step 6: issue the first key; it alone is printed on standard output, once',
     run: async (call) => {
-      const scopes = call.option('scopes');
-      const body = { ...given(call, 'name'), ...(scopes === undefined ? {} : { scopes: words(scopes) }) };
-      const value = (await call.api.send('POST', at(call.args[0], 'key'), body)) as { readonly key: Row };
-      return { value, text: card(value.key) };
+      const value = await call.api.send('POST', at(call.args[0], 'key'), keyBody(call));
+      return { ...issuedKey((value as { readonly key: IssuedKey }).key), value };
     },
   },
   {

@@ -1,0 +1,52 @@
+/**
+ * The connections of a BullMQ queue and its worker, opened and closed in one place.
+ *
+ * Invariant: what is in a queue may be lost with Redis; whoever uses one looks after it and fills it again.
+ */
+import type { EventEmitter } from 'node:events';
+import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
+
+/** The hash tag keeps all keys of the queue on one node of a cluster. */
+const prefix = '{gw}';
+
+export interface OpenQueue<Data> {
+  readonly queue: Queue<Data>;
+  readonly worker: Worker<Data>;
+  /** Lets jobs that run come to their end, unless Redis is away. */
+  close(): Promise<void>;
+}
+
+export interface QueueSettings<Data> {
+  readonly name: string;
+  readonly redisUrl: string;
+  readonly worker: Omit<WorkerOptions, 'connection' | 'prefix'>;
+  readonly run: Processor<Data>;
+}
+
+export async function openQueue<Data>(settings: QueueSettings<Data>): Promise<OpenQueue<Data>> {
+  const { name, redisUrl, run } = settings;
+  // Loaded here, so that a gateway without jobs does not pay its memory.
+  const [{ Queue, Worker }, { Redis }] = await Promise.all([import('bullmq'), import('ioredis')]);
+  // BullMQ waits inside Redis and wants its commands never to be given up; so its connections are its own.
+  const connect = () =>
+    new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: (attempt) => Math.min(50 * attempt, 1000) });
+  const [queueRedis, workerRedis] = [connect(), connect()];
+  const queue = new Queue<Data>(name, { connection: queueRedis, prefix });
+  const worker = new Worker<Data>(name, run, { ...settings.worker, connection: workerRedis, prefix });
+  // Redis being away is told by the service's own connection; without listeners the faults would end the process.
+  const emitters: readonly EventEmitter[] = [queueRedis, workerRedis, queue, worker];
+  for (const emitter of emitters) emitter.on('error', () => {});
+  return {
+    queue: queue as Queue<Data>,
+    worker,
+    close: async () => {
+      // Commands wait for Redis without end, so an orderly close would too.
+      const orderly = queueRedis.status === 'ready' && workerRedis.status === 'ready';
+      if (orderly) await worker.close();
+      else void worker.close(true).catch(() => {});
+      if (orderly) await queue.close();
+      queueRedis.disconnect();
+      workerRedis.disconnect();
+    },
+  };
+}
