@@ -19,6 +19,8 @@ const bundles = {
   'ext-authz': 'ext-authz/main.ts',
   'receipt-sidecar': 'receipt-sidecar/main.ts',
   'control-plane': 'control-plane/main.ts',
+  // The thread that hashes credentials; the control plane starts it as a file.
+  'hash-worker': 'control-plane/access/hash-worker.js',
   simulator: 'simulator/main.ts',
   migrate: 'prisma/migrate-main.ts',
   'render-envoy': 'envoy/render-main.ts',
@@ -148,7 +150,7 @@ function sources(folder) {
     if (entry.name.startsWith('.') || notSources.has(entry.name)) return [];
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return sources(path);
-    return /\.(ts|mjs|json|lua)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : [];
+    return /\.(ts|js|mjs|json|lua)$/.test(entry.name) && !entry.name.endsWith('.test.ts') ? [path] : [];
   });
 }
 

@@ -103,6 +103,8 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_CONTROL_URL: `http://127.0.0.1:${ports.control}`,
         GW_FIRST_OPERATOR_CREDENTIAL: secrets.operatorCredential,
         GW_FIRST_OPERATOR_TOKEN: secrets.operatorToken,
+        // It lies in this checkout, readable by its owner alone, as the stores do.
+        GW_FIRST_OPERATOR_TOKEN_DAYS: 'unlimited',
         GW_KEY_PEPPER: secrets.pepper,
         ...(layout.providerKey === null ? {} : { GW_CREDENTIAL_CUSTOM: layout.providerKey }),
       };

@@ -16,12 +16,16 @@ let tokens: Awaited<ReturnType<typeof seedOperators>>;
 const clock = new Date('2026-11-21T09:00:00.000Z');
 
 /** As typed in a shell, by an admin unless said otherwise. */
-async function gw(line: string, token = tokens.admin): Promise<{ code: number; out: string; note: string }> {
+async function gw(
+  line: string,
+  shown: string | NodeJS.ProcessEnv = tokens.admin,
+): Promise<{ code: number; out: string; note: string }> {
+  const environment = typeof shown === 'string' ? { GW_OPERATOR_TOKEN: shown } : shown;
   let out = '';
   let note = '';
   const args = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const code = await runAdmin(args, {
-    openApi: () => openOperatorApi(findTarget({ GW_CONTROL_URL: url, GW_OPERATOR_TOKEN: token }, null)),
+    openApi: () => openOperatorApi(findTarget({ GW_CONTROL_URL: url, ...environment }, null)),
     print: (text) => {
       out += text;
     },
@@ -31,7 +35,7 @@ async function gw(line: string, token = tokens.admin): Promise<{ code: number; o
   });
   return { code, out, note };
 }
-const json = async (line: string) => JSON.parse((await gw(`${line} --json`)).out);
+const json = async (line: string, shown?: NodeJS.ProcessEnv) => JSON.parse((await gw(`${line} --json`, shown)).out);
 
 beforeAll(async () => {
   running = await startTestApp(() => clock);
@@ -98,8 +102,12 @@ test('a key is issued, rotated, revoked and restored from the shell; alone on st
 });
 
 test('people and their tokens are made and ended from the shell', async () => {
-  const { id } = await json('operators create --name Ada --email ada@ops.example --role viewer');
-  const { token, id: tokenId } = await json(`operators create-token ${id} --name nightly --days 3`);
+  const made = await json('operators create --name Ada --email ada@ops.example --role viewer');
+  const { id } = made;
+  const login = { GW_OPERATOR_EMAIL: 'ada@ops.example', GW_OPERATOR_CREDENTIAL: made.credential };
+  const { token, id: tokenId } = await json('operators create-token --name nightly --days 3', login);
+  const wrong = gw('operators whoami', { ...login, GW_OPERATOR_CREDENTIAL: 'wrong' });
+  await expect(wrong).rejects.toThrow('does not accept the e-mail and credential');
   expect((await gw('operators whoami', token)).out).toContain(id);
   await expect(gw(`operators disable ${id}`, token)).rejects.toThrow(/needs the role admin/);
   await gw(`operators revoke-token ${id} ${tokenId}`);
@@ -122,6 +130,8 @@ test('a line that can not be right shows how it is written', async () => {
 test('the token of this checkout is not sent to another gateway, and what is missing is named', () => {
   const run = { controlUrl: 'http://127.0.0.1:8081', operatorToken: 'secret' } as Parameters<typeof findTarget>[1];
   expect(findTarget({}, run)).toEqual({ url: 'http://127.0.0.1:8081', token: 'secret' });
+  const plain = { GW_CONTROL_URL: 'http://ops.example', GW_OPERATOR_TOKEN: 'secret' };
+  expect(() => findTarget(plain, run)).toThrow('https');
   expect(() => findTarget({ GW_CONTROL_URL: 'https://other.example' }, run)).toThrow('GW_OPERATOR_TOKEN is not set');
   expect(() => findTarget({}, null)).toThrow('./gw up');
 });
@@ -193,5 +203,32 @@ describe('audit verify', () => {
     await tamper(`DELETE FROM audit WHERE chain = '${chain}'`);
     await tamper(`DELETE FROM audit_heads WHERE chain = '${chain}'`);
     expect((await gw(`audit verify --head ${noted}`)).code).toBe(1);
+  }, 60_000);
+
+  test('a chain whose head was deleted or set back stays in the check, as does one of which nothing is left', async () => {
+    const account = 'acct_beheaded';
+    await owner.account.create({ data: { id: account, name: 'Beheaded', tier: 'audit', state: 'onboarding' } });
+    const row = async () => (await gw('audit verify')).out.split('\n').find((line) => line.startsWith(account));
+    expect(await row()).toMatch(/ 0 +- +no entry$/);
+    const actor = { kind: 'system', id: 'test', name: null } as const;
+    const fact = { accountId: account, actor, action: 'a.b', target: 'x', requestId: null };
+    for (let i = 0; i < 2; i += 1) await running.context.db.$transaction((tx) => appendAudit(tx, clock, fact));
+    expect(await row()).toMatch(/ 2 +[0-9a-f]{64} +ok$/);
+    const first = `(SELECT hash FROM audit WHERE chain = '${account}' AND seq = 1)`;
+    await tamper(`UPDATE audit_heads SET seq = 1, hash = ${first} WHERE chain = '${account}'`);
+    expect(await row()).toMatch(/ 2 +[0-9a-f]{64} +missing at 3$/);
+    await tamper(`DELETE FROM audit_heads WHERE chain = '${account}'`);
+    expect(await row()).toMatch(/ 2 +- +without a head at 2$/);
+    await tamper(`DELETE FROM audit WHERE chain = '${account}'`);
+    expect(await row()).toMatch(/no entry$/);
+    const expiresAt = clock;
+    await owner.onboarding.create({
+      data: { accountId: account, state: 'account_created', expiresAt, updatedAt: clock },
+    });
+    expect(await gw('audit verify')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/1 of \d+ chains have faults/),
+    });
+    expect(await row()).toMatch(/ 1 +- +missing at 1, without a head at 1$/);
   }, 60_000);
 });

@@ -11,6 +11,7 @@ import { oidcRoutes } from './access/oidc-routes.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
 import { type AccessServices, openAccess } from './access/services.ts';
 import { sessionRoutes } from './access/session-routes.ts';
+import { refuseTextThatCanNotBeStored } from './access/storable-text.ts';
 import { accountRoutes, organisationAdminRoutes } from './accounts/routes.ts';
 import { auditOperatorRoutes } from './audit/operator-routes.ts';
 import { organisationAuditRoutes } from './audit/routes.ts';
@@ -44,7 +45,9 @@ export function buildOperatorApp(
   guardRoutes(app, {
     identify: (request) => identify(request, context, access.cookie),
     addresses: context.addresses,
+    controlUrl: access.settings.controlUrl,
   });
+  refuseTextThatCanNotBeStored(app, context);
   healthRoute(app, context, 'detailed');
   sessionRoutes(app, context, access);
   if (access.oidc !== null) oidcRoutes(app, context, access, access.oidc);

@@ -39,7 +39,7 @@ describe.each(['over all instances', 'in one instance while Redis is away'])('%s
   const failures = async (count: number, subject: (i: number) => string, address: (i: number) => string) => {
     const waits: number[] = [];
     for (let i = 0; i < count; ) {
-      const waitMs = await attempts.admit({ subject: subject(i), address: address(i) });
+      const { waitMs } = await attempts.admit({ subject: subject(i), address: address(i) });
       if (waitMs > 0) wait(waitMs);
       else i += 1;
       if (waitMs > 0) waits.push(waitMs / 1000);
@@ -72,7 +72,7 @@ describe.each(['over all instances', 'in one instance while Redis is away'])('%s
       () => from.subject,
       () => from.address,
     );
-    expect(await attempts.admit(from)).toBe(0);
+    expect((await attempts.admit(from)).waitMs).toBe(0);
     wait(1000);
     await attempts.succeeded(from);
     expect(
@@ -84,11 +84,28 @@ describe.each(['over all instances', 'in one instance while Redis is away'])('%s
     ).toEqual([]);
   });
 
+  test('an attempt that was not judged does not count, and the next one is heard when it was told to come', async () => {
+    const from = { subject: 'operator ada', address: '192.0.2.1' };
+    for (let i = 0; i < 40; i += 1) {
+      expect((await attempts.admit(from)).waitMs).toBe(0);
+      await attempts.takeBack(from, 1000);
+    }
+    await failures(
+      8,
+      () => from.subject,
+      () => from.address,
+    );
+    wait(4000);
+    expect((await attempts.admit(from)).waitMs).toBe(0);
+    await attempts.takeBack(from, 1000);
+    expect((await attempts.admit(from)).waitMs).toBe(1000);
+  });
+
   test('many at the same time do not pass as one', async () => {
     const all = Array.from({ length: 20 }, (_, i) =>
       attempts.admit({ subject: 'operator ada', address: `192.0.2.${i}` }),
     );
-    expect((await Promise.all(all)).filter((waitMs) => waitMs === 0)).toHaveLength(6);
+    expect((await Promise.all(all)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(6);
   });
 });
 
@@ -99,8 +116,28 @@ test('strangers can not slow down a person at an address from which the person h
   await attempts.succeeded(home);
   const strangers = Array.from({ length: 50 }, (_, i) => attempts.admit({ ...home, address: `198.51.100.${i}` }));
   await Promise.all(strangers);
-  expect(await attempts.admit({ ...home, address: '203.0.113.9' })).toBeGreaterThan(0);
-  expect(await attempts.admit(home)).toBe(0);
+  expect((await attempts.admit({ ...home, address: '203.0.113.9' })).waitMs).toBeGreaterThan(0);
+  expect(await attempts.admit(home)).toEqual({ waitMs: 0, known: true });
+});
+
+test('nor can others behind the same address; guesses at the person there are slowed by at most 30 s', async () => {
+  const attempts = openAttempts(redis, () => clock);
+  const home = { subject: 'operator ada', address: '192.0.2.1' };
+  await attempts.admit(home);
+  await attempts.succeeded(home);
+  for (let i = 0; i < 40; i += 1) await attempts.admit({ subject: `operator ${i}`, address: home.address });
+  expect((await attempts.admit({ subject: 'operator new', address: home.address })).waitMs).toBeGreaterThan(0);
+  for (let i = 0; i < 20; ) {
+    const { known, waitMs } = await attempts.admit(home);
+    expect([known, waitMs <= 30_000]).toEqual([true, true]);
+    if (waitMs === 0) i += 1;
+    wait(waitMs);
+  }
+  expect((await attempts.admit(home)).waitMs).toBe(30_000);
+  wait(30_000);
+  expect((await attempts.admit(home)).waitMs).toBe(0);
+  await attempts.succeeded(home);
+  for (let i = 0; i < 6; i += 1) expect((await attempts.admit(home)).waitMs).toBe(0);
 });
 
 test('whoever has a login of his own can not wash off his guesses at others with it', async () => {
@@ -108,16 +145,16 @@ test('whoever has a login of his own can not wash off his guesses at others with
   const address = '192.0.2.1';
   for (let i = 0; i < 10; i += 1) await attempts.admit({ subject: `operator ${i}`, address });
   const own = { subject: 'organisation_admin eve', address };
-  expect(await attempts.admit(own)).toBe(0);
+  expect((await attempts.admit(own)).waitMs).toBe(0);
   await attempts.succeeded(own);
-  expect(await attempts.admit({ subject: 'operator x', address })).toBe(1000);
+  expect((await attempts.admit({ subject: 'operator x', address })).waitMs).toBe(1000);
 });
 
 test('instances count together, and Redis is told no e-mail and no address', async () => {
   const [one, two] = [openAttempts(redis, () => clock), openAttempts(redis, () => clock)];
   const from = { subject: 'operator ada@ops.example', address: '192.0.2.77' };
   for (let i = 0; i < 3; i += 1) for (const each of [one, two]) await each.admit(from);
-  expect(await two.admit(from)).toBe(1000);
+  expect((await two.admit(from)).waitMs).toBe(1000);
   const keys = (await redis.keys('*')).join();
   expect(keys).not.toMatch(/ada|192/);
   for (const key of await redis.keys('*')) expect(await redis.pttl(key)).toBeGreaterThan(0);

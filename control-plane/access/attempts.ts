@@ -2,16 +2,17 @@
  * Slows down guessing at credentials.
  *
  * Invariant: after some free failures each further attempt has to wait twice as long as the one before, per address and
- * per person, counted over all instances. Nobody is ever locked out: the wait for a person is at most 30 s, and at an
- * address from which the person has logged in before, strangers can not cause any.
+ * per person, counted over all instances. At an address from which a person has logged in during the last 30 days, only
+ * the failures for this very person at this very address count, with waits of at most 30 s: neither strangers elsewhere
+ * nor others behind the same address can cause any.
  *
- * While Redis is away each instance counts by itself, from zero: logging in stays possible, and a guesser gains at most
- * the free attempts once per instance.
+ * While Redis is away each instance counts by itself, from zero, and knows no address: logging in stays possible, and a
+ * guesser gains at most the free attempts once per instance.
  */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Redis } from 'ioredis';
-import { admitScript, succeededScript } from './attempts.lua.ts';
+import { admitScript, succeededScript, takeBackScript } from './attempts.lua.ts';
 import { LocalAttempts } from './local-attempts.ts';
 
 export interface Pace {
@@ -32,10 +33,18 @@ export interface Attempt {
   readonly address: string;
 }
 
+export interface Admission {
+  /** Until an attempt is heard; 0: this one is, and counts as failed until `succeeded` or `takeBack` is told. */
+  readonly waitMs: number;
+  /** The person has logged in from there before. */
+  readonly known: boolean;
+}
+
 export interface Attempts {
-  /** Milliseconds until an attempt is heard; 0: this one is, and counts as failed until `succeeded` is told. */
-  admit(attempt: Attempt): Promise<number>;
+  admit(attempt: Attempt): Promise<Admission>;
   succeeded(attempt: Attempt): Promise<void>;
+  /** It was not judged after all; the next one is heard after `retryAfterMs` at the latest. */
+  takeBack(attempt: Attempt, retryAfterMs: number): Promise<void>;
 }
 
 export function openAttempts(redis: Redis, now: () => Date): Attempts {
@@ -45,16 +54,22 @@ export function openAttempts(redis: Redis, now: () => Date): Attempts {
       const { free, longestWaitMs } = addressPace;
       const paces = [free, longestWaitMs, subjectPace.free, subjectPace.longestWaitMs];
       try {
-        const wait = await redis.eval(admitScript, 3, ...keysOf(attempt), now().getTime(), ...paces, counterLivesMs);
-        return Number(wait);
+        const reply = await redis.eval(admitScript, 3, ...keysOf(attempt), now().getTime(), ...paces, counterLivesMs);
+        const [waitMs, known] = reply as [number, number];
+        return { waitMs, known: known === 1 };
       } catch {
-        return local.admit(keysOf(attempt));
+        return { waitMs: local.admit(keysOf(attempt)), known: false };
       }
     },
     succeeded: async (attempt) => {
       local.succeeded(keysOf(attempt));
       // Lost, it leaves one failure too many behind; the login has succeeded all the same.
       await redis.eval(succeededScript, 3, ...keysOf(attempt), addressKnownMs).catch(() => {});
+    },
+    takeBack: async (attempt, retryAfterMs) => {
+      const at = now().getTime() + retryAfterMs;
+      local.takeBack(keysOf(attempt), at);
+      await redis.eval(takeBackScript, 3, ...keysOf(attempt), at).catch(() => {});
     },
   };
 }

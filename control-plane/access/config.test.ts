@@ -29,8 +29,25 @@ test('what is set is read', () => {
     controlUrl: 'https://ops.example',
     trustedProxies: ['10.0.0.0/8', '192.0.2.1'],
     oidc: { issuer: 'https://login.example', clientId: 'gw', clientSecret: 's' },
-    firstOperator: { credential: 'x'.repeat(20), token },
+    firstOperator: { credential: 'x'.repeat(20), token, tokenDays: 90 },
   });
+});
+
+test('a port that is open beyond loopback needs https in front of it, or to be shut in otherwise', () => {
+  const open = { GW_CONTROL_LISTEN: '0.0.0.0:8081' };
+  expect(() => read(open)).toThrow(/GW_CONTROL_LISTEN[\s\S]*GW_CONTROL_CONTAINED=true/);
+  expect(() => read({ GW_CONTROL_LISTEN: '[::]:8081' })).toThrow('GW_CONTROL_LISTEN');
+  read({ ...open, GW_CONTROL_URL: 'https://ops.example' });
+  read({ ...open, GW_CONTROL_CONTAINED: 'true' });
+  read({ GW_CONTROL_LISTEN: '[::1]:8081' });
+});
+
+test('the token of the first operator expires, unless that is asked for by name', () => {
+  const daysOf = (days: string) =>
+    read({ GW_FIRST_OPERATOR_CREDENTIAL: 'x'.repeat(20), GW_FIRST_OPERATOR_TOKEN_DAYS: days }).firstOperator?.tokenDays;
+  expect(daysOf('7')).toBe(7);
+  expect(daysOf('unlimited')).toBeNull();
+  for (const days of ['0', '366', 'never']) expect(() => daysOf(days)).toThrow('GW_FIRST_OPERATOR_TOKEN_DAYS');
 });
 
 const wrong: [string, Record<string, string>, RegExp][] = [

@@ -1,6 +1,7 @@
 /** Settings of the operators' port and of those who log in there. */
 import { isIP } from 'node:net';
 import type { SettingReader } from '@gw/contract/internal/environment';
+import { isConfidentialUrl, isLoopback } from '@gw/contract/internal/loopback';
 import { isOperatorToken } from './token-hash.ts';
 
 export interface OidcSettings {
@@ -13,6 +14,8 @@ export interface FirstOperator {
   readonly credential: string;
   /** An operator token for scripts, or null. */
   readonly token: string | null;
+  /** Until it expires; null: never. */
+  readonly tokenDays: number | null;
 }
 
 export interface AccessSettings {
@@ -34,10 +37,11 @@ export const defaultAccessSettings: AccessSettings = {
 
 export function readAccessSettings(settings: SettingReader): AccessSettings {
   const controlUrl = settings.optional('GW_CONTROL_URL', defaultAccessSettings.controlUrl).replace(/\/$/, '');
-  if (!isSafeUrl(controlUrl))
+  if (!isConfidentialUrl(controlUrl))
     settings.problem(
       'GW_CONTROL_URL has to be https, or http on loopback. Example: GW_CONTROL_URL=https://ops.example.com',
     );
+  checkListener(settings, controlUrl);
   return {
     controlUrl,
     trustedProxies: readProxies(settings),
@@ -46,10 +50,20 @@ export function readAccessSettings(settings: SettingReader): AccessSettings {
   };
 }
 
+/** A port that others can reach would show credentials and cookies on the way. */
+function checkListener(settings: SettingReader, controlUrl: string): void {
+  const listen = settings.optional('GW_CONTROL_LISTEN', '127.0.0.1:8081');
+  const isContained = settings.optional('GW_CONTROL_CONTAINED', 'false') === 'true';
+  if (isContained || isLoopback(listen.slice(0, listen.lastIndexOf(':'))) || controlUrl.startsWith('https:')) return;
+  settings.problem(
+    'GW_CONTROL_LISTEN is open beyond loopback while GW_CONTROL_URL is plain HTTP. Example: GW_CONTROL_URL=https://ops.example.com, or in a container whose port is published on loopback alone GW_CONTROL_CONTAINED=true',
+  );
+}
+
 function readOidc(settings: SettingReader): OidcSettings | null {
   const issuer = settings.optional('GW_OIDC_ISSUER', '');
   if (!issuer) return null;
-  if (!isSafeUrl(issuer))
+  if (!isConfidentialUrl(issuer))
     settings.problem('GW_OIDC_ISSUER has to be https. Example: GW_OIDC_ISSUER=https://login.example.com');
   return {
     issuer,
@@ -68,7 +82,17 @@ function readFirstOperator(settings: SettingReader): FirstOperator | null {
     );
   if (token !== null && !isOperatorToken(token))
     settings.problem('GW_FIRST_OPERATOR_TOKEN has not the right form. Example: gwop_ and 43 of A-Z a-z 0-9 _ -');
-  return { credential, token };
+  return { credential, token, tokenDays: readTokenDays(settings) };
+}
+
+function readTokenDays(settings: SettingReader): number | null {
+  if (settings.optional('GW_FIRST_OPERATOR_TOKEN_DAYS', '') === 'unlimited') return null;
+  const days = settings.integer('GW_FIRST_OPERATOR_TOKEN_DAYS', 90);
+  if (days < 1 || days > 365)
+    settings.problem(
+      'GW_FIRST_OPERATOR_TOKEN_DAYS takes 1 to 365, or unlimited. Example: GW_FIRST_OPERATOR_TOKEN_DAYS=90',
+    );
+  return days;
 }
 
 /** Addresses and networks in CIDR form, separated by commas. */
@@ -81,13 +105,3 @@ function readProxies(settings: SettingReader): string[] {
     );
   return given;
 }
-
-/** Whether what is sent there can not be read on the way. */
-function isSafeUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
-}
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);

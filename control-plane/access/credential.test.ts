@@ -1,6 +1,8 @@
+import { Worker } from 'node:worker_threads';
 import { argon2id } from 'hash-wasm';
 import { expect, test } from 'vitest';
 import { generateCredential, openCredentials } from './credential.ts';
+import { Hasher } from './hasher.ts';
 
 const right = 'correct horse battery staple';
 
@@ -28,6 +30,56 @@ test('a flood is turned away after 16 that wait, and those are still answered', 
   expect(verdicts.filter((verdict) => verdict === 'busy')).toHaveLength(24);
   expect(await credentials.verify(null, 'x')).toBe('wrong');
 }, 30_000);
+
+test('whoever is known has places of his own in a flood of strangers, and is heard before them', async () => {
+  const credentials = openCredentials();
+  const heard: string[] = [];
+  const strangers = Array.from({ length: 30 }, async () => {
+    if ((await credentials.verify(null, 'x')) !== 'busy') heard.push('stranger');
+  });
+  const known = credentials.verify(null, 'x', 'known').then(() => heard.push('known'));
+  await Promise.all([...strangers, known]);
+  // The first of the strangers was being computed already.
+  expect(heard.slice(0, 3)).toEqual(['stranger', 'known', 'stranger']);
+  expect(heard).toHaveLength(17);
+}, 30_000);
+
+test('the event loop turns while a hash is computed', async () => {
+  const credentials = openCredentials();
+  await credentials.hash(right);
+  let turns = 0;
+  let done = false;
+  const hashed = credentials.hash(right).finally(() => {
+    done = true;
+  });
+  while (!done) {
+    turns += 1;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await hashed;
+  expect(turns).toBeGreaterThan(50);
+});
+
+test('when the thread dies its job fails, and the next one is computed by a new one', async () => {
+  const started: Worker[] = [];
+  const start = () => {
+    const worker = new Worker(new URL('./hash-worker.js', import.meta.url));
+    started.push(worker);
+    return worker;
+  };
+  const credentials = openCredentials(new Hasher(start));
+  const doomed = credentials.hash(right);
+  await started[0]?.terminate();
+  await expect(doomed).rejects.toThrow('has ended');
+  expect(await credentials.verify(await credentials.hash(right), right)).toBe('right');
+  expect(started).toHaveLength(2);
+});
+
+test('a stored hash that is none is a fault, and the next one is judged', async () => {
+  const credentials = openCredentials();
+  await expect(credentials.verify('no hash', right)).rejects.toThrow();
+  expect(await credentials.verify(null, right)).toBe('wrong');
+});
 
 test('generated credentials carry 144 bits and are never the same', () => {
   const made = new Set(Array.from({ length: 100 }, generateCredential));

@@ -12,5 +12,8 @@ export const nameSchema = z
 /** Compared in small letters, so that one person has one login. */
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
+/** Of calls that say everything in their path. */
+export const noBody = z.strictObject({}).nullish();
+
 /** Of anything of ours. Postgres would fault on some of what can stand in a path. */
 export const idSchema = z.string().regex(/^[\w.-]{1,100}$/, 'is no id');

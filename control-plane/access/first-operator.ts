@@ -9,8 +9,8 @@ import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import type { FirstOperator } from './config.ts';
 import type { Credentials } from './credential.ts';
+import { dayMs, storeToken } from './operator-tokens.ts';
 import { lockOperators } from './operators.ts';
-import { hashToken } from './token-hash.ts';
 
 const actor: Actor = { kind: 'system', id: 'first-operator', name: null };
 const operator = { id: 'op_first', name: 'First operator', email: 'admin@localhost', role: 'admin' } as const;
@@ -19,7 +19,7 @@ const operator = { id: 'op_first', name: 'First operator', email: 'admin@localho
 export async function makeFirstOperator(
   { db, now }: Pick<Context, 'db' | 'now'>,
   credentials: Credentials,
-  { credential, token }: FirstOperator,
+  { credential, token, tokenDays }: FirstOperator,
 ): Promise<boolean> {
   if ((await db.operator.count()) > 0) return false;
   const credentialHash = await credentials.hash(credential);
@@ -28,13 +28,14 @@ export async function makeFirstOperator(
     if ((await tx.operator.count()) > 0) return false;
     const at = now();
     await tx.operator.create({ data: { ...operator, credentialHash, createdAt: at } });
-    if (token !== null)
-      await tx.operatorToken.create({
-        data: { id: 'optk_first', operatorId: operator.id, name: 'first', tokenHash: hashToken(token), createdAt: at },
-      });
     const { id, ...after } = operator;
     const target = `operator:${id}`;
     await appendAudit(tx, at, { accountId: null, actor, action: 'operator.created', target, requestId: null, after });
+    if (token !== null) {
+      const expiresAt = tokenDays === null ? null : new Date(at.getTime() + tokenDays * dayMs);
+      const wanted = { id: 'optk_first', operatorId: id, name: 'first', token, expiresAt };
+      await storeToken(tx, { actor, at, requestId: null }, wanted);
+    }
     return true;
   });
 }

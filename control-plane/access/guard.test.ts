@@ -6,10 +6,10 @@ import { type Access, guardRoutes, type Identified } from './guard.ts';
 import { operatorRoles, type Principal, principalOf } from './principal.ts';
 
 const people = {
-  viewer: { kind: 'operator', id: 'op_v', name: 'V', role: 'viewer' },
-  support: { kind: 'operator', id: 'op_s', name: 'S', role: 'support' },
-  admin: { kind: 'operator', id: 'op_a', name: 'A', role: 'admin' },
-  organisation: { kind: 'organisation_admin', id: 'oa_1', name: 'O', accountId: 'acct_1' },
+  viewer: { kind: 'operator', id: 'op_v', name: 'V', role: 'viewer', proof: null },
+  support: { kind: 'operator', id: 'op_s', name: 'S', role: 'support', proof: null },
+  admin: { kind: 'operator', id: 'op_a', name: 'A', role: 'admin', proof: null },
+  organisation: { kind: 'organisation_admin', id: 'oa_1', name: 'O', accountId: 'acct_1', proof: null },
 } satisfies Record<string, Principal>;
 type Who = keyof typeof people;
 
@@ -27,6 +27,7 @@ beforeEach(async () => {
   await app.register(cookies, { hook: false });
   guardRoutes(app, {
     addresses,
+    controlUrl: 'https://ops.example',
     identify: async ({ headers }) =>
       typeof headers.who === 'string'
         ? { principal: people[headers.who as Who], by: headers.by as Identified['by'] }
@@ -74,6 +75,12 @@ const byCookie = { who: 'admin', by: 'cookie' };
 const foreign: [string, Record<string, string>][] = [
   ['without the header', {}],
   ['of another origin', { 'x-gw-csrf': '1', origin: 'https://evil.example' }],
+  ['of the same host without TLS', { 'x-gw-csrf': '1', origin: 'http://ops.example' }],
+  [
+    'of a name that was made to point here',
+    { 'x-gw-csrf': '1', host: 'evil.example', origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' },
+  ],
+  ['of another port', { 'x-gw-csrf': '1', origin: 'https://ops.example:8443' }],
   ['of an opaque origin', { 'x-gw-csrf': '1', origin: 'null' }],
   ['of another site', { 'x-gw-csrf': '1', 'sec-fetch-site': 'cross-site' }],
   ['of a sibling on the same site', { 'x-gw-csrf': '1', 'sec-fetch-site': 'same-site' }],
@@ -95,9 +102,24 @@ test('another site can not log somebody in: public routes refuse its changes', a
   expect(await call('POST', '/public', { origin: 'https://ops.example' })).toBe(200);
 });
 
+test('on this machine every name of it is the own origin, at the same port alone', async () => {
+  const local = Fastify();
+  guardRoutes(local, { addresses, controlUrl: 'http://127.0.0.1:8081', identify: async () => null });
+  local.post('/x', { config: { access: { kind: 'public' } } }, async () => 'x');
+  const from = async (origin: string) =>
+    (await local.inject({ method: 'POST', url: '/x', headers: { origin } })).statusCode;
+  for (const name of ['127.0.0.1', 'localhost', '[::1]']) expect(await from(`http://${name}:8081`)).toBe(200);
+  for (const origin of ['http://localhost:8082', 'https://localhost:8081', 'http://localhost.evil.example:8081', 'x'])
+    expect([origin, await from(origin)]).toEqual([origin, 403]);
+});
+
 test('when it can not be found out who calls, nobody gets in', async () => {
   const broken = Fastify();
-  guardRoutes(broken, { addresses, identify: () => Promise.reject(new Error('the database is away')) });
+  guardRoutes(broken, {
+    addresses,
+    controlUrl: 'https://ops.example',
+    identify: () => Promise.reject(new Error('the database is away')),
+  });
   broken.get('/x', { config: { access: { kind: 'person' } } }, async () => 'x');
   expect((await broken.inject('/x')).statusCode).toBe(500);
 });

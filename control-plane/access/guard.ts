@@ -5,6 +5,7 @@
  * is let in is known again on every request, with the rights of this moment.
  */
 import type { Addresses, ApiError } from '@gw/contract/errors';
+import { isLoopback } from '@gw/contract/internal/loopback';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../replies.ts';
 import { hasRole, type OperatorRole, type Principal } from './principal.ts';
@@ -35,12 +36,15 @@ export interface GuardOptions {
   /** Null: the request shows nothing, or nothing that is valid. Throws if that can not be found out: nobody gets in. */
   readonly identify: (request: FastifyRequest) => Promise<Identified | null>;
   readonly addresses: Addresses;
+  /** Where people reach the port: `https://ops.example`. */
+  readonly controlUrl: string;
 }
 
 export const csrfHeader = 'x-gw-csrf';
 
 /** Has to be called before the routes are registered. */
-export function guardRoutes(app: FastifyInstance, { identify, addresses }: GuardOptions): void {
+export function guardRoutes(app: FastifyInstance, { identify, addresses, controlUrl }: GuardOptions): void {
+  const isSameOrigin = sameOriginAs(controlUrl);
   app.decorateRequest('principal', null);
   app.addHook('onRoute', ({ method, url, config }) => {
     if (config?.access === undefined)
@@ -51,19 +55,15 @@ export function guardRoutes(app: FastifyInstance, { identify, addresses }: Guard
     const access = request.routeOptions.config.access;
     if (access?.kind === 'public') return isSameOrigin(request) ? undefined : refuse(reply, crossSite(), addresses);
     const identified = await identify(request);
-    const refusal = refusalOf(access, identified, request);
+    const refusal = refusalOf(access, identified, isOwnRequest(request, isSameOrigin));
     if (refusal !== null) return refuse(reply, refusal, addresses);
     request.principal = identified?.principal ?? null;
   });
 }
 
-function refusalOf(
-  access: Access | undefined,
-  identified: Identified | null,
-  request: FastifyRequest,
-): ApiError | null {
+function refusalOf(access: Access | undefined, identified: Identified | null, isOwn: boolean): ApiError | null {
   if (identified === null) return notLoggedIn();
-  if (identified.by === 'cookie' && !isOwnRequest(request)) return crossSite();
+  if (identified.by === 'cookie' && !isOwn) return crossSite();
   return access === undefined ? notLoggedIn() : refusalOfRole(access, identified.principal);
 }
 
@@ -82,13 +82,22 @@ function refusalOfRole(access: Access, principal: Principal): ApiError | null {
 const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
 
 /** The header can not be set by a form or a link, and by a script of another origin only with our consent, which it lacks. */
-const isOwnRequest = (request: FastifyRequest): boolean =>
+const isOwnRequest = (request: FastifyRequest, isSameOrigin: (request: FastifyRequest) => boolean): boolean =>
   isRead(request) || (request.headers[csrfHeader] !== undefined && isSameOrigin(request));
 
-/** Old browsers and programs say neither; then the other walls have to hold. */
-function isSameOrigin(request: FastifyRequest): boolean {
-  if (isRead(request)) return true;
-  const { origin, 'sec-fetch-site': site, host } = request.headers;
-  if (site !== undefined && site !== 'same-origin') return false;
-  return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host);
+/**
+ * Judged by the address that was set, not by `Host`: a name of somebody else's that is made to point here makes both say
+ * the same. Old browsers and programs say neither; then the other walls have to hold.
+ */
+function sameOriginAs(controlUrl: string): (request: FastifyRequest) => boolean {
+  const own = new URL(controlUrl);
+  // All names of this machine are one, at the same port.
+  const names = isLoopback(own.hostname) ? ['localhost', '127.0.0.1', '[::1]', own.hostname] : [own.hostname];
+  const origins = new Set(names.map((name) => new URL(`${own.protocol}//${name}:${own.port}`).origin));
+  return (request) => {
+    if (isRead(request)) return true;
+    const { origin, 'sec-fetch-site': site } = request.headers;
+    if (site !== undefined && site !== 'same-origin') return false;
+    return origin === undefined || origins.has(origin);
+  };
 }

@@ -35,5 +35,5 @@ async function findTokenHolder({ db, now }: Stores, token: string): Promise<Prin
   if (found === null || found.operator.disabledAt !== null) return null;
   if (found.expiresAt !== null && found.expiresAt <= now()) return null;
   const { id, name, role } = found.operator;
-  return { kind: 'operator', id, name, role };
+  return { kind: 'operator', id, name, role, proof: { kind: 'token', id: found.id, expiresAt: found.expiresAt } };
 }

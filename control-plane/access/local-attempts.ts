@@ -36,6 +36,15 @@ export class LocalAttempts {
     if (counter) counter.failures = Math.max(0, counter.failures - 1);
   }
 
+  takeBack([address, subject]: CounterKeys, at: number): void {
+    for (const key of [address, subject]) {
+      const counter = this.#counters.get(key);
+      if (counter === undefined || counter.failures === 0) continue;
+      counter.failures -= 1;
+      counter.next = Math.min(counter.next, at);
+    }
+  }
+
   #find(key: string, now: number): Counter {
     const found = this.#counters.get(key);
     const counter = found && now - found.last < counterLivesMs ? found : { failures: 0, next: 0, last: now };

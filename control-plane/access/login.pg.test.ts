@@ -137,7 +137,7 @@ test('who changes the credential needs the old one, and every session ends', asy
   expect((await browser().logIn('viewer@ops.example', next)).statusCode).toBe(200);
 });
 
-test('a person who is disabled is out at once, sessions and tokens alike, and back without the old sessions', async () => {
+test('a person who is disabled is out at once, sessions and tokens alike, and back without the old ones', async () => {
   const sam = browser();
   await sam.logIn('support@ops.example', credential);
   const admin = withToken(app, tokens.admin);
@@ -150,8 +150,51 @@ test('a person who is disabled is out at once, sessions and tokens alike, and ba
   expect((await script('GET', '/session')).statusCode).toBe(401);
   await admin('POST', '/operator/v1/operators/op_support/enable');
   expect((await sam.call('GET', '/session')).statusCode).toBe(401);
-  expect((await script('GET', '/session')).statusCode).toBe(200);
+  expect((await script('GET', '/session')).statusCode).toBe(401);
 });
+
+test('who logs in again in the same browser ends the session that was there, and the log tells whose', async () => {
+  const here = browser();
+  await here.logIn('viewer@ops.example', credential);
+  const first = here.cookie;
+  await here.logIn('admin@ops.example', credential);
+  const second = here.cookie;
+  here.cookie = first;
+  expect((await here.call('GET', '/session')).statusCode).toBe(401);
+  expect((await here.logIn('admin@ops.example', 'wrong')).statusCode).toBe(401);
+  here.cookie = second;
+  expect((await here.logIn('admin@ops.example', 'wrong')).statusCode).toBe(401);
+  expect((await here.call('GET', '/session')).json()).toMatchObject({ id: 'op_admin' });
+  const [started, ended] = (await auditOf()).reverse();
+  expect(ended).toMatchObject({ action: 'session.ended', target: 'operator:op_viewer' });
+  expect(started).toMatchObject({ action: 'session.started', actor: { id: 'op_admin' } });
+});
+
+test('what is done in a session is told apart by the session, and not by its secret', async () => {
+  const ada = browser();
+  await ada.logIn('admin@ops.example', credential);
+  const started = (await auditOf()).at(-1);
+  await ada.call('PATCH', '/operator/v1/operators/op_support', { name: 'Sam' });
+  const changed = (await auditOf()).at(-1);
+  expect(started?.actor.name).toMatch(/^The admin \(session [0-9a-f]{12}\)$/);
+  expect([changed?.action, changed?.actor]).toEqual(['operator.changed', started?.actor]);
+  await ada.call('PATCH', '/operator/v1/operators/op_support', { name: 'The support' });
+});
+
+test('a flood of strangers keeps nobody out who is known, and those who were not heard lose nothing', async () => {
+  const home = browser();
+  await home.logIn('admin@ops.example', credential);
+  const replies = Array.from({ length: 60 }, () => browser().logIn(`nobody-${address}@ops.example`, 'x'));
+  const known = await home.logIn('admin@ops.example', credential);
+  expect(known.statusCode).toBe(200);
+  const busy = (await Promise.all(replies)).filter((reply) => reply.statusCode === 429);
+  expect(busy.length).toBeGreaterThan(0);
+  // All that is left of an attempt that was not heard is its counters, at zero.
+  const counts = await Promise.all(
+    (await context.redis.keys('gw:{login}:subject:*')).map((key) => context.redis.hget(key, 'n')),
+  );
+  expect(counts.filter((count) => count === '0')).toHaveLength(busy.length);
+}, 60_000);
 
 const meanwhile: [string, object][] = [
   ['the person is disabled', { disabledAt: new Date(0) }],

@@ -7,12 +7,15 @@
 import type { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
-import type { Principal } from './principal.ts';
+import { actorOf, type Principal } from './principal.ts';
 import { loginFailed, type Outcome, type Refusal, tooManyLogins } from './refusals.ts';
 import type { AccessServices } from './services.ts';
-import { endSessionsOf, startSession } from './sessions.ts';
+import { endSession, endSessionsOf, sessionIdOf, startSession } from './sessions.ts';
 
 type Tx = Prisma.TransactionClient;
+
+/** After this a login that found too many before it may try again. */
+const busyMs = 1000;
 
 export interface LoginRequest {
   readonly kind: Principal['kind'];
@@ -20,6 +23,12 @@ export interface LoginRequest {
   readonly credential: string;
   readonly address: string;
   readonly requestId: string;
+}
+
+/** The session whose cookie came with the login: it ends with it. */
+export interface Replaced {
+  readonly token: string;
+  readonly principal: Principal;
 }
 
 export interface LoggedIn {
@@ -36,7 +45,12 @@ interface Found {
 
 type Verified = { readonly found: Found; readonly stored: string; readonly outdated: boolean };
 
-export async function logIn(context: Context, access: AccessServices, login: LoginRequest): Promise<Outcome<LoggedIn>> {
+export async function logIn(
+  context: Context,
+  access: AccessServices,
+  login: LoginRequest,
+  replaced: Replaced | null = null,
+): Promise<Outcome<LoggedIn>> {
   const verified = await verify(context, access, login);
   if ('refused' in verified) return verified;
   const { found, stored, outdated } = verified.done;
@@ -44,8 +58,15 @@ export async function logIn(context: Context, access: AccessServices, login: Log
   const now = context.now();
   const token = await context.db.$transaction(async (tx) => {
     if (!(await replaceCredential(tx, found.principal, stored, credentialHash))) return null;
-    await auditPerson(tx, found.principal, { action: 'session.started', at: now, requestId: login.requestId });
-    return startSession(tx, found.principal, now);
+    const fact = { at: now, requestId: login.requestId };
+    if (replaced !== null) {
+      await endSession(tx, replaced.token);
+      await auditPerson(tx, replaced.principal, { ...fact, action: 'session.ended', after: { by: 'another login' } });
+    }
+    const started = await startSession(tx, found.principal, now);
+    const proof = { kind: 'session', id: sessionIdOf(started) } as const;
+    await auditPerson(tx, { ...found.principal, proof }, { ...fact, action: 'session.started' });
+    return started;
   });
   return token === null ? { refused: loginFailed() } : { done: { token, principal: found.principal } };
 }
@@ -82,9 +103,9 @@ export function auditPerson(
   principal: Principal,
   { at, ...fact }: { action: string; at: Date; requestId: string; after?: unknown },
 ): Promise<unknown> {
-  const { kind, id, name } = principal;
+  const { kind, id } = principal;
   const accountId = principal.kind === 'operator' ? null : principal.accountId;
-  return appendAudit(tx, at, { ...fact, accountId, actor: { kind, id, name }, target: `${kind}:${id}` });
+  return appendAudit(tx, at, { ...fact, accountId, actor: actorOf(principal), target: `${kind}:${id}` });
 }
 
 async function verify(
@@ -93,12 +114,15 @@ async function verify(
   { kind, email, credential, address }: LoginRequest,
 ): Promise<Outcome<Verified>> {
   const attempt = { subject: `${kind} ${email}`, address };
-  const waitMs = await attempts.admit(attempt);
+  const { known, waitMs } = await attempts.admit(attempt);
   if (waitMs > 0) return slowDown(waitMs);
   const found = await findByEmail(db, kind, email);
   const stored = found === null || found.disabled ? null : found.credentialHash;
-  const verdict = await credentials.verify(stored, credential);
-  if (verdict === 'busy') return slowDown(1000);
+  const verdict = await credentials.verify(stored, credential, known ? 'known' : 'stranger');
+  if (verdict === 'busy') {
+    await attempts.takeBack(attempt, busyMs);
+    return slowDown(busyMs);
+  }
   if (verdict === 'wrong' || found === null || stored === null) {
     failedLogins.note(found && { ...found.principal, accountId: accountOf(found.principal) }, address);
     return { refused: loginFailed() };
@@ -107,7 +131,7 @@ async function verify(
   return { done: { found, stored, outdated: verdict === 'outdated' } };
 }
 
-function slowDown(waitMs: number): Refusal {
+export function slowDown(waitMs: number): Refusal {
   const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
   return { refused: tooManyLogins(retryAfterS), retryAfterS };
 }
@@ -124,8 +148,8 @@ async function findByEmail(db: Context['db'], kind: Principal['kind'], email: st
   const { id, name, credentialHash } = row;
   const principal: Principal =
     'role' in row
-      ? { kind: 'operator', id, name, role: row.role }
-      : { kind: 'organisation_admin', id, name, accountId: row.accountId };
+      ? { kind: 'operator', id, name, role: row.role, proof: null }
+      : { kind: 'organisation_admin', id, name, accountId: row.accountId, proof: null };
   return { principal, credentialHash, disabled: row.disabledAt !== null };
 }
 

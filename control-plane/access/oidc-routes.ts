@@ -5,16 +5,18 @@
  * operator with that verified e-mail; from then on the subject alone decides, whatever the e-mail becomes.
  */
 import type { Prisma } from '@gw/prisma/client';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { messageOf } from '../repeat.ts';
 import { refuse } from '../replies.ts';
-import { auditPerson } from './login.ts';
+import { type Attempt, networkOf } from './attempts.ts';
+import { answer } from './change.ts';
+import { auditPerson, slowDown } from './login.ts';
 import { callbackPath, flowSchema, type Oidc, type OidcFlow, type OidcIdentity } from './oidc.ts';
 import type { OperatorPrincipal } from './principal.ts';
-import { identityProviderAway, loginFailed } from './refusals.ts';
+import { identityProviderAway, loginFailed, type Refusal } from './refusals.ts';
 import type { AccessServices } from './services.ts';
-import { startSession } from './sessions.ts';
+import { sessionIdOf, startSession } from './sessions.ts';
 
 type Tx = Prisma.TransactionClient;
 
@@ -31,9 +33,14 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
   // Lax: the browser comes back from another site.
   const cookie = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
 
-  app.get('/session/oidc', { config }, async (_request, reply) => {
+  app.get('/session/oidc', { config }, async (request, reply) => {
+    const attempt = attemptOf('begin', request.ip);
+    const { waitMs } = await access.attempts.admit(attempt);
+    if (waitMs > 0) return answer(reply, slowDown(waitMs), context);
     try {
       const { flow, url } = await oidc.begin();
+      // What counts is asking a provider that does not answer.
+      await access.attempts.takeBack(attempt, 0);
       void reply.setCookie(cookieName, JSON.stringify(flow), { ...cookie, maxAge: flowMaxAgeS });
       return reply.redirect(url);
     } catch (fault) {
@@ -46,15 +53,26 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
     const flow = readFlow(app.parseCookie(request.headers.cookie ?? '')[cookieName]);
     // One try: what was begun can not be finished twice.
     void reply.clearCookie(cookieName, cookie);
-    const identity = flow && (await finish(request.url, flow));
-    const token = identity && (await db.$transaction((tx) => logIn(tx, identity, now(), request.id)));
-    if (!token) {
+    const token = flow && (await logInWith(request, flow));
+    if (token !== null && typeof token === 'object') return answer(reply, token, context);
+    if (token === null) {
       access.failedLogins.note(null, request.ip);
       return refuse(reply, loginFailed(), addresses);
     }
     access.cookie.set(reply, token);
     return reply.type('text/html; charset=utf-8').send(welcomePage);
   });
+
+  /** The token of a new session, or null. Each try asks the provider, so that made-up ones are slowed down. */
+  async function logInWith({ id, ip, url }: FastifyRequest, flow: OidcFlow): Promise<string | Refusal | null> {
+    const attempt = attemptOf('finish', ip);
+    const { waitMs } = await access.attempts.admit(attempt);
+    if (waitMs > 0) return slowDown(waitMs);
+    const identity = await finish(url, flow);
+    const token = identity && (await db.$transaction((tx) => logIn(tx, identity, now(), id)));
+    if (token !== null) await access.attempts.succeeded(attempt);
+    return token;
+  }
 
   async function finish(url: string, flow: OidcFlow): Promise<OidcIdentity | null> {
     try {
@@ -66,6 +84,12 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
     }
   }
 }
+
+/** Nobody is named yet, so that the address stands for the person too. */
+const attemptOf = (step: 'begin' | 'finish', address: string): Attempt => ({
+  subject: `oidc ${step} ${networkOf(address)}`,
+  address,
+});
 
 function readFlow(text: string | undefined): OidcFlow | null {
   try {
@@ -79,8 +103,10 @@ function readFlow(text: string | undefined): OidcFlow | null {
 async function logIn(tx: Tx, identity: OidcIdentity, at: Date, requestId: string): Promise<string | null> {
   const principal = await findOrBind(tx, identity, at, requestId);
   if (principal === null) return null;
-  await auditPerson(tx, principal, { action: 'session.started', at, requestId, after: { by: 'oidc' } });
-  return startSession(tx, principal, at);
+  const token = await startSession(tx, principal, at);
+  const person = { ...principal, proof: { kind: 'session', id: sessionIdOf(token) } as const };
+  await auditPerson(tx, person, { action: 'session.started', at, requestId, after: { by: 'oidc' } });
+  return token;
 }
 
 async function findOrBind(
@@ -90,6 +116,9 @@ async function findOrBind(
   requestId: string,
 ): Promise<OperatorPrincipal | null> {
   const where = { oidcIssuer_oidcSubject: { oidcIssuer: issuer, oidcSubject: subject } };
+  // Held until the session is there: whoever disables or unbinds the operator at this moment finds it, or it is not made.
+  await tx.$executeRaw`
+    SELECT 1 FROM operators WHERE oidc_issuer = ${issuer} AND oidc_subject = ${subject} FOR UPDATE`;
   const bound = await tx.operator.findUnique({ where });
   if (bound !== null) return bound.disabledAt === null ? principalFrom(bound) : null;
   if (email === null) return null;
@@ -107,4 +136,5 @@ const principalFrom = ({ id, name, role }: Prisma.OperatorGetPayload<object>): O
   id,
   name,
   role,
+  proof: null,
 });

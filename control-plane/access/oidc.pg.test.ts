@@ -31,7 +31,8 @@ afterAll(async () => {
   await running?.stop();
 });
 beforeEach(async () => {
-  const { db } = running.context;
+  const { db, redis } = running.context;
+  await redis.flushall();
   await db.operatorToken.deleteMany();
   await db.operator.deleteMany();
   tokens = await seedOperators(running.context);
@@ -131,6 +132,49 @@ test('a provider that does not answer is told, and asked again at the next login
   const reply = await away.inject('/session/oidc');
   expect([reply.statusCode, reply.json().error.code]).toEqual([502, 'invalid_login']);
   await away.close();
+});
+
+test('made-up logins are slowed down before the provider is asked, and those who get in are not', async () => {
+  for (let i = 0; i < 12; i += 1) expect((await logIn()).status).toBe(200);
+  const { cookie } = await begin();
+  const made = Array.from({ length: 20 }, () => comeBack('?code=x&state=y', cookie));
+  const statuses = (await Promise.all(made)).map((reply) => reply.statusCode);
+  expect(statuses.filter((status) => status === 401)).toHaveLength(6);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(14);
+});
+
+test('a provider that does not answer is not asked again and again for one address', async () => {
+  const away = appWith('http://127.0.0.1:9');
+  const statuses: number[] = [];
+  for (let i = 0; i < 8; i += 1) statuses.push((await away.inject('/session/oidc')).statusCode);
+  expect(statuses).toEqual([502, 502, 502, 502, 502, 502, 429, 429]);
+  await away.close();
+});
+
+test.each([
+  ['disabled', { disabledAt: clock }],
+  ['unbound', { oidcIssuer: null, oidcSubject: null }],
+])('a login while the operator is being %s leaves no session behind', async (_, data) => {
+  const { db } = running.context;
+  await logIn();
+  await db.session.deleteMany();
+  const { cookie, url } = await begin();
+  const query = provider.authorize(url);
+  provider.claims = { sub: 'subject-1', email: 'viewer@ops.example', email_verified: false };
+  let reply: ReturnType<typeof comeBack> | undefined;
+  await db.$transaction(async (tx) => {
+    await tx.operator.update({ where: { id: 'op_viewer' }, data });
+    reply = comeBack(query, cookie);
+    // Until the login waits for the row that is held here.
+    for (let waits = 0; waits === 0; ) {
+      const [found] = await db.$queryRaw<{ waits: number }[]>`
+        SELECT count(*)::int AS waits FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      waits = found?.waits ?? 0;
+    }
+    await tx.session.deleteMany({ where: { subjectId: 'op_viewer' } });
+  });
+  expect((await reply)?.statusCode).toBe(401);
+  expect(await db.session.count()).toBe(0);
 });
 
 test('without a provider there is no such route', async () => {

@@ -3,18 +3,22 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
+import { refuse } from '../replies.ts';
 import { answer, changeOf } from './change.ts';
-import { emailSchema, idSchema, nameSchema } from './fields.ts';
+import { emailSchema, idSchema, nameSchema, noBody } from './fields.ts';
 import { createToken, listTokens, revokeToken } from './operator-tokens.ts';
 import { openOperators } from './operators.ts';
-import { operatorRoles } from './principal.ts';
+import { type OperatorPrincipal, operatorOf, operatorRoles } from './principal.ts';
+import { notYours, roleNeeded } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 
 const viewer = { access: { kind: 'operator', role: 'viewer' } } as const;
 const admin = { access: { kind: 'operator', role: 'admin' } } as const;
 const params = z.object({ id: idSchema });
 const createBody = z.strictObject({ name: nameSchema, email: emailSchema, role: z.enum(operatorRoles) });
-const updateBody = z.strictObject({ name: nameSchema.exactOptional(), role: z.enum(operatorRoles).exactOptional() });
+const updateBody = z
+  .strictObject({ name: nameSchema.exactOptional(), role: z.enum(operatorRoles).exactOptional() })
+  .refine((body) => Object.keys(body).length > 0, 'names nothing to change');
 const tokenBody = z.strictObject({ name: nameSchema, days: z.int().min(1).max(365).default(90) });
 
 export function operatorRoutes(base: FastifyInstance, context: Context, { credentials }: AccessServices): void {
@@ -36,35 +40,48 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
     ['disable', false],
     ['enable', true],
   ] as const)
-    app.post(`${path}/:id/${verb}`, { config: admin, schema: { params } }, async (request, reply) =>
+    app.post(`${path}/:id/${verb}`, { config: admin, schema: { params, body: noBody } }, async (request, reply) =>
       answer(reply, await operators.setEnabled(changeOf(request, context), request.params.id, enabled), context),
     );
 
-  app.post(`${path}/:id/reset-credential`, { config: admin, schema: { params } }, async (request, reply) =>
-    answer(reply, await operators.resetCredential(changeOf(request, context), request.params.id), context),
+  app.post(
+    `${path}/:id/reset-credential`,
+    { config: admin, schema: { params, body: noBody } },
+    async (request, reply) =>
+      answer(reply, await operators.resetCredential(changeOf(request, context), request.params.id), context),
   );
 
-  app.post(`${path}/:id/unbind-identity`, { config: admin, schema: { params } }, async (request, reply) =>
+  app.post(`${path}/:id/unbind-identity`, { config: admin, schema: { params, body: noBody } }, async (request, reply) =>
     answer(reply, await operators.unbindIdentity(changeOf(request, context), request.params.id), context),
   );
 
-  app.get(`${path}/:id/tokens`, { config: admin, schema: { params } }, async (request) => ({
-    object: 'list',
-    data: await listTokens(context, request.params.id),
-  }));
+  tokenRoutes(app, context, `${path}/:id/tokens`);
+}
 
-  app.post(`${path}/:id/tokens`, { config: admin, schema: { params, body: tokenBody } }, async (request, reply) => {
-    const wanted = { ...request.body, operatorId: request.params.id };
+/** Everybody looks after the own tokens, and an admin can read and end those of others; nobody makes them for others. */
+function tokenRoutes(base: FastifyInstance, context: Context, path: string): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const mayEnd = ({ id, role }: OperatorPrincipal, owner: string): boolean => id === owner || role === 'admin';
+
+  app.get(path, { config: viewer, schema: { params } }, async (request, reply) => {
+    const { id } = request.params;
+    if (!mayEnd(operatorOf(request), id)) return refuse(reply, roleNeeded('admin'), context.addresses);
+    return { object: 'list', data: await listTokens(context, id) };
+  });
+
+  app.post(path, { config: viewer, schema: { params, body: tokenBody } }, async (request, reply) => {
+    const { id: operatorId } = request.params;
+    const { id, proof } = operatorOf(request);
+    if (id !== operatorId) return refuse(reply, notYours(), context.addresses);
+    const notAfter = proof?.kind === 'token' ? proof.expiresAt : null;
+    const wanted = { ...request.body, operatorId, notAfter };
     return answer(reply, await createToken(context, changeOf(request, context), wanted), context);
   });
 
   const tokenParams = params.extend({ token_id: idSchema });
-  app.delete(
-    `${path}/:id/tokens/:token_id`,
-    { config: admin, schema: { params: tokenParams } },
-    async (request, reply) => {
-      const { id, token_id: tokenId } = request.params;
-      return answer(reply, await revokeToken(context, changeOf(request, context), id, tokenId), context);
-    },
-  );
+  app.delete(`${path}/:token_id`, { config: viewer, schema: { params: tokenParams } }, async (request, reply) => {
+    const { id, token_id: tokenId } = request.params;
+    if (!mayEnd(operatorOf(request), id)) return refuse(reply, roleNeeded('admin'), context.addresses);
+    return answer(reply, await revokeToken(context, changeOf(request, context), id, tokenId), context);
+  });
 }

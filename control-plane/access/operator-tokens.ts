@@ -1,11 +1,12 @@
 /** Operator tokens: what a script of an operator shows. Each has the role that its operator has at that moment. */
+import type { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { type Change, makeId } from './change.ts';
 import { invalidTransition, notFound, type Outcome } from './refusals.ts';
 import { hashToken, makeOperatorToken } from './token-hash.ts';
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 export interface TokenView {
   readonly id: string;
@@ -22,30 +23,52 @@ export interface TokenWithPlaintext extends TokenView {
 }
 
 type Stores = Pick<Context, 'db'>;
+type Row = Prisma.OperatorTokenGetPayload<object>;
 
 export async function listTokens({ db }: Stores, operatorId: string): Promise<TokenView[]> {
   return (await db.operatorToken.findMany({ where: { operatorId }, orderBy: { createdAt: 'asc' } })).map(viewOf);
 }
 
+/**
+ * A token for the operator who asks: nobody acts in the name of another one. `notAfter`: when the token expires that was
+ * shown to ask, which none that it makes outlives; else a stolen one would live for ever.
+ */
 export function createToken(
   { db }: Stores,
   change: Change,
-  { operatorId, name, days }: { operatorId: string; name: string; days: number },
+  { operatorId, name, days, notAfter }: { operatorId: string; name: string; days: number; notAfter: Date | null },
 ): Promise<Outcome<TokenWithPlaintext>> {
   return db.$transaction(async (tx): Promise<Outcome<TokenWithPlaintext>> => {
+    // Held: whoever disables the person at this moment finds the token, or it is not made.
+    await tx.$executeRaw`SELECT 1 FROM operators WHERE id = ${operatorId} FOR UPDATE`;
     const operator = await tx.operator.findUnique({ where: { id: operatorId } });
     if (operator === null) return { refused: notFound('operator') };
     if (operator.disabledAt !== null) return { refused: invalidTransition('This operator is disabled.') };
     const token = makeOperatorToken();
-    const expiresAt = new Date(change.at.getTime() + days * dayMs);
-    const data = { id: makeId('optk'), operatorId, name, createdAt: change.at, expiresAt };
-    const row = await tx.operatorToken.create({ data: { ...data, tokenHash: hashToken(token) } });
-    const { actor, at, requestId } = change;
-    const after = { operator: operatorId, name, expires_at: expiresAt.toISOString() };
-    const target = `operator_token:${row.id}`;
-    await appendAudit(tx, at, { accountId: null, actor, action: 'operator_token.created', target, requestId, after });
+    const wanted = new Date(change.at.getTime() + days * dayMs);
+    const expiresAt = notAfter !== null && notAfter < wanted ? notAfter : wanted;
+    const row = await storeToken(tx, change, { id: makeId('optk'), operatorId, name, token, expiresAt });
     return { done: { ...viewOf(row), token } };
   });
+}
+
+/** `expiresAt` null: never. */
+export async function storeToken(
+  tx: Prisma.TransactionClient,
+  { actor, at, requestId }: Omit<Change, 'requestId'> & { readonly requestId: string | null },
+  { token, ...data }: { id: string; operatorId: string; name: string; token: string; expiresAt: Date | null },
+): Promise<Row> {
+  const row = await tx.operatorToken.create({ data: { ...data, createdAt: at, tokenHash: hashToken(token) } });
+  const after = { operator: row.operatorId, name: row.name, expires_at: row.expiresAt?.toISOString() ?? null };
+  const target = `operator_token:${row.id}`;
+  await appendAudit(tx, at, { accountId: null, actor, action: 'operator_token.created', target, requestId, after });
+  return row;
+}
+
+/** Returns how many there were. */
+export async function endTokensOf(tx: Prisma.TransactionClient, operatorId: string): Promise<number> {
+  const { count } = await tx.operatorToken.deleteMany({ where: { operatorId } });
+  return count;
 }
 
 /** It is of no use from the next request on. */
@@ -67,13 +90,7 @@ export function revokeToken(
   });
 }
 
-function viewOf(row: {
-  id: string;
-  operatorId: string;
-  name: string;
-  createdAt: Date;
-  expiresAt: Date | null;
-}): TokenView {
+function viewOf(row: Row): TokenView {
   return {
     id: row.id,
     object: 'operator_token',

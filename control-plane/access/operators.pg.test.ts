@@ -36,7 +36,7 @@ test('an operator is made with a credential that is shown once, and the log tell
   expect(JSON.stringify(list)).not.toContain(credential);
   expect(await newest()).toMatchObject({
     action: 'operator.created',
-    actor: { kind: 'operator', id: 'op_admin', name: 'The admin' },
+    actor: { kind: 'operator', id: 'op_admin', name: 'The admin (token optk_admin)' },
     target: `operator:${made.id}`,
     request_id: reply.headers['x-request-id'],
     after: { name: 'Ada', email: 'ada@ops.example', role: 'support' },
@@ -102,7 +102,7 @@ test('only admins change operators, and what must not happen is refused', async 
 });
 
 test('a token for a script works until it expires or is revoked, with the role of that moment', async () => {
-  const made = (await as('admin')('POST', `${path}/op_viewer/tokens`, { name: 'nightly', days: 7 })).json();
+  const made = (await as('viewer')('POST', `${path}/op_viewer/tokens`, { name: 'nightly', days: 7 })).json();
   expect(made.token).toMatch(/^gwop_[\w-]{43}$/);
   const script = withToken(running.operator, made.token);
   expect((await script('GET', '/session')).json()).toMatchObject({ id: 'op_viewer', role: 'viewer' });
@@ -124,6 +124,44 @@ test('a token for a script works until it expires or is revoked, with the role o
   expect(await newest()).toMatchObject({ action: 'operator_token.revoked', before: { name: 'nightly' } });
 });
 
+test('nobody makes tokens in the name of somebody else, and no token makes one that outlives it', async () => {
+  const { db } = running.context;
+  const make = (role: keyof typeof tokens, owner: string, days: number) =>
+    as(role)('POST', `${path}/op_${owner}/tokens`, { name: 'x', days });
+  for (const role of ['viewer', 'admin'] as const) expect((await make(role, 'support', 1)).statusCode).toBe(403);
+  expect(await db.operatorToken.count({ where: { operatorId: 'op_support' } })).toBe(1);
+  const expiresAt = new Date(clock.getTime() + 5 * 86_400_000);
+  await db.operatorToken.update({ where: { id: 'optk_support' }, data: { expiresAt } });
+  expect((await make('support', 'support', 365)).json().expires_at).toBe(expiresAt.toISOString());
+  expect((await make('support', 'support', 2)).json().expires_at < expiresAt.toISOString()).toBe(true);
+});
+
+test('the log tells by which token something was done', async () => {
+  const made = (await as('admin')('POST', `${path}/op_admin/tokens`, { name: 'robot' })).json();
+  await withToken(running.operator, made.token)('PATCH', `${path}/op_viewer`, { name: 'Vi' });
+  const entry = await newest();
+  expect(entry?.actor).toEqual({ kind: 'operator', id: 'op_admin', name: `The admin (token ${made.id})` });
+});
+
+test.each(['disable', 'reset-credential'])(
+  '%s takes away the tokens too, for good, and the log tells how many',
+  async (verb) => {
+    await as('viewer')('POST', `${path}/op_viewer/tokens`, { name: 'second' });
+    expect((await as('admin')('POST', `${path}/op_viewer/${verb}`)).statusCode).toBe(200);
+    expect(await newest()).toMatchObject({ after: { sessions_ended: 0, tokens_ended: 2 } });
+    if (verb === 'disable') await as('admin')('POST', `${path}/op_viewer/enable`);
+    expect((await as('viewer')('GET', '/session')).statusCode).toBe(401);
+  },
+);
+
+test('a change to what is there already changes nothing and stands in no log', async () => {
+  const before = await newest();
+  const same = { name: 'The viewer', role: 'viewer' };
+  expect((await as('admin')('PATCH', `${path}/op_viewer`, same)).json()).toMatchObject(same);
+  expect((await as('admin')('PATCH', `${path}/op_viewer`, {})).statusCode).toBe(400);
+  expect(await newest()).toEqual(before);
+});
+
 test('a token that is wrong is not made good by anything else that the request shows', async () => {
   for (const token of ['', 'gwop_x', makeOperatorToken(), `${tokens.admin}x`])
     expect((await withToken(running.operator, token)('GET', '/session')).statusCode).toBe(401);
@@ -131,13 +169,22 @@ test('a token that is wrong is not made good by anything else that the request s
 
 test('the first operator is made while there is none at all, and never again', async () => {
   const { db } = running.context;
-  const wanted = { credential: 'the credential of the first one', token: makeOperatorToken() };
+  const wanted = { credential: 'the credential of the first one', token: makeOperatorToken(), tokenDays: 90 };
   const credentials = openCredentials();
   expect(await makeFirstOperator(running.context, credentials, wanted)).toBe(false);
   await db.operatorToken.deleteMany();
   await db.operator.deleteMany();
   const made = await Promise.all([1, 2].map(() => makeFirstOperator(running.context, credentials, wanted)));
   expect(made.sort()).toEqual([false, true]);
+  const [token, created] = await readAudit(db, 'operators', { order: 'desc', limit: 2 });
+  expect(created).toMatchObject({ action: 'operator.created', target: 'operator:op_first' });
+  const expiresAt = new Date(clock.getTime() + 90 * 86_400_000).toISOString();
+  expect(token).toMatchObject({
+    action: 'operator_token.created',
+    target: 'operator_token:optk_first',
+    after: { operator: 'op_first', expires_at: expiresAt },
+  });
+  expect(JSON.stringify(token)).not.toContain(wanted.token);
   const first = withToken(running.operator, wanted.token);
   expect((await first('GET', '/session')).json()).toMatchObject({ id: 'op_first', role: 'admin' });
   const login = { email: 'admin@localhost', credential: wanted.credential };

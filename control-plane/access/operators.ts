@@ -1,8 +1,8 @@
 /**
  * The people of the platform team.
  *
- * Invariant: there is always an enabled admin. Each change and its audit entry are one transaction, and whoever loses
- * the right to be here loses the sessions in the same one.
+ * Invariant: there is always an enabled admin. Each change and its audit entry are one transaction, and whoever is
+ * disabled, or has lost the credential, loses sessions and tokens in the same one: what a thief made goes too.
  */
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
@@ -10,6 +10,7 @@ import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { type Change, makeId } from './change.ts';
 import { type Credentials, generateCredential } from './credential.ts';
+import { endTokensOf } from './operator-tokens.ts';
 import type { OperatorRole } from './principal.ts';
 import { invalidTransition, notFound, type Outcome } from './refusals.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -84,6 +85,8 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
         await changed(id, async (tx, before) => {
           if (wanted.role !== undefined && wanted.role !== 'admin' && (await isLastAdmin(tx, before)))
             return { refused: lastAdmin() };
+          if ((wanted.name ?? before.name) === before.name && (wanted.role ?? before.role) === before.role)
+            return { done: before };
           const row = await tx.operator.update({ where: { id }, data: wanted });
           const of = ({ name, role }: Row) => ({ name, role });
           await audit(tx, change, 'operator.changed', id, of(before), of(row));
@@ -100,9 +103,9 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
             return { refused: invalidTransition(`This operator is ${state} already.`) };
           if (!enabled && (await isLastAdmin(tx, before))) return { refused: lastAdmin() };
           const row = await tx.operator.update({ where: { id }, data: { disabledAt: enabled ? null : change.at } });
-          const ended = enabled ? 0 : await endSessionsOf(tx, { kind: 'operator', id });
+          const ended = enabled ? {} : await endAccess(tx, id);
           const action = enabled ? 'operator.enabled' : 'operator.disabled';
-          await audit(tx, change, action, id, { state }, { state: viewOf(row).state, sessions_ended: ended });
+          await audit(tx, change, action, id, { state }, { state: viewOf(row).state, ...ended });
           return { done: row };
         }),
         viewOf,
@@ -126,12 +129,18 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       const credentialHash = await credentials.hash(credential);
       const outcome = await changed(id, async (tx) => {
         const row = await tx.operator.update({ where: { id }, data: { credentialHash } });
-        const ended = await endSessionsOf(tx, { kind: 'operator', id });
-        await audit(tx, change, 'operator.credential_reset', id, null, { sessions_ended: ended });
+        await audit(tx, change, 'operator.credential_reset', id, null, await endAccess(tx, id));
         return { done: row };
       });
       return mapped(outcome, (row) => ({ ...viewOf(row), credential }));
     },
+  };
+}
+
+async function endAccess(tx: Tx, id: string): Promise<{ sessions_ended: number; tokens_ended: number }> {
+  return {
+    sessions_ended: await endSessionsOf(tx, { kind: 'operator', id }),
+    tokens_ended: await endTokensOf(tx, id),
   };
 }
 

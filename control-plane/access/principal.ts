@@ -6,18 +6,30 @@ import type { FastifyRequest } from 'fastify';
 export const operatorRoles = ['viewer', 'support', 'admin'] as const;
 export type OperatorRole = (typeof operatorRoles)[number];
 
-export type Principal =
-  | { readonly kind: 'operator'; readonly id: string; readonly name: string; readonly role: OperatorRole }
-  | {
-      readonly kind: 'organisation_admin';
-      readonly id: string;
-      readonly name: string;
-      /** The one account that this person may see. */
-      readonly accountId: string;
-    };
+/** By what the person showed to be the one. The ids are no secrets: nobody gets in with them. */
+export type Proof =
+  | { readonly kind: 'session'; readonly id: string }
+  | { readonly kind: 'token'; readonly id: string; readonly expiresAt: Date | null };
 
-export type OperatorPrincipal = Extract<Principal, { kind: 'operator' }>;
-export type OrganisationAdminPrincipal = Extract<Principal, { kind: 'organisation_admin' }>;
+interface Person {
+  readonly id: string;
+  readonly name: string;
+  /** Null while the person is logging in. */
+  readonly proof: Proof | null;
+}
+
+export interface OperatorPrincipal extends Person {
+  readonly kind: 'operator';
+  readonly role: OperatorRole;
+}
+
+export interface OrganisationAdminPrincipal extends Person {
+  readonly kind: 'organisation_admin';
+  /** The one account that this person may see. */
+  readonly accountId: string;
+}
+
+export type Principal = OperatorPrincipal | OrganisationAdminPrincipal;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,7 +51,19 @@ export function organisationAdminOf(request: FastifyRequest): OrganisationAdminP
   return principal;
 }
 
-export const actorOf = ({ kind, id, name }: Principal): Actor => ({ kind, id, name });
+/** The name tells by which session or token, so that what was done with a stolen one is found. */
+export const actorOf = ({ kind, id, name, proof }: Principal): Actor => ({
+  kind,
+  id,
+  name: proof === null ? name : `${name} (${proof.kind} ${proof.id})`,
+});
+
+/** On routes of `kind: 'operator'`. */
+export function operatorOf(request: FastifyRequest): OperatorPrincipal {
+  const principal = principalOf(request);
+  if (principal.kind !== 'operator') throw new Error('This route is not for operators alone.');
+  return principal;
+}
 
 export const hasRole = (role: OperatorRole, least: OperatorRole): boolean =>
   operatorRoles.indexOf(role) >= operatorRoles.indexOf(least);

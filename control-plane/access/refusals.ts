@@ -35,6 +35,9 @@ export const identityProviderAway = (): ApiError => ({
 export const roleNeeded = (role: OperatorRole): ApiError =>
   apiError('insufficient_scope', { message: `This needs the role ${role} of an operator.` });
 
+export const notYours = (): ApiError =>
+  apiError('insufficient_scope', { message: 'An operator makes tokens only in the own name.' });
+
 export const organisationAdminNeeded = (): ApiError =>
   apiError('insufficient_scope', { message: 'This is for the admins of an organisation.' });
 

@@ -8,7 +8,7 @@ import { maxCredentialLength, minCredentialLength } from './credential.ts';
 import { auditPerson, changeCredential, logIn } from './login.ts';
 import { type Principal, principalOf } from './principal.ts';
 import type { AccessServices } from './services.ts';
-import { endSession, endSessionsOf, sessionMs } from './sessions.ts';
+import { endSession, endSessionsOf, findSession, sessionMs } from './sessions.ts';
 
 const credentialSchema = z.string().min(1).max(maxCredentialLength);
 const loginBody = z.strictObject({
@@ -32,7 +32,10 @@ export function sessionRoutes(base: FastifyInstance, context: Context, access: A
   app.post('/session', { config: anybody, schema: { body: loginBody } }, async (request, reply) => {
     const { as: kind, email, credential } = request.body;
     const login = { kind, email, credential, address: request.ip, requestId: request.id };
-    const outcome = await logIn(context, access, login);
+    const shown = cookie.read(request);
+    const before = shown === null ? null : await findSession(db, shown, now());
+    const replaced = shown === null || before === null ? null : { token: shown, principal: before };
+    const outcome = await logIn(context, access, login, replaced);
     if ('refused' in outcome) return answer(reply, outcome, context);
     const { token, principal } = outcome.done;
     cookie.set(reply, token);

@@ -5,7 +5,7 @@
  * person is read anew on each request, so a role that is taken away is gone with the next one.
  */
 import type { Database, Prisma } from '@gw/prisma/client';
-import type { Principal } from './principal.ts';
+import type { Principal, Proof } from './principal.ts';
 import { hashToken, isSessionToken, makeSessionToken } from './token-hash.ts';
 
 export const sessionMs = 12 * 3_600_000;
@@ -14,6 +14,9 @@ export const idleMs = 30 * 60_000;
 const noteUseMs = 60_000;
 
 export type Person = Pick<Principal, 'kind' | 'id'>;
+
+/** By which the audit log names a session: of its hash, so that it opens nothing. */
+export const sessionIdOf = (token: string): string => Buffer.from(hashToken(token)).toString('hex').slice(0, 12);
 
 /** Starts a session; returns the token, which is to be had only now. Takes away what has expired. */
 export async function startSession(tx: Prisma.TransactionClient, person: Person, now: Date): Promise<string> {
@@ -41,22 +44,25 @@ export async function findSession(db: Database, token: string, now: Date): Promi
   if (session === null || session.expiresAt <= now) return null;
   const silentMs = now.getTime() - session.lastSeenAt.getTime();
   if (silentMs >= idleMs) return null;
-  const principal = await findPerson(db, session.subjectKind, session.subjectId);
+  const principal = await findPerson(db, session.subjectKind, session.subjectId, {
+    kind: 'session',
+    id: sessionIdOf(token),
+  });
   // Many: it may have been ended in between, which is no fault.
   if (principal !== null && silentMs >= noteUseMs)
     await db.session.updateMany({ where: { tokenHash }, data: { lastSeenAt: now } });
   return principal;
 }
 
-async function findPerson(db: Database, kind: string, id: string): Promise<Principal | null> {
+async function findPerson(db: Database, kind: string, id: string, proof: Proof): Promise<Principal | null> {
   if (kind === 'operator') {
     const operator = await db.operator.findUnique({ where: { id } });
     if (operator === null || operator.disabledAt !== null) return null;
-    return { kind: 'operator', id, name: operator.name, role: operator.role };
+    return { kind: 'operator', id, name: operator.name, role: operator.role, proof };
   }
   const admin = await db.organisationAdmin.findUnique({ where: { id } });
   if (admin === null || admin.disabledAt !== null) return null;
-  return { kind: 'organisation_admin', id, name: admin.name, accountId: admin.accountId };
+  return { kind: 'organisation_admin', id, name: admin.name, accountId: admin.accountId, proof };
 }
 
 export async function endSession(tx: Prisma.TransactionClient, token: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { keyChangedChannel } from '@gw/contract/internal/redis';
+import { accountMessage, keyChangedChannel } from '@gw/contract/internal/redis';
 import { findKey, keyGeneration } from '@gw/prisma/find-key';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Browser, type Method, seedOperators, withToken } from '../access/access-for-tests.ts';
@@ -86,7 +86,7 @@ test('every ext-authz is told of a change of an account', async () => {
   await listener.subscribe(keyChangedChannel);
   const told = new Promise((resolve) => listener.once('message', (_, message) => resolve(message)));
   await as('support')('POST', `${path}/acct_x/suspend`, { reason: 'x' });
-  expect(await told).toBe('*');
+  expect(await told).toBe(accountMessage('acct_x'));
 });
 
 test('tier, limits and models are changed together, and the log shows just what was changed', async () => {
@@ -108,6 +108,54 @@ test('an Enterprise account keeps limits of its own', async () => {
   expect((await as('admin')('PATCH', `${path}/acct_demo_enterprise`, { limits: null })).statusCode).toBe(400);
 });
 
+test('only an Enterprise account has limits of its own, and loses them with the tier', async () => {
+  const limits = { per_s: 1_000_000, burst: 1_000_000, per_day: 1_000_000 };
+  const refused = await as('admin')('PATCH', `${path}/acct_x`, { limits });
+  expect([refused.statusCode, refused.json().error.param]).toEqual([400, 'limits']);
+  await as('admin')('PATCH', `${path}/acct_x`, { tier: 'enterprise', limits });
+  expect((await as('admin')('PATCH', `${path}/acct_x`, { tier: 'audit', limits })).statusCode).toBe(400);
+  expect((await as('admin')('PATCH', `${path}/acct_x`, { tier: 'audit' })).json()).toMatchObject({
+    tier: 'audit',
+    negotiated: false,
+    limits: { per_s: 50 },
+  });
+  expect(await newest('acct_x')).toMatchObject({ before: { limits }, after: { tier: 'audit', limits: { per_s: 50 } } });
+});
+
+test.each([
+  ['name', { name: 'Another Organisation', reason: 'they asked for it' }],
+  ['tier', { tier: 'audit' }],
+  ['limits', { limits: { per_s: 1, burst: 1, per_day: 1 } }],
+])('while an account is in onboarding its %s is what was screened', async (_, change) => {
+  const { db } = running.context;
+  await db.account.update({ where: { id: 'acct_x' }, data: { state: 'onboarding' } });
+  const before = (await as('viewer')('GET', `${path}/acct_x`)).json();
+  const reply = await as('admin')('PATCH', `${path}/acct_x`, change);
+  expect([reply.statusCode, reply.json().error.code]).toEqual([409, 'invalid_transition']);
+  expect((await as('viewer')('GET', `${path}/acct_x`)).json()).toEqual(before);
+});
+
+test('a new name is given with a reason, which stands in the log', async () => {
+  const change = { name: 'Exa AG', reason: 'changed its legal form' };
+  expect((await as('admin')('PATCH', `${path}/acct_x`, change)).json()).toMatchObject({ name: 'Exa AG' });
+  expect(await newest('acct_x')).toMatchObject({ before: { name: 'Exa' }, after: change });
+});
+
+test('a change to what is there already stands in no log and is told to nobody', async () => {
+  await as('admin')('PATCH', `${path}/acct_x`, { models: ['sim-small'] });
+  const [before, generation] = [await newest('acct_x'), await keyGeneration(running.context.db)];
+  const listener = running.stores.connect();
+  await new Promise((resolve) => listener.once('ready', resolve));
+  await listener.subscribe(keyChangedChannel);
+  const told: string[] = [];
+  listener.on('message', (_, message) => told.push(message));
+  const same = { name: 'Exa', tier: 'audit_plus', models: ['sim-small'], limits: null };
+  expect((await as('admin')('PATCH', `${path}/acct_x`, same)).statusCode).toBe(200);
+  expect([await newest('acct_x'), await keyGeneration(running.context.db)]).toEqual([before, generation]);
+  await as('support')('POST', `${path}/acct_x/suspend`, { reason: 'x' });
+  await expect.poll(() => told).toHaveLength(1);
+});
+
 test('wrong values change nothing', async () => {
   const bodies = [
     {},
@@ -118,6 +166,8 @@ test('wrong values change nothing', async () => {
     { limits: { per_s: 3e9, burst: 1, per_day: 1 } },
     { name: 'two\nlines' },
     { state: 'active' },
+    { name: 'Another' },
+    { reason: 'nothing' },
   ];
   const before = (await as('viewer')('GET', `${path}/acct_x`)).json();
   for (const body of bodies) expect((await as('admin')('PATCH', `${path}/acct_x`, body)).statusCode).toBe(400);
@@ -146,7 +196,7 @@ test('who may do what to accounts and their people', async () => {
   const table: [Method, string, object | undefined, 'support' | 'admin'][] = [
     ['POST', `${path}/acct_x/suspend`, { reason: 'x' }, 'support'],
     ['POST', `${path}/acct_x/reinstate`, { reason: 'x' }, 'support'],
-    ['PATCH', `${path}/acct_x`, { name: 'Y' }, 'admin'],
+    ['PATCH', `${path}/acct_x`, { models: ['sim-small'] }, 'admin'],
     ['POST', `${path}/acct_x/admins`, { name: 'A', email: 'a@exa.example' }, 'admin'],
   ];
   for (const [method, url, body, least] of table) {

@@ -2,10 +2,14 @@
  * What the platform team does to accounts that are there already.
  *
  * Invariant: each change holds the account's row, is one transaction with its audit entry, and is announced to every
- * ext-authz after its commit. With a tier the keys of the account lose the scopes that only it has (`workingScopes`).
+ * ext-authz after its commit. While an account is in onboarding, name, tier and limits are those that were screened and
+ * agreed on; only Enterprise has limits of its own. With a tier the keys of the account lose the scopes that only it has
+ * (`workingScopes`).
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { AccountTier } from '@gw/contract/access';
-import { type ApiError, fieldError } from '@gw/contract/errors';
+import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import { accountMessage } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
 import type { Change } from '../access/change.ts';
 import { invalidTransition, notFound, type Outcome } from '../access/refusals.ts';
@@ -34,13 +38,17 @@ export interface AccountChange {
   readonly models?: readonly string[] | null;
 }
 
+/** What the steps of the onboarding have looked at. */
+const settledInOnboarding = ['name', 'tier', 'limits'] as const;
+
 export interface Accounts {
   list(query: AccountQuery): Promise<{ data: AccountView[]; hasMore: boolean }>;
   read(id: string): Promise<AccountView | null>;
   /** Blocks inference and new keys; reads and revocation stay open. */
   suspend(change: Change, id: string, reason: string): Promise<Outcome<AccountView>>;
   reinstate(change: Change, id: string, reason: string): Promise<Outcome<AccountView>>;
-  update(change: Change, id: string, wanted: AccountChange): Promise<Outcome<AccountView>>;
+  /** A new name needs a `reason`: another name may be another organisation. */
+  update(change: Change, id: string, wanted: AccountChange, reason?: string): Promise<Outcome<AccountView>>;
 }
 
 export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Accounts {
@@ -50,13 +58,17 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
     id: string,
     work: (tx: Tx, before: AccountRow) => Promise<Outcome<AccountRow>>,
   ): Promise<Outcome<AccountView>> => {
+    let isChanged = true;
     const outcome = await db.$transaction(async (tx): Promise<Outcome<AccountRow>> => {
       await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
       const before = await tx.account.findUnique({ where: { id } });
-      return before === null ? { refused: notFound('account') } : work(tx, before);
+      if (before === null) return { refused: notFound('account') };
+      const worked = await work(tx, before);
+      isChanged = 'done' in worked && worked.done !== before;
+      return worked;
     });
     if ('refused' in outcome) return outcome;
-    await announceKeyChange(context, '*');
+    if (isChanged) await announceKeyChange(context, accountMessage(id));
     return { done: accountView(outcome.done) };
   };
 
@@ -88,10 +100,11 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
     },
     suspend: (change, id, reason) => move(change, id, ['active', 'suspended'], reason),
     reinstate: (change, id, reason) => move(change, id, ['suspended', 'active'], reason),
-    update: (change, id, wanted) =>
+    update: (change, id, asked, reason) =>
       changed(id, async (tx, before) => {
-        if (before.state === 'closed') return { refused: invalidTransition('The account is closed.') };
-        const refused = await refusalOf(tx, before, wanted);
+        const wanted = without(asked, before);
+        if (Object.keys(wanted).length === 0) return { done: before };
+        const refused = await refusalOf(tx, before, wanted, reason);
         if (refused !== null) return { refused };
         const row = await tx.account.update({ where: { id }, data: dataOf(wanted) });
         const fields = Object.keys(wanted) as (keyof AccountChange)[];
@@ -99,10 +112,21 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
           const view = accountView(account);
           return Object.fromEntries(fields.map((field) => [field, view[field]]));
         };
-        await audit(tx, change, id, 'account.changed', of(before), of(row));
+        const after = reason === undefined ? of(row) : { ...of(row), reason };
+        await audit(tx, change, id, 'account.changed', of(before), after);
         return { done: row };
       }),
   };
+}
+
+/** Only what differs. Limits of its own go with the tier Enterprise, unless the change says something else of them. */
+function without(asked: AccountChange, before: AccountRow): AccountChange {
+  const view = accountView(before);
+  const now = { name: view.name, tier: view.tier, models: view.models, limits: view.negotiated ? view.limits : null };
+  const leaves = view.negotiated && asked.tier !== undefined && asked.tier !== 'enterprise';
+  const wanted: AccountChange = leaves && asked.limits === undefined ? { ...asked, limits: null } : asked;
+  const fields = Object.entries(wanted) as [keyof AccountChange, unknown][];
+  return Object.fromEntries(fields.filter(([field, value]) => !isDeepStrictEqual(value, now[field])));
 }
 
 function whereOf({ after, search, state, tier }: AccountQuery): Prisma.AccountWhereInput {
@@ -130,11 +154,24 @@ function dataOf({ limits, models, name, tier }: AccountChange): Prisma.AccountUp
   };
 }
 
-async function refusalOf(tx: Tx, before: AccountRow, wanted: AccountChange): Promise<ApiError | null> {
+async function refusalOf(
+  tx: Tx,
+  before: AccountRow,
+  wanted: AccountChange,
+  reason: string | undefined,
+): Promise<ApiError | null> {
+  if (before.state === 'closed') return invalidTransition('The account is closed.');
+  const settled = settledInOnboarding.find((field) => wanted[field] !== undefined);
+  if (before.state === 'onboarding' && settled !== undefined)
+    return invalidTransition(`The account is in onboarding, which has looked at its ${settled} as it is.`);
+  if (wanted.name !== undefined && reason === undefined)
+    return apiError('missing_required_parameter', { message: '`reason` is required for a new name.', param: 'reason' });
   const tier = wanted.tier ?? before.tier;
   const negotiated = wanted.limits === undefined ? before.limitPerS !== null : wanted.limits !== null;
   if (tier === 'enterprise' && !negotiated)
     return fieldError('limits', 'limits: an Enterprise account has negotiated ones.');
+  if (tier !== 'enterprise' && negotiated)
+    return fieldError('limits', 'limits: only an Enterprise account has limits of its own.');
   if (wanted.models) {
     const known = await tx.model.findMany({ where: { id: { in: [...wanted.models] } }, select: { id: true } });
     const unknown = wanted.models.find((id) => !known.some((model) => model.id === id));

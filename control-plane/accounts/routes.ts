@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answer, changeOf } from '../access/change.ts';
-import { emailSchema, idSchema, nameSchema } from '../access/fields.ts';
+import { emailSchema, idSchema, nameSchema, noBody } from '../access/fields.ts';
 import { notFound } from '../access/refusals.ts';
 import type { AccessServices } from '../access/services.ts';
 import type { Context } from '../context.ts';
@@ -26,8 +26,9 @@ const updateBody = z
     tier: z.enum(accountTiers).exactOptional(),
     limits: z.strictObject({ per_s: count, burst: count, per_day: count }).nullable().exactOptional(),
     models: z.array(z.string().min(1).max(200)).max(1000).nullable().exactOptional(),
+    reason: nameSchema.exactOptional(),
   })
-  .refine((body) => Object.keys(body).length > 0, 'names nothing to change');
+  .refine(({ reason: _, ...change }) => Object.keys(change).length > 0, 'names nothing to change');
 const listQuery = z.object({
   state: z.enum(['onboarding', 'active', 'suspended', 'closed']).optional(),
   tier: z.enum(accountTiers).optional(),
@@ -62,8 +63,9 @@ export function accountRoutes(base: FastifyInstance, context: Context): void {
     );
 
   app.patch(`${path}/:accountId`, { config: admin, schema: { params, body: updateBody } }, async (request, reply) => {
-    const { body, params: at } = request;
-    return answer(reply, await accounts.update(changeOf(request, context), at.accountId, body), context);
+    const { reason, ...wanted } = request.body;
+    const { accountId } = request.params;
+    return answer(reply, await accounts.update(changeOf(request, context), accountId, wanted, reason), context);
   });
 }
 
@@ -86,7 +88,7 @@ export function organisationAdminRoutes(
     answer(reply, await admins.create(changeOf(request, context), request.params.accountId, request.body), context),
   );
 
-  const schema = { params: adminParams };
+  const schema = { params: adminParams, body: noBody };
   for (const [verb, config, enabled] of [
     ['disable', support, false],
     ['enable', admin, true],

@@ -38,7 +38,7 @@ function changeOf(call: AdminCall): object {
   };
   if (Object.keys(change).length === 0)
     throw new Problem('Nothing to change: give --name, --tier, --limits or --models.');
-  return change;
+  return { ...change, ...given(call, 'reason') };
 }
 
 function readLimits(text: string): object {
@@ -94,10 +94,11 @@ export const accountCommands: readonly AdminCommand[] = [
     name: 'accounts change',
     args: ['account'],
     options: {
-      name: 'new name',
+      name: 'new name; needs --reason',
       tier: 'audit, audit_plus or enterprise',
       limits: 'per second/burst/per day, or "tier" for those of the tier',
       models: 'allow-list, separated by commas, or "all"',
+      reason: 'why; it stands in the audit log, which the customer can read',
     },
     summary: 'change name, tier, limits or models',
     run: async (call) => shown(await call.api.send('PATCH', at(call.args[0]), changeOf(call))),

@@ -1,4 +1,5 @@
-/** The operator API as the command line calls it. The token comes from a file or the environment, never from arguments. */
+/** The operator API as the command line calls it. Secrets come from a file or the environment, never from arguments. */
+import { isConfidentialUrl } from '@gw/contract/internal/loopback';
 import { z } from 'zod';
 import { Problem, reasonOf } from '../../problem.ts';
 import type { RunFile } from '../../run-file.ts';
@@ -10,30 +11,38 @@ export interface OperatorApi {
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-interface Target {
-  readonly url: string;
-  readonly token: string;
+type Target = { readonly url: string } & ({ readonly token: string } | Login);
+
+/** Whoever has no token yet logs in for the one command. */
+interface Login {
+  readonly email: string;
+  readonly credential: string;
 }
 
 /** The gateway of this checkout, unless the environment names another one. */
 export function findTarget(environment: NodeJS.ProcessEnv, run: RunFile | null): Target {
-  const url = environment.GW_CONTROL_URL || run?.controlUrl;
+  const url = (environment.GW_CONTROL_URL || run?.controlUrl)?.replace(/\/$/, '');
   if (!url) throw new Problem('Nothing is running here. ./gw up starts it; GW_CONTROL_URL names another operator API.');
+  if (!isConfidentialUrl(url))
+    throw new Problem('GW_CONTROL_URL has to be https, or http on loopback: anybody on the way could read the token.');
+  const { GW_OPERATOR_CREDENTIAL: credential, GW_OPERATOR_EMAIL: email, GW_OPERATOR_TOKEN: given } = environment;
+  if (given) return { url, token: given };
+  if (email && credential) return { url, email, credential };
   // The token of this checkout is not for the eyes of another gateway.
-  const own =
-    environment.GW_CONTROL_URL && environment.GW_CONTROL_URL !== run?.controlUrl ? undefined : run?.operatorToken;
-  const token = environment.GW_OPERATOR_TOKEN || own;
-  if (!token)
-    throw new Problem(`GW_OPERATOR_TOKEN is not set; an admin of ${url} makes one: ./gw admin operators create-token.`);
-  return { url: url.replace(/\/$/, ''), token };
+  const isOther = environment.GW_CONTROL_URL && environment.GW_CONTROL_URL !== run?.controlUrl;
+  if (isOther || !run?.operatorToken)
+    throw new Problem(
+      `GW_OPERATOR_TOKEN is not set. An operator of ${url} makes one: ./gw admin operators create-token, with GW_OPERATOR_EMAIL and GW_OPERATOR_CREDENTIAL set for the first one.`,
+    );
+  return { url, token: run.operatorToken };
 }
 
-export function openOperatorApi({ token, url }: Target): OperatorApi {
-  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
-    const reply = await fetch(`${url}${path}`, {
+export function openOperatorApi({ url, ...shown }: Target): OperatorApi {
+  const ask = (method: string, path: string, headers: Record<string, string>, body?: object): Promise<Response> =>
+    fetch(`${url}${path}`, {
       method,
       redirect: 'error',
-      headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+      headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
       signal: AbortSignal.timeout(30_000),
       ...(body ? { body: JSON.stringify(body) } : {}),
     }).catch((cause: unknown) => {
@@ -41,8 +50,17 @@ export function openOperatorApi({ token, url }: Target): OperatorApi {
       const reason = reasonOf(cause instanceof Error ? (cause.cause ?? cause) : cause);
       throw new Problem(`The operator API at ${url} does not answer (${reason}). ./gw status shows what runs.`);
     });
+  const logIn = async (login: Login): Promise<Record<string, string>> => {
+    const reply = await ask('POST', '/session', {}, login);
+    if (!reply.ok) throw new Problem(problemOf(reply.status, await reply.text(), url, 'e-mail and credential'));
+    return { cookie: reply.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '', 'x-gw-csrf': '1' };
+  };
+  let known: Promise<Record<string, string>> | null = null;
+  const call = async (method: string, path: string, body?: object): Promise<unknown> => {
+    known ??= 'token' in shown ? Promise.resolve({ authorization: `Bearer ${shown.token}` }) : logIn(shown);
+    const reply = await ask(method, path, await known, body);
     const text = await reply.text();
-    if (!reply.ok) throw new Problem(problemOf(reply.status, text, url));
+    if (!reply.ok) throw new Problem(problemOf(reply.status, text, url, 'operator token'));
     return text === '' ? null : JSON.parse(text);
   };
   return {
@@ -59,7 +77,7 @@ function queryText(query: Query): string {
 
 const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
-function problemOf(status: number, text: string, url: string): string {
+function problemOf(status: number, text: string, url: string, shown: string): string {
   let error: unknown;
   try {
     error = JSON.parse(text);
@@ -69,7 +87,5 @@ function problemOf(status: number, text: string, url: string): string {
   const parsed = errorSchema.safeParse(error);
   if (!parsed.success) return `${url} answered ${status}, and not as the operator API does.`;
   const { code, message } = parsed.data.error;
-  return status === 401
-    ? `${url} does not accept the operator token: it is wrong, revoked or expired.`
-    : `${message} (${code})`;
+  return status === 401 ? `${url} does not accept the ${shown}: wrong, revoked or expired.` : `${message} (${code})`;
 }

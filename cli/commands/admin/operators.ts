@@ -51,7 +51,7 @@ export const operatorCommands: readonly AdminCommand[] = [
   },
   move('disable', 'end all logins, sessions and tokens of a person'),
   move('enable', 'let a disabled person in again'),
-  move('reset-credential', 'make a new credential, shown once; sessions end'),
+  move('reset-credential', 'make a new credential, shown once; sessions and tokens end'),
   move('unbind-identity', 'let the next login with the identity provider bind anew; sessions end'),
   {
     name: 'operators tokens',
@@ -65,15 +65,16 @@ export const operatorCommands: readonly AdminCommand[] = [
   },
   {
     name: 'operators create-token',
-    args: ['operator'],
+    args: [],
     options: { 'name!': 'what it is for', days: 'until it expires, 1 to 365; 90 unless given' },
-    summary: 'make a token for a script, shown once',
+    summary: 'make a token for a script in the own name, shown once',
     run: async (call) => {
       const days = call.option('days');
       if (days !== undefined && !/^\d+$/.test(days))
         throw new Problem('--days takes a whole number, for example --days 30.');
       const body = { ...given(call, 'name'), ...(days === undefined ? {} : { days: Number(days) }) };
-      return shown(await call.api.send('POST', at(call.args[0], 'tokens'), body));
+      const { id } = (await call.api.get('/session')) as { readonly id: string };
+      return shown(await call.api.send('POST', at(id, 'tokens'), body));
     },
   },
   {
