@@ -133,8 +133,8 @@ export const errorCatalogue = define({
   too_many_keys: {
     type: 'validation_error',
     status: 400,
-    message: 'The account holds as many keys as it may. Revoked keys count for 90 days.',
-    action: 'Do not retry. Contact the operator.',
+    message: 'The account holds as many keys as it may. Keys that are revoked or expired do not count.',
+    action: 'Do not retry. Revoke keys that are no longer needed, or contact the operator.',
   },
   key_not_restorable: {
     type: 'validation_error',

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import type { FoundKey } from '@gw/prisma/find-key';
-import type { Logger } from '@gw/service/log';
 import { describe, expect, it } from 'vitest';
 import { makeCheck } from './check.ts';
 import { KeyCache } from './keys/key-cache.ts';
@@ -10,8 +9,6 @@ const pepper = Buffer.alloc(32, 7);
 const { plaintext, publicId } = generateApiKey(randomBytes);
 const now = Date.parse('2026-11-21T09:00:00Z');
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: 'security@gw.test' };
-const silent = { error: () => undefined } as unknown as Logger;
-
 const silentNotes = { used: () => {}, failed: () => {} };
 
 const stored: FoundKey = {
@@ -45,7 +42,15 @@ async function ask({
   };
   const cache = new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' });
   const peppers = { current: { version: 1, secret: pepper }, other: null };
-  const context = { cache, peppers, renew: () => {}, notes: silentNotes, now: () => now, addresses, log: silent };
+  const context = {
+    cache,
+    peppers,
+    renew: () => {},
+    notes: silentNotes,
+    now: () => now,
+    addresses,
+    faults: { note: () => {} },
+  };
   const check = makeCheck(context);
   const answer = await check({
     attributes: { contextExtensions: { scope, handler }, request: { http: { headers: { authorization } } } },

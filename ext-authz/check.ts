@@ -9,14 +9,15 @@ import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import { identityHeaders } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/envoy/rpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
-import type { Logger } from '@gw/service/log';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
+import type { FaultLog } from './keys/fault-log.ts';
 import type { KeyNotes } from './keys/key-notes.ts';
 
 export interface CheckContext extends AuthenticateContext {
   readonly addresses: Addresses;
   readonly notes: Pick<KeyNotes, 'used' | 'failed'>;
-  readonly log: Logger;
+  /** Told of each key that could not be checked. */
+  readonly faults: FaultLog;
 }
 
 const text = (value: string) => ({ stringValue: value });
@@ -69,7 +70,7 @@ function denied(code: CatalogueCode, addresses: Addresses, message?: string): IC
 }
 
 export function makeCheck(context: CheckContext): Check {
-  const { addresses, log, notes } = context;
+  const { addresses, faults, notes } = context;
   const answers = new WeakMap<FoundKey, ReturnType<typeof allowed>>();
   const answer = (key: FoundKey) => {
     let made = answers.get(key);
@@ -85,7 +86,7 @@ export function makeCheck(context: CheckContext): Check {
     const { scope, handler } = attributes?.contextExtensions ?? {};
     const result = await authenticate(attributes?.request?.http?.headers?.authorization, context).catch(
       (fault: unknown) => {
-        log.error({ fault: fault instanceof Error ? fault.message : String(fault) }, 'a key could not be checked');
+        faults.note(fault);
         return null;
       },
     );

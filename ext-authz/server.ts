@@ -8,6 +8,7 @@ import { openRedis, untilReady } from '@gw/service/redis';
 import { makeCheck } from './check.ts';
 import type { Config } from './config.ts';
 import { watchChanges } from './keys/change-watch.ts';
+import { openFaultLog } from './keys/fault-log.ts';
 import { KeyCache } from './keys/key-cache.ts';
 import { KeyDirectory } from './keys/key-directory.ts';
 import { openKeyNotes } from './keys/key-notes.ts';
@@ -73,7 +74,7 @@ export async function startExtAuthz(config: Config) {
         notes,
         now: Date.now,
         addresses: config.addresses,
-        log,
+        faults: openFaultLog({ log, now: monotonic, intervalMs: 10_000 }),
       }),
       shouldRateLimit: makeShouldRateLimit({ limiter, addresses: config.addresses }),
       accessLog: (message) => noteShownReceipts(message, redis, log),

@@ -5,7 +5,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { idSchema, nameSchema } from '../access/fields.ts';
 import type { Context } from '../context.ts';
-import { readAudit } from './read.ts';
+import { readAudit, readChains } from './read.ts';
 
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 const query = z.object({
@@ -25,12 +25,6 @@ const headsQuery = z.object({ after: idSchema.optional() });
 const headsPage = 1000;
 const config = { access: { kind: 'operator', role: 'viewer' } } as const;
 
-export interface AuditHeadView {
-  readonly chain: string;
-  readonly seq: number;
-  readonly hash: string;
-}
-
 export function auditOperatorRoutes(base: FastifyInstance, { db }: Context): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
 
@@ -42,12 +36,7 @@ export function auditOperatorRoutes(base: FastifyInstance, { db }: Context): voi
   });
 
   app.get('/operator/v1/audit/heads', { config, schema: { querystring: headsQuery } }, async (request) => {
-    const { after } = request.query;
-    const where = after === undefined ? {} : { chain: { gt: after } };
-    const rows = await db.auditHead.findMany({ where, orderBy: { chain: 'asc' }, take: headsPage + 1 });
-    const data: AuditHeadView[] = rows
-      .slice(0, headsPage)
-      .map(({ chain, hash, seq }) => ({ chain, hash, seq: Number(seq) }));
-    return { object: 'list', data, has_more: rows.length > headsPage };
+    const chains = await readChains(db, request.query.after ?? '', headsPage + 1);
+    return { object: 'list', data: chains.slice(0, headsPage), has_more: chains.length > headsPage };
   });
 }

@@ -55,6 +55,30 @@ export async function readHead(db: Database, chain: string): Promise<{ seq: numb
   return rows[0] ? { seq: Number(rows[0].seq), hash: rows[0].hash } : null;
 }
 
+export interface Chain {
+  readonly chain: string;
+  /** Of its last entry; 0 if it should have none. */
+  readonly seq: number;
+  /** Of its head; null where there is none, which is right only for `seq` 0. */
+  readonly hash: string | null;
+}
+
+/**
+ * Every chain that there is or should be, in the order of their names after `after`: a chain whose head was deleted must
+ * not drop out of the check with it. An account that applied has an entry at least.
+ */
+export async function readChains(db: Database, after: string, limit: number): Promise<Chain[]> {
+  const rows = await db.$queryRaw<{ chain: string; seq: bigint; hash: string | null }[]>`
+    SELECT c.chain, GREATEST(MAX(c.seq), h.seq) AS seq, h.hash FROM (
+      SELECT chain, MAX(seq) AS seq FROM audit WHERE chain > ${after} GROUP BY chain
+      UNION ALL SELECT chain, 0 FROM audit_heads WHERE chain > ${after}
+      UNION ALL SELECT id, 0 FROM accounts WHERE id > ${after}
+      UNION ALL SELECT account_id, 1 FROM onboarding WHERE account_id > ${after}
+    ) c LEFT JOIN audit_heads h ON h.chain = c.chain
+    GROUP BY c.chain, h.seq, h.hash ORDER BY c.chain LIMIT ${limit}`;
+  return rows.map(({ chain, hash, seq }) => ({ chain, seq: Number(seq), hash }));
+}
+
 function entryOf(row: Row): AuditEntry {
   return {
     chain: row.chain,

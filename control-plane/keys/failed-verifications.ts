@@ -3,13 +3,15 @@
  * Attempts with keys that do not exist are one entry of the operators' chain.
  *
  * Invariant: what is counted is written exactly once. The counters of a minute are first taken over under a name of their
- * own, which nobody adds to; an entry names it, so that whoever finds them again sees what is already written.
+ * own, which nobody adds to; an entry names it, so that whoever finds them again sees what is already written. An entry
+ * that can not be written holds up no other, and is tried again as long as Redis keeps its counters.
  */
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '@gw/contract/internal/audit-chain';
 import { failedKeysKey, failedMinutesKey, takenFailuresKey } from '@gw/contract/internal/redis';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
+import { messageOf } from '../repeat.ts';
 
 const minuteMs = 60_000;
 /** ext-authz brings its counts each second; what comes later is an entry of its own. */
@@ -17,14 +19,14 @@ const settledMs = 5000;
 const actor: Actor = { kind: 'system', id: 'key-verification', name: null };
 const action = 'key.verification_failed';
 
-type Stores = Pick<Context, 'db' | 'redis' | 'now'>;
+type Stores = Pick<Context, 'db' | 'redis' | 'log' | 'now'>;
 type Counts = Map<string, Record<string, number>>;
 
 export async function writeFailedVerifications(stores: Stores): Promise<void> {
   await takeOver(stores);
   for (const taken of await stores.redis.smembers(takenFailuresKey)) {
-    await writeTaken(stores, taken);
-    await stores.redis.multi().del(taken).srem(takenFailuresKey, taken).exec();
+    const failed = await writeTaken(stores, taken);
+    if (failed === 0) await stores.redis.multi().del(taken).srem(takenFailuresKey, taken).exec();
   }
 }
 
@@ -39,7 +41,8 @@ async function takeOver({ redis, now }: Stores): Promise<void> {
   }
 }
 
-async function writeTaken({ db, redis, now }: Stores, taken: string): Promise<void> {
+/** Returns how many entries could not be written. */
+async function writeTaken({ db, log, redis, now }: Stores, taken: string): Promise<number> {
   const minute = Number(taken.slice(failedKeysKey(0).length - 1).split(':')[0]);
   const counts = countsOf(await redis.hgetall(taken));
   const keys = await db.$queryRaw<{ public_id: string; account_id: string }[]>`
@@ -48,20 +51,32 @@ async function writeTaken({ db, redis, now }: Stores, taken: string): Promise<vo
   const from = new Date(minute * minuteMs).toISOString();
   const to = new Date((minute + 1) * minuteMs).toISOString();
   const batch = taken.slice(-36);
+  const faults: string[] = [];
   for (const [id, failures] of [...counts].sort()) {
-    const accountId = accounts.get(id) ?? null;
-    const target = id === '-' ? 'keys:unknown' : `key:${id}`;
-    await db.$transaction(async (tx) => {
-      await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('failures:' || ${batch}, 0))`;
-      const written = await tx.$queryRaw<unknown[]>`
-        SELECT 1 FROM audit WHERE account_id IS NOT DISTINCT FROM ${accountId} AND at >= ${new Date(from)}
-          AND action = ${action} AND target = ${target} AND after->>'batch' = ${batch}`;
-      if (written.length > 0) return;
-      const after = { from, to, failures, batch };
-      await appendAudit(tx, now(), { accountId, actor, action, target, requestId: null, after });
-    });
+    const entry = { accountId: accounts.get(id) ?? null, target: id === '-' ? 'keys:unknown' : `key:${id}` };
+    const after = { from, to, failures, batch };
+    await writeOnce(db, now(), entry, after).catch((fault: unknown) =>
+      faults.push(`${entry.target}: ${messageOf(fault)}`),
+    );
   }
+  if (faults.length > 0)
+    log.error({ fault: faults[0], entries: faults.length }, 'failed verifications were not written into the audit log');
+  return faults.length;
 }
+
+const writeOnce = (
+  db: Context['db'],
+  at: Date,
+  { accountId, target }: { readonly accountId: string | null; readonly target: string },
+  after: { readonly from: string; readonly batch: string },
+): Promise<void> =>
+  db.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('failures:' || ${after.batch}, 0))`;
+    const written = await tx.$queryRaw<unknown[]>`
+      SELECT 1 FROM audit WHERE account_id IS NOT DISTINCT FROM ${accountId} AND at >= ${new Date(after.from)}
+        AND action = ${action} AND target = ${target} AND after->>'batch' = ${after.batch}`;
+    if (written.length === 0) await appendAudit(tx, at, { accountId, actor, action, target, requestId: null, after });
+  });
 
 /** `{"<id or -> <code>": "<count>"}`, by id. */
 function countsOf(hash: Readonly<Record<string, string>>): Counts {

@@ -15,13 +15,14 @@ export interface KeyRow {
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   readonly predecessor: string | null;
+  readonly pepper_version: number;
   readonly has_hash: boolean;
   readonly last_used_on: Date | null;
 }
 
 /** For a query over `keyTables`. */
 export const keyColumns = Prisma.sql`k.public_id, k.account_id, k.name, k.scopes, a.tier::text AS tier, k.created_at, k.expires_at,
-  k.revoked_at, k.predecessor, k.hash IS NOT NULL AS has_hash, u.last_used_on`;
+  k.revoked_at, k.predecessor, k.pepper_version, k.hash IS NOT NULL AS has_hash, u.last_used_on`;
 export const keyTables = Prisma.sql`api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN key_uses u ON u.public_id = k.public_id`;
 
 export type Reader = Pick<Database, '$queryRaw'>;

@@ -8,7 +8,7 @@
 import { type AccountTier, defaultScopes, type Scope } from '@gw/contract/access';
 import { generateApiKey, hashApiKey, type RandomBytes } from '@gw/contract/internal/api-key';
 import type { Actor } from '@gw/contract/internal/audit-chain';
-import type { Pepper } from '@gw/contract/internal/pepper';
+import { isRetired, type Pepper, type Peppers } from '@gw/contract/internal/pepper';
 import {
   hasKeyExtras,
   type IssuedKeyObject,
@@ -29,6 +29,8 @@ import { type KeyRefusal, mostKeys } from './refusals.ts';
 export interface KeysOptions extends Pick<Context, 'db' | 'redis' | 'log' | 'now'> {
   /** For new hashes. */
   readonly pepper: Pepper;
+  /** The other one that is known while the pepper is exchanged. */
+  readonly otherPepper?: Pepper | null;
   readonly random: RandomBytes;
 }
 
@@ -61,6 +63,7 @@ export type Keys = ReturnType<typeof createKeys>;
 
 export function createKeys(options: KeysOptions) {
   const { db, now } = options;
+  const peppers: Peppers = { current: options.pepper, other: options.otherPepper ?? null };
 
   /** Runs `change` with its audit entry in one transaction, then tells the instances. Null: nothing had to change. */
   const change = async <T>(run: (tx: Transaction) => Promise<KeyResult<T> & { changed?: string }>) => {
@@ -129,6 +132,8 @@ export function createKeys(options: KeysOptions) {
         if (row.revoked_at === null) return done(keyObject(row, now()));
         if (!account.ok) return account;
         if (!isRestorable(row, now())) return refused({ why: 'too_late' });
+        // It would be shown as active and never be let in.
+        if (isRetired(peppers, row.pepper_version)) return refused({ why: 'pepper_retired' });
         if (caller.actor.kind === 'api_key' && row.scopes.includes('admin:keys'))
           return refused({ why: 'people_only' });
         return setRevoked(tx, row, null, caller, now());
@@ -165,9 +170,8 @@ async function issue(
   const refusal = refusalOf(key, actor, at);
   if (refusal) return refused(refusal);
   const { accountId, predecessor } = key;
-  const [count] = await tx.$queryRaw<{ keys: bigint }[]>`
-    SELECT count(*) AS keys FROM api_keys WHERE account_id = ${accountId} AND hash IS NOT NULL`;
-  if (Number(count?.keys ?? 0) >= mostKeys) return refused({ why: 'too_many' });
+  const excess = await excessOf(tx, accountId, actor, at);
+  if (excess) return refused(excess);
   const { plaintext, publicId } = generateApiKey(random);
   await tx.$executeRaw`
     INSERT INTO api_keys (public_id, account_id, name, hash, pepper_version, scopes, created_at, expires_at, predecessor)
@@ -184,6 +188,22 @@ async function issue(
   await appendAudit(tx, at, fact);
   return { ...done({ ...shown, key: plaintext }), changed: publicId };
 }
+
+/**
+ * A key fills an account less far than people may, and only so much in a day, so that whoever has stolen one can not keep
+ * the people of the account from issuing what they need. The account is held by `tx`.
+ */
+async function excessOf(tx: Transaction, accountId: string, actor: Actor, at: Date): Promise<KeyRefusal | null> {
+  const byKey = actor.kind === 'api_key';
+  const [count] = await tx.$queryRaw<{ valid: bigint; today: bigint }[]>`
+    SELECT count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${at})) AS valid,
+      count(*) FILTER (WHERE created_at > ${new Date(at.getTime() - dayMs)}) AS today
+    FROM api_keys WHERE account_id = ${accountId}`;
+  if (Number(count?.valid ?? 0) >= (byKey ? mostKeys.byKey : mostKeys.byPeople)) return { why: 'too_many' };
+  return byKey && Number(count?.today ?? 0) >= mostKeys.byKeyInADay ? { why: 'too_many_today' } : null;
+}
+
+const dayMs = 86_400_000;
 
 const subject = ({ account_id, public_id }: KeyRow) => ({ accountId: account_id, target: `key:${public_id}` });
 

@@ -1,10 +1,13 @@
 /** From the notes that ext-authz takes to what customers and operators read, on real stores. */
 import { operatorChain } from '@gw/contract/internal/audit-chain';
 import { openKeyNotes } from '@gw/ext-authz/keys/key-notes';
+import { openDatabase } from '@gw/prisma/client';
 import type { FoundKey } from '@gw/prisma/find-key';
+import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { appendAudit } from '../audit/append.ts';
 import { readAudit } from '../audit/read.ts';
-import { type Stores, startStores } from '../fixtures-for-tests.ts';
+import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { writeFailedVerifications } from './failed-verifications.ts';
 import { storeLastUses } from './last-use.ts';
 
@@ -14,10 +17,10 @@ const accountId = 'acct_demo_enterprise';
 let nowMs = start;
 const now = () => nowMs;
 let stores: Stores;
-let job: Pick<Stores, 'db' | 'redis'> & { now: () => Date };
+let job: Parameters<typeof writeFailedVerifications>[0];
 beforeAll(async () => {
   stores = await startStores();
-  job = { db: stores.db, redis: stores.redis, now: () => new Date(nowMs) };
+  job = { db: stores.db, redis: stores.redis, log: silentLog, now: () => new Date(nowMs) };
 });
 afterAll(() => stores.stop());
 beforeEach(async () => {
@@ -134,4 +137,38 @@ test('a job that was broken off after its entries were written does not write th
   expect(await mine()).toHaveLength(1);
   await writeFailedVerifications(job);
   expect(await mine()).toHaveLength(1);
+});
+
+test('an entry that can not be written holds up no other, is told of in one line, and is written when it can be', async () => {
+  nowMs = start;
+  const [key, other] = [await newKey(), await newKey()];
+  await stores.db.apiKey.update({ where: { publicId: key.publicId }, data: { accountId: 'acct_demo_audit' } });
+  const notes = openKeyNotes({ redis: stores.redis, now });
+  const fact = {
+    accountId: 'acct_demo_audit',
+    actor: { kind: 'system', id: 'x', name: null },
+    requestId: null,
+  } as const;
+  await stores.db.$transaction((tx) => appendAudit(tx, new Date(start), { ...fact, action: 'a.b', target: 'x' }));
+  for (const each of [key, other]) notes.failed(each, 'expired_api_key');
+  await notes.flush();
+  nowMs += 2 * minuteMs;
+  const lines: unknown[] = [];
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
+  const owner = openDatabase(stores.postgres.url, { connections: 1 });
+  const changeHead = (sql: string) =>
+    owner.$transaction([owner.$executeRaw`SET LOCAL session_replication_role = replica`, owner.$executeRawUnsafe(sql)]);
+  await changeHead("UPDATE audit_heads SET seq = seq - 1 WHERE chain = 'acct_demo_audit'");
+  for (let run = 1; run <= 2; run += 1) {
+    await writeFailedVerifications({ ...job, log });
+    expect(lines).toHaveLength(run);
+    expect(lines[run - 1]).toMatchObject({ level: 50, entries: 1, fault: expect.stringContaining(key.publicId) });
+    const targets = (await entriesOf(accountId)).map(({ target }) => target);
+    expect(targets.filter((target) => target === `key:${other.publicId}`)).toHaveLength(1);
+  }
+  await changeHead("UPDATE audit_heads SET seq = seq + 1 WHERE chain = 'acct_demo_audit'");
+  await writeFailedVerifications(job);
+  expect((await entriesOf('acct_demo_audit')).map(({ target }) => target)).toContain(`key:${key.publicId}`);
+  expect(await stores.redis.keys('gw:keys:failed*')).toEqual([]);
+  await owner.$disconnect();
 });

@@ -82,7 +82,8 @@ async function startInstance({ told = true, clock = () => performance.now() } = 
   );
   await watch.ready;
   const notes = { used: () => {}, failed: () => {} };
-  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now: Date.now, addresses, log: silentLog });
+  const faults = { note: () => {} };
+  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now: Date.now, addresses, faults });
   return {
     lookUps: () => lookUps,
     ask: async (key) => {

@@ -8,10 +8,10 @@ export type KeyRefusal =
   | { readonly why: 'scope_not_granted'; readonly scope: Scope; readonly byKey: boolean; readonly inherited: boolean }
   /** In a state in which nothing that opens a door may be done. */
   | { readonly why: 'account_not_active'; readonly state: string }
-  | { readonly why: 'revoked' | 'too_late' | 'people_only' | 'too_many' };
+  | { readonly why: 'revoked' | 'too_late' | 'pepper_retired' | 'people_only' | 'too_many' | 'too_many_today' };
 
-/** Keys of one account whose hash is kept; revoked ones count for 90 days. */
-export const mostKeys = 1000;
+/** Keys of one account that are neither revoked nor expired, by who wants one more; and how many a day keys may issue. */
+export const mostKeys = { byKey: 1000, byPeople: 2000, byKeyInADay: 200 } as const;
 
 export function publicError(refusal: KeyRefusal): ApiError {
   switch (refusal.why) {
@@ -31,6 +31,12 @@ export function publicError(refusal: KeyRefusal): ApiError {
       return apiError('key_is_revoked', { param: 'key_id' });
     case 'too_late':
       return apiError('key_not_restorable', { param: 'key_id' });
+    case 'pepper_retired':
+      return apiError('key_not_restorable', {
+        param: 'key_id',
+        message:
+          'The secret that this key was hashed with is no longer in use, so it can not work again. Create a new key.',
+      });
     case 'people_only':
       return apiError('key_not_restorable', {
         param: 'key_id',
@@ -39,6 +45,10 @@ export function publicError(refusal: KeyRefusal): ApiError {
       });
     case 'too_many':
       return apiError('too_many_keys');
+    case 'too_many_today':
+      return apiError('too_many_keys', {
+        message: `Keys have issued ${mostKeys.byKeyInADay} keys of this account within a day. People may issue further ones.`,
+      });
   }
 }
 
@@ -47,7 +57,7 @@ export function peopleError(refusal: KeyRefusal): ApiError {
   if (refusal.why === 'account_not_active')
     return invalidTransition(`The account is in the state ${refusal.state}: no key is issued or restored.`);
   const error = publicError(refusal);
-  const stateForbids = refusal.why === 'revoked' || refusal.why === 'too_late';
+  const stateForbids = ['revoked', 'too_late', 'pepper_retired'].includes(refusal.why);
   return stateForbids ? { ...invalidTransition(error.message), param: error.param } : error;
 }
 

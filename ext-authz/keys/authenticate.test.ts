@@ -73,4 +73,5 @@ it('tells apart whose verification failed', async () => {
   expect(await whose()).toBe('missing');
   expect(await whose('Bearer gw_nonsense')).toBe('malformed');
   expect(await whose(`Bearer ${plaintext}`)).toBe('unknown');
+  expect(await whose(`Bearer ${plaintext} more`)).toBe('malformed');
 });

@@ -41,9 +41,9 @@ export async function authenticate(
   authorization: string | undefined,
   context: AuthenticateContext,
 ): Promise<Authentication> {
-  const [scheme, text] = (authorization ?? '').trim().split(/\s+/, 2);
+  const [scheme, text, ...more] = (authorization ?? '').trim().split(/\s+/, 3);
   if (scheme?.toLowerCase() !== 'bearer' || text === undefined) return refused('invalid_api_key', 'missing');
-  const parsed = parseApiKey(text);
+  const parsed = more.length === 0 ? parseApiKey(text) : null;
   if (!parsed) return refused('invalid_api_key', 'malformed');
   const key = await context.cache.find(parsed.publicId);
   if (!key) return refused('invalid_api_key', 'unknown');

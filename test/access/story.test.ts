@@ -9,10 +9,13 @@ import { auditListSchema } from '@gw/contract/audit';
 import { issuedKeySchema, keySchema } from '@gw/contract/keys';
 import { deleteOldHashes } from '@gw/control-plane/keys/delete-hashes';
 import { writeFailedVerifications } from '@gw/control-plane/keys/failed-verifications';
+import { openLog } from '@gw/service/log';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { Browser, shellOf } from './people.ts';
+
+const silent = openLog('test', 'silent');
 
 const dayMs = 86_400_000;
 let gateway: OwnGateway;

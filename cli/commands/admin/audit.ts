@@ -1,8 +1,8 @@
 /**
  * `./gw admin audit …`.
  *
- * Invariant: the check trusts nothing that the server says of itself: it hashes each entry again here. That the end of a
- * chain was cut off shows only against a head that somebody has noted elsewhere: `--head`.
+ * Invariant: the check trusts nothing that the server says of itself: it hashes each entry again here, of each account's
+ * chain, whether it has a head or not. That the end of a chain was cut off shows only against a head that somebody has noted elsewhere: `--head`.
  */
 import { type AuditEntry, ChainCheck, type ChainFault, operatorChain } from '@gw/contract/internal/audit-chain';
 import { Problem } from '../../problem.ts';
@@ -19,8 +19,15 @@ interface Head {
   readonly hash: string;
 }
 
-interface Verified extends Head {
-  readonly faults: readonly ChainFault[];
+/** As the server lists it: a chain of entries has to have a head. */
+interface Chain extends Omit<Head, 'hash'> {
+  readonly hash: string | null;
+}
+
+type Fault = ChainFault | { readonly seq: number; readonly fault: 'without a head' };
+
+interface Verified extends Chain {
+  readonly faults: readonly Fault[];
 }
 
 interface Page<T> {
@@ -67,14 +74,14 @@ export const auditCommands: readonly AdminCommand[] = [
 async function verify(call: AdminCall) {
   const noted = call.all('head').map(readHead);
   const only = call.option('chain');
-  const heads = (await readHeads(call.api)).filter(({ chain }) => only === undefined || chain === only);
+  const heads = (await readChains(call.api)).filter(({ chain }) => only === undefined || chain === only);
   const results: Verified[] = [];
   for (const head of heads) results.push(await verifyChain(call.api, head, noted));
   const gone = noted.filter(({ chain }) => !heads.some((head) => head.chain === chain));
   for (const head of gone) results.push({ ...head, faults: [{ seq: 1, fault: 'missing' }] });
   if (only !== undefined && results.length === 0) throw new Problem(`There is no chain ${only}.`);
   const faulty = results.filter(({ faults }) => faults.length > 0);
-  const rows = results.map((result) => ({ ...result, result: describe(result.faults) }));
+  const rows = results.map((result) => ({ ...result, hash: result.hash ?? '-', result: describe(result) }));
   const verdict =
     faulty.length === 0
       ? `${results.length} chains, no fault.`
@@ -83,17 +90,17 @@ async function verify(call: AdminCall) {
   return { value: results, text, exitCode: faulty.length === 0 ? 0 : 1 };
 }
 
-function describe(faults: readonly ChainFault[]): string {
-  if (faults.length === 0) return 'ok';
+function describe({ faults, seq }: Verified): string {
+  if (faults.length === 0) return seq === 0 ? 'no entry' : 'ok';
   const first = faults.slice(0, 3).map(({ fault, seq }) => `${fault} at ${seq}`);
   return `${first.join(', ')}${faults.length > 3 ? `, and ${faults.length - 3} more` : ''}`;
 }
 
 /** The entries up to the head; what was written while this reads is for the next time. */
-async function verifyChain(api: OperatorApi, head: Head, noted: readonly Head[]): Promise<Verified> {
+async function verifyChain(api: OperatorApi, head: Chain, noted: readonly Head[]): Promise<Verified> {
   const check = new ChainCheck();
   const due = new Map(noted.filter(({ chain }) => chain === head.chain).map(({ hash, seq }) => [seq, hash]));
-  const found: ChainFault[] = [];
+  const found: Fault[] = head.seq > 0 && head.hash === null ? [{ seq: head.seq, fault: 'without a head' }] : [];
   for (let after = 0, more = true; more; ) {
     const query = { chain: head.chain, order: 'asc', limit: pageSize, after };
     const page = (await api.get(path, query)) as Page<AuditEntry>;
@@ -109,14 +116,18 @@ async function verifyChain(api: OperatorApi, head: Head, noted: readonly Head[])
     more = page.has_more && last < head.seq;
     after = last;
   }
+  // What a chain without a head ends with is not known; whether it has all of its entries is.
   const missing = [...due.keys()].map((seq) => ({ seq, fault: 'missing' as const }));
-  return { ...head, faults: [...check.end(head), ...found, ...missing] };
+  return {
+    ...head,
+    faults: [...check.end({ seq: head.seq, hash: head.hash ?? check.seen.hash }), ...found, ...missing],
+  };
 }
 
-async function readHeads(api: OperatorApi): Promise<Head[]> {
-  const heads: Head[] = [];
+async function readChains(api: OperatorApi): Promise<Chain[]> {
+  const heads: Chain[] = [];
   for (let after: string | undefined; ; ) {
-    const page = (await api.get(`${path}/heads`, { after })) as Page<Head>;
+    const page = (await api.get(`${path}/heads`, { after })) as Page<Chain>;
     heads.push(...page.data);
     if (!page.has_more) return heads;
     after = page.data.at(-1)?.chain;

@@ -1,0 +1,35 @@
+/**
+ * Tells the log of keys that could not be checked.
+ *
+ * Invariant: a flood of calls writes one line per interval, not one per call: anybody can make such calls while Postgres
+ * is away, and they must not fill the disk.
+ */
+import type { Logger } from '@gw/service/log';
+
+export interface FaultLogOptions {
+  readonly log: Pick<Logger, 'error'>;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+  /** Between two lines, ms. */
+  readonly intervalMs: number;
+}
+
+export interface FaultLog {
+  note(fault: unknown): void;
+}
+
+export function openFaultLog({ log, now, intervalMs }: FaultLogOptions): FaultLog {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let unwritten = 0;
+  return {
+    note(fault) {
+      unwritten += 1;
+      if (now() - lastAt < intervalMs) return;
+      const text = fault instanceof Error ? fault.message : String(fault);
+      // Those since the last line, this one among them.
+      log.error({ fault: text, calls: unwritten }, 'keys could not be checked');
+      lastAt = now();
+      unwritten = 0;
+    },
+  };
+}
