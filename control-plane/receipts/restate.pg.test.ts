@@ -134,8 +134,12 @@ test('receipts that have the settled value note nothing, so that the stream of n
 test('what another source has settled for the hour is noted for a value that stood in, and for no other', async () => {
   await settles(stores, nine, 60);
   await settles(stores, nine, 77, { place: 'SE-2', source: 'entsoe' });
+  // Only the other source has settled this hour.
+  const ten = '2026-11-21T10:00:00Z';
+  await settles(stores, ten, 77, { place: 'SE-2', source: 'entsoe' });
   await secondLook(stores);
   await restate(stores.db);
+  await called(stores, estimate(ten), '2026-11-21T10:10:00Z');
   await called(stores, hourly(nine, { gPerKwh: 60 }));
   await called(stores, hourly(nine, { gPerKwh: 77, source: 'entsoe' }));
   expect(await stores.db.restatement.count()).toBe(0);

@@ -1,0 +1,29 @@
+/** What is read of the history for one moment. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Stores, startStores } from '../fixtures-for-tests.ts';
+import { settledObservation } from '../receipts/restatements-for-tests.ts';
+import { recentReadings, storeReadings } from './store.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+}, 120_000);
+afterAll(() => stores?.stop());
+
+test('the day before and the hour a week ago are read; nothing later, and no interval of days', async () => {
+  const of = (start: string, gPerKwh: number) => settledObservation(start, gPerKwh);
+  const days = (start: string, end: string) => ({ ...of(start, 9), periodEnd: new Date(end) });
+  await storeReadings(stores.db, [
+    of('2026-11-20T08:00:00Z', 1),
+    of('2026-11-20T09:00:00Z', 2),
+    of('2026-11-21T09:00:00Z', 3),
+    of('2026-11-21T10:00:00Z', 4),
+    of('2026-11-14T09:00:00Z', 5),
+    of('2026-11-14T10:00:00Z', 6),
+    // Only their end tells them apart in the index that bounds what is read.
+    days('2026-11-20T00:00:00Z', '2026-11-23T00:00:00Z'),
+    days('2026-11-13T00:00:00Z', '2026-11-16T00:00:00Z'),
+  ]);
+  const found = await recentReadings(stores.db, ['SWE'], new Date('2026-11-21T09:30:00Z'));
+  expect(found.map(({ gPerKwh }) => gPerKwh).sort()).toEqual([2, 3, 5]);
+});
