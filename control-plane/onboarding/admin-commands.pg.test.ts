@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAdmin } from '@gw/cli/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '@gw/prisma/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seedOperators } from '../access/access-for-tests.ts';
 import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { listen } from '../server.ts';
@@ -27,16 +28,27 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-async function gw(...args: string[]): Promise<string> {
+const gw = async (...args: string[]): Promise<string> => (await run('onboarding', ...args)).out;
+
+async function run(...args: string[]): Promise<{ out: string; code: number }> {
   let out = '';
-  await runAdmin(['onboarding', ...args], {
+  const code = await runAdmin(args, {
     openApi: () => openOperatorApi(findTarget({ GW_CONTROL_URL: url, GW_OPERATOR_TOKEN: token }, null)),
     print: (text) => {
       out += text;
     },
     tell: () => {},
   });
-  return out;
+  return { out, code };
+}
+
+/** With the rights of the owner, and past the triggers. */
+async function unguarded(...statements: string[]): Promise<void> {
+  const owner = openDatabase(running.stores.postgres.url, { connections: 1 });
+  await owner.$transaction(
+    ['SET LOCAL session_replication_role = replica', ...statements].map((sql) => owner.$executeRawUnsafe(sql)),
+  );
+  await owner.$disconnect();
 }
 
 async function screen(accountId: string): Promise<void> {
@@ -82,6 +94,46 @@ test('an applicant is brought from the application to the first key from the she
     'issue_key',
   ]);
   await expect(gw('issue-key', id, '--name', 'second')).rejects.toThrow(/invalid_transition/);
+});
+
+describe('what somebody with the rights of a superuser changes in a step is found', () => {
+  test.each<[string, (id: string) => string, RegExp]>([
+    [
+      'one altered',
+      (id) => `UPDATE onboarding_steps SET input = '{}' WHERE account_id = '${id}' AND action = 'declare'`,
+      /altered at \d+\n/,
+    ],
+    [
+      'one deleted',
+      (id) => `DELETE FROM onboarding_steps WHERE account_id = '${id}' AND action = 'declare'`,
+      /altered at \d+\n/,
+    ],
+    [
+      'one put in',
+      (id) =>
+        `INSERT INTO onboarding_steps SELECT id + 1000, account_id, 4, 'approve_review', "from", "to", actor_kind, actor_id, at, input, outcome FROM onboarding_steps WHERE account_id = '${id}' AND action = 'declare'`,
+      /missing at \d+\n/,
+    ],
+  ])('%s', async (_, sql, fault) => {
+    const made = JSON.parse(await gw('create', '--name', 'Northwind', '--tier', 'audit', ...contacts, '--json'));
+    const use = 'Summaries of maintenance manuals for our engineers.';
+    const declared = ['--use', use, '--uses', 'summaries', '--industry', 'retail', '--countries', 'DE'];
+    await gw('declare', made.account_id, ...declared);
+    expect((await run('audit', 'verify')).code).toBe(0);
+    await unguarded('CREATE TABLE steps_before AS TABLE onboarding_steps', sql(made.account_id));
+    const { code, out } = await run('audit', 'verify');
+    expect(code).toBe(1);
+    expect(out).toMatch(fault);
+    // The operators' chain tells it, and it alone has to be read for it.
+    expect((await run('audit', 'verify', '--chain', 'operators')).code).toBe(1);
+    expect((await run('audit', 'verify', '--chain', made.account_id)).code).toBe(0);
+    await unguarded(
+      'DELETE FROM onboarding_steps',
+      'INSERT INTO onboarding_steps TABLE steps_before',
+      'DROP TABLE steps_before',
+    );
+    expect((await run('audit', 'verify')).code).toBe(0);
+  });
 });
 
 test('the document of a contract is not sent, and one that is missing is told', async () => {

@@ -7,6 +7,7 @@
 import { type AuditEntry, ChainCheck, type ChainFault, operatorChain } from '@gw/contract/internal/audit-chain';
 import { Problem } from '../../problem.ts';
 import type { OperatorApi } from './api.ts';
+import { StepCheck } from './audit-steps.ts';
 import { type AdminCall, type AdminCommand, given } from './command.ts';
 import { table } from './table.ts';
 
@@ -66,7 +67,8 @@ export const auditCommands: readonly AdminCommand[] = [
       chain: 'this chain alone',
       'head*': 'a head that was noted before, as chain:seq:hash; the chain has to hold that very entry',
     },
-    summary: 'hash every entry again; exit code 1 if one was altered, put in or taken out',
+    summary:
+      'hash every entry again, and the steps of applications; exit code 1 if one was altered, put in or taken out',
     run: verify,
   },
 ];
@@ -74,9 +76,11 @@ export const auditCommands: readonly AdminCommand[] = [
 async function verify(call: AdminCall) {
   const noted = call.all('head').map(readHead);
   const only = call.option('chain');
+  const steps = only === undefined || only === operatorChain ? await StepCheck.begin(call.api) : null;
   const heads = (await readChains(call.api)).filter(({ chain }) => only === undefined || chain === only);
   const results: Verified[] = [];
-  for (const head of heads) results.push(await verifyChain(call.api, head, noted));
+  for (const head of heads) results.push(await verifyChain(call.api, head, noted, steps));
+  if (steps !== null) await addStepFaults(results, steps);
   const gone = noted.filter(({ chain }) => !heads.some((head) => head.chain === chain));
   for (const head of gone) results.push({ ...head, faults: [{ seq: 1, fault: 'missing' }] });
   if (only !== undefined && results.length === 0) throw new Problem(`There is no chain ${only}.`);
@@ -90,6 +94,15 @@ async function verify(call: AdminCall) {
   return { value: results, text, exitCode: faulty.length === 0 ? 0 : 1 };
 }
 
+/** The operators' chain tells of each step of an application. */
+async function addStepFaults(results: Verified[], steps: StepCheck): Promise<void> {
+  const at = results.findIndex(({ chain }) => chain === operatorChain);
+  const own = results[at] ?? { chain: operatorChain, seq: 0, hash: null, faults: [] };
+  const faults = await steps.end(own.seq);
+  if (faults.length > 0)
+    results.splice(Math.max(at, 0), at === -1 ? 0 : 1, { ...own, faults: [...own.faults, ...faults] });
+}
+
 function describe({ faults, seq }: Verified): string {
   if (faults.length === 0) return seq === 0 ? 'no entry' : 'ok';
   const first = faults.slice(0, 3).map(({ fault, seq }) => `${fault} at ${seq}`);
@@ -97,7 +110,12 @@ function describe({ faults, seq }: Verified): string {
 }
 
 /** The entries up to the head; what was written while this reads is for the next time. */
-async function verifyChain(api: OperatorApi, head: Chain, noted: readonly Head[]): Promise<Verified> {
+async function verifyChain(
+  api: OperatorApi,
+  head: Chain,
+  noted: readonly Head[],
+  steps: StepCheck | null,
+): Promise<Verified> {
   const check = new ChainCheck();
   const due = new Map(noted.filter(({ chain }) => chain === head.chain).map(({ hash, seq }) => [seq, hash]));
   const found: Fault[] = head.seq > 0 && head.hash === null ? [{ seq: head.seq, fault: 'without a head' }] : [];
@@ -109,6 +127,7 @@ async function verifyChain(api: OperatorApi, head: Chain, noted: readonly Head[]
       // Each chain holds its own entries alone: one of another chain would verify there.
       if (entry.chain !== head.chain) found.push({ seq: entry.seq, fault: 'not_linked' });
       check.next(entry);
+      steps?.note(entry);
       if (due.has(entry.seq) && due.get(entry.seq) !== entry.hash) found.push({ seq: entry.seq, fault: 'altered' });
       due.delete(entry.seq);
     }
