@@ -1,10 +1,11 @@
 /** Two ext-authz behind one Envoy: how fast a change holds in both, with the messages of Redis and without them. */
-import { type OperatorApi, openOperatorApi } from '@gw/cli/commands/admin/api';
+import type { OperatorApi } from '@gw/cli/commands/admin/api';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { complete, type LoadedChange, type LoadedReply, listModels, underLoad } from './changes-under-load.ts';
+import { apiOf } from './people.ts';
 import { addExtAuthz, type SecondInstance } from './two-instances.ts';
 
 const path = '/operator/v1/accounts/acct_demo_enterprise';
@@ -12,13 +13,11 @@ const plus = '/operator/v1/accounts/acct_demo_audit_plus';
 let gateway: OwnGateway;
 let second: SecondInstance;
 let redis: Redis;
-/** In this process, so that the second begins with the reply and not with the end of a command. */
 let api: OperatorApi;
 beforeAll(async () => {
   gateway = await startOwnGateway();
   second = await addExtAuthz(gateway);
-  const { controlUrl, operatorToken } = gateway.stack;
-  api = openOperatorApi({ url: controlUrl, token: operatorToken });
+  api = apiOf(gateway.stack);
   redis = new Redis(gateway.stack.redisUrl);
 });
 afterAll(async () => {

@@ -1,13 +1,22 @@
 /** People on the operators' port: one who types commands, and one with a browser. */
 import { inCheckout } from '@gw/cli/checkout';
+import { findTarget, type OperatorApi, openOperatorApi } from '@gw/cli/commands/admin/api';
 import type { Stack } from '@gw/cli/stack';
 import { type Outcome, run } from '../cli/gateway-of-its-own.ts';
 
 type Place = Pick<Stack, 'controlUrl' | 'operatorToken'>;
 
+const variablesOf = ({ controlUrl, operatorToken }: Place) => ({
+  GW_CONTROL_URL: controlUrl,
+  GW_OPERATOR_TOKEN: operatorToken,
+});
+
+/** In this process: what is measured from a reply begins with it, not with the end of a command. */
+export const apiOf = (place: Place): OperatorApi => openOperatorApi(findTarget(variablesOf(place), null));
+
 /** `gw admin` as a script runs it: address and token come from the environment. */
-export function shellOf({ controlUrl, operatorToken }: Place) {
-  const env = { ...process.env, GW_CONTROL_URL: controlUrl, GW_OPERATOR_TOKEN: operatorToken };
+export function shellOf(place: Place) {
+  const env = { ...process.env, ...variablesOf(place) };
   const admin = (...args: string[]): Promise<Outcome> =>
     run(process.execPath, [inCheckout('dist', 'cli.js'), 'admin', ...args], env);
   return {

@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openOperatorApi } from '@gw/cli/commands/admin/api';
 import { loadSecrets } from '@gw/cli/secrets';
 import { generateApiKey } from '@gw/contract/internal/api-key';
 import { issuedKeySchema } from '@gw/contract/keys';
@@ -14,7 +13,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
-import { Browser } from './people.ts';
+import { apiOf, Browser } from './people.ts';
 import { addExtAuthz, readFrom, type SecondInstance } from './two-instances.ts';
 
 /** Name → a text that nobody may read. */
@@ -88,8 +87,8 @@ async function useKey(key: string): Promise<void> {
 }
 
 async function liveWithKeys(): Promise<void> {
-  const { controlUrl, keys, operatorToken } = gateway.stack;
-  const api = openOperatorApi({ url: controlUrl, token: operatorToken });
+  const { keys } = gateway.stack;
+  const api = apiOf(gateway.stack);
   const issue = async (path: string, body: object) => {
     const { id, key } = issuedKeySchema.parse(await api.send('POST', path, body));
     return { id, key: made('issued key', key) };
@@ -112,8 +111,7 @@ async function liveWithKeys(): Promise<void> {
 const withCredential = z.object({ id: z.string(), credential: z.string() });
 
 async function logInAndOut(): Promise<void> {
-  const { controlUrl, operatorToken } = gateway.stack;
-  const api = openOperatorApi({ url: controlUrl, token: operatorToken });
+  const api = apiOf(gateway.stack);
   const person = async (path: string, fields: object) => {
     const shown = withCredential.parse(await api.send('POST', path, fields));
     return { id: shown.id, credential: made('credential', shown.credential) };
@@ -206,12 +204,12 @@ test('no page of metrics, and nothing that Envoy tells of itself', async () => {
 });
 
 test('no row of any table, the audit log among them', async () => {
-  const { db } = gateway;
-  const tables = await db.$queryRaw<{ name: string }[]>`
+  const { owner } = gateway;
+  const tables = await owner.$queryRaw<{ name: string }[]>`
     SELECT relname AS name FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`;
   const rowsOf = async (name: string) => {
-    const rows = await db.$queryRawUnsafe<{ row: string }[]>(`SELECT t::text AS row FROM "${name}" t`);
+    const rows = await owner.$queryRawUnsafe<{ row: string }[]>(`SELECT t::text AS row FROM "${name}" t`);
     return rows.map(({ row }) => row).join('\n');
   };
   expect(tables.map(({ name }) => name)).toEqual(

@@ -5,7 +5,6 @@
  * an endpoint that is added later is tried too.
  */
 import { randomBytes } from 'node:crypto';
-import { openOperatorApi } from '@gw/cli/commands/admin/api';
 import { routes, scopes } from '@gw/contract/access';
 import { auditListSchema } from '@gw/contract/audit';
 import { parseApiKey } from '@gw/contract/internal/api-key';
@@ -15,11 +14,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { collect, finishedReceipt, openAi, quick, stack } from '../sdk/gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
-import { type Answer, Browser } from './people.ts';
+import { type Answer, apiOf, Browser } from './people.ts';
 
 const accounts = openTestAccounts();
 const abandoned = new AbortController();
-const operator = openOperatorApi({ url: stack.controlUrl, token: stack.operatorToken });
+const operator = apiOf(stack);
 
 interface Tenant {
   readonly key: string;

@@ -1,9 +1,9 @@
 /** Revocations and restorings one after the other, under full load, on two ext-authz: none is ever late. */
-import { openOperatorApi } from '@gw/cli/commands/admin/api';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { complete, listModels, underLoad } from '../access/changes-under-load.ts';
+import { apiOf } from '../access/people.ts';
 import { addExtAuthz, type SecondInstance } from '../access/two-instances.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 
@@ -33,7 +33,7 @@ describe.each([
     ['completions', complete],
     ['lists of models', listModels],
   ])(`of ${rounds} revocations and restorings none is late for %s`, async (_call, call) => {
-    const api = openOperatorApi({ url: gateway.stack.controlUrl, token: gateway.stack.operatorToken });
+    const api = apiOf(gateway.stack);
     const keys = '/operator/v1/accounts/acct_demo_enterprise/keys';
     const { id, key } = issuedKeySchema.parse(await api.send('POST', keys, { name: 'loaded' }));
     const late: string[] = [];
