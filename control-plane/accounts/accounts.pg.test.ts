@@ -120,6 +120,8 @@ test('only an Enterprise account has limits of its own, and loses them with the 
     limits: { per_s: 50 },
   });
   expect(await newest('acct_x')).toMatchObject({ before: { limits }, after: { tier: 'audit', limits: { per_s: 50 } } });
+  const around = running.context.db.account.update({ where: { id: 'acct_x' }, data: { limitPerS: 1 } });
+  await expect(around).rejects.toThrow('only_enterprise_has_limits');
 });
 
 test.each([
