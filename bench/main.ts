@@ -29,7 +29,12 @@ function rssMb(target: Target): Record<string, number> {
   return Object.fromEntries(Object.entries(usedBy(target.pids())).map(([part, used]) => [part, used.rssBytes / MB]));
 }
 
-function makeReport(options: Options, generator: string, targets: readonly Target[], samples: Sample[]): Report {
+async function makeReport(
+  options: Options,
+  generator: string,
+  targets: readonly Target[],
+  samples: Sample[],
+): Promise<Report> {
   const byName = <T>(value: (target: Target) => T): Partial<Record<Target['name'], T>> =>
     Object.fromEntries(targets.map((target) => [target.name, value(target)]));
   const net = withoutIdle(samples);
@@ -49,7 +54,7 @@ function makeReport(options: Options, generator: string, targets: readonly Targe
     cpuUsPerFurtherEvent: byName(({ name }) => furtherEventCpuUs(net, name)),
     idleCpuPercent: byName(({ name }) => idleCpuPercent(samples, name)),
     rssMb: byName(rssMb),
-    micro: microBenchmarks(cpuMs),
+    micro: await microBenchmarks(cpuMs),
     restarted: restartedParts(samples),
   };
   return { ...report, goals: options.gateway ? goalsOf(report) : [] };
@@ -67,7 +72,7 @@ async function bench(options: Options, signal: AbortSignal): Promise<Report> {
     const jsonLoad = wrk === null ? autocannonLoad : wrkLoad(wrk, signal);
     const run = runRounds({ targets, model, jsonLoad, seconds, rounds, warmUp, progress: say, signal });
     const samples = await Promise.race([run, aborted]);
-    const report = makeReport(options, wrk === null ? 'autocannon' : 'wrk', targets, samples);
+    const report = await makeReport(options, wrk === null ? 'autocannon' : 'wrk', targets, samples);
     if (report.restarted.length > 0) say(`logs of the parts: ${started.keepLogs()}`);
     return report;
   } finally {

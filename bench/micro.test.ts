@@ -1,9 +1,9 @@
 import { makeReceipt } from '@gw/receipt-sidecar/receipt';
 import { expect, test } from 'vitest';
-import { cpuMs, isExceeded, microBenchmarks, receiptLimitUs, timesOf } from './micro.ts';
+import { cpuMs, isExceeded, microBenchmarks, receiptLimitUs, timesOf, verifyLimitUs } from './micro.ts';
 import { finishedCalls } from './receipt-calls.ts';
 
-test('the time of each step is that of one run of it', () => {
+test('the time of each step is that of one run of it, and what a promise does counts', async () => {
   let clockMs = 0;
   const step = () => {
     clockMs += 2;
@@ -11,14 +11,19 @@ test('the time of each step is that of one run of it', () => {
   const other = () => {
     clockMs += 3;
   };
-  expect(timesOf([step, other], () => clockMs)).toEqual([2000, 3000]);
+  const later = async () => {
+    await null;
+    clockMs += 5;
+  };
+  expect(await timesOf([step, other, later], () => clockMs)).toEqual([2000, 3000, 5000]);
 });
 
-test('every step takes its own example, and each way to a receipt has the limit', () => {
-  const figures = microBenchmarks(cpuMs, 1);
+test('every step takes its own example, and each way to a receipt and the check of a key have their limits', async () => {
+  const figures = await microBenchmarks(cpuMs, 1);
   for (const { name, us } of figures) expect(us, name).toBeGreaterThan(0);
   const limits = figures.filter(({ name }) => name.startsWith('make a receipt')).map(({ limitUs }) => limitUs);
   expect(limits).toEqual([receiptLimitUs, receiptLimitUs, receiptLimitUs, receiptLimitUs]);
+  expect(figures.find(({ name }) => name === 'check a call with a key that is in memory')?.limitUs).toBe(verifyLimitUs);
 });
 
 test('a step exceeds its limit above it, and never without one', () => {

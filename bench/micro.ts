@@ -10,6 +10,7 @@ import { generateApiKey, hashApiKey, parseApiKey } from '@gw/contract/internal/a
 import { makeReceipt } from '@gw/receipt-sidecar/receipt';
 import { finishedCalls } from './receipt-calls.ts';
 import { median } from './statistics.ts';
+import { warmKeyCheck } from './warm-key.ts';
 
 const ROUNDS = 21;
 /** In batches. */
@@ -19,6 +20,8 @@ const STEPS_PER_READING = 16;
 
 /** What making one receipt may take, µs. */
 export const receiptLimitUs = 30;
+/** What checking a call with a key that is in memory may take besides gRPC, µs. */
+export const verifyLimitUs = 15;
 
 export interface Micro {
   readonly name: string;
@@ -35,23 +38,29 @@ export function cpuMs(): number {
 
 /**
  * Microseconds of one run of each step: the median over rounds, in each of which every step runs for `batchMs`. Before, each
- * runs long enough to be compiled, since the compiler's threads count too. `now` is a monotonic clock in milliseconds.
+ * runs long enough to be compiled, since the compiler's threads count too. A promise is waited for. `now` is a monotonic
+ * clock in milliseconds.
  */
-export function timesOf(steps: readonly (() => unknown)[], now: () => number, batchMs = 10): number[] {
-  const runFor = (step: () => unknown, ms: number): number => {
+export async function timesOf(steps: readonly (() => unknown)[], now: () => number, batchMs = 10): Promise<number[]> {
+  const runFor = async (step: () => unknown, ms: number): Promise<number> => {
     const start = now();
     let runs = 0;
     let spent = 0;
     do {
-      for (let i = 0; i < STEPS_PER_READING; i++) step();
+      for (let i = 0; i < STEPS_PER_READING; i++) {
+        const result = step();
+        if (result instanceof Promise) await result;
+      }
       runs += STEPS_PER_READING;
       spent = now() - start;
     } while (spent < ms);
     return (spent * 1000) / runs;
   };
-  for (const step of steps) runFor(step, batchMs * WARM_UP);
-  const rounds = Array.from({ length: ROUNDS }, () => steps.map((step) => runFor(step, batchMs)));
-  return steps.map((_, index) => median(rounds.map((round) => round[index] ?? 0)) ?? 0);
+  for (const step of steps) await runFor(step, batchMs * WARM_UP);
+  const times = steps.map((): number[] => []);
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [index, step] of steps.entries()) times[index]?.push(await runFor(step, batchMs));
+  return times.map((each) => median(each) ?? 0);
 }
 
 export const isExceeded = ({ limitUs, us }: Micro): boolean => limitUs !== null && us > limitUs;
@@ -65,24 +74,27 @@ const body = JSON.stringify({
   temperature: 0.5,
 });
 
-export function microBenchmarks(now: () => number, batchMs?: number): Micro[] {
+export async function microBenchmarks(now: () => number, batchMs?: number): Promise<Micro[]> {
   const pepper = randomBytes(32);
   const key = generateApiKey(randomBytes).plaintext;
+  const check = warmKeyCheck();
   // A step that refuses its input would look very fast.
   const areReceipts = finishedCalls.every(
     ([, { identity, outcome }]) => makeReceipt(identity, outcome).reason === null,
   );
-  if (!areReceipts || !chatRequestSchema.safeParse(JSON.parse(body)).success || parseApiKey(key) === null) {
+  const isLetIn = await check();
+  if (!areReceipts || !isLetIn || !chatRequestSchema.safeParse(JSON.parse(body)).success || parseApiKey(key) === null) {
     throw new Error('A step of the benchmark does not take its own example.');
   }
   const steps: [string, () => unknown, number | null][] = [
     ['read and validate a chat request', () => chatRequestSchema.safeParse(JSON.parse(body)), null],
     ['check the form of a key and hash it', () => parseApiKey(key) && hashApiKey(key, pepper), null],
+    ['check a call with a key that is in memory', check, verifyLimitUs],
   ];
   for (const [name, { identity, outcome }] of finishedCalls) {
     steps.push([`make a receipt: ${name}`, () => makeReceipt(identity, outcome), receiptLimitUs]);
   }
-  const times = timesOf(
+  const times = await timesOf(
     steps.map(([, step]) => step),
     now,
     batchMs,

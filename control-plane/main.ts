@@ -37,7 +37,15 @@ await runService(async () => {
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await keeper.refresh().catch(() => {});
   const versionCounts = createVersionCounts(db);
-  const keys = createKeys({ db, redis, log, now, pepper: config.peppers.current, random: randomBytes });
+  const keys = createKeys({
+    db,
+    redis,
+    log,
+    now,
+    pepper: config.peppers.current,
+    otherPepper: config.peppers.other,
+    random: randomBytes,
+  });
   const { addresses } = config;
   const context: Context = { db, redis, log, addresses, now, catalogue: keeper, keys, versionCounts };
   await warnOfRights(context);

@@ -13,7 +13,11 @@ import { messageOf } from '../repeat.ts';
 const actor: Actor = { kind: 'system', id: 'key-deletion', name: null };
 const batch = 500;
 
-export async function deleteOldHashes({ db, log, now }: Pick<Context, 'db' | 'log' | 'now'>): Promise<void> {
+interface JobContext extends Pick<Context, 'db' | 'now'> {
+  readonly log: Pick<Context['log'], 'error'>;
+}
+
+export async function deleteOldHashes({ db, log, now }: JobContext): Promise<void> {
   const at = now();
   const before = new Date(at.getTime() - restorableMs);
   for (let after = ''; ; ) {

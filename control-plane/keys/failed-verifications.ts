@@ -19,7 +19,9 @@ const settledMs = 5000;
 const actor: Actor = { kind: 'system', id: 'key-verification', name: null };
 const action = 'key.verification_failed';
 
-type Stores = Pick<Context, 'db' | 'redis' | 'log' | 'now'>;
+interface Stores extends Pick<Context, 'db' | 'redis' | 'now'> {
+  readonly log: Pick<Context['log'], 'error'>;
+}
 type Counts = Map<string, Record<string, number>>;
 
 export async function writeFailedVerifications(stores: Stores): Promise<void> {
