@@ -1,7 +1,4 @@
-import { ChainCheck, operatorChain } from '@gw/contract/internal/audit-chain';
-import { stepHash } from '@gw/contract/internal/onboarding-step';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readAudit, readHead } from '../audit/read.ts';
 import { noLists } from '../screening/config.ts';
 import { ListFault } from '../screening/list-stream.ts';
 import {
@@ -16,8 +13,7 @@ import {
   startTestOnboarding,
   type TestOnboarding,
 } from './fixtures-for-tests.ts';
-import { operatorActions, type Stage, stages } from './machine.ts';
-import { createOnboarding } from './steps.ts';
+import { operatorActions, stages } from './machine.ts';
 
 let running: TestOnboarding;
 beforeAll(async () => {
@@ -71,70 +67,6 @@ test('an application goes through all six steps in order, each with who, when, i
   for (const step of steps) expect(step.at).toBe(running.clock.now.toISOString());
   const secret = issued.json().key.key;
   expect(JSON.stringify(steps)).not.toContain(secret);
-});
-
-const entriesOf = (chain: string) => readAudit(running.stores.db, chain, { order: 'asc', limit: 100_000 });
-
-test("the operators' chain has each step, and the hash of its row", async () => {
-  const id = await bringTo(running, 'sanctions_match');
-  await running.post(at(id, 'clear-match'), reason);
-  const entries = (await entriesOf(operatorChain)).filter(({ target }) => target === `application:${id}`);
-  const { steps } = await read(id);
-  expect(entries.map(({ action, actor, before, after }) => [action, actor.id, before, after])).toEqual(
-    [
-      ['application.created', 'op_support', null, 'account_created'],
-      ['application.declared', 'op_support', 'account_created', 'use_screening'],
-      ['application.use_screened', 'screening', 'use_screening', 'sanctions_screening'],
-      ['application.sanctions_screened', 'screening', 'sanctions_screening', 'sanctions_match'],
-      ['application.match_cleared', 'op_admin', 'sanctions_match', 'contract_pending'],
-    ].map(([action, actor, from, stage], i) => [
-      action,
-      actor,
-      from === null ? null : { stage: from },
-      { stage, step_sha256: stepHash(steps[i]) },
-    ]),
-  );
-  expect(JSON.stringify(entries)).not.toMatch(/Munitions|two people/);
-  expect(entries.at(-1)?.request_id).toMatch(/^[0-9a-f-]{36}$/);
-});
-
-test("the account's chain is the same whether a screening has found something or not, and however an application ends", async () => {
-  const told = async (id: string) => {
-    const entries = await entriesOf(id);
-    const check = new ChainCheck();
-    for (const entry of entries) check.next(entry);
-    expect(check.end(await readHead(running.stores.db, id))).toEqual([]);
-    return entries.map(({ action, actor, before, after }) => [action, actor, before, after]);
-  };
-  const ends = await Promise.all(
-    ['use_match', 'sanctions_match', 'manual_review'].map(async (stage) => {
-      const id = await bringTo(running, stage as Stage);
-      await running.post(at(id, stage === 'manual_review' ? 'approve-review' : 'clear-match'), reason);
-      await running.screen(id);
-      await running.post(at(id, 'contract'), contract);
-      return told(id);
-    }),
-  );
-  const usual = await told(await bringTo(running, 'key_pending'));
-  expect(usual.map(([action]) => action)).toEqual([
-    'application.created',
-    'application.declared',
-    'application.contract_signed',
-  ]);
-  for (const end of ends) expect(end).toEqual(usual);
-
-  const reviewed = await bringTo(running, 'manual_review');
-  await running.post(at(reviewed, 'reject-review'), reason);
-  const matched = await bringTo(running, 'sanctions_match');
-  await running.post(at(matched, 'reject-match'), reason);
-  const prohibited = await told(await bringTo(running, 'rejected'));
-  expect(prohibited.at(-1)).toEqual([
-    'application.closed',
-    { kind: 'system', id: 'onboarding', name: null },
-    null,
-    null,
-  ]);
-  for (const id of [reviewed, matched, await bringTo(running, 'expired')]) expect(await told(id)).toEqual(prohibited);
 });
 
 test.each(stages.flatMap((stage) => operatorActions.map((action) => ({ stage, action }))))(
@@ -234,23 +166,6 @@ test('without a whole list an application waits, and says why; later it goes on'
   expect(await read(id)).toMatchObject({ stage: 'contract_pending', sanctions_screening: { outcome: 'clear' } });
 });
 
-test('of two admins who decide at once one wins, and the other is refused', async () => {
-  const id = await bringTo(running, 'sanctions_match');
-  const replies = await Promise.all(
-    ['clear-match', 'reject-match', 'clear-match', 'reject-match'].map((step) => running.post(at(id, step), reason)),
-  );
-  expect(replies.map((reply) => reply.statusCode).sort()).toEqual([200, 409, 409, 409]);
-  const { steps } = await read(id);
-  expect(steps.filter((step: { action: string }) => step.action.endsWith('_match'))).toHaveLength(1);
-});
-
-test('of two admins who issue the first key at once one gets it, and there is one key', async () => {
-  const id = await bringTo(running, 'key_pending');
-  const replies = await Promise.all([1, 2].map(() => running.post(at(id, 'key'), { name: 'first' })));
-  expect(replies.map((reply) => reply.statusCode).sort()).toEqual([201, 409]);
-  expect(await running.stores.db.apiKey.count({ where: { accountId: id } })).toBe(1);
-});
-
 test('a key that the tier does not allow leaves everything as it was', async () => {
   const id = await create(running, { tier: 'audit' });
   await running.post(at(id, 'declaration'), declaration());
@@ -262,54 +177,4 @@ test('a key that the tier does not allow leaves everything as it was', async () 
   expect(await read(id)).toEqual(before);
   expect(await accountState(id)).toBe('onboarding');
   expect(await running.stores.db.apiKey.count({ where: { accountId: id } })).toBe(0);
-});
-
-test('an idle application expires to the millisecond, is closed and stays so; one that is carried on lives on', async () => {
-  const start = running.clock.now;
-  const idle = await bringTo(running, 'contract_pending');
-  const busy = await bringTo(running, 'account_created');
-  const unscreened = await bringTo(running, 'sanctions_screening');
-  running.clock.now = new Date(start.getTime() + 20 * 86_400_000);
-  await running.post(at(busy, 'declaration'), declaration());
-  running.clock.now = new Date(start.getTime() + 30 * 86_400_000 - 1);
-  await running.onboarding.expireIdle();
-  expect((await read(idle)).stage).toBe('contract_pending');
-  running.clock.now = new Date(start.getTime() + 30 * 86_400_000);
-  await Promise.all([running.onboarding.expireIdle(), running.onboarding.expireIdle()]);
-  const expired = await read(idle);
-  expect(expired).toMatchObject({ stage: 'expired' });
-  expect(expired.steps.filter((step: { action: string }) => step.action === 'expire')).toHaveLength(1);
-  expect(await accountState(idle)).toBe('closed');
-  expect((await read(busy)).stage).toBe('use_screening');
-  expect((await running.post(at(idle, 'contract'), contract)).statusCode).toBe(409);
-  // It waits for a list of ours.
-  expect((await read(unscreened)).stage).toBe('sanctions_screening');
-  await running.screen(unscreened);
-  expect((await read(unscreened)).stage).toBe('contract_pending');
-  running.clock.now = start;
-});
-
-test('an application that is carried on at the moment of its expiry lives on', async () => {
-  const start = running.clock.now;
-  const id = await bringTo(running, 'account_created');
-  running.clock.now = new Date(start.getTime() + 30 * 86_400_000);
-  let found = 0;
-  const slowToAct = new Proxy(running.stores.db, {
-    get: (target, name) => {
-      const own = Reflect.get(target, name);
-      if (name !== '$queryRaw') return own;
-      return async (...query: Parameters<typeof target.$queryRaw>) => {
-        const rows = await target.$queryRaw(...query);
-        found += (rows as readonly { account_id: string }[]).filter((row) => row.account_id === id).length;
-        await running.post(at(id, 'declaration'), declaration());
-        return rows;
-      };
-    },
-  });
-  const now = (): Date => running.clock.now;
-  const { keys } = running;
-  await createOnboarding({ db: slowToAct, now, keys, idleDays: 30, newAccountId: () => '' }).expireIdle();
-  expect(found).toBe(1);
-  expect((await read(id)).stage).toBe('use_screening');
-  running.clock.now = start;
 });
