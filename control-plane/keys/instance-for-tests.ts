@@ -1,0 +1,75 @@
+/** What an instance of ext-authz does beside gRPC, on real stores. */
+import { makeCheck } from '@gw/ext-authz/check';
+import { watchChanges } from '@gw/ext-authz/keys/change-watch';
+import { KeyCache } from '@gw/ext-authz/keys/key-cache';
+import { KeyDirectory } from '@gw/ext-authz/keys/key-directory';
+import { openDatabase } from '@gw/prisma/client';
+import { allPublicIds, findKey, keyChanges } from '@gw/prisma/find-key';
+import type { Redis } from 'ioredis';
+import { addresses, type Stores, silentLog } from '../fixtures-for-tests.ts';
+
+export const pepper = { version: 1, secret: Buffer.alloc(32, 7) };
+const peppers = { current: pepper, other: null };
+
+/** Never told anything, as if each message were lost. */
+const deaf = { status: 'connecting', on: () => {}, subscribe: async () => 0 } as unknown as Redis;
+
+export interface Instance {
+  readonly lookUps: () => number;
+  /** `ok`, or the code of the refusal. */
+  ask(key: string): Promise<string>;
+}
+
+/** On `stores`; `told`: whether messages reach it; `clock`: monotonic, ms. What ends it is put into `stops`. */
+export async function startInstance(
+  stores: Stores,
+  stops: (() => unknown)[],
+  { told = true, clock = () => performance.now() } = {},
+): Promise<Instance> {
+  const db = openDatabase(stores.postgres.serviceUrl, {
+    connections: 4,
+    queryTimeoutMs: 1500,
+    onConnectionLost: () => {},
+  });
+  const redis = stores.connect();
+  const subscriber = told ? stores.connect() : deaf;
+  await Promise.all([redis, subscriber].map((each) => each === deaf || new Promise((ok) => each.once('ready', ok))));
+  let lookUps = 0;
+  const directory = new KeyDirectory({ now: clock, load: () => allPublicIds(db) });
+  const find = (publicId: string) => {
+    lookUps += 1;
+    return findKey(db, publicId);
+  };
+  const cache = new KeyCache(
+    { find },
+    { now: clock, capacity: 50_000, graceMs: 60_000, admit: (id) => directory.admit(id) },
+  );
+  const watch = watchChanges({
+    cache,
+    directory,
+    changes: (known) => keyChanges(db, known),
+    redis,
+    subscriber,
+    now: clock,
+    pollMs: 300,
+    patienceMs: 300,
+    log: silentLog,
+  });
+  stops.push(
+    () => watch.stop(),
+    () => db.$disconnect(),
+  );
+  await watch.ready;
+  const notes = { used: () => {}, failed: () => {} };
+  const faults = { note: () => {} };
+  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now: Date.now, addresses, faults });
+  return {
+    lookUps: () => lookUps,
+    ask: async (key) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const contextExtensions = { scope: 'inference:write', handler: 'sidecar' };
+      const { deniedResponse } = await check({ attributes: { contextExtensions, request: { http: { headers } } } });
+      return deniedResponse ? JSON.parse(String(deniedResponse.body)).error.code : 'ok';
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/** What a change of a key or account makes others read again: that one, and nothing else as long as that is known. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { keyGenerationKey } from '@gw/contract/internal/redis';
+import { openDatabase, Prisma } from '@gw/prisma/client';
+import { findKey, keyChanges, keyGeneration, renewKeyHash } from '@gw/prisma/find-key';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
+import { copyKeyGeneration } from './generation-copy.ts';
+import { pepper, startInstance } from './instance-for-tests.ts';
+import { createKeys, type Keys } from './keys.ts';
+
+const accountId = 'acct_demo_enterprise';
+const by = { actor: { kind: 'operator', id: 'op', name: 'Ada' }, requestId: null } as const;
+
+let stores: Stores;
+let keys: Keys;
+beforeAll(async () => {
+  stores = await startStores();
+  const { db, redis } = stores;
+  keys = createKeys({ db, redis, log: silentLog, now: () => new Date(), pepper, random: randomBytes });
+});
+afterAll(() => stores.stop());
+
+const stops: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+async function newKey() {
+  const made = await keys.create(accountId, { name: 'k' }, by);
+  if (!made.ok) throw new Error(made.refusal.why);
+  return made.value;
+}
+
+test('changes of other keys and accounts cost no look-up of a key that did not change, with and without messages', async () => {
+  for (const told of [true, false]) {
+    const instance = await startInstance(stores, stops, { told });
+    const [{ key }, { id, key: other }] = [await newKey(), await newKey()];
+    const ofOther = await keys.create('acct_demo_audit_plus', { name: 'k' }, by);
+    if (!ofOther.ok) throw new Error(ofOther.refusal.why);
+    await delay(700);
+    for (const each of [key, other, ofOther.value.key]) expect(await instance.ask(each)).toBe('ok');
+    const before = instance.lookUps();
+    for (let i = 0; i < 20; i += 1) {
+      await keys.revoke(accountId, id, by);
+      await keys.restore(accountId, id, by);
+    }
+    await stores.db.account.update({ where: { id: 'acct_demo_audit_plus' }, data: { models: ['sim-small'] } });
+    await delay(700);
+    for (let i = 0; i < 100; i += 1) expect(await instance.ask(key)).toBe('ok');
+    expect(instance.lookUps()).toBe(before);
+    for (const each of [other, ofOther.value.key]) expect(await instance.ask(each)).toBe('ok');
+    expect(instance.lookUps()).toBe(before + 2);
+    await stores.db.account.update({ where: { id: 'acct_demo_audit_plus' }, data: { models: Prisma.DbNull } });
+  }
+});
+
+test('what changed is told as long as all of it is known, and as anything after that', async () => {
+  const { db } = stores;
+  const known = await keyGeneration(db);
+  const { id } = await newKey();
+  await db.account.update({ where: { id: accountId }, data: { name: 'Renamed' } });
+  await keys.revoke(accountId, id, by);
+  expect(await keyChanges(db, known)).toEqual({
+    generation: known + 3,
+    since: { publicIds: [id], accountIds: [accountId] },
+  });
+  expect(await keyChanges(db, known + 3)).toEqual({
+    generation: known + 3,
+    since: { publicIds: [], accountIds: [] },
+  });
+  for (const unknown of [null, known - 5000, known + 4])
+    expect(await keyChanges(db, unknown)).toEqual({ generation: known + 3, since: null });
+  const owner = openDatabase(stores.postgres.url, { connections: 1 });
+  await owner.$executeRaw`DELETE FROM key_changes WHERE generation = ${known + 2}`;
+  await owner.$disconnect();
+  for (const at of [known, known + 1]) expect((await keyChanges(db, at)).since).toBeNull();
+  expect((await keyChanges(db, known + 2)).since).toEqual({ publicIds: [id], accountIds: [] });
+});
+
+test('the copy of the generation in Redis only rises, also where a slow instance writes it', async () => {
+  const { db, redis } = stores;
+  const generation = await keyGeneration(db);
+  await redis.set(keyGenerationKey, generation + 5);
+  await copyKeyGeneration(db, redis);
+  expect(await redis.get(keyGenerationKey)).toBe(String(generation + 5));
+  await redis.set(keyGenerationKey, generation - 1);
+  await copyKeyGeneration(db, redis);
+  expect(await redis.get(keyGenerationKey)).toBe(String(generation));
+});
+
+test('a hash is renewed only in the place of the one that was read', async () => {
+  const { id } = await newKey();
+  const read = async () => {
+    const found = await findKey(stores.db, id);
+    if (found === null) throw new Error('The key is gone.');
+    return found;
+  };
+  const first = await read();
+  const renewed = { hash: Buffer.alloc(32, 2), pepperVersion: 2 };
+  await renewKeyHash(stores.db, first, renewed);
+  expect(await read()).toMatchObject(renewed);
+  // By an instance that has not seen the first renewal.
+  await renewKeyHash(stores.db, first, { hash: Buffer.alloc(32, 3), pepperVersion: 2 });
+  expect(await read()).toMatchObject(renewed);
+});
+
+test('a key that was hashed anew makes no instance look keys up again', async () => {
+  const { id } = await newKey();
+  const before = await keyGeneration(stores.db);
+  const where = { publicId: id };
+  await stores.db.apiKey.update({ where, data: { hash: new Uint8Array(32), pepperVersion: 2 } });
+  expect(await keyGeneration(stores.db)).toBe(before);
+  await stores.db.apiKey.update({ where, data: { hash: new Uint8Array(32).fill(1), pepperVersion: 2 } });
+  await stores.db.apiKey.update({ where, data: { pepperVersion: 3, scopes: [] } });
+  expect(await keyGeneration(stores.db)).toBe(before + 2);
+});
