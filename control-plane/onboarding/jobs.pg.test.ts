@@ -7,6 +7,7 @@ import type { RepeatedJob } from '../repeat.ts';
 import { noLists, type ScreeningSettings } from '../screening/config.ts';
 import {
   applicant,
+  bringTo,
   declaration,
   policy,
   root,
@@ -69,6 +70,14 @@ test('nobody has to start it: an application that was declared is screened, once
   for (const id of ids) expect(await screenings(id)).toBe(2);
   // Nothing is left that would run again.
   await eventually(async () => (await running.stores.redis.keys('{gw}:screening:acct_*')).length === 0);
+});
+
+test('nobody has to start it for an account that was renamed either', async () => {
+  const id = await bringTo(running, 'complete');
+  const { account } = running.stores.db;
+  start(synthetic, { renamedEveryMs: 100 });
+  await account.update({ where: { id }, data: { name: 'Zarya Metall' } });
+  await eventually(async () => (await account.findUniqueOrThrow({ where: { id } })).state === 'suspended');
 });
 
 test('without an application to be screened Redis is not touched, also not for one with a match that waits for people', async () => {
