@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { buildOperatorApp } from '../operator-app.ts';
 import { Browser, seedOperators, withToken } from './access-for-tests.ts';
 import { defaultAccessSettings } from './config.ts';
+import type { Credentials } from './credential.ts';
 import { logIn } from './login.ts';
 import { type AccessServices, openAccess } from './services.ts';
 
@@ -195,6 +196,19 @@ test('a flood of strangers keeps nobody out who is known, and those who were not
   );
   expect(counts.filter((count) => count === '0')).toHaveLength(busy.length);
 }, 60_000);
+
+test('a login counts as known at the address of an earlier one alone', async () => {
+  const callers: unknown[] = [];
+  const verify: Credentials['verify'] = async (_stored, _credential, caller) => {
+    callers.push(caller);
+    return 'right';
+  };
+  const login = { kind: 'operator', email: 'admin@ops.example', credential, requestId: 'r' } as const;
+  const from = (where: string) =>
+    logIn(context, { ...access, credentials: { ...access.credentials, verify } }, { ...login, address: where });
+  for (const where of ['203.0.113.1', '203.0.113.1', '203.0.113.2']) await from(where);
+  expect(callers).toEqual(['stranger', 'known', 'stranger']);
+});
 
 const meanwhile: [string, object][] = [
   ['the person is disabled', { disabledAt: new Date(0) }],
