@@ -81,7 +81,7 @@ async function organisationAdmin(accountId: string) {
   const { db } = running.stores;
   const token = `session-of-${accountId}`.padEnd(43, 'x');
   await db.organisationAdmin.create({
-    data: { id, accountId, name: expect.stringMatching(/^Grace\b/), email: `${id}@customer.example` },
+    data: { id, accountId, name: 'Grace', email: `${id}@customer.example` },
   });
   const at = new Date();
   const expiresAt = new Date(at.getTime() + 3_600_000);
@@ -122,7 +122,7 @@ test('an admin of an Audit organisation rotates and revokes the own keys, and se
   expect(log.data.map(({ action, actor }: { action: string; actor: object }) => [action, actor])).toEqual(
     ['key.revoked', 'key.rotated'].map((action) => [
       action,
-      { kind: 'organisation_admin', id: `orgadm_${own.id}`, name: 'Grace' },
+      { kind: 'organisation_admin', id: `orgadm_${own.id}`, name: expect.stringMatching(/^Grace \(session /) },
     ]),
   );
 });

@@ -10,7 +10,7 @@ import { loadSecrets } from '@gw/cli/secrets';
 import { generateApiKey } from '@gw/contract/internal/api-key';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { apiOf, Browser } from './people.ts';
@@ -179,14 +179,16 @@ test('no reply shows a secret, but those that are meant to', () => {
   for (const reply of replies) expectNone(reply.slice(0, 200), reply);
 });
 
-test('no log does', () => {
+test('no log does', async () => {
   const { logs } = gateway.stack;
   const files = readdirSync(logs);
   expect(files).toEqual(
     expect.arrayContaining(['access.log', 'control-plane.log', 'ext-authz.log', 'ext-authz-2.log']),
   );
+  // Envoy writes its access log every ten seconds.
+  const lines = () => readFileSync(join(logs, 'access.log'), 'utf8');
+  await vi.waitFor(() => expect(lines()).toContain('/v1/audit-log'), { timeout: 20_000, interval: 200 });
   for (const file of files) expectNone(file, readFileSync(join(logs, file), 'utf8'));
-  expect(readFileSync(join(logs, 'access.log'), 'utf8')).toContain('/v1/audit-log');
 });
 
 test('no page of metrics, and nothing that Envoy tells of itself', async () => {

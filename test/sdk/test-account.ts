@@ -39,7 +39,9 @@ export function openTestAccounts(): TestAccounts {
     async create({ perDay, state, models } = {}, { scopes = defaultScopes, revokedAt, expiresAt } = {}) {
       const { plaintext, publicId } = generateApiKey(randomBytes);
       const accountId = `acct_test_${publicId}`;
-      const tier = scopes.every((scope) => defaultScopes.includes(scope)) ? 'audit' : 'audit_plus';
+      const isDefault = scopes.every((scope) => defaultScopes.includes(scope));
+      // Limits of its own are Enterprise's; there rate and burst are negotiated with the day.
+      const tier = perDay !== undefined ? 'enterprise' : isDefault ? 'audit' : 'audit_plus';
       await db.account.create({
         data: {
           id: accountId,
@@ -47,7 +49,7 @@ export function openTestAccounts(): TestAccounts {
           tier,
           ...(state && { state }),
           ...(models && { models: [...models] }),
-          ...(perDay !== undefined && { limitPerDay: perDay }),
+          ...(perDay !== undefined && { limitPerDay: perDay, limitPerS: 50, limitBurst: 200 }),
         },
       });
       await db.apiKey.create({
