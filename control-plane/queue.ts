@@ -5,6 +5,7 @@
  */
 import type { EventEmitter } from 'node:events';
 import type { Processor, Queue, Worker, WorkerOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
 
 /** The hash tag keeps all keys of the queue on one node of a cluster. */
 const prefix = '{gw}';
@@ -26,10 +27,10 @@ export interface QueueSettings<Data> {
 export async function openQueue<Data>(settings: QueueSettings<Data>): Promise<OpenQueue<Data>> {
   const { name, redisUrl, run } = settings;
   // Loaded here, so that a gateway without jobs does not pay its memory.
-  const [{ Queue, Worker }, { Redis }] = await Promise.all([import('bullmq'), import('ioredis')]);
+  const [{ Queue, Worker }, { Redis: Connection }] = await Promise.all([import('bullmq'), import('ioredis')]);
   // BullMQ waits inside Redis and wants its commands never to be given up; so its connections are its own.
   const connect = () =>
-    new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: (attempt) => Math.min(50 * attempt, 1000) });
+    new Connection(redisUrl, { maxRetriesPerRequest: null, retryStrategy: (attempt) => Math.min(50 * attempt, 1000) });
   const [queueRedis, workerRedis] = [connect(), connect()];
   const queue = new Queue<Data>(name, { connection: queueRedis, prefix });
   const worker = new Worker<Data>(name, run, { ...settings.worker, connection: workerRedis, prefix });
@@ -40,13 +41,26 @@ export async function openQueue<Data>(settings: QueueSettings<Data>): Promise<Op
     queue: queue as Queue<Data>,
     worker,
     close: async () => {
-      // Commands wait for Redis without end, so an orderly close would too.
-      const orderly = queueRedis.status === 'ready' && workerRedis.status === 'ready';
-      if (orderly) await worker.close();
+      const connections = [queueRedis, workerRedis];
+      const orderly = connections.every(({ status }) => status === 'ready');
+      // Commands wait for Redis without end, so an orderly close would too: not if it goes, or stands still, meanwhile.
+      if (orderly) await Promise.race([worker.close().then(() => queue.close()), lost(connections)]);
       else void worker.close(true).catch(() => {});
-      if (orderly) await queue.close();
-      queueRedis.disconnect();
-      workerRedis.disconnect();
+      for (const connection of connections) connection.disconnect();
     },
   };
+}
+
+const patienceMs = 5000;
+
+/** Resolves when one of the connections is lost, at the latest after `patienceMs`. */
+function lost(connections: readonly Redis[]): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, patienceMs);
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    for (const connection of connections) connection.once('close', end);
+  });
 }
