@@ -62,7 +62,7 @@ test.each(states.flatMap((state) => (['suspend', 'reinstate'] as const).map((ver
     const { db } = running.context;
     await db.account.update({ where: { id: 'acct_x' }, data: { state } });
     const [before, generation] = [await newest('acct_x'), await keyGeneration(db)];
-    const reply = await as('support')('POST', `${path}/acct_x/${verb}`, { reason: 'as agreed' });
+    const reply = await as('admin')('POST', `${path}/acct_x/${verb}`, { reason: 'as agreed' });
     const [from, to] = moves[verb];
     if (state === from) {
       expect(reply.json()).toMatchObject({ state: to });
@@ -197,7 +197,7 @@ test('with its tier an account loses the scopes that only this tier has, and get
 test('who may do what to accounts and their people', async () => {
   const table: [Method, string, object | undefined, 'support' | 'admin'][] = [
     ['POST', `${path}/acct_x/suspend`, { reason: 'x' }, 'support'],
-    ['POST', `${path}/acct_x/reinstate`, { reason: 'x' }, 'support'],
+    ['POST', `${path}/acct_x/reinstate`, { reason: 'x' }, 'admin'],
     ['PATCH', `${path}/acct_x`, { models: ['sim-small'] }, 'admin'],
     ['POST', `${path}/acct_x/admins`, { name: 'A', email: 'a@exa.example' }, 'admin'],
   ];

@@ -52,15 +52,15 @@ export function accountRoutes(base: FastifyInstance, context: Context): void {
     return account ?? refuse(reply, notFound('account'), context.addresses);
   });
 
-  for (const verb of ['suspend', 'reinstate'] as const)
-    app.post(
-      `${path}/:accountId/${verb}`,
-      { config: support, schema: { params, body: reasonBody } },
-      async (request, reply) => {
-        const { body, params: at } = request;
-        return answer(reply, await accounts[verb](changeOf(request, context), at.accountId, body.reason), context);
-      },
-    );
+  // Whoever sees a danger may stop an account; that it is over, also what a screening found, an admin has to decide.
+  for (const [verb, config] of [
+    ['suspend', support],
+    ['reinstate', admin],
+  ] as const)
+    app.post(`${path}/:accountId/${verb}`, { config, schema: { params, body: reasonBody } }, async (request, reply) => {
+      const { body, params: at } = request;
+      return answer(reply, await accounts[verb](changeOf(request, context), at.accountId, body.reason), context);
+    });
 
   app.patch(`${path}/:accountId`, { config: admin, schema: { params, body: updateBody } }, async (request, reply) => {
     const { reason, ...wanted } = request.body;
