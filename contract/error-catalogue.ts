@@ -168,6 +168,13 @@ export const errorCatalogue = define({
     action: WAIT,
   },
 
+  concurrent_streams_exceeded: {
+    type: 'rate_limit_error',
+    status: 429,
+    message: 'Too many streams of this account are open. Close idle ones, or ask for a higher tier.',
+    action: WAIT,
+  },
+
   upstream_error: { type: 'inference_error', status: 502, message: 'The model provider failed.', action: BACK_OFF },
   upstream_timeout: {
     type: 'inference_error',
@@ -194,6 +201,18 @@ export const errorCatalogue = define({
     action: BACK_OFF,
   },
 
+  dual_use_screen_block: {
+    type: 'policy_error',
+    status: 403,
+    message: 'The request was blocked by dual-use screening.',
+    action: 'Do not retry. Review the use case; a dispute goes to the audit contact.',
+  },
+  acceptable_use_violation: {
+    type: 'policy_error',
+    status: 403,
+    message: 'The request matches a published pattern of unacceptable use.',
+    action: 'Do not retry. Review the use case.',
+  },
   customer_suspended: {
     type: 'policy_error',
     status: 403,

@@ -144,6 +144,7 @@ test('every model of the Prisma schema can be read from the migrated database, c
   ]);
   await Promise.all([db.region.findMany(), db.provider.findMany(), db.deployment.findMany(), db.receipt.findMany()]);
   await Promise.all([db.gridReading.findMany(), db.publishedGrid.findMany()]);
+  await Promise.all([db.policyVersion.findMany(), db.policyExemption.findMany()]);
   await Promise.all([db.onboarding.findMany(), db.onboardingStep.findMany(), db.organisationAdmin.findMany()]);
   await Promise.all([
     db.session.findMany(),
@@ -163,7 +164,7 @@ function tablesOf(schema: string): string[] {
       if (
         field === null ||
         line.includes('@relation') ||
-        /\s(ApiKey|Deployment|OrganisationAdmin|OperatorToken)\[\]|\sOnboarding\?/.test(line)
+        /\s(ApiKey|Deployment|OrganisationAdmin|OperatorToken|PolicyExemption)\[\]|\sOnboarding\?/.test(line)
       )
         continue;
       const column = /@map\("(\w+)"\)/.exec(line)?.[1] ?? field[1];

@@ -2,7 +2,8 @@
  * The rights of the role that the services connect as.
  *
  * Invariant: that role owns nothing and is no superuser. It may add to the audit log and to the steps of onboarding, never
- * change or remove what stands there, nor move the head of a chain; and it reads what tells of changed keys.
+ * change or remove what stands there, nor move the head of a chain; it adds versions of the screening rules and changes
+ * none; and it reads what tells of changed keys.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -18,6 +19,7 @@ export interface ServiceRole {
 const narrower: Readonly<Record<string, readonly string[]>> = {
   audit: ['SELECT', 'INSERT'],
   onboarding_steps: ['SELECT', 'INSERT'],
+  policy_versions: ['SELECT', 'INSERT'],
   audit_heads: ['SELECT'],
   key_generation: ['SELECT'],
   key_changes: ['SELECT'],
