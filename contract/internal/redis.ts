@@ -44,3 +44,7 @@ export const limitKey = (accountId: string, kind: string): string => `gw:limit:{
 
 /** How a broken-off call ended, for the sidecar that asks: Envoy tells any one of them. */
 export const callEndKey = (receiptId: string): string => `gw:end:${receiptId}`;
+
+/** Stream of what screening blocked or flagged, for the audit log. One field, `event`, a PolicyEvent as JSON. */
+export const policyEventStream = 'gw:policy:events';
+export const policyEventGroup = 'audit';

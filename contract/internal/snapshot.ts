@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { temporalMatches } from '../receipt.ts';
+import { policySchema } from './policy-rules.ts';
 
 /** Billions of parameters, as a range; a known count has min = max. */
 const parametersSchema = z.object({ min: z.number().positive(), max: z.number().positive() });
@@ -92,6 +93,8 @@ export const snapshotSchema = z.object({
   gridFloor: z.array(gridReadingSchema).optional(),
   /** Marginal readings and forecasts. */
   operationalGrid: z.array(operationalReadingSchema).optional(),
+  /** What requests are screened by; absent: the default rules of the policy package. Screening is never off. */
+  policy: policySchema.optional(),
 });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 

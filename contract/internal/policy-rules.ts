@@ -1,0 +1,86 @@
+/**
+ * The rules that the text of requests is screened by, as data: one format for the operator API, the store, the snapshot
+ * and the engine in the policy package, which also refuses what this form alone can not see (`compileRules`).
+ *
+ * Invariant: a set within these bounds can not make the hot path slow.
+ */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { z } from 'zod';
+
+/** Each screen has an error code of its own. */
+export const screenCodes = {
+  dual_use: 'dual_use_screen_block',
+  acceptable_use: 'acceptable_use_violation',
+} as const;
+export type PolicyScreen = keyof typeof screenCodes;
+
+export const maxRules = 200;
+export const maxPhrasesPerRule = 1000;
+/** Of all rules of a set together. */
+export const maxPhrases = 5000;
+export const maxPhraseChars = 200;
+/** Of all rules of a set together. */
+export const maxPatterns = 50;
+export const maxPatternChars = 500;
+
+export const ruleIdSchema = z
+  .string()
+  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'a slug such as nerve-agent-synthesis')
+  .max(64);
+
+const ruleFields = {
+  id: ruleIdSchema,
+  title: z.string().min(1).max(200),
+  screen: z.enum(['dual_use', 'acceptable_use']),
+  /** `flag`: the call passes and is recorded. */
+  action: z.enum(['block', 'flag']),
+  /** A rule that is not enabled matches nothing. */
+  enabled: z.boolean(),
+};
+
+/** Both kinds are matched against the normalised text, see docs/use-policy.md. */
+export const policyRuleSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...ruleFields,
+    kind: z.literal('phrases'),
+    /** Whole words in this order; case, marks, punctuation and look-alike letters make no difference. */
+    phrases: z.array(z.string().min(1).max(maxPhraseChars)).min(1).max(maxPhrasesPerRule),
+  }),
+  z.strictObject({
+    ...ruleFields,
+    kind: z.literal('pattern'),
+    /** RE2 syntax, matched in linear time. */
+    pattern: z.string().min(1).max(maxPatternChars),
+  }),
+]);
+export type PolicyRule = z.infer<typeof policyRuleSchema>;
+
+const counted = (rules: readonly PolicyRule[]) => ({
+  phrases: rules.reduce((sum, rule) => sum + (rule.kind === 'phrases' ? rule.phrases.length : 0), 0),
+  patterns: rules.filter(({ kind }) => kind === 'pattern').length,
+});
+
+export const policyRulesSchema = z
+  .array(policyRuleSchema)
+  .max(maxRules)
+  .refine((rules) => new Set(rules.map(({ id }) => id)).size === rules.length, 'two rules have the same id')
+  .refine((rules) => counted(rules).phrases <= maxPhrases, `more than ${maxPhrases} phrases in all rules together`)
+  .refine((rules) => counted(rules).patterns <= maxPatterns, `more than ${maxPatterns} rules with a pattern`);
+
+/** A whole set as it is published; version 0 is the built-in default. */
+export const policySchema = z.object({
+  version: z.int().nonnegative(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  rules: policyRulesSchema,
+  /** Account id → ids of the rules that are passed over for it. */
+  exemptions: z.record(z.string(), z.array(z.string())),
+});
+export type Policy = z.infer<typeof policySchema>;
+
+/** SHA-256 of the RFC 8785 form of the rules, in hex: the same set has the same hash, however its keys are ordered. */
+export function rulesSha256(rules: readonly PolicyRule[]): string {
+  const text = canonicalize(rules);
+  if (text === undefined) throw new Error('The rules have no canonical form.');
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
