@@ -121,6 +121,56 @@ export const receiptSchema = z
 
 export type Receipt = z.infer<typeof receiptSchema>;
 
+/** What was called and how the call ended, the first fields of a receipt. But for its version the same in all of them. */
+export type ReceiptHead = Pick<
+  Receipt,
+  | 'id'
+  | 'object'
+  | 'version'
+  | 'supersedes'
+  | 'created_at'
+  | 'request_id'
+  | 'status'
+  | 'requested_tier'
+  | 'model'
+  | 'provider'
+  | 'region'
+  | 'usage_source'
+>;
+/** The numbers of a receipt, or why there are none. */
+export type ReceiptNumbers = Omit<Receipt, keyof ReceiptHead>;
+
+/** The numbers of a degraded receipt. */
+export const unknownNumbers = {
+  energy_wh: null,
+  energy_accelerator_wh: null,
+  energy_host_wh: null,
+  energy_idle_wh: null,
+  energy_overhead_wh: null,
+  energy_low_wh: null,
+  energy_high_wh: null,
+  energy_split: null,
+  energy_failed_attempts_wh: null,
+  carbon_g: null,
+  carbon_operation_g: null,
+  carbon_embodied_g: null,
+  carbon_low_g: null,
+  carbon_high_g: null,
+  sci_g_per_request: null,
+  water_ml: null,
+  uncertainty_basis: null,
+  pue: null,
+  grid_intensity_g_per_kwh: null,
+  grid_intensity_source: null,
+  grid_intensity_observed_at: null,
+  grid_intensity_requested_at: null,
+  grid_intensity_age_minutes: null,
+  grid_temporal_match: 'none',
+  methodology: null,
+  methodology_version: null,
+  methodology_hash: null,
+} as const satisfies Partial<Receipt>;
+
 export const routingTraceSchema = z
   .strictObject({
     policy: z.enum(['carbon_aware', 'pinned', 'provider_preference']),

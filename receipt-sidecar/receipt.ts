@@ -8,7 +8,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
-import type { DegradedReason, Receipt } from '@gw/contract/receipt';
+import {
+  type DegradedReason,
+  type Receipt,
+  type ReceiptHead,
+  type ReceiptNumbers,
+  unknownNumbers,
+} from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from './request/parse.ts';
@@ -55,24 +61,6 @@ export function newReceiptId(nowMs: number): string {
 }
 
 /** Who, when, where: known here. */
-type ReceiptHead = Pick<
-  Receipt,
-  | 'id'
-  | 'object'
-  | 'version'
-  | 'supersedes'
-  | 'created_at'
-  | 'request_id'
-  | 'status'
-  | 'requested_tier'
-  | 'model'
-  | 'provider'
-  | 'region'
-  | 'usage_source'
->;
-/** The numbers, or why there are none. */
-type ReceiptTail = Omit<Receipt, keyof ReceiptHead>;
-
 function receiptHead(
   call: CallIdentity,
   outcome: Pick<Outcome, 'servedBy' | 'usageSource'> & { status: Receipt['status'] },
@@ -109,7 +97,7 @@ function degradedTail(
   { hasFacts, explanation = degradedDefinitions[reason].explanation }: DegradedDetails,
 ): string {
   const { servedBy, usage } = outcome;
-  const tail: ReceiptTail = {
+  const tail: ReceiptNumbers = {
     tier: 'degraded',
     tier_reason: null,
     boundary,
@@ -117,33 +105,7 @@ function degradedTail(
     grid_zone: servedBy?.region.gridZone ?? null,
     prompt_tokens: usage?.promptTokens ?? null,
     completion_tokens: usage?.completionTokens ?? null,
-    energy_wh: null,
-    energy_accelerator_wh: null,
-    energy_host_wh: null,
-    energy_idle_wh: null,
-    energy_overhead_wh: null,
-    energy_low_wh: null,
-    energy_high_wh: null,
-    energy_split: null,
-    energy_failed_attempts_wh: null,
-    carbon_g: null,
-    carbon_operation_g: null,
-    carbon_embodied_g: null,
-    carbon_low_g: null,
-    carbon_high_g: null,
-    sci_g_per_request: null,
-    water_ml: null,
-    uncertainty_basis: null,
-    pue: null,
-    grid_intensity_g_per_kwh: null,
-    grid_intensity_source: null,
-    grid_intensity_observed_at: null,
-    grid_intensity_requested_at: null,
-    grid_intensity_age_minutes: null,
-    grid_temporal_match: 'none',
-    methodology: null,
-    methodology_version: null,
-    methodology_hash: null,
+    ...unknownNumbers,
     degraded_reason: reason,
     explanation,
     recalculable: degradedDefinitions[reason].recalculable && usage !== null && hasFacts,
@@ -234,7 +196,7 @@ export function makeReceipt(call: CallIdentity, outcome: Outcome): MadeReceipt {
     if (unmeasured) return degradedBy(unmeasured);
     const assessment = assess(known);
     if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
-    const tail: ReceiptTail = assessment.impact;
+    const tail: ReceiptNumbers = assessment.impact;
     return { receipt: join(receiptHead(call, outcome), JSON.stringify(tail)), facts, reason: null };
   } catch {
     return degradedBy('calculator_fault');

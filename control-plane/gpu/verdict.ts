@@ -5,10 +5,11 @@
  * counters could not serve ends as `tier_unavailable`, for good and with the reason. What was measured is in the facts of
  * the new version, so a later one needs no counters.
  */
+
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
-import type { Receipt } from '@gw/contract/receipt';
+import type { Receipt, ReceiptNumbers } from '@gw/contract/receipt';
 import { assess, type NotAssessed } from '@gw/methodology/assess';
-import type { NewVersion, ReceiptNumbers } from '../receipts/supersede.ts';
+import type { NewVersion } from '../receipts/supersede.ts';
 import type { Measured } from './measure.ts';
 import type { WaitingCall } from './queue.ts';
 

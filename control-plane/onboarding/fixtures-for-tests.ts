@@ -106,6 +106,12 @@ export async function create(running: TestOnboarding, changes: object = {}): Pro
   return (await done(running.post(root, applicant(changes), 'support'))).json().account_id;
 }
 
+/** The application as an operator sees it. */
+export const applicationOf = async ({ get }: TestOnboarding, id: string) => (await get(`${root}/${id}`)).json();
+
+export const accountStateOf = async ({ stores }: TestOnboarding, id: string) =>
+  (await stores.db.account.findUniqueOrThrow({ where: { id } })).state;
+
 export const at = (id: string, step: string): string => `${root}/${id}/${step}`;
 
 async function done(asked: Promise<LightMyRequestResponse>): Promise<LightMyRequestResponse> {

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noLists } from '../screening/config.ts';
 import { ListFault } from '../screening/list-stream.ts';
 import {
+  accountStateOf,
+  applicationOf,
   at,
   bringTo,
   contract,
@@ -9,7 +11,6 @@ import {
   declaration,
   reason,
   requests,
-  root,
   startTestOnboarding,
   type TestOnboarding,
 } from './fixtures-for-tests.ts';
@@ -21,15 +22,12 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => running?.stop());
 
-const read = async (id: string) => (await running.get(`${root}/${id}`)).json();
-const accountState = async (id: string) => (await running.stores.db.account.findUniqueOrThrow({ where: { id } })).state;
-
 test('an application goes through all six steps in order, each with who, when, input and outcome, to a working first key', async () => {
   const id = await create(running);
-  expect(await accountState(id)).toBe('onboarding');
+  expect(await accountStateOf(running, id)).toBe('onboarding');
   await running.post(at(id, 'declaration'), declaration(), 'support');
   await running.screen(id);
-  const screened = await read(id);
+  const screened = await applicationOf(running, id);
   expect(screened).toMatchObject({
     stage: 'contract_pending',
     high_risk: false,
@@ -44,16 +42,16 @@ test('an application goes through all six steps in order, each with who, when, i
     },
   });
   await running.post(at(id, 'contract'), contract);
-  expect(await accountState(id)).toBe('onboarding');
+  expect(await accountStateOf(running, id)).toBe('onboarding');
   const issued = await running.post(at(id, 'key'), { name: 'first', scopes: ['inference:read', 'gw:lineage'] });
   expect(issued.statusCode).toBe(201);
   expect(issued.json()).toMatchObject({
     application: { stage: 'complete', contract: { sha256: contract.sha256, reference: contract.reference } },
     key: { name: 'first', scopes: ['inference:read', 'gw:lineage'], key: expect.stringMatching(/^gw_/) },
   });
-  expect(await accountState(id)).toBe('active');
+  expect(await accountStateOf(running, id)).toBe('active');
 
-  const { steps } = await read(id);
+  const { steps } = await applicationOf(running, id);
   expect(steps.map((step: { step: number; action: string; to: string }) => [step.step, step.action, step.to])).toEqual([
     [1, 'create', 'account_created'],
     [2, 'declare', 'use_screening'],
@@ -73,37 +71,37 @@ test.each(stages.flatMap((stage) => operatorActions.map((action) => ({ stage, ac
   '$stage: $action happens only where the table says so, and a refusal changes nothing',
   async ({ stage, action }) => {
     const id = await bringTo(running, stage);
-    const before = await read(id);
+    const before = await applicationOf(running, id);
     expect(before.stage).toBe(stage);
     const [step, body, allowed] = requests[action];
     const reply = await running.post(at(id, step), body());
     if (allowed.includes(stage)) {
       expect([200, 201]).toContain(reply.statusCode);
-      expect((await read(id)).stage).not.toBe(stage);
+      expect((await applicationOf(running, id)).stage).not.toBe(stage);
     } else {
       expect(reply.statusCode).toBe(409);
       expect(reply.json().error).toMatchObject({ code: 'invalid_transition', type: 'validation_error' });
-      expect(await read(id)).toEqual(before);
+      expect(await applicationOf(running, id)).toEqual(before);
     }
   },
 );
 
 test('an industry of high risk needs the review, and only its approval leads to the contract', async () => {
   const id = await bringTo(running, 'manual_review');
-  expect(await read(id)).toMatchObject({ high_risk: true, stage: 'manual_review' });
+  expect(await applicationOf(running, id)).toMatchObject({ high_risk: true, stage: 'manual_review' });
   await running.post(at(id, 'approve-review'), reason);
-  expect(await read(id)).toMatchObject({ stage: 'contract_pending' });
+  expect(await applicationOf(running, id)).toMatchObject({ stage: 'contract_pending' });
   const other = await bringTo(running, 'manual_review');
   await running.post(at(other, 'reject-review'), reason);
-  expect(await read(other)).toMatchObject({ stage: 'rejected' });
-  expect(await accountState(other)).toBe('closed');
+  expect(await applicationOf(running, other)).toMatchObject({ stage: 'rejected' });
+  expect(await accountStateOf(running, other)).toBe('closed');
 });
 
 test('a match names the entry, the list and the score, and holds until an admin decides', async () => {
   const id = await create(running, { technical_contact: { name: 'Игорь Петрунов', email: 'i@northwind.example' } });
   await running.post(at(id, 'declaration'), declaration());
   await running.screen(id);
-  expect(await read(id)).toMatchObject({
+  expect(await applicationOf(running, id)).toMatchObject({
     stage: 'sanctions_match',
     sanctions_screening: {
       outcome: 'match',
@@ -119,7 +117,7 @@ test('a match names the entry, the list and the score, and holds until an admin 
   const unexplained = await running.post(at(id, 'clear-match'), { reason: 'ok' });
   expect([unexplained.statusCode, unexplained.json().error.code]).toEqual([400, 'invalid_reason']);
   await running.post(at(id, 'clear-match'), reason);
-  const after = await read(id);
+  const after = await applicationOf(running, id);
   expect(after.stage).toBe('contract_pending');
   expect(after.steps.at(-1)).toMatchObject({ action: 'clear_match', actor: { id: 'op_admin' }, input: reason });
   // What was found stays on record.
@@ -129,16 +127,19 @@ test('a match names the entry, the list and the score, and holds until an admin 
 test('a match of a use that is cleared goes on to the names, and stays on record', async () => {
   const id = await bringTo(running, 'use_match');
   await running.post(at(id, 'clear-match'), reason);
-  expect(await read(id)).toMatchObject({ stage: 'sanctions_screening', use_screening: { outcome: 'match' } });
+  expect(await applicationOf(running, id)).toMatchObject({
+    stage: 'sanctions_screening',
+    use_screening: { outcome: 'match' },
+  });
   await running.screen(id);
-  expect(await read(id)).toMatchObject({ stage: 'contract_pending' });
+  expect(await applicationOf(running, id)).toMatchObject({ stage: 'contract_pending' });
 });
 
 test('dual use is a match of its own, also where no name is found', async () => {
   const id = await create(running);
   await running.post(at(id, 'declaration'), declaration({ countries: ['DE', 'KP'] }));
   await running.screen(id);
-  expect(await read(id)).toMatchObject({
+  expect(await applicationOf(running, id)).toMatchObject({
     stage: 'sanctions_match',
     sanctions_screening: { names: { outcome: 'clear' }, dual_use: { outcome: 'match', countries: ['KP'] } },
   });
@@ -146,13 +147,16 @@ test('dual use is a match of its own, also where no name is found', async () => 
 
 test('a declared prohibited use ends the application and closes the account', async () => {
   const id = await bringTo(running, 'rejected');
-  expect(await accountState(id)).toBe('closed');
-  expect((await read(id)).use_screening).toMatchObject({ outcome: 'prohibited', prohibited: ['weapons'] });
+  expect(await accountStateOf(running, id)).toBe('closed');
+  expect((await applicationOf(running, id)).use_screening).toMatchObject({
+    outcome: 'prohibited',
+    prohibited: ['weapons'],
+  });
 });
 
 test('without a whole list an application waits, and says why; later it goes on', async () => {
   const id = await bringTo(running, 'sanctions_screening');
-  expect((await read(id)).sanctions_screening).toMatchObject({
+  expect((await applicationOf(running, id)).sanctions_screening).toMatchObject({
     outcome: 'waits',
     reason: expect.stringContaining('GW_SANCTIONS_FILES'),
   });
@@ -161,9 +165,12 @@ test('without a whole list an application waits, and says why; later it goes on'
     lists: [{ path: '/nowhere/sdn.csv', format: 'ofac-csv' as const, leastEntries: 1, leastNames: 1 }],
   };
   await expect(running.screen(id, missing)).rejects.toThrow(ListFault);
-  expect((await read(id)).sanctions_screening.reason).toContain('sdn.csv can not be read');
+  expect((await applicationOf(running, id)).sanctions_screening.reason).toContain('sdn.csv can not be read');
   await running.screen(id);
-  expect(await read(id)).toMatchObject({ stage: 'contract_pending', sanctions_screening: { outcome: 'clear' } });
+  expect(await applicationOf(running, id)).toMatchObject({
+    stage: 'contract_pending',
+    sanctions_screening: { outcome: 'clear' },
+  });
 });
 
 test('a key that the tier does not allow leaves everything as it was', async () => {
@@ -171,10 +178,10 @@ test('a key that the tier does not allow leaves everything as it was', async () 
   await running.post(at(id, 'declaration'), declaration());
   await running.screen(id);
   await running.post(at(id, 'contract'), contract);
-  const before = await read(id);
+  const before = await applicationOf(running, id);
   const reply = await running.post(at(id, 'key'), { name: 'first', scopes: ['gw:export'] });
   expect([reply.statusCode, reply.json().error.code]).toEqual([400, 'invalid_scopes']);
-  expect(await read(id)).toEqual(before);
-  expect(await accountState(id)).toBe('onboarding');
+  expect(await applicationOf(running, id)).toEqual(before);
+  expect(await accountStateOf(running, id)).toBe('onboarding');
   expect(await running.stores.db.apiKey.count({ where: { accountId: id } })).toBe(0);
 });

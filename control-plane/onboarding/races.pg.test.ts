@@ -3,12 +3,13 @@ import { appendAudit } from '../audit/append.ts';
 import { eventually } from '../fixtures-for-tests.ts';
 import { findIdle } from './application.ts';
 import {
+  accountStateOf,
+  applicationOf,
   at,
   bringTo,
   contract,
   declaration,
   reason,
-  root,
   startTestOnboarding,
   type TestOnboarding,
 } from './fixtures-for-tests.ts';
@@ -20,16 +21,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => running?.stop());
 
-const read = async (id: string) => (await running.get(`${root}/${id}`)).json();
-const accountState = async (id: string) => (await running.stores.db.account.findUniqueOrThrow({ where: { id } })).state;
-
 test('of two admins who decide at once one wins, and the other is refused', async () => {
   const id = await bringTo(running, 'sanctions_match');
   const replies = await Promise.all(
     ['clear-match', 'reject-match', 'clear-match', 'reject-match'].map((step) => running.post(at(id, step), reason)),
   );
   expect(replies.map((reply) => reply.statusCode).sort()).toEqual([200, 409, 409, 409]);
-  const { steps } = await read(id);
+  const { steps } = await applicationOf(running, id);
   expect(steps.filter((step: { action: string }) => step.action.endsWith('_match'))).toHaveLength(1);
 });
 
@@ -49,20 +47,20 @@ test('an idle application expires to the millisecond, is closed and stays so; on
   await running.post(at(busy, 'declaration'), declaration());
   running.clock.now = new Date(start.getTime() + 30 * 86_400_000 - 1);
   await running.onboarding.expireIdle();
-  expect((await read(idle)).stage).toBe('contract_pending');
+  expect((await applicationOf(running, idle)).stage).toBe('contract_pending');
   running.clock.now = new Date(start.getTime() + 30 * 86_400_000);
   await Promise.all([running.onboarding.expireIdle(), running.onboarding.expireIdle()]);
-  const expired = await read(idle);
+  const expired = await applicationOf(running, idle);
   expect(expired).toMatchObject({ stage: 'expired' });
   expect(expired.steps.filter((step: { action: string }) => step.action === 'expire')).toHaveLength(1);
-  expect(await accountState(idle)).toBe('closed');
-  expect((await read(busy)).stage).toBe('use_screening');
+  expect(await accountStateOf(running, idle)).toBe('closed');
+  expect((await applicationOf(running, busy)).stage).toBe('use_screening');
   expect((await running.post(at(idle, 'contract'), contract)).statusCode).toBe(409);
   // It waits for a list of ours, and is in the way of nobody else's expiry.
   expect(await findIdle(running.stores.db, running.clock.now, 100)).not.toContain(unscreened);
-  expect((await read(unscreened)).stage).toBe('sanctions_screening');
+  expect((await applicationOf(running, unscreened)).stage).toBe('sanctions_screening');
   await running.screen(unscreened);
-  expect((await read(unscreened)).stage).toBe('contract_pending');
+  expect((await applicationOf(running, unscreened)).stage).toBe('contract_pending');
   running.clock.now = start;
 });
 
@@ -87,7 +85,7 @@ test('an application that is carried on at the moment of its expiry lives on', a
   const { keys } = running;
   await createOnboarding({ db: slowToAct, now, keys, idleDays: 30, newAccountId: () => '' }).expireIdle();
   expect(found).toBe(1);
-  expect((await read(id)).stage).toBe('use_screening');
+  expect((await applicationOf(running, id)).stage).toBe('use_screening');
   running.clock.now = start;
 });
 

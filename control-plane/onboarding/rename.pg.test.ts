@@ -4,11 +4,12 @@ import { noLists } from '../screening/config.ts';
 import { ListFault } from '../screening/list-stream.ts';
 import { findRenamed } from './application.ts';
 import {
+  accountStateOf,
+  applicationOf,
   at,
   bringTo,
   policy,
   reason,
-  root,
   startTestOnboarding,
   synthetic,
   type TestOnboarding,
@@ -21,8 +22,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => running?.stop());
 
-const read = async (id: string) => (await running.get(`${root}/${id}`)).json();
-const accountState = async (id: string) => (await running.stores.db.account.findUniqueOrThrow({ where: { id } })).state;
 const rename = (id: string, name: string) => running.stores.db.account.update({ where: { id }, data: { name } });
 const renamed = () => findRenamed(running.stores.db, 100);
 
@@ -33,22 +32,22 @@ test('an account that is renamed is screened again, once, and goes on if nothing
   expect(await renamed()).toEqual([id]);
   await Promise.all([running.screen(id), running.screen(id)]);
   expect(await renamed()).toEqual([]);
-  const application = await read(id);
+  const application = await applicationOf(running, id);
   expect(application).toMatchObject({
     stage: 'complete',
     sanctions_screening: { outcome: 'clear', screened: { organisation: 'Southwind Analytics GmbH' }, dual_use: {} },
   });
   const again = application.steps.filter(({ action }: { action: string }) => action === 'screen_again');
   expect(again).toMatchObject([{ step: 3, from: 'complete', to: 'complete', outcome: { suspends: false } }]);
-  expect(await accountState(id)).toBe('active');
+  expect(await accountStateOf(running, id)).toBe('active');
 });
 
 test('a new name on a list suspends the account, and the customer is not told why', async () => {
   const id = await bringTo(running, 'complete');
   await rename(id, 'Zarya Metall OOO');
   await running.screen(id);
-  expect(await accountState(id)).toBe('suspended');
-  expect((await read(id)).sanctions_screening).toMatchObject({
+  expect(await accountStateOf(running, id)).toBe('suspended');
+  expect((await applicationOf(running, id)).sanctions_screening).toMatchObject({
     outcome: 'match',
     names: { matches: [{ role: 'organisation', entry_id: 'synthetic-2' }] },
   });
@@ -59,7 +58,7 @@ test('a new name on a list suspends the account, and the customer is not told wh
   await running.stores.db.account.update({ where: { id }, data: { state: 'active' } });
   expect(await renamed()).toEqual([]);
   await running.screen(id);
-  expect(await accountState(id)).toBe('active');
+  expect(await accountStateOf(running, id)).toBe('active');
 });
 
 test('an entry that an admin has found to be somebody else does not suspend the account a second time', async () => {
@@ -70,8 +69,8 @@ test('an entry that an admin has found to be somebody else does not suspend the 
   expect((await running.post(at(id, 'key'), { name: 'first' })).statusCode).toBe(201);
   await rename(id, 'Borealis Munitions Group');
   await running.screen(id);
-  expect(await accountState(id)).toBe('active');
-  expect((await read(id)).sanctions_screening.outcome).toBe('match');
+  expect(await accountStateOf(running, id)).toBe('active');
+  expect((await applicationOf(running, id)).sanctions_screening.outcome).toBe('match');
 });
 
 test('without a whole list the account stays to be screened', async () => {
@@ -87,7 +86,7 @@ test.each([
 ] as const)('a name that is changed while it is screened (%s) is not cleared by that result', async (stage, record) => {
   const id = await bringTo(running, stage);
   if (stage === 'complete') await rename(id, 'Westwind Analytics GmbH');
-  const before = await read(id);
+  const before = await applicationOf(running, id);
   const onboarding = {
     ...running.onboarding,
     [record]: async (...given: [never, never, never]) => {
@@ -97,8 +96,8 @@ test.each([
   };
   const options = { db: running.stores.db, now: () => running.clock.now, onboarding };
   await expect(screenApplication(id, { ...options, policy, settings: synthetic })).rejects.toThrow(/was changed while/);
-  expect((await read(id)).steps).toEqual(before.steps);
+  expect((await applicationOf(running, id)).steps).toEqual(before.steps);
   await running.screen(id);
-  if (stage === 'complete') expect(await accountState(id)).toBe('suspended');
-  else expect((await read(id)).stage).toBe('sanctions_match');
+  if (stage === 'complete') expect(await accountStateOf(running, id)).toBe('suspended');
+  else expect((await applicationOf(running, id)).stage).toBe('sanctions_match');
 });

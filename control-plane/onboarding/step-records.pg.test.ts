@@ -2,7 +2,15 @@ import { ChainCheck, operatorChain } from '@gw/contract/internal/audit-chain';
 import { stepHash } from '@gw/contract/internal/onboarding-step';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readAudit, readHead } from '../audit/read.ts';
-import { at, bringTo, contract, reason, root, startTestOnboarding, type TestOnboarding } from './fixtures-for-tests.ts';
+import {
+  applicationOf,
+  at,
+  bringTo,
+  contract,
+  reason,
+  startTestOnboarding,
+  type TestOnboarding,
+} from './fixtures-for-tests.ts';
 import type { Stage } from './machine.ts';
 
 let running: TestOnboarding;
@@ -11,14 +19,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => running?.stop());
 
-const read = async (id: string) => (await running.get(`${root}/${id}`)).json();
 const entriesOf = (chain: string) => readAudit(running.stores.db, chain, { order: 'asc', limit: 100_000 });
 
 test("the operators' chain has each step, and the hash of its row", async () => {
   const id = await bringTo(running, 'sanctions_match');
   await running.post(at(id, 'clear-match'), reason);
   const entries = (await entriesOf(operatorChain)).filter(({ target }) => target === `application:${id}`);
-  const { steps } = await read(id);
+  const { steps } = await applicationOf(running, id);
   expect(entries.map(({ action, actor, before, after }) => [action, actor.id, before, after])).toEqual(
     [
       ['application.created', 'op_support', null, 'account_created'],

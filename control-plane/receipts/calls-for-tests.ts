@@ -1,7 +1,7 @@
 /** Calls with real facts, and the entries that the sidecar makes of them. */
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
-import type { DegradedReason, Receipt } from '@gw/contract/receipt';
+import { type DegradedReason, type Receipt, unknownNumbers } from '@gw/contract/receipt';
 import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess';
 import type { MethodologyId } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
@@ -80,36 +80,7 @@ export const callAt = (at: string, changes: Partial<CallFacts> = {}): CallFacts 
   ...changes,
 });
 
-const degradedNumbers = {
-  tier: 'degraded',
-  tier_reason: null,
-  energy_wh: null,
-  energy_accelerator_wh: null,
-  energy_host_wh: null,
-  energy_idle_wh: null,
-  energy_overhead_wh: null,
-  energy_low_wh: null,
-  energy_high_wh: null,
-  energy_split: null,
-  carbon_g: null,
-  carbon_operation_g: null,
-  carbon_embodied_g: null,
-  carbon_low_g: null,
-  carbon_high_g: null,
-  sci_g_per_request: null,
-  water_ml: null,
-  uncertainty_basis: null,
-  pue: null,
-  grid_intensity_g_per_kwh: null,
-  grid_intensity_source: null,
-  grid_intensity_observed_at: null,
-  grid_intensity_requested_at: null,
-  grid_intensity_age_minutes: null,
-  grid_temporal_match: 'none',
-  methodology: null,
-  methodology_version: null,
-  methodology_hash: null,
-} as const;
+const degradedNumbers = { tier: 'degraded', tier_reason: null, ...unknownNumbers } as const;
 
 export type Entry = LedgerEntry & { readonly receipt: Receipt; readonly facts: StoredFacts | null };
 

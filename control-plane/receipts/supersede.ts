@@ -6,27 +6,9 @@
  * was, when it was and how it went are those of version n; only what was calculated may differ. The same statement notes
  * for the restatement whatever settled grid value the new version lacks.
  */
-import type { Receipt } from '@gw/contract/receipt';
+import type { Receipt, ReceiptHead, ReceiptNumbers } from '@gw/contract/receipt';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { notingOf } from './note-late.ts';
-
-/** Who, when, where, and how the call went: the same in every version. */
-export type ReceiptIdentity = Pick<
-  Receipt,
-  | 'id'
-  | 'object'
-  | 'created_at'
-  | 'request_id'
-  | 'status'
-  | 'requested_tier'
-  | 'model'
-  | 'provider'
-  | 'region'
-  | 'usage_source'
->;
-
-/** The numbers, or why there are none: an `Impact` of the methodology package, or the fields of a degraded receipt. */
-export type ReceiptNumbers = Omit<Receipt, keyof ReceiptIdentity | 'version' | 'supersedes'>;
 
 export interface NewVersion {
   /** The receipt that is superseded. Nothing is made unless its version is still the newest. */
@@ -38,7 +20,7 @@ export interface NewVersion {
 
 /** The version after `current`, in the receipt's order of fields. */
 export function nextVersion({ current, numbers }: Pick<NewVersion, 'current' | 'numbers'>): Receipt {
-  const head: Omit<Receipt, keyof ReceiptNumbers> = {
+  const head: ReceiptHead = {
     id: current.id,
     object: current.object,
     version: current.version + 1,
