@@ -27,24 +27,24 @@ import {
 } from './messages.ts';
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptCounts } from './receipt-counts.ts';
-import { headersToRemove, refusedHeaders, tooLarge } from './request/headers.ts';
-import { endpoints, type ParsedRequest, parseRequest, serialise } from './request/parse.ts';
-import { chooseRoute, type Route } from './request/route.ts';
+import { type Admission, admit, type Check } from './request/admission.ts';
+import { headersToRemove, refusedHeaders, steeringHeaders, type Timeouts } from './request/headers.ts';
+import { endpoints, type ParsedRequest, serialise } from './request/parse.ts';
+import type { Route } from './request/route.ts';
 import { providerError } from './response/provider-error.ts';
 import { JsonReply, type Reply, StreamReply } from './response/reply.ts';
 import { openTelemetry } from './response/telemetry.ts';
 import type { Catalogue } from './snapshot.ts';
 
-export interface CallContext {
+export interface CallContext extends Timeouts {
   readonly addresses: Addresses;
   readonly catalogue: () => Catalogue | null;
+  /** What a request has to pass before a region is chosen, in this order. */
+  readonly checks: readonly Check[];
   readonly ledger: LedgerWriter;
   readonly counts: ReceiptCounts;
   readonly ends: Ends;
   readonly now: () => number;
-  /** The whole time of a JSON reply, and the time to the first byte of a stream before the next region is tried. */
-  readonly upstreamTimeoutS: number;
-  readonly firstByteTimeoutS: number;
 }
 
 const chunkObjects = { chat: 'chat.completion.chunk', completions: 'text_completion', embeddings: '' } as const;
@@ -58,6 +58,7 @@ export class Call implements Processor {
   #caller: Caller | null = null;
   #record: CallRecord | null = null;
   #reply: Reply | null = null;
+  #open = true;
 
   constructor(context: CallContext, call: ProcessorCall) {
     this.#context = context;
@@ -74,6 +75,7 @@ export class Call implements Processor {
   }
 
   close(): void {
+    this.#open = false;
     const record = this.#record;
     this.#reply?.close();
     if (!record || record.recorded) return;
@@ -102,14 +104,20 @@ export class Call implements Processor {
   #requestBody(bytes: Buffer): void {
     const catalogue = this.#context.catalogue();
     const endpoint = endpoints[this.#path()];
+    const caller = this.#caller;
     // Fail closed: without a catalogue nobody can say which models and regions there are.
-    if (!catalogue || !endpoint || !this.#caller) return this.#refuse(apiError('internal_error'));
-    if (tooLarge(bytes)) return this.#refuse(apiError('request_too_large'));
-    const parsed = parseRequest(endpoint, bytes);
-    if (!parsed.ok) return this.#refuse(parsed.error);
-    const routed = chooseRoute(parsed.request, catalogue, this.#caller.models);
-    if (!routed.ok) return this.#refuse(routed.error);
-    this.#send(parsed.request, routed.route, this.#caller, catalogue);
+    if (!catalogue || !endpoint || !caller) return this.#refuse(apiError('internal_error'));
+    const asked = { endpoint, bytes, caller, catalogue, requestId: this.#requestId(), isOpen: () => this.#open };
+    const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
+    const admission = admit(asked, this.#context.checks);
+    if (admission instanceof Promise) admission.then(go).catch(this.#call.fail);
+    else go(admission);
+  }
+
+  #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {
+    if (!this.#open || admission.outcome === 'gone') return;
+    if (admission.outcome === 'refused') return this.#refuse(admission.error);
+    this.#send(admission.request, admission.route, caller, catalogue);
   }
 
   #send(request: ParsedRequest, route: Route, caller: Caller, catalogue: Catalogue): void {
@@ -118,7 +126,7 @@ export class Call implements Processor {
     const identity = {
       receiptId,
       createdAt: new Date(nowMs).toISOString(),
-      requestId: this.#headers.get('x-request-id') ?? null,
+      requestId: this.#requestId(),
       request,
       route,
     };
@@ -137,7 +145,7 @@ export class Call implements Processor {
               setHeader('x-gw-cluster', route.cluster),
               // A query is no part of the API, and could hold a client's secret.
               setHeader(':path', this.#path()),
-              ...this.#steering(request, route),
+              ...steeringHeaders(request.stream, route.order.length - 1, this.#context),
             ],
             removeHeaders: headersToRemove(this.#headers),
           },
@@ -146,23 +154,6 @@ export class Call implements Processor {
       },
       dynamicMetadata: gwMetadata({ receipt_id: receiptId, degraded, chunk_object: chunkObjects[request.endpoint] }),
     });
-  }
-
-  /** Headers for Envoy's router; the listener of a deployment takes them off again. */
-  #steering(request: ParsedRequest, route: Route) {
-    const { upstreamTimeoutS, firstByteTimeoutS } = this.#context;
-    const others = route.order.length - 1;
-    const timeouts = request.stream
-      ? [
-          setHeader('x-gw-stream', 'true'), // a route with an idle time-out
-          setHeader('x-envoy-upstream-rq-timeout-ms', '0'),
-          // Ends at the response headers of a stream; of JSON it would cut long completions and pay for them twice.
-          ...(others > 0
-            ? [setHeader('x-envoy-upstream-rq-per-try-timeout-ms', String(firstByteTimeoutS * 1000))]
-            : []),
-        ]
-      : [setHeader('x-envoy-upstream-rq-timeout-ms', String(upstreamTimeoutS * 1000))];
-    return [setHeader('x-envoy-max-retries', String(others)), ...timeouts];
   }
 
   #responseHeaders(request: ProcessingRequest): void {
@@ -224,6 +215,10 @@ export class Call implements Processor {
 
   #path(): string {
     return (this.#headers.get(':path') ?? '').split('?', 1)[0] ?? '';
+  }
+
+  #requestId(): string | null {
+    return this.#headers.get('x-request-id') ?? null;
   }
 
   /** Refuses the call before any provider is asked. */

@@ -40,6 +40,7 @@ export async function startSidecar(config: Config) {
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,
+    checks: [],
     ledger,
     counts,
     ends,

@@ -1,6 +1,6 @@
 /** What the headers of a request must be, and which of them go on to a provider. */
 import { type ApiError, apiError } from '@gw/contract/errors';
-import type { Headers } from '../messages.ts';
+import { type Headers, setHeader } from '../messages.ts';
 
 const maxBytes = 10 * 1024 * 1024;
 
@@ -37,4 +37,24 @@ export function headersToRemove(headers: Headers): string[] {
   return [...headers.keys()].filter(
     (name) => !name.startsWith(':') && name !== 'host' && !forwarded.has(name) && !name.startsWith('x-sim-'),
   );
+}
+
+export interface Timeouts {
+  /** The whole time of a JSON reply. */
+  readonly upstreamTimeoutS: number;
+  /** Until the first byte of a stream, before the next region is tried. */
+  readonly firstByteTimeoutS: number;
+}
+
+/** Headers for Envoy's router; the listener of a deployment takes them off again. `others`: regions to try after the first. */
+export function steeringHeaders(stream: boolean, others: number, { upstreamTimeoutS, firstByteTimeoutS }: Timeouts) {
+  const timeouts = stream
+    ? [
+        setHeader('x-gw-stream', 'true'), // a route with an idle time-out
+        setHeader('x-envoy-upstream-rq-timeout-ms', '0'),
+        // Ends at the response headers of a stream; of JSON it would cut long completions and pay for them twice.
+        ...(others > 0 ? [setHeader('x-envoy-upstream-rq-per-try-timeout-ms', String(firstByteTimeoutS * 1000))] : []),
+      ]
+    : [setHeader('x-envoy-upstream-rq-timeout-ms', String(upstreamTimeoutS * 1000))];
+  return [setHeader('x-envoy-max-retries', String(others)), ...timeouts];
 }

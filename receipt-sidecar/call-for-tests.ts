@@ -1,0 +1,122 @@
+/** A call as Envoy would bring it, without Envoy: messages go in, answers and faults are kept. */
+import type { Snapshot } from '@gw/contract/internal/snapshot';
+import type { IProcessingResponse, ProcessingRequest } from '@gw/envoy/rpc/service';
+import { Call, type CallContext } from './call.ts';
+import { makeCatalogue } from './snapshot.ts';
+
+const snapshot: Snapshot = {
+  version: 1,
+  publishedAt: '2026-01-01T00:00:00.000Z',
+  models: [
+    {
+      id: 'm',
+      created: 0,
+      ownedBy: 'p',
+      kind: 'chat',
+      contextWindow: null,
+      modalities: ['text'],
+      takesTemperature: true,
+      activeParametersB: { min: 8, max: 8 },
+      totalParametersB: { min: 8, max: 8 },
+      modelClass: null,
+      quantizationBits: null,
+      tokensPerS: null,
+      ttftS: null,
+    },
+  ],
+  regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
+  deployments: [
+    {
+      id: 'd',
+      provider: 'p',
+      region: 'us',
+      models: { m: 'm' },
+      pue: 1.1,
+      wueOnsiteLPerKwh: null,
+      telemetry: null,
+    },
+  ],
+  grid: [],
+};
+
+/** Receipts of calls that were sent to a provider, in their order. */
+export interface LedgerForTests {
+  readonly begun: string[];
+  readonly finished: string[];
+}
+
+export function contextForTests(changed: Partial<CallContext> = {}): { context: CallContext; ledger: LedgerForTests } {
+  const ledger: LedgerForTests = { begun: [], finished: [] };
+  const context: CallContext = {
+    addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
+    catalogue: () => makeCatalogue(snapshot),
+    checks: [],
+    ledger: {
+      begin: (id) => void ledger.begun.push(id),
+      finish: async (id) => ledger.finished.push(id) > 0,
+      discard: () => undefined,
+      keep: () => undefined,
+      counts: () => ({ kept: 0, lost: 0 }),
+      stop: async () => undefined,
+    },
+    counts: { made: () => undefined, register: () => undefined },
+    ends: { tell: () => undefined, ask: async () => 'client' },
+    now: () => Date.parse('2026-01-01T00:00:00.000Z'),
+    upstreamTimeoutS: 600,
+    firstByteTimeoutS: 30,
+    ...changed,
+  };
+  return { context, ledger };
+}
+
+const headerList = (headers: Readonly<Record<string, string>>) => ({
+  headers: { headers: Object.entries(headers).map(([key, value]) => ({ key, value })) },
+});
+const message = (fields: object): ProcessingRequest => fields as ProcessingRequest;
+
+export const chatBody = (fields: object = {}): string =>
+  JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }], ...fields });
+
+export interface CallForTests {
+  readonly answers: IProcessingResponse[];
+  readonly faults: unknown[];
+  /** The whole request; what comes of it stands in `answers`. */
+  ask(body: string): void;
+  /** The provider's headers, with the deployment's name as its listener adds it. */
+  replyHeaders(headers?: Readonly<Record<string, string>>): void;
+  replyBody(text: string, end: boolean): void;
+  close(): void;
+}
+
+export function callForTests(context: CallContext): CallForTests {
+  const answers: IProcessingResponse[] = [];
+  const faults: unknown[] = [];
+  const call = new Call(context, { answer: (each) => void answers.push(each), fail: (each) => void faults.push(each) });
+  const identity = { account_id: { stringValue: 'acct' }, key_id: { stringValue: 'key' } };
+  return {
+    answers,
+    faults,
+    ask(body) {
+      call.message(
+        message({
+          requestHeaders: headerList({ ':path': '/v1/chat/completions', 'content-type': 'application/json' }),
+          metadataContext: { filterMetadata: { 'envoy.filters.http.ext_authz': { fields: identity } } },
+        }),
+      );
+      call.message(message({ requestBody: { body: Buffer.from(body), endOfStream: true } }));
+    },
+    replyHeaders: (headers = {}) =>
+      call.message(
+        message({
+          responseHeaders: headerList({
+            ':status': '200',
+            'content-type': 'text/event-stream',
+            'x-gw-deployment': 'd',
+            ...headers,
+          }),
+        }),
+      ),
+    replyBody: (text, end) => call.message(message({ responseBody: { body: Buffer.from(text), endOfStream: end } })),
+    close: () => call.close(),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * From the body of a call to the word that it may go to a provider, and to which.
+ *
+ * Invariants: the steps keep their order, and the first that refuses is the answer. A step that has its answer at once is
+ * not waited for: a call all of whose steps have is decided in the same turn of the event loop. A call whose client has
+ * gone meets no further step.
+ */
+import { type ApiError, apiError } from '@gw/contract/errors';
+import type { Caller } from '../messages.ts';
+import type { Catalogue } from '../snapshot.ts';
+import { tooLarge } from './headers.ts';
+import { type Endpoint, type ParsedRequest, parseRequest } from './parse.ts';
+import { chooseRoute, type Route } from './route.ts';
+
+export interface Asked {
+  readonly endpoint: Endpoint;
+  readonly bytes: Buffer;
+  readonly caller: Caller;
+  readonly catalogue: Catalogue;
+  readonly requestId: string | null;
+  /** False once the client has gone. */
+  readonly isOpen: () => boolean;
+}
+
+type Soon<T> = T | Promise<T>;
+
+/** Null lets the request go on. */
+export type Check = (request: ParsedRequest, asked: Asked) => Soon<ApiError | null>;
+
+export type Admission =
+  | { readonly outcome: 'admitted'; readonly request: ParsedRequest; readonly route: Route }
+  | { readonly outcome: 'refused'; readonly error: ApiError }
+  | { readonly outcome: 'gone' };
+
+const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
+const gone: Admission = { outcome: 'gone' };
+
+/** Goes on with `value`: now if it is there, else when it is. */
+function andThen<T, U>(value: Soon<T>, next: (value: T) => Soon<U>): Soon<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** `checks` in their order, between parsing and the choice of a region. Rejects or throws on a fault of ours alone. */
+export function admit(asked: Asked, checks: readonly Check[]): Soon<Admission> {
+  if (tooLarge(asked.bytes)) return refused(apiError('request_too_large'));
+  const parsed = parseRequest(asked.endpoint, asked.bytes);
+  if (!parsed.ok) return refused(parsed.error);
+  return checked(parsed.request, asked, checks, 0);
+}
+
+function checked(request: ParsedRequest, asked: Asked, checks: readonly Check[], at: number): Soon<Admission> {
+  if (!asked.isOpen()) return gone;
+  const check = checks[at];
+  if (!check) return routed(request, asked);
+  return andThen(check(request, asked), (error) => (error ? refused(error) : checked(request, asked, checks, at + 1)));
+}
+
+function routed(request: ParsedRequest, { catalogue, caller }: Asked): Admission {
+  const choice = chooseRoute(request, catalogue, caller.models);
+  return choice.ok ? { outcome: 'admitted', request, route: choice.route } : refused(choice.error);
+}
