@@ -1,4 +1,4 @@
-/** How Envoy is started: its configuration is rendered into a private file, since it holds the internal token. */
+/** How Envoy is started: on a configuration that holds no secret, with the internal token in its environment. */
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,11 @@ export function planEnvoy(layout: Layout, binary: string, tls: Tls | null): Part
   const concurrency = String(Math.min(availableParallelism(), 8));
   // Hot restart needs shared memory that a killed Envoy leaves behind, and we never use it.
   const args = ['-c', configFile, '--disable-hot-restart', '--concurrency', concurrency, '--log-level', 'warning'];
-  const env = { ...fromUser(passedOn), ...layout.overrides.envoy };
+  const env = {
+    ...fromUser(passedOn),
+    GW_INTERNAL_TOKEN: layout.secrets.internalToken,
+    ...layout.overrides.envoy,
+  };
   return {
     name: 'envoy',
     logFile,
@@ -44,9 +48,9 @@ function settings(layout: Layout, tls: Tls | null): EnvoySettings {
     controlPlane: socketAddress(layout, 'control-plane'),
     adminSocket: adminSocket(layout),
     accessLog: join(layout.logs, 'access.log'),
-    internalToken: layout.secrets.internalToken,
     addresses: {
       baseUrl: process.env.GW_BASE_URL ?? layout.publicUrl,
+      ...(process.env.GW_DOCS_URL && { docsUrl: process.env.GW_DOCS_URL }),
       statusUrl: process.env.GW_STATUS_URL ?? 'https://status.example.com',
       auditEmail: process.env.GW_AUDIT_EMAIL ?? 'audit@example.com',
       securityEmail: process.env.GW_SECURITY_EMAIL ?? 'security@example.com',

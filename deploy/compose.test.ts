@@ -80,6 +80,14 @@ test('each part gets the variables that its configuration requires, and none tha
   }
 });
 
+test('Envoy gets each variable that its configuration reads when it starts', () => {
+  const wanted = [...read('envoy/envoy.template.yaml').matchAll(/%ENVIRONMENT\((\w+)\)%/g)].map(
+    (found) => found[1] ?? '',
+  );
+  expect(wanted).toEqual(['GW_INTERNAL_TOKEN']);
+  for (const variable of wanted) expect(compose.services.envoy?.environment?.[variable], variable).toBeTruthy();
+});
+
 test('each part that stays has a health check and restarts, and none is root', () => {
   for (const [name, { user, restart, healthcheck }] of services) {
     expect(user, name).not.toMatch(/^(0|root)\b/);

@@ -1,4 +1,4 @@
-import { type Environment, readInternalTls, readInternalToken, readSettings } from '@gw/contract/internal/environment';
+import { type Environment, readInternalTls, readSettings } from '@gw/contract/internal/environment';
 import type { EnvoySettings } from './render.ts';
 
 /** Envoy's settings from the environment. Throws a ConfigurationError that names every problem. */
@@ -24,7 +24,6 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     adminSocket: settings.required('GW_ENVOY_ADMIN_SOCKET', '/run/gw/envoy-admin.sock'),
     internalTls: readInternalTls(settings),
     accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),
-    internalToken: readInternalToken(settings),
     addresses: settings.addresses(),
     corsOrigins: readOrigins(settings.optional('GW_CORS_ORIGINS', '')),
     maxConnections: settings.integer('GW_MAX_CONNECTIONS', 20_000),

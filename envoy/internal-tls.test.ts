@@ -16,6 +16,7 @@ import { testSettings } from './settings-for-tests.ts';
 const dir = mkdtempSync(join(tmpdir(), 'gw-mtls-'));
 const internalTls = { certFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key'), caFile: join(dir, 'ca.crt') };
 const settings = testSettings(dir);
+const token = 'a-token-of-the-tests-that-is-long-enough';
 let service: RpcServer;
 let envoy: Child;
 let port = 0;
@@ -27,19 +28,13 @@ beforeAll(async () => {
   writeFileSync(internalTls.caFile, certificate);
   writeFileSync(internalTls.keyFile, key);
   const denied = { status: { code: 16 }, deniedResponse: { status: { code: 401 as const }, body: 'asked over TLS' } };
-  service = await serveEnvoy(
-    '127.0.0.1:0',
-    settings.internalToken,
-    { check: async () => denied },
-    () => undefined,
-    internalTls,
-  );
+  service = await serveEnvoy('127.0.0.1:0', token, { check: async () => denied }, () => undefined, internalTls);
   [port = 0] = await freePorts(1);
   const extAuthz = `127.0.0.1:${service.port}`;
   writeEnvoyConfig({ ...settings, publicPort: port, extAuthz, internalTls }, join(dir, 'envoy.yaml'));
   const command = await envoyBinary(() => undefined);
   const args = ['-c', join(dir, 'envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
-  envoy = await startChild({ command, args, env: {}, logFile: join(dir, 'envoy.log') });
+  envoy = await startChild({ command, args, env: { GW_INTERNAL_TOKEN: token }, logFile: join(dir, 'envoy.log') });
   const answers = () =>
     fetch(`http://127.0.0.1:${port}/healthz`).then(
       ({ ok }) => ok,

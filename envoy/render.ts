@@ -25,7 +25,6 @@ export interface EnvoySettings {
   readonly internalTls: InternalTls | null;
   /** A file path, or /dev/stdout. */
   readonly accessLog: string;
-  readonly internalToken: string;
   readonly addresses: Addresses;
   /** Origins of web pages that may call from a browser (`https://app.example.com`). */
   readonly corsOrigins: readonly string[];
@@ -118,7 +117,7 @@ function certificateSecret(tls: { certFile: string; keyFile: string }): string {
   });
 }
 
-/** Writes the configuration to `path`, mode 0600 since it holds the internal token, and what it refers to. */
+/** Writes the configuration to `path`, for its owner alone, and what it refers to. It holds no secret. */
 export function writeEnvoyConfig(settings: EnvoySettings, path: string): void {
   if (settings.tls) writeFileSync(settings.tls.sdsFile, certificateSecret(settings.tls), { mode: 0o600 });
   writeFileSync(path, renderEnvoy(settings), { mode: 0o600 });
@@ -163,7 +162,6 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['STREAM_IDLE_TIMEOUT', `${settings.streamIdleTimeoutS}s`],
     ['SIDECAR_TIMEOUT', `${settings.sidecarTimeoutMs / 1000}s`],
     ['ACCESS_LOG', settings.accessLog],
-    ['INTERNAL_TOKEN', `Bearer ${settings.internalToken}`],
     ['LOCAL_REPLIES', localReplies(addresses)],
     ['ROUTES', envoyRoutes(settings)],
     ['CORS', corsPolicy(settings.corsOrigins)],

@@ -14,7 +14,6 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
     controlPlane: `unix:${join(dir, 'c.sock')}`,
     adminSocket: join(dir, 'admin.sock'),
     accessLog: join(dir, 'access.log'),
-    internalToken: 'a-token-of-the-tests-that-is-long-enough',
     addresses: {
       baseUrl: 'https://gw.example.com',
       statusUrl: 'https://status.example.com',

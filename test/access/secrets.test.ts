@@ -150,10 +150,8 @@ function formsOf(secret: string): string[] {
   return [core, bytes.toString('hex'), bytes.toString('base64').replace(/.{0,3}=*$/, ''), encodeURIComponent(core)];
 }
 
-function expectNone(place: string, text: string, but?: string): void {
-  const found = [...secrets].filter(
-    ([, secret]) => secret !== but && formsOf(secret).some((form) => text.includes(form)),
-  );
+function expectNone(place: string, text: string): void {
+  const found = [...secrets].filter(([, secret]) => formsOf(secret).some((form) => text.includes(form)));
   expect(
     found.map(([name]) => name),
     place,
@@ -196,10 +194,8 @@ test('no page of metrics, and nothing that Envoy tells of itself', async () => {
   for (const url of [controlUrl, ...Object.values(healthUrls)])
     for (const path of ['/metrics', '/healthz']) expectNone(url + path, await (await fetch(url + path)).text());
   const admin = join(sockets, 'envoy-admin.sock');
-  // Whoever can open this socket can also read the file from which Envoy has the token.
-  const { internalToken } = loadSecrets(gateway.dir);
   for (const path of ['/config_dump?include_eds', '/clusters', '/listeners', '/stats', '/server_info', '/certs'])
-    expectNone(path, await readFrom(admin, path), internalToken);
+    expectNone(path, await readFrom(admin, path));
   const dump = await readFrom(admin, '/config_dump?include_eds');
   // The provider's credential is there, and hidden.
   expect(dump).toContain('[redacted]');
