@@ -1,256 +1,185 @@
 /**
  * The error catalogue: every code that a client of the public port can see.
  *
- * Invariant: one code, one type, one status. Codes are stable; messages may change.
+ * Invariant: one code, one type, one status (and 404 where a path names the thing). Codes are stable; messages may change.
  */
+import { defineErrors } from './error-definition.ts';
+import { validationErrors } from './validation-errors.ts';
 
-export type ErrorType =
-  | 'auth_error'
-  | 'validation_error'
-  | 'rate_limit_error'
-  | 'inference_error'
-  | 'region_unavailable'
-  | 'policy_error'
-  | 'methodology_error'
-  | 'internal_error';
+const auth = { type: 'auth_error', status: 401, retry: 'never', action: 'Fix the key.' } as const;
+const limit = { type: 'rate_limit_error', status: 429, retry: 'after_retry_after' } as const;
+const policy = { type: 'policy_error', status: 403, retry: 'never' } as const;
+const region = { type: 'region_unavailable', status: 503 } as const;
+const inference = {
+  type: 'inference_error',
+  status: 502,
+  retry: 'with_backoff',
+  action: 'Send it again with backoff.',
+  headers: ['x-gw-receipt-id'],
+} as const;
 
-export interface ErrorDefinition {
-  readonly type: ErrorType;
-  readonly status: number;
-  /** The text that a client sees unless the place that raises the error has a more exact one. */
-  readonly message: string;
-  /** What the client should do. */
-  readonly action: string;
-}
-
-const FIX_KEY = 'Do not retry. Fix the key.';
-const FIX_REQUEST = 'Do not retry. Fix the request.';
-const WAIT = 'Retry after the time in Retry-After.';
-const BACK_OFF = 'Retry with backoff, at most four attempts.';
-
-const define = <T extends Record<string, ErrorDefinition>>(catalogue: T): T => catalogue;
-
-export const errorCatalogue = define({
+const authErrors = defineErrors({
   invalid_api_key: {
-    type: 'auth_error',
-    status: 401,
+    ...auth,
     message: 'The API key is missing, malformed or unknown. Send it as "Authorization: Bearer <API_KEY>".',
-    action: FIX_KEY,
+    when: 'No key was sent, or one that is malformed or unknown.',
   },
-  revoked_api_key: { type: 'auth_error', status: 401, message: 'This API key was revoked.', action: FIX_KEY },
+  revoked_api_key: {
+    ...auth,
+    message: 'This API key was revoked.',
+    when: 'The key was revoked, also if it has expired since. The audit log of the account shows by whom.',
+    action: 'Use another key, or take the revocation back within 90 days.',
+  },
   expired_api_key: {
-    type: 'auth_error',
-    status: 401,
+    ...auth,
     message: 'This API key has expired. Issue a new one.',
-    action: FIX_KEY,
+    when: 'The key is past its expiry.',
+    action: 'Issue a new key.',
   },
   insufficient_scope: {
-    type: 'auth_error',
+    ...auth,
     status: 403,
     message: 'This API key does not hold the scope that the endpoint needs.',
-    action: FIX_KEY,
+    when: 'The key is valid but lacks the scope of the endpoint. The message names the scope.',
+    action: 'Use a key that holds the scope.',
   },
+});
 
-  invalid_json: {
-    type: 'validation_error',
-    status: 400,
-    message: 'The body is not valid JSON in UTF-8.',
-    action: FIX_REQUEST,
-  },
-  invalid_request: {
-    type: 'validation_error',
-    status: 400,
-    message: 'The HTTP request is malformed or its headers are too large.',
-    action: FIX_REQUEST,
-  },
-  request_too_large: {
-    type: 'validation_error',
-    status: 400,
-    message: 'The body is larger than 10 MiB.',
-    action: FIX_REQUEST,
-  },
-  invalid_content_type: {
-    type: 'validation_error',
-    status: 400,
-    message: 'Send the body as "Content-Type: application/json" without a Content-Encoding.',
-    action: FIX_REQUEST,
-  },
-  missing_required_parameter: {
-    type: 'validation_error',
-    status: 400,
-    message: 'A required parameter is missing.',
-    action: FIX_REQUEST,
-  },
-  invalid_model: {
-    type: 'validation_error',
-    status: 400,
-    message:
-      'The model does not exist, or is not offered in this region or to this account. GET /v1/models lists what is.',
-    action: FIX_REQUEST,
-  },
-  invalid_region: {
-    type: 'validation_error',
-    status: 400,
-    message: 'The region does not exist. GET /v1/regions lists those that do.',
-    action: FIX_REQUEST,
-  },
-  invalid_tier: {
-    type: 'validation_error',
-    status: 400,
-    message: 'The requested tier is not supported on this route.',
-    action: FIX_REQUEST,
-  },
-  prompt_too_long: {
-    type: 'validation_error',
-    status: 400,
-    message: 'The prompt is longer than the context window of the model.',
-    action: FIX_REQUEST,
-  },
-  upstream_rejected_request: {
-    type: 'validation_error',
-    status: 400,
-    message: 'The model provider rejected the request.',
-    action: FIX_REQUEST,
-  },
-  receipt_not_found: {
-    type: 'validation_error',
-    status: 404,
-    message: 'There is no such receipt.',
-    action: FIX_REQUEST,
-  },
-  key_not_found: {
-    type: 'validation_error',
-    status: 404,
-    message: 'There is no such key.',
-    action: FIX_REQUEST,
-  },
-  key_is_revoked: {
-    type: 'validation_error',
-    status: 400,
-    message: 'This key is revoked. Restore it first, or issue a new one.',
-    action: FIX_REQUEST,
-  },
-  too_many_keys: {
-    type: 'validation_error',
-    status: 400,
-    message: 'The account holds as many keys as it may. Keys that are revoked or expired do not count.',
-    action: 'Do not retry. Revoke keys that are no longer needed, or contact the operator.',
-  },
-  key_not_restorable: {
-    type: 'validation_error',
-    status: 400,
-    message: 'The revocation of this key can not be taken back.',
-    action: 'Do not retry. Issue a new key.',
-  },
-  unknown_endpoint: {
-    type: 'validation_error',
-    status: 404,
-    message: 'There is no such endpoint. GET /openapi.json lists those that exist.',
-    action: FIX_REQUEST,
-  },
-  method_not_allowed: {
-    type: 'validation_error',
-    status: 405,
-    message: 'The endpoint does not take this method. The Allow header lists those that it takes.',
-    action: FIX_REQUEST,
-  },
-
+const limitErrors = defineErrors({
   requests_per_second_exceeded: {
-    type: 'rate_limit_error',
-    status: 429,
+    ...limit,
     message: 'The rate limit of this account is exceeded. Wait for the seconds in Retry-After.',
-    action: WAIT,
+    when: 'The token bucket of the account (or of the key, if it has one of its own) is empty. The limit headers show its size and when it gets its next token.',
+    action: 'Wait for the seconds in Retry-After; send more evenly.',
   },
   daily_budget_exceeded: {
-    type: 'rate_limit_error',
-    status: 429,
+    ...limit,
     message: 'The daily request budget of this account is used up. It resets at midnight UTC.',
-    action: WAIT,
+    when: 'The requests of this UTC day are used up, of the account or of the key. Reads of receipts, usage, audit log and keys go on.',
+    action: 'Wait for midnight UTC, or ask the operator for a larger budget.',
   },
-
   concurrent_streams_exceeded: {
-    type: 'rate_limit_error',
-    status: 429,
+    ...limit,
     message: 'Too many streams of this account are open. Close idle ones, or ask for a higher tier.',
-    action: WAIT,
+    when: 'As many streams are open as the account or the key may have. The message names the limit and how many are open.',
+    action: 'Close idle streams, or ask for a higher tier; then wait for the seconds in Retry-After.',
   },
+});
 
-  upstream_error: { type: 'inference_error', status: 502, message: 'The model provider failed.', action: BACK_OFF },
+const inferenceErrors = defineErrors({
+  upstream_error: {
+    ...inference,
+    message: 'The model provider failed.',
+    when: 'The provider answered with a 5xx, broke the connection, or can not be reached, in each region that was tried; or no region serves the model at the moment.',
+  },
   upstream_timeout: {
-    type: 'inference_error',
-    status: 502,
+    ...inference,
     message: 'The model provider did not answer in time.',
-    action: BACK_OFF,
+    when: 'The provider was silent for too long, or said 408 or 504 itself.',
   },
   upstream_rate_limited: {
-    type: 'inference_error',
-    status: 502,
+    ...inference,
     message: 'The model provider is at its own rate limit.',
-    action: BACK_OFF,
+    when: 'The provider answered 429 in each region that was tried. It says nothing about the limits of this account.',
   },
   upstream_invalid_response: {
-    type: 'inference_error',
-    status: 502,
+    ...inference,
     message: 'The model provider sent a reply that could not be read.',
-    action: BACK_OFF,
+    when: 'The reply is empty, cut off, compressed, no JSON, or larger than 64 MiB.',
   },
   upstream_auth_failed: {
-    type: 'inference_error',
-    status: 502,
+    ...inference,
     message: 'The model provider refused the credential of the gateway. The operator has to mend this.',
-    action: BACK_OFF,
+    when: 'The provider answered 401 or 403. The key of the client is not at fault.',
+    action: 'Send it again with backoff; tell the operator if it stays.',
   },
+});
 
+const policyErrors = defineErrors({
   dual_use_screen_block: {
-    type: 'policy_error',
-    status: 403,
+    ...policy,
     message: 'The request was blocked by dual-use screening.',
-    action: 'Do not retry. Review the use case; a dispute goes to the audit contact.',
+    when: 'A rule against dual use matches the text of the request. The text is not kept.',
+    action: 'Review the use case; a dispute goes to the audit contact that the message names.',
   },
   acceptable_use_violation: {
-    type: 'policy_error',
-    status: 403,
+    ...policy,
     message: 'The request matches a published pattern of unacceptable use.',
-    action: 'Do not retry. Review the use case.',
+    when: 'A rule of the acceptable-use policy matches the text of the request. The text is not kept.',
+    action: 'Review the use case.',
   },
   customer_suspended: {
-    type: 'policy_error',
-    status: 403,
+    ...policy,
     message: 'This account is suspended pending review.',
-    action: 'Do not retry. Contact the operator.',
+    when: 'The account is suspended: no inference, and no new keys. Reads and revocation stay open.',
+    action: 'Contact the operator.',
   },
+});
 
+const regionErrors = defineErrors({
   region_degraded: {
-    type: 'region_unavailable',
-    status: 503,
+    ...region,
+    retry: 'never',
     message: 'The pinned region is in incident mode.',
-    action: 'Retry later, or without the region pin.',
+    when: 'The region in `gw.region` has an incident, which lasts longer than a client library waits. The message names the status page.',
+    action: 'Send it without the region pin, or again when the status page says that the incident is over.',
   },
   region_saturated: {
-    type: 'region_unavailable',
-    status: 503,
+    ...region,
+    retry: 'with_backoff',
     message: 'The pinned region is at capacity.',
-    action: 'Retry with backoff, or without the region pin.',
+    when: 'The region in `gw.region` takes no more calls at the moment.',
+    action: 'Send it again with backoff, or without the region pin.',
   },
   region_decommissioned: {
-    type: 'region_unavailable',
-    status: 503,
+    ...region,
+    retry: 'never',
     message: 'The region is no longer offered.',
-    action: 'Do not retry. Choose another region.',
+    when: 'The region in `gw.region` was given up.',
+    action: 'Choose another region, or none.',
   },
+});
 
+const gatewayErrors = defineErrors({
   receipt_generation_failed: {
     type: 'methodology_error',
     status: 500,
+    retry: 'with_backoff',
     message: 'The receipt could not be made; the inference may have succeeded.',
-    action: 'Retry.',
+    when: 'The provider answered, but no receipt, not even a degraded one, could be put into its reply; or the lineage of a receipt does not give its numbers.',
+    action: 'Send it again with backoff. A provider may have done the work already.',
   },
   internal_error: {
     type: 'internal_error',
     status: 500,
+    retry: 'with_backoff',
     message: 'The gateway failed. Nothing in the request is at fault.',
-    action: BACK_OFF,
+    when: 'A part of the gateway is down, or failed.',
+    action: 'Send it again with backoff; quote the x-request-id when you ask for help.',
   },
 });
 
+export const errorCatalogue = defineErrors({
+  ...authErrors,
+  ...validationErrors,
+  ...limitErrors,
+  ...inferenceErrors,
+  ...regionErrors,
+  ...policyErrors,
+  ...gatewayErrors,
+});
+
 export type CatalogueCode = keyof typeof errorCatalogue;
+
+/** Stands for the codes `invalid_<field>`, of which there is one for each field of a request. */
+export const fieldErrors = defineErrors({
+  invalid_field: {
+    type: 'validation_error',
+    status: 400,
+    retry: 'never',
+    message:
+      'Stands for the family invalid_<field>: the field named in error.param has the wrong type or value, for example invalid_temperature.',
+    when: 'A field of the body or a parameter of the query has the wrong type or value. `param` is its path, and the code is made from its last name.',
+    action: 'Fix the field.',
+  },
+});

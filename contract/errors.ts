@@ -1,38 +1,44 @@
 /**
- * The errors that a client sees, made from the catalogue.
+ * The errors that a client sees, made from the catalogue: body and headers.
  *
  * Invariant: all parts (Envoy's own replies, ext-authz, sidecar, control plane) take their errors from here, so that no
- * reply has another shape.
+ * reply has another shape, and none lets a client library retry what can not succeed.
  */
-import { type CatalogueCode, type ErrorType, errorCatalogue } from './error-catalogue.ts';
+import { type CatalogueCode, errorCatalogue, fieldErrors } from './error-catalogue.ts';
+import { type ErrorDefinition, type ErrorType, patienceS, retriedByStatus } from './error-definition.ts';
+import { type OperatorCode, operatorErrorCatalogue } from './operator-errors.ts';
 
 /** Codes of the family `invalid_<field>`, one for each request field: `invalid_temperature`, `invalid_messages`, … */
 export type FieldCode = `invalid_${string}`;
 
 export interface ApiError {
-  readonly code: CatalogueCode | FieldCode;
+  readonly code: CatalogueCode | OperatorCode | FieldCode;
   readonly type: ErrorType;
   readonly status: number;
   readonly message: string;
   /** JSON path of the field at fault (`messages[0].role`), or null. */
   readonly param: string | null;
+  /** Whole seconds, at least 1, after which the same request may be heard. */
+  readonly retryAfterS?: number;
 }
 
 export interface ErrorDetail {
   readonly message?: string;
   readonly param?: string | null;
+  readonly retryAfterS?: number;
   /** A look-up by path answers 404 where the same code in a body answers 400. */
   readonly status?: number;
 }
 
-export function apiError(code: CatalogueCode, detail: ErrorDetail = {}): ApiError {
-  const { type, status, message } = errorCatalogue[code];
+export function apiError(code: CatalogueCode | OperatorCode, detail: ErrorDetail = {}): ApiError {
+  const { type, status, message } = definitionOf(code);
   return {
     code,
     type,
     status: detail.status ?? status,
     message: detail.message ?? message,
     param: detail.param ?? null,
+    ...(detail.retryAfterS !== undefined && { retryAfterS: detail.retryAfterS }),
   };
 }
 
@@ -55,21 +61,33 @@ export function fieldError(param: string, message: string): ApiError {
 /** Where errors point people to. */
 export interface Addresses {
   readonly baseUrl: string;
+  /** The page about errors (`docs/errors.md`, published as HTML), without a fragment; absent: it is published nowhere. */
+  readonly docsUrl?: string;
   readonly statusUrl: string;
   readonly auditEmail: string;
   readonly securityEmail: string;
 }
 
-/** The page about a code: its entry in the catalogue that the OpenAPI document carries. */
-export function docUrl(addresses: Addresses, code: string): string {
-  const known = code in errorCatalogue ? code : 'invalid_field';
-  return `${addresses.baseUrl}/openapi.json#/x-error-catalogue/${known}`;
+const publicErrors: ReadonlyMap<string, ErrorDefinition> = new Map(Object.entries(errorCatalogue));
+const operatorErrors: ReadonlyMap<string, ErrorDefinition> = new Map(Object.entries(operatorErrorCatalogue));
+
+/** What the catalogues say about a code; the family `invalid_<field>` has one entry for all. */
+export const definitionOf = (code: string): ErrorDefinition =>
+  publicErrors.get(code) ?? operatorErrors.get(code) ?? fieldErrors.invalid_field;
+
+/** The entry about a code: its anchor on the page about errors, else its place in the OpenAPI document. */
+export function docUrl({ baseUrl, docsUrl }: Addresses, code: string): string {
+  const known = publicErrors.has(code) || operatorErrors.has(code) ? code : 'invalid_field';
+  if (docsUrl !== undefined) return `${docsUrl}#${known}`;
+  const catalogue = operatorErrors.has(code) ? 'x-operator-error-catalogue' : 'x-error-catalogue';
+  return `${baseUrl}/openapi.json#/${catalogue}/${known}`;
 }
 
 /** The last sentence of a message: whom to ask. Only for the codes where the client can not help itself. */
 function whereToAsk(addresses: Addresses, code: string): string {
   if (code === 'revoked_api_key')
     return ` The audit log of the account shows by whom; questions go to ${addresses.securityEmail}.`;
+  if (code === 'dual_use_screen_block') return ` Disputes go to ${addresses.auditEmail}.`;
   if (code === 'region_degraded') return ` See ${addresses.statusUrl}.`;
   return '';
 }
@@ -79,4 +97,21 @@ export function errorBody(error: ApiError, addresses: Addresses): string {
   const { code, type, param } = error;
   const message = error.message + whereToAsk(addresses, code);
   return JSON.stringify({ error: { code, type, message, param, doc_url: docUrl(addresses, code) } });
+}
+
+/** Whether the official SDKs send the request again by themselves. */
+export const retriedBySdks = (error: ApiError): boolean => retriedByStatus(error.status) && !retryIsFutile(error);
+
+/** Nothing that a program does by itself helps, or not soon enough. */
+const retryIsFutile = ({ code, retryAfterS = 1 }: ApiError): boolean =>
+  definitionOf(code).retry === 'never' || retryAfterS > patienceS;
+
+/** The headers that an error reply has because of its error, names in lower case. A 429 always says how long to wait. */
+export function errorHeaders(error: ApiError): ReadonlyMap<string, string> {
+  const headers = new Map([['content-type', 'application/json']]);
+  if (error.status === 401) headers.set('www-authenticate', 'Bearer');
+  if (definitionOf(error.code).retry === 'after_retry_after')
+    headers.set('retry-after', String(error.retryAfterS ?? 1));
+  if (retriedByStatus(error.status) && retryIsFutile(error)) headers.set('x-should-retry', 'false');
+  return headers;
 }

@@ -1,7 +1,8 @@
 /** The parts of the OpenAPI document that every route shares: headers and error replies. */
 import type { Route } from './access.ts';
 import { type CatalogueCode, errorCatalogue } from './error-catalogue.ts';
-import { apiError, errorBody, fieldError } from './errors.ts';
+import type { ErrorDefinition } from './error-definition.ts';
+import { apiError, errorBody, errorHeaders } from './errors.ts';
 import { exampleAddresses } from './example-addresses.ts';
 
 export type Json = Record<string, unknown>;
@@ -18,33 +19,39 @@ const limitHeaders = [
   'x-ratelimit-reset-day',
 ] as const;
 
-const header = (type: 'string' | 'integer' | 'number', description: string): Json => ({
-  description,
-  schema: { type },
-});
+const header = (schema: Json, description: string): Json => ({ description, schema });
+const count: Json = { type: 'integer', minimum: 0 };
 
-export const headers: Json = {
-  'x-request-id': header('string', 'Names this call; quote it when you ask for help'),
-  'x-gw-receipt-id': header('string', 'On every reply whose call reached a provider'),
-  'x-ratelimit-limit-requests': header('integer', 'Size of the token bucket'),
-  'x-ratelimit-remaining-requests': header('integer', 'Tokens left in the bucket'),
-  'x-ratelimit-reset-requests': header('number', 'Seconds to the next token'),
-  'x-ratelimit-limit-day': header('integer', 'Requests per UTC day'),
-  'x-ratelimit-remaining-day': header('integer', 'Requests left today'),
-  'x-ratelimit-reset-day': header('integer', 'Seconds to midnight UTC'),
-  'Retry-After': header('integer', 'Whole seconds to wait, at least 1'),
-  'WWW-Authenticate': header('string', '`Bearer`'),
-};
+export const headers = {
+  'x-request-id': header({ type: 'string' }, 'Names this call; quote it when you ask for help'),
+  'x-gw-receipt-id': header({ type: 'string' }, 'On every reply whose call reached a provider'),
+  'x-ratelimit-limit-requests': header(count, 'Size of the token bucket'),
+  'x-ratelimit-remaining-requests': header(count, 'Tokens left in the bucket'),
+  'x-ratelimit-reset-requests': header({ type: 'number', minimum: 0 }, 'Seconds to the next token'),
+  'x-ratelimit-limit-day': header(count, 'Requests per UTC day'),
+  'x-ratelimit-remaining-day': header(count, 'Requests left today'),
+  'x-ratelimit-reset-day': header(count, 'Seconds to midnight UTC'),
+  'retry-after': header({ type: 'integer', minimum: 1 }, 'Whole seconds to wait'),
+  'www-authenticate': header({ type: 'string', const: 'Bearer' }, 'How to authenticate'),
+  'x-should-retry': header(
+    { type: 'string', const: 'false' },
+    'The official SDKs do not send the request again although its status would make them',
+  ),
+} as const;
+type HeaderName = keyof typeof headers;
 
-const headerRefs = (names: readonly string[]): Json =>
-  Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
+/** Headers that every such reply has, and headers that it may have. */
+function headersOf(always: readonly HeaderName[], sometimes: readonly HeaderName[] = []): Json {
+  const certain = always.map((name) => [name, { ...headers[name], required: true }]);
+  return Object.fromEntries([...certain, ...sometimes.map((name) => [name, ref('headers', name)])]);
+}
 
 export function successHeaders(route: Route): Json {
   // Reads of the ledger have no day budget, so they show none.
   const limits = limitHeaders.filter((name) => route.limit === 'calls' || name.endsWith('-requests'));
-  return headerRefs([
+  return headersOf([
     'x-request-id',
-    ...(route.handler === 'sidecar' ? ['x-gw-receipt-id'] : []),
+    ...(route.handler === 'sidecar' ? (['x-gw-receipt-id'] as const) : []),
     ...(route.limit === null ? [] : limits),
   ]);
 }
@@ -67,27 +74,58 @@ export const errorSchema: Json = {
   },
 };
 
+type Entry = readonly [CatalogueCode, ErrorDefinition];
+const entries = Object.entries(errorCatalogue) as unknown as readonly Entry[];
+const statusesOf = ({ status, pathStatus }: ErrorDefinition): number[] =>
+  pathStatus === undefined ? [status] : [status, pathStatus];
+
 export function errorResponses(): Json {
-  const statuses = [...new Set(Object.values(errorCatalogue).map((entry) => entry.status))];
+  const statuses = [...new Set(entries.flatMap(([, entry]) => statusesOf(entry)))].sort();
   return Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)]));
 }
 
 function errorResponse(status: number): Json {
-  const codes = Object.entries(errorCatalogue).filter(([, entry]) => entry.status === status);
+  const codes = entries.filter(([, entry]) => statusesOf(entry).includes(status));
   const names = codes.map(([code]) => code);
-  if (status === 400) names.push('invalid_<field>');
-  if (status === 404) names.push('invalid_model', 'invalid_region');
-  const extra = status === 429 ? ['Retry-After'] : status === 401 ? ['WWW-Authenticate'] : [];
+  // One for each field of a request.
+  const family = status === 400 ? { pattern: '^invalid_[A-Za-z0-9_]+$' } : null;
+  const listed = { enum: names };
+  const schema = {
+    allOf: [
+      ref('schemas', 'Error'),
+      {
+        properties: {
+          error: {
+            properties: {
+              code: family ? { anyOf: [listed, family] } : listed,
+              type: { enum: [...new Set(codes.map(([, { type }]) => type))] },
+            },
+          },
+        },
+      },
+    ],
+  };
   return {
-    description: `One of: ${names.join(', ')}`,
-    headers: headerRefs(['x-request-id', ...extra]),
-    content: { 'application/json': { schema: ref('schemas', 'Error'), example: errorExample(status) } },
+    description: `One of: ${[...names, ...(family ? ['invalid_<field>'] : [])].join(', ')}`,
+    headers: errorHeadersOf(status, names),
+    content: { 'application/json': { schema, example: errorExample(status, names) } },
   };
 }
 
+/** From the errors themselves: what all codes of the status bring is certain, what some bring is possible. */
+function errorHeadersOf(status: number, names: readonly CatalogueCode[]): Json {
+  const brought = names.map((name) => errorHeaders(apiError(name, { status })));
+  const possible = (Object.keys(headers) as HeaderName[]).filter((name) => brought.some((each) => each.has(name)));
+  const certain = possible.filter((name) => brought.every((each) => each.has(name)));
+  const limited = status === 429 ? (['x-ratelimit-limit-requests', 'x-should-retry'] as const) : [];
+  return headersOf(
+    ['x-request-id', ...certain],
+    [...new Set([...possible.filter((name) => !certain.includes(name)), ...limited])],
+  );
+}
+
 /** The first error of the status, as the gateway writes it. */
-function errorExample(status: number): Json {
-  const code = (Object.keys(errorCatalogue) as CatalogueCode[]).find((each) => errorCatalogue[each].status === status);
-  const error = code === undefined ? fieldError('temperature', '`temperature` is not valid.') : apiError(code);
-  return JSON.parse(errorBody(error, exampleAddresses));
+function errorExample(status: number, [first]: readonly CatalogueCode[]): Json {
+  if (first === undefined) throw new Error(`No code has the status ${status}.`);
+  return JSON.parse(errorBody(apiError(first, { status }), exampleAddresses));
 }

@@ -10,7 +10,7 @@ import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regi
 import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from './chat.ts';
 import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from './completions.ts';
 import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
-import { errorCatalogue } from './error-catalogue.ts';
+import { errorCatalogue, fieldErrors } from './error-catalogue.ts';
 import { gwOptionsSchema } from './gw-options.ts';
 import {
   issuedKeySchema,
@@ -24,6 +24,7 @@ import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema 
 import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
 import examples from './openapi-examples.json' with { type: 'json' };
 import { errorResponses, errorSchema, headers, type Json, jsonBody, ref, successHeaders } from './openapi-replies.ts';
+import { operatorErrorCatalogue } from './operator-errors.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
 
 interface Operation {
@@ -138,16 +139,9 @@ export function openApiDocument(baseUrl: string): Json {
       responses: errorResponses(),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The API key' } },
     },
-    'x-error-catalogue': {
-      ...errorCatalogue,
-      invalid_field: {
-        type: 'validation_error',
-        status: 400,
-        message:
-          'Stands for the family invalid_<field>: the field named in error.param has the wrong type or value, for example invalid_temperature.',
-        action: errorCatalogue.invalid_json.action,
-      },
-    },
+    'x-error-catalogue': { ...errorCatalogue, ...fieldErrors },
+    // What a `doc_url` of the operators' port points to.
+    'x-operator-error-catalogue': operatorErrorCatalogue,
   };
 }
 
@@ -233,7 +227,6 @@ function responses(route: Route, known: Operation): Json {
     200: success,
     ...(known.mayBePending && { 202: pending }),
     ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
-    default: ref('responses', 'Error500'),
   };
 }
 

@@ -4,7 +4,7 @@
  * Invariant: every refusal and every fault leaves as the error object of the contract; a fault shows no cause.
  */
 import { routes } from '@gw/contract/access';
-import { type Addresses, type ApiError, apiError, errorBody, fieldError } from '@gw/contract/errors';
+import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { messageOf } from './repeat.ts';
@@ -12,8 +12,10 @@ import { messageOf } from './repeat.ts';
 const jsonType = 'application/json; charset=utf-8';
 
 export function refuse(reply: FastifyReply, error: ApiError, addresses: Addresses): FastifyReply {
-  if (error.status === 401) void reply.header('www-authenticate', 'Bearer');
-  return reply.code(error.status).type(jsonType).send(errorBody(error, addresses));
+  return reply
+    .code(error.status)
+    .headers(Object.fromEntries(errorHeaders(error)))
+    .send(errorBody(error, addresses));
 }
 
 /** For bodies that are JSON text already. */

@@ -5,7 +5,7 @@
  * part has already written (those have no flag).
  */
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
-import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 
 const status = (value: number) => ({
   status_code_filter: { comparison: { op: 'EQ', value: { default_value: value, runtime_key: 'gw.unset' } } },
@@ -34,10 +34,12 @@ const receiptId = addIfMissing('x-gw-receipt-id', '%DYNAMIC_METADATA(gw:receipt_
 export function localReplies(addresses: Addresses): object[] {
   const mapper = (filter: object, code: CatalogueCode, headers: object[] = [requestId]) => {
     const error = apiError(code);
+    // The type of the body stands below.
+    const own = [...errorHeaders(error)].filter(([name]) => name !== 'content-type');
     return {
       filter,
       status_code: error.status,
-      headers_to_add: headers,
+      headers_to_add: [...headers, ...own.map(([name, value]) => addIfMissing(name, value))],
       body: { inline_string: errorBody(error, addresses) },
       body_format_override: {
         text_format_source: { inline_string: '%LOCAL_REPLY_BODY%' },

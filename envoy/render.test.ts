@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { envoyBinary } from '@gw/cli/binaries';
 import { routes } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
+import { apiError, errorHeaders } from '@gw/contract/errors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { makeCertificate } from './certificate-for-tests.ts';
 import { localReplies } from './local-replies.ts';
-import { type EnvoySettings, renderEnvoy, writeEnvoyConfig } from './render.ts';
+import { type EnvoySettings, luaErrors, renderEnvoy, writeEnvoyConfig } from './render.ts';
 import { envoyRoutes } from './routes.ts';
 import { testSettings } from './settings-for-tests.ts';
 
@@ -191,4 +192,8 @@ it('every local reply is our error object, as JSON, with the status of its code'
     const { error } = errorObject.parse(JSON.parse(body.inline_string));
     expect(status).toBe(errorCatalogue[error.code].status);
   }
+});
+
+it('the Lua filter, which writes only a status and a type, has no error that needs another header', () => {
+  for (const code of luaErrors) expect([...errorHeaders(apiError(code)).keys()], code).toEqual(['content-type']);
 });

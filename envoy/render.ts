@@ -8,7 +8,7 @@ import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { corsPolicy } from './cors.ts';
 import { localReplies } from './local-replies.ts';
-import { envoyRoutes } from './routes.ts';
+import { envoyRoutes, sinkRoutes } from './routes.ts';
 
 export interface EnvoySettings {
   readonly nodeId: string;
@@ -126,16 +126,10 @@ export function writeEnvoyConfig(settings: EnvoySettings, path: string): void {
 /** The finished configuration as YAML. */
 export function renderEnvoy(settings: EnvoySettings): string {
   const { addresses } = settings;
-  const internalError = errorBody(
-    apiError('internal_error', {
-      message: 'The gateway could not process the request; nothing was sent to a provider.',
-    }),
-    addresses,
-  );
   const lua = degradedLua(
     {
-      upstreamError: errorBody(apiError('upstream_error'), addresses),
-      receiptError: errorBody(apiError('receipt_generation_failed'), addresses),
+      upstreamError: errorBody(apiError(luaErrors[0]), addresses),
+      receiptError: errorBody(apiError(luaErrors[1]), addresses),
     },
     settings.templateDir,
   );
@@ -166,9 +160,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['ROUTES', envoyRoutes(settings)],
     ['CORS', corsPolicy(settings.corsOrigins)],
     ['DEGRADED_LUA', lua],
-    ['INTERNAL_ERROR_BODY', internalError],
-    ['METHOD_NOT_ALLOWED_BODY', errorBody(apiError('method_not_allowed'), addresses)],
-    ['INVALID_CONTENT_TYPE_BODY', errorBody(apiError('invalid_content_type', { param: 'Content-Type' }), addresses)],
+    ['SINK_ROUTES', sinkRoutes(addresses)],
     ...endpoint('ext_authz', settings.extAuthz, settings.internalTls),
     ...endpoint('receipt_sidecar', settings.receiptSidecar, settings.internalTls),
     ...endpoint('control_plane', settings.controlPlane, settings.internalTls),
@@ -179,6 +171,9 @@ export function renderEnvoy(settings: EnvoySettings): string {
     return JSON.stringify(values.get(name));
   });
 }
+
+/** What the filter of the last resort can say, with 502 and 500. */
+export const luaErrors = ['upstream_error', 'receipt_generation_failed'] as const;
 
 /** Error bodies as JSON texts. */
 export interface LastResortErrors {

@@ -1,12 +1,13 @@
 /**
  * Envoy's route table, made from the table of public routes in the contract.
  *
- * Invariant: every route that reaches a provider or the control plane with a scope also demands key, scope and limit;
- * every path that is not in the table answers 404, every other method 405, both without a key.
+ * Invariant: every route that reaches a provider or the control plane demands key, scope and limit; what needs no key is
+ * answered by Envoy alone, so a flood of it reaches nobody else. Every path that is not in the table answers 404, every
+ * other method 405, both without a key.
  */
 
 import { type Route, routes } from '@gw/contract/access';
-import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { identityNamespace } from '@gw/contract/internal/identity';
 
 const perRoute = (name: string, message: string, fields: object) => ({
@@ -38,6 +39,10 @@ const setHeader = (key: string, value: string) => ({
   header: { key, value },
   append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
 });
+
+/** Paths of the sink alone. */
+const refusedContentType = '/refused-content-type';
+const refusedMethod = '/refused-method';
 
 function pathMatch(path: string): object {
   if (!path.includes('{')) return { path };
@@ -103,7 +108,7 @@ export interface RouteSettings {
   readonly corsOrigins: readonly string[];
 }
 
-function inferenceRoutes(route: Route, { addresses, streamIdleTimeoutS }: RouteSettings): object[] {
+function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
   const filters = keyAndScope(route);
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
@@ -115,13 +120,12 @@ function inferenceRoutes(route: Route, { addresses, streamIdleTimeoutS }: RouteS
     typed_per_filter_config: filters,
   });
   return [
+    // The rate limit passes over direct responses, and a body is refused after the limits: so the listener behind the sink
+    // answers.
     {
-      ...directError(
-        'too large',
-        { ...match, headers: [...method, tooLarge] },
-        apiError('request_too_large'),
-        addresses,
-      ),
+      name: 'too large',
+      match: { ...match, headers: [...method, tooLarge] },
+      route: { cluster: 'sink', timeout: '5s', rate_limits: limits, ...rewrittenTo('/refused-size') },
       typed_per_filter_config: { ...byItself, ...filters },
     },
     // Reached only after the sidecar's last request answer, which names the cluster and clears the route. A stream may not
@@ -138,38 +142,47 @@ function inferenceRoutes(route: Route, { addresses, streamIdleTimeoutS }: RouteS
 }
 
 function controlRoute(route: Route): object {
-  const open = route.scope === null;
   return {
     name: 'control',
     match: { ...pathMatch(route.path), ...methodMatch(route.method) },
-    route: {
-      cluster: 'control_plane',
-      timeout: '10s',
-      ...(route.limit ? { rate_limits: rateLimits(route.limit) } : {}),
-    },
+    route: { cluster: 'control_plane', timeout: '10s', rate_limits: rateLimits(route.limit ?? 'calls') },
     request_headers_to_remove: ['authorization', 'cookie'],
-    typed_per_filter_config: { ...(open ? withoutKey : keyAndScope(route)), ...withoutSidecar, ...withoutLua },
+    typed_per_filter_config: { ...keyAndScope(route), ...withoutSidecar, ...withoutLua },
   };
 }
 
-function directError(
-  name: string,
-  match: object,
-  error: ReturnType<typeof apiError>,
-  addresses: Addresses,
-  allow?: string,
-): object {
-  return {
-    name,
-    match,
-    direct_response: { status: error.status, body: { inline_string: errorBody(error, addresses) } },
-    response_headers_to_add: [
-      setHeader('content-type', 'application/json'),
-      ...(allow ? [setHeader('allow', allow)] : []),
-    ],
-    typed_per_filter_config: byItself,
-  };
-}
+const reply = (error: ApiError, addresses: Addresses, allow?: string) => ({
+  direct_response: { status: error.status, body: { inline_string: errorBody(error, addresses) } },
+  response_headers_to_add: [
+    ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
+    ...(allow ? [setHeader('allow', allow)] : []),
+  ],
+});
+
+const directError = (name: string, match: object, error: ApiError, addresses: Addresses, allow?: string): object => ({
+  name,
+  match,
+  ...reply(error, addresses, allow),
+  typed_per_filter_config: byItself,
+});
+
+/** The listener behind the sink: it answers what must reach no provider. */
+export const sinkRoutes = (addresses: Addresses): object[] => [
+  {
+    match: { prefix: refusedContentType },
+    ...reply(apiError('invalid_content_type', { param: 'Content-Type' }), addresses),
+  },
+  { match: { prefix: refusedMethod }, ...reply(apiError('method_not_allowed'), addresses) },
+  {
+    match: { prefix: '/' },
+    ...reply(
+      apiError('internal_error', {
+        message: 'The gateway could not process the request; nothing was sent to a provider.',
+      }),
+      addresses,
+    ),
+  },
+];
 
 const health = {
   name: 'health',
@@ -178,6 +191,23 @@ const health = {
   response_headers_to_add: [setHeader('content-type', 'application/json')],
   typed_per_filter_config: byItself,
 };
+
+/** The listener behind the sink has it; as a direct response here it could not be read by a page of another origin. */
+const document = {
+  name: 'document',
+  match: { path: '/openapi.json', ...methodMatch('GET') },
+  route: { cluster: 'sink', timeout: '5s' },
+  typed_per_filter_config: byItself,
+};
+
+/** What needs no key. */
+const open: Readonly<Record<string, object>> = { '/healthz': health, '/openapi.json': document };
+
+function openRoute({ path }: Route): object {
+  const found = open[path];
+  if (!found) throw new Error(`${path} needs no key, so Envoy has to answer it by itself; routes.ts does not know how.`);
+  return found;
+}
 
 /** The CORS filter passes over direct responses, so preflights have a route; one that the filter refuses goes on to the sink's 405. */
 const preflight = (path: string, allow: string) => ({
@@ -189,7 +219,7 @@ const preflight = (path: string, allow: string) => ({
   route: {
     cluster: 'sink',
     timeout: '5s',
-    regex_rewrite: { pattern: { regex: '.*' }, substitution: '/refused-method' },
+    regex_rewrite: { pattern: { regex: '.*' }, substitution: refusedMethod },
   },
   response_headers_to_add: [setHeader('allow', allow)],
   typed_per_filter_config: byItself,
@@ -205,7 +235,7 @@ const grpc = {
     prefix: '/',
     headers: [{ name: 'content-type', string_match: { prefix: 'application/grpc', ignore_case: true } }],
   },
-  route: { cluster: 'sink', timeout: '5s', prefix_rewrite: '/refused-content-type' },
+  route: { cluster: 'sink', timeout: '5s', prefix_rewrite: refusedContentType },
   request_headers_to_remove: ['content-type'],
   typed_per_filter_config: byItself,
 };
@@ -214,8 +244,8 @@ const grpc = {
 export function envoyRoutes(settings: RouteSettings): object[] {
   const { addresses } = settings;
   const handled = routes.flatMap((route) => {
-    if (route.path === '/healthz') return [health];
-    return route.handler === 'sidecar' ? inferenceRoutes(route, settings) : [controlRoute(route)];
+    if (route.scope === null) return [openRoute(route)];
+    return route.handler === 'sidecar' ? inferenceRoutes(route, settings.streamIdleTimeoutS) : [controlRoute(route)];
   });
   const paths = [...new Set(routes.map((route) => route.path))];
   const allow = (path: string) =>

@@ -5,7 +5,7 @@
  */
 import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
-import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { identityHeaders } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/envoy/rpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
@@ -60,10 +60,7 @@ function denied(code: CatalogueCode, addresses: Addresses, message?: string): IC
     deniedResponse: {
       // The enum of the proto has the number of each HTTP status as its value.
       status: { code: error.status as 401 },
-      headers: [
-        header('content-type', 'application/json'),
-        ...(error.status === 401 ? [header('www-authenticate', 'Bearer')] : []),
-      ],
+      headers: [...errorHeaders(error)].map(([name, value]) => header(name, value)),
       body: errorBody(error, addresses),
     },
   };

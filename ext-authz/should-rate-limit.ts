@@ -4,7 +4,7 @@
  * Invariant: every reply of a limited route carries the limit headers, and every 429 a Retry-After that lets the client in.
  */
 import { managementLimits } from '@gw/contract/access';
-import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/envoy/rpc/service';
 import type { Bucket, Decision } from './limits/bucket.ts';
 import type { Limiter } from './limits/limiter.ts';
@@ -16,9 +16,6 @@ export interface RateLimitContext {
 
 /** Numbers of the proto's enum: messages are encoded without a conversion of names. */
 const overallCode = { ok: 1, overLimit: 2 } as const;
-
-/** Waiting longer than this is not the SDK's job. */
-const patienceS = 60;
 
 function descriptor(request: RateLimitRequest): Map<string, string> {
   const entries = request.descriptors?.[0]?.entries ?? [];
@@ -64,17 +61,12 @@ export function makeShouldRateLimit({ limiter, addresses }: RateLimitContext): S
     if (decision.outcome === 'admitted') return { overallCode: overallCode.ok, responseHeadersToAdd: headers };
 
     const day = decision.outcome === 'day';
-    const waitS = Math.max(1, Math.ceil((day ? decision.untilMidnightMs : decision.nextTokenMs) / 1000));
-    const error = apiError(day ? 'daily_budget_exceeded' : 'requests_per_second_exceeded');
+    const retryAfterS = Math.max(1, Math.ceil((day ? decision.untilMidnightMs : decision.nextTokenMs) / 1000));
+    const error = apiError(day ? 'daily_budget_exceeded' : 'requests_per_second_exceeded', { retryAfterS });
     return {
       overallCode: overallCode.overLimit,
       rawBody: Buffer.from(errorBody(error, addresses)),
-      responseHeadersToAdd: [
-        ...headers,
-        header('content-type', 'application/json'),
-        header('retry-after', waitS),
-        ...(waitS > patienceS ? [header('x-should-retry', 'false')] : []),
-      ],
+      responseHeadersToAdd: [...headers, ...[...errorHeaders(error)].map(([name, value]) => header(name, value))],
     };
   };
 }

@@ -1,6 +1,6 @@
 /** Builds the answers of ext_proc, and reads the parts of its messages that the sidecar needs. */
 import { errorCatalogue } from '@gw/contract/error-catalogue';
-import type { ApiError } from '@gw/contract/errors';
+import { type ApiError, errorHeaders } from '@gw/contract/errors';
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/envoy/rpc/service';
 
@@ -89,7 +89,7 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
       status: { code: error.status as 400 },
       headers: {
         setHeaders: [
-          setHeader('content-type', 'application/json'),
+          ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
           ...(receiptId ? [setHeader('x-gw-receipt-id', receiptId)] : []),
         ],
       },

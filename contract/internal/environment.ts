@@ -37,6 +37,14 @@ export function readSettings(environment: Environment): SettingReader {
     return value ?? '';
   };
   const optional = (name: string, fallback: string): string => environment[name] || fallback;
+  const docsUrl = (): Pick<Addresses, 'docsUrl'> => {
+    const value = environment.GW_DOCS_URL;
+    if (!value) return {};
+    // The fragment is the code.
+    if (!/^https?:\/\/[^\s#]+$/.test(value))
+      problems.push('GW_DOCS_URL is no address of a page. Example: GW_DOCS_URL=https://docs.example.com/errors');
+    return { docsUrl: value };
+  };
   return {
     required,
     optional,
@@ -55,6 +63,7 @@ export function readSettings(environment: Environment): SettingReader {
     },
     addresses: () => ({
       baseUrl: optional('GW_BASE_URL', 'http://localhost:8080').replace(/\/$/, ''),
+      ...docsUrl(),
       statusUrl: optional('GW_STATUS_URL', 'https://status.example.com'),
       auditEmail: optional('GW_AUDIT_EMAIL', 'audit@example.com'),
       securityEmail: optional('GW_SECURITY_EMAIL', 'security@example.com'),

@@ -263,7 +263,7 @@ test('guessing is slowed down, with 429 and the seconds to wait, for a right cre
   const slowed = await guesser.logIn('admin@ops.example', credential);
   expect(slowed.statusCode).toBe(429);
   expect(slowed.headers['retry-after']).toBe('1');
-  expect(slowed.json().error).toMatchObject({ type: 'rate_limit_error', code: 'invalid_login' });
+  expect(slowed.json().error).toMatchObject({ type: 'rate_limit_error', code: 'too_many_logins' });
   wait(1000);
   expect((await guesser.logIn('admin@ops.example', credential)).statusCode).toBe(200);
 });

@@ -130,7 +130,7 @@ test('an admin can unbind an identity, which ends its sessions', async () => {
 test('a provider that does not answer is told, and asked again at the next login', async () => {
   const away = appWith('http://127.0.0.1:9');
   const reply = await away.inject('/session/oidc');
-  expect([reply.statusCode, reply.json().error.code]).toEqual([502, 'invalid_login']);
+  expect([reply.statusCode, reply.json().error.code]).toEqual([502, 'identity_provider_unavailable']);
   await away.close();
 });
 

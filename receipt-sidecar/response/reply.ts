@@ -1,5 +1,5 @@
 /** The body of a provider's reply, whole (JSON) or in pieces (SSE), on its way to the client. */
-import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import type { ProcessorCall } from '@gw/envoy/rpc/service';
 import type { CallRecord } from '../call-record.ts';
 import { answerAfter, gwMetadata, replaceChunk, setHeader, unchanged } from '../messages.ts';
@@ -71,7 +71,7 @@ export class JsonReply implements Reply {
     const { saved } = record.breakOff('provider', null);
     const setHeaders = [
       setHeader(':status', String(error.status)),
-      setHeader('content-type', 'application/json'),
+      ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
       setHeader('content-length', String(body.length)),
     ];
     answerAfter(saved, call, {

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { errorCatalogue } from './error-catalogue.ts';
+import { type ErrorDefinition, retriedByStatus } from './error-definition.ts';
+import { type ApiError, apiError, docUrl, errorBody, errorHeaders, fieldError, retriedBySdks } from './errors.ts';
+import { errorsPage } from './errors-page.ts';
+import { exampleAddresses } from './example-addresses.ts';
+import { openApiDocument } from './openapi.ts';
+import { operatorErrorCatalogue } from './operator-errors.ts';
+
+const all = Object.entries<ErrorDefinition>({ ...errorCatalogue, ...operatorErrorCatalogue });
+const errorOf = (code: string, detail = {}): ApiError => apiError(code as keyof typeof errorCatalogue, detail);
+
+describe.each(all)('%s', (code, definition) => {
+  test('says everything that a client has to know', () => {
+    const { message, when, action } = definition;
+    for (const text of [message, when, action]) expect(text).toMatch(/^[A-Z`].*\.$/s);
+  });
+
+  test('is sent again by the SDKs exactly where it may be', () => {
+    const error = errorOf(code);
+    expect(retriedBySdks(error)).toBe(definition.retry !== 'never');
+    const overruled = retriedByStatus(definition.status) && definition.retry === 'never';
+    expect(errorHeaders(error).get('x-should-retry')).toBe(overruled ? 'false' : undefined);
+  });
+
+  test('tells how to authenticate with 401, and how long to wait where waiting helps', () => {
+    const headers = errorHeaders(errorOf(code));
+    expect(headers.get('www-authenticate')).toBe(definition.status === 401 ? 'Bearer' : undefined);
+    expect(headers.get('retry-after')).toBe(definition.status === 429 ? '1' : undefined);
+    expect(definition.retry === 'after_retry_after').toBe(definition.status === 429);
+  });
+
+  test('has an anchor of its own on the page, and an entry in the document', () => {
+    const headings = errorsPage().match(/^#+ .*$/gm) ?? [];
+    expect(headings.filter((heading) => heading === `### ${code}`)).toHaveLength(1);
+    const pointer = docUrl(exampleAddresses, code).split('#/')[1] ?? '';
+    const [catalogue = '', name = ''] = pointer.split('/');
+    expect(name).toBe(code);
+    expect((openApiDocument('')[catalogue] as Record<string, unknown>)[name]).toEqual(definition);
+    expect(docUrl({ ...exampleAddresses, docsUrl: 'https://docs.example.com/errors' }, code)).toBe(
+      `https://docs.example.com/errors#${code}`,
+    );
+  });
+});
+
+test('the guidance of each type is that of the specification', () => {
+  const guidance = {
+    auth_error: 'never',
+    validation_error: 'never',
+    policy_error: 'never',
+    rate_limit_error: 'after_retry_after',
+    inference_error: 'with_backoff',
+    methodology_error: 'with_backoff',
+    internal_error: 'with_backoff',
+  };
+  for (const [code, { type, retry }] of all)
+    if (type !== 'region_unavailable') expect(retry, code).toBe(guidance[type]);
+});
+
+test('a wait that is longer than a minute is not the SDK’s', () => {
+  const spent = (retryAfterS: number) => errorHeaders(apiError('daily_budget_exceeded', { retryAfterS }));
+  expect([...spent(61)]).toEqual([
+    ['content-type', 'application/json'],
+    ['retry-after', '61'],
+    ['x-should-retry', 'false'],
+  ]);
+  expect(spent(60).get('x-should-retry')).toBeUndefined();
+});
+
+test('a code of the family invalid_<field> leads to the entry of the family', () => {
+  const error = fieldError('messages[0].role', 'wrong');
+  expect(docUrl(exampleAddresses, error.code)).toMatch(/#\/x-error-catalogue\/invalid_field$/);
+  expect(errorsPage()).toContain('### invalid_field\n');
+  expect(retriedBySdks(error)).toBe(false);
+});
+
+test('names that every object has are no codes', () => {
+  for (const name of ['constructor', '__proto__', 'toString'])
+    expect(docUrl(exampleAddresses, name)).toMatch(/\/invalid_field$/);
+});
+
+test('messages name whom to ask', () => {
+  expect(errorBody(apiError('dual_use_screen_block'), exampleAddresses)).toContain('audit@example.com');
+  expect(errorBody(apiError('revoked_api_key'), exampleAddresses)).toContain('security@example.com');
+  expect(errorBody(apiError('region_degraded'), exampleAddresses)).toContain('https://status.example.com');
+});

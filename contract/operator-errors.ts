@@ -1,0 +1,73 @@
+/**
+ * Codes that occur on the operators' port alone, beside those of the public catalogue: the same object, the same rules.
+ *
+ * Invariant: one code, one type, one status; a thing that a body names and that is not there answers 400, by path 404.
+ */
+import { defineErrors } from './error-definition.ts';
+
+const login = { type: 'auth_error', status: 401, retry: 'never' } as const;
+const missing = (thing: string) =>
+  ({
+    type: 'validation_error',
+    status: 400,
+    pathStatus: 404,
+    retry: 'never',
+    message: `There is no such ${thing}.`,
+    when: `The path, or a field of the body, names no ${thing} that exists.`,
+    action: 'Fix the request.',
+  }) as const;
+
+export const operatorErrorCatalogue = defineErrors({
+  invalid_session: {
+    ...login,
+    message: 'Log in, or send an operator token as "Authorization: Bearer <token>".',
+    when: 'Nobody is logged in, or no more: the session or the token has ended.',
+    action: 'Log in.',
+  },
+  invalid_login: {
+    ...login,
+    message: 'The e-mail or the credential is wrong.',
+    when: 'The person is unknown or disabled, or the credential is wrong: the reply does not tell which.',
+    action: 'Check e-mail and credential.',
+  },
+  invalid_origin: {
+    ...login,
+    status: 403,
+    message: 'A change needs the header "x-gw-csrf: 1" and has to come from the same origin.',
+    when: 'A change with a session cookie came without that header, or from another origin.',
+    action: 'Fix the request.',
+  },
+  too_many_logins: {
+    type: 'rate_limit_error',
+    status: 429,
+    retry: 'after_retry_after',
+    message: 'Too many logins have failed. Wait for the seconds in Retry-After.',
+    when: 'Logins have failed too often, of one person, from one address, or of all; or too many wait to be checked.',
+    action: 'Wait for the seconds in Retry-After.',
+  },
+  identity_provider_unavailable: {
+    type: 'internal_error',
+    status: 502,
+    retry: 'with_backoff',
+    message: 'The identity provider does not answer. Log in with a credential, or try again.',
+    when: 'The identity provider is away, slow, or answers with what can not be read.',
+    action: 'Log in with a credential, or try again.',
+  },
+  invalid_transition: {
+    type: 'validation_error',
+    status: 409,
+    retry: 'never',
+    message: 'The thing is not in a state that allows this.',
+    when: 'The state of an account, a key, an application or an entry of the catalogue does not allow the change; of two people who act at once the second gets this.',
+    action: 'Read the thing again, then decide.',
+  },
+  invalid_account: missing('account'),
+  invalid_application: missing('application'),
+  invalid_deployment: missing('deployment'),
+  invalid_operator: missing('operator'),
+  invalid_operator_token: missing('operator token'),
+  invalid_organisation_admin: missing('organisation admin'),
+  invalid_provider: missing('provider'),
+});
+
+export type OperatorCode = keyof typeof operatorErrorCatalogue;
