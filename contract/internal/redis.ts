@@ -48,3 +48,5 @@ export const callEndKey = (receiptId: string): string => `gw:end:${receiptId}`;
 /** Stream of what screening blocked or flagged, for the audit log. One field, `event`, a PolicyEvent as JSON. */
 export const policyEventStream = 'gw:policy:events';
 export const policyEventGroup = 'audit';
+/** Events that can never be written down, kept for a human: `event` as it came, and `reason`. */
+export const deadPolicyEventStream = 'gw:policy:events:dead';

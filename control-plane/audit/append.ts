@@ -27,35 +27,67 @@ export interface AuditFact {
 
 /** `tx` has to be a transaction. */
 export async function appendAudit(tx: Queryable, at: Date, fact: AuditFact): Promise<AuditEntry> {
-  const chain = fact.accountId ?? operatorChain;
+  const [entry] = await appendAudits(tx, at, fact.accountId, [fact]);
+  if (entry === undefined) throw new Error('An audit fact has left no entry.');
+  return entry;
+}
+
+/** Many entries of one chain, in their order, for the round trips of one. `tx` has to be a transaction. */
+export async function appendAudits(
+  tx: Queryable,
+  at: Date,
+  accountId: string | null,
+  facts: readonly Omit<AuditFact, 'accountId'>[],
+): Promise<AuditEntry[]> {
+  const chain = accountId ?? operatorChain;
   // A chain without entries has no head to lock; this lock also covers its first one.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('audit:' || ${chain}, 0))`;
   const [head] = await tx.$queryRaw<{ seq: bigint; hash: string }[]>`
     SELECT seq, hash FROM audit_heads WHERE chain = ${chain}`;
-  const unsigned = {
-    chain,
-    seq: Number(head?.seq ?? 0) + 1,
-    at: at.toISOString(),
-    actor: fact.actor,
-    action: fact.action,
-    target: fact.target,
-    request_id: fact.requestId,
-    before: plain(fact.before),
-    after: plain(fact.after),
-    prev_hash: head?.hash ?? firstPrevHash,
-  };
-  const entry: AuditEntry = { ...unsigned, hash: auditHash(unsigned) };
-  const { kind, id, name } = entry.actor;
+  const entries = linked(chain, at, facts, { seq: Number(head?.seq ?? 0), hash: head?.hash ?? firstPrevHash });
+  const rows = entries.map(({ actor, ...entry }) => ({
+    ...entry,
+    actor_kind: actor.kind,
+    actor_id: actor.id,
+    actor_name: actor.name,
+  }));
+  // In order, since a trigger admits each row only behind the one before.
   await tx.$executeRaw`
     INSERT INTO audit (chain, seq, at, account_id, actor_kind, actor_id, actor_name, action, target, request_id, before,
       after, prev_hash, hash)
-    VALUES (${chain}, ${entry.seq}, ${at}, ${fact.accountId}, ${kind}, ${id}, ${name}, ${entry.action}, ${entry.target},
-      ${entry.request_id}, ${textOf(entry.before)}::json, ${textOf(entry.after)}::json,
-      ${entry.prev_hash}, ${entry.hash})`;
-  return entry;
+    SELECT chain, seq, at, ${accountId}::text, actor_kind, actor_id, actor_name, action, target, request_id, before,
+      after, prev_hash, hash
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS entry (chain text, seq bigint, at timestamptz,
+      actor_kind text, actor_id text, actor_name text, action text, target text, request_id text, before json,
+      after json, prev_hash text, hash text)
+    ORDER BY seq`;
+  return entries;
+}
+
+function linked(
+  chain: string,
+  at: Date,
+  facts: readonly Omit<AuditFact, 'accountId'>[],
+  head: { readonly seq: number; readonly hash: string },
+): AuditEntry[] {
+  const entries: AuditEntry[] = [];
+  for (const fact of facts) {
+    const unsigned = {
+      chain,
+      seq: head.seq + entries.length + 1,
+      at: at.toISOString(),
+      actor: fact.actor,
+      action: fact.action,
+      target: fact.target,
+      request_id: fact.requestId,
+      before: plain(fact.before),
+      after: plain(fact.after),
+      prev_hash: entries.at(-1)?.hash ?? head.hash,
+    };
+    entries.push({ ...unsigned, hash: auditHash(unsigned) });
+  }
+  return entries;
 }
 
 /** As JSON will give it back: what is hashed has to be what is stored. */
 const plain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)));
-
-const textOf = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));

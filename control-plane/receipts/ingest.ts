@@ -10,8 +10,8 @@ import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { messageOf } from '../repeat.ts';
+import { type Entry, streamGroup } from '../stream-group.ts';
 import { parseEntry, type ReceiptRow } from './entry-row.ts';
-import { claimAbandoned, type Entry, ensureGroup, readNew, readOwn } from './ledger-stream.ts';
 import { insertReceipts, isRefusedData } from './store-batch.ts';
 
 export interface IngesterOptions {
@@ -30,6 +30,7 @@ export interface Ingester {
   stop(): Promise<void>;
 }
 
+const ledger = streamGroup({ stream: ledgerStream, group: ledgerGroup, field: 'entry' });
 const batchSize = 500;
 const waitForEntriesMs = 1000;
 /** After a batch that was not full: lets entries gather, since a statement costs more than a row. */
@@ -46,13 +47,13 @@ export function startIngester(options: IngesterOptions): Ingester {
   /** Own entries are those that this consumer read but, after a fault, did not finish. */
   const round = async (): Promise<number> => {
     if (Date.now() >= claimAt) {
-      await ensureGroup(options.redis);
-      await claimAbandoned(options.redis, options.consumer, abandonedAfterMs, batchSize);
+      await ledger.ensure(options.redis);
+      await ledger.claimAbandoned(options.redis, options.consumer, abandonedAfterMs, batchSize);
       claimAt = Date.now() + abandonedAfterMs / 3;
       ownMayExist = true;
     }
     if (ownMayExist) {
-      const own = await readOwn(options.redis, options.consumer, batchSize);
+      const own = await ledger.readOwn(options.redis, options.consumer, batchSize);
       if (own.length > 0) {
         await finish(options, own);
         return own.length;
@@ -61,7 +62,7 @@ export function startIngester(options: IngesterOptions): Ingester {
     }
     // From here until the batch is finished, a fault leaves entries behind under this consumer's name.
     ownMayExist = true;
-    const entries = await readNew(options.redis, options.consumer, batchSize, waitForEntriesMs);
+    const entries = await ledger.readNew(options.redis, options.consumer, batchSize, waitForEntriesMs);
     if (entries.length > 0) await finish(options, entries);
     ownMayExist = false;
     return entries.length;

@@ -1,0 +1,76 @@
+/** A consumer group on a Redis stream, command by command. */
+import type { Redis } from 'ioredis';
+
+export interface Entry {
+  readonly streamId: string;
+  /** What stands in the field, JSON; undefined if the field is missing. */
+  readonly text: string | undefined;
+  /** Taken out of the stream while it was pending. */
+  readonly deleted: boolean;
+}
+
+export interface StreamNames {
+  readonly stream: string;
+  readonly group: string;
+  /** The one field of an entry. */
+  readonly field: string;
+}
+
+export interface StreamGroup {
+  /** From the first entry on, so that what was written before the group existed is not passed over. */
+  ensure(redis: Redis): Promise<void>;
+  /** Makes the entries of dead consumers this consumer's own, and forgets consumers that left nothing behind. */
+  claimAbandoned(redis: Redis, consumer: string, idleMs: number, count: number): Promise<void>;
+  /** What this consumer read before and did not acknowledge, behind the entry `after`. */
+  readOwn(redis: Redis, consumer: string, count: number, after?: string): Promise<Entry[]>;
+  /** What nobody read yet; waits up to `blockMs` for it, or not at all. */
+  readNew(redis: Redis, consumer: string, count: number, blockMs?: number): Promise<Entry[]>;
+}
+
+type RawEntry = [id: string, fields: string[] | null];
+
+export function streamGroup({ stream, group, field }: StreamNames): StreamGroup {
+  const entriesOf = (reply: unknown): Entry[] => {
+    const streams = (reply ?? []) as [name: string, entries: RawEntry[]][];
+    return (streams[0]?.[1] ?? []).map(([streamId, fields]) => ({
+      streamId,
+      text: pairs(fields ?? []).get(field),
+      deleted: fields === null,
+    }));
+  };
+  return {
+    ensure: async (redis) => {
+      try {
+        await redis.xgroup('CREATE', stream, group, '0', 'MKSTREAM');
+      } catch (fault) {
+        if (!(fault instanceof Error && fault.message.startsWith('BUSYGROUP'))) throw fault;
+      }
+    },
+    claimAbandoned: async (redis, consumer, idleMs, count) => {
+      await redis.xautoclaim(stream, group, consumer, idleMs, '0-0', 'COUNT', count, 'JUSTID');
+      const consumers = (await redis.xinfo('CONSUMERS', stream, group)) as (string | number)[][];
+      for (const fields of consumers) {
+        const info = pairs(fields.map(String));
+        const forgotten = Number(info.get('pending')) === 0 && Number(info.get('idle')) > 100 * idleMs;
+        const name = info.get('name');
+        if (forgotten && name !== undefined && name !== consumer)
+          await redis.xgroup('DELCONSUMER', stream, group, name);
+      }
+    },
+    readOwn: async (redis, consumer, count, after = '0') =>
+      entriesOf(await redis.xreadgroup('GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, after)),
+    readNew: async (redis, consumer, count, blockMs) =>
+      entriesOf(
+        await (blockMs === undefined
+          ? redis.xreadgroup('GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, '>')
+          : redis.xreadgroup('GROUP', group, consumer, 'COUNT', count, 'BLOCK', blockMs, 'STREAMS', stream, '>')),
+      ),
+  };
+}
+
+/** Redis gives maps as flat lists: name, value, name, value. */
+function pairs(flat: readonly string[]): Map<string, string> {
+  const map = new Map<string, string>();
+  for (let i = 0; i + 1 < flat.length; i += 2) map.set(flat[i] ?? '', flat[i + 1] ?? '');
+  return map;
+}
