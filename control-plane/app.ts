@@ -1,6 +1,5 @@
 /** Builds the HTTP application that only Envoy may reach. Listening is the server's business. */
 import type { InternalTls } from '@gw/contract/internal/environment';
-import { openApiDocument } from '@gw/contract/openapi';
 import type { FastifyInstance } from 'fastify';
 import { auditRoutes } from './audit/routes.ts';
 import { bareApp } from './bare-app.ts';
@@ -10,7 +9,6 @@ import { healthRoute } from './health.ts';
 import { demandToken } from './identity.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { receiptRoutes } from './receipts/routes.ts';
-import { sendJson } from './replies.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { type XdsOptions, xdsRoutes } from './xds/routes.ts';
 
@@ -25,8 +23,6 @@ export function buildInternalApp(context: Context, options: InternalOptions): Fa
   const app = bareApp(context, { tls: options.tls ?? null });
   demandToken(app, options.internalToken, context);
   healthRoute(app, context, 'short');
-  const document = JSON.stringify(openApiDocument(context.addresses.baseUrl));
-  app.get('/openapi.json', (_request, reply) => sendJson(reply, document));
   catalogueRoutes(app, context);
   receiptRoutes(app, context);
   usageRoutes(app, context);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { envoyBinary } from '@gw/cli/binaries';
 import { freePorts } from '@gw/cli/ports';
 import { type Child, startChild } from '@gw/cli/services/child';
+import { openApiDocument } from '@gw/contract/openapi';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { writeEnvoyConfig } from './render.ts';
 import { testSettings } from './settings-for-tests.ts';
@@ -76,4 +77,11 @@ it('shows the page of a configured origin the reply, refusals too, and the heade
   expect(reply.status).toBe(500);
   expect(reply.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
   expect(reply.headers.get('access-control-expose-headers')).toContain('x-gw-receipt-id');
+});
+
+it('the document of the API needs no other part, and the page of a configured origin may read it', async () => {
+  const reply = await ask('/openapi.json', { headers: { origin: 'https://app.example.com' } });
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/json']);
+  expect(await reply.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument('https://gw.example.com'))));
+  expect(reply.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
 });

@@ -8,7 +8,8 @@ import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { corsPolicy } from './cors.ts';
 import { localReplies } from './local-replies.ts';
-import { envoyRoutes, sinkRoutes } from './routes.ts';
+import { envoyRoutes } from './routes.ts';
+import { sinkRoutes } from './sink.ts';
 
 export interface EnvoySettings {
   readonly nodeId: string;

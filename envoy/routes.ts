@@ -7,8 +7,9 @@
  */
 
 import { type Route, routes } from '@gw/contract/access';
-import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import { identityNamespace } from '@gw/contract/internal/identity';
+import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
 
 const perRoute = (name: string, message: string, fields: object) => ({
   [name]: { '@type': `type.googleapis.com/${message}`, ...fields },
@@ -35,21 +36,19 @@ const withoutBody = { 'envoy.filters.http.buffer': notBuffered, reply_buffer: no
 /** What Envoy answers by itself: else a 404 without a key would be a 401. */
 const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...withoutBody };
 
-const setHeader = (key: string, value: string) => ({
-  header: { key, value },
-  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
-});
-
-/** Paths of the sink alone. */
-const refusedContentType = '/refused-content-type';
-const refusedMethod = '/refused-method';
-
 function pathMatch(path: string): object {
   if (!path.includes('{')) return { path };
   // A model id may hold slashes, raw or encoded; no other name may hold a percent sign.
   const regex = path.replace('{model_id}', '.+').replace(/\{[a-z_]+\}/, '[A-Za-z0-9._~-]+');
   return { safe_regex: { regex } };
 }
+
+/** `path` tells the sink what to answer. */
+const toSink = (path: string) => ({
+  cluster: 'sink',
+  timeout: '5s',
+  regex_rewrite: { pattern: { regex: '.*' }, substitution: path },
+});
 
 const methodMatch = (method: string) => ({ headers: [{ name: ':method', string_match: { exact: method } }] });
 
@@ -125,7 +124,7 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
     {
       name: 'too large',
       match: { ...match, headers: [...method, tooLarge] },
-      route: { cluster: 'sink', timeout: '5s', rate_limits: limits, ...rewrittenTo('/refused-size') },
+      route: { ...toSink(sinkPaths.refusedSize), rate_limits: limits },
       typed_per_filter_config: { ...byItself, ...filters },
     },
     // Reached only after the sidecar's last request answer, which names the cluster and clears the route. A stream may not
@@ -151,44 +150,17 @@ function controlRoute(route: Route): object {
   };
 }
 
-const reply = (error: ApiError, addresses: Addresses, allow?: string) => ({
-  direct_response: { status: error.status, body: { inline_string: errorBody(error, addresses) } },
-  response_headers_to_add: [
-    ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
-    ...(allow ? [setHeader('allow', allow)] : []),
-  ],
-});
-
 const directError = (name: string, match: object, error: ApiError, addresses: Addresses, allow?: string): object => ({
   name,
   match,
-  ...reply(error, addresses, allow),
+  ...refusal(error, addresses, allow),
   typed_per_filter_config: byItself,
 });
-
-/** The listener behind the sink: it answers what must reach no provider. */
-export const sinkRoutes = (addresses: Addresses): object[] => [
-  {
-    match: { prefix: refusedContentType },
-    ...reply(apiError('invalid_content_type', { param: 'Content-Type' }), addresses),
-  },
-  { match: { prefix: refusedMethod }, ...reply(apiError('method_not_allowed'), addresses) },
-  {
-    match: { prefix: '/' },
-    ...reply(
-      apiError('internal_error', {
-        message: 'The gateway could not process the request; nothing was sent to a provider.',
-      }),
-      addresses,
-    ),
-  },
-];
 
 const health = {
   name: 'health',
   match: { path: '/healthz', ...methodMatch('GET') },
-  direct_response: { status: 200, body: { inline_string: '{"status":"ok"}' } },
-  response_headers_to_add: [setHeader('content-type', 'application/json')],
+  ...directJson('{"status":"ok"}'),
   typed_per_filter_config: byItself,
 };
 
@@ -205,7 +177,8 @@ const open: Readonly<Record<string, object>> = { '/healthz': health, '/openapi.j
 
 function openRoute({ path }: Route): object {
   const found = open[path];
-  if (!found) throw new Error(`${path} needs no key, so Envoy has to answer it by itself; routes.ts does not know how.`);
+  if (!found)
+    throw new Error(`${path} needs no key, so Envoy has to answer it by itself; routes.ts does not know how.`);
   return found;
 }
 
@@ -216,11 +189,7 @@ const preflight = (path: string, allow: string) => ({
     ...pathMatch(path),
     headers: [...methodMatch('OPTIONS').headers, { name: 'access-control-request-method', present_match: true }],
   },
-  route: {
-    cluster: 'sink',
-    timeout: '5s',
-    regex_rewrite: { pattern: { regex: '.*' }, substitution: refusedMethod },
-  },
+  route: toSink(sinkPaths.refusedMethod),
   response_headers_to_add: [setHeader('allow', allow)],
   typed_per_filter_config: byItself,
 });
@@ -235,7 +204,7 @@ const grpc = {
     prefix: '/',
     headers: [{ name: 'content-type', string_match: { prefix: 'application/grpc', ignore_case: true } }],
   },
-  route: { cluster: 'sink', timeout: '5s', prefix_rewrite: refusedContentType },
+  route: toSink(sinkPaths.refusedContentType),
   request_headers_to_remove: ['content-type'],
   typed_per_filter_config: byItself,
 };
