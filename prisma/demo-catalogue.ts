@@ -2,6 +2,8 @@
 import type { Prisma } from './client.ts';
 
 const chat = { ownedBy: 'simulator', kind: 'chat' as const, contextWindow: 131_072, modalities: ['text'] };
+/** The simulator reads no tokens, so any vocabulary fits it; these let prompts be counted and token lists be sent. */
+const counted = { tokenizer: 'o200k_base' };
 
 /** A known count is a range of one value. */
 const parameters = (totalB: number, activeB: number = totalB) => ({
@@ -12,8 +14,8 @@ const parameters = (totalB: number, activeB: number = totalB) => ({
 });
 
 export const simulatorModels: readonly Prisma.ModelCreateManyInput[] = [
-  { ...chat, ...parameters(8), id: 'sim-small', modelClass: 'small' },
-  { ...chat, ...parameters(70), id: 'sim-large', modelClass: 'large' },
+  { ...chat, ...counted, ...parameters(8), id: 'sim-small', modelClass: 'small' },
+  { ...chat, ...counted, ...parameters(70), id: 'sim-large', modelClass: 'large' },
   // The one model whose replies carry measured energy.
   { ...chat, ...parameters(117, 5.1), id: 'sim-measured', modelClass: 'moe_small_active' },
   {
@@ -24,6 +26,7 @@ export const simulatorModels: readonly Prisma.ModelCreateManyInput[] = [
     contextWindow: 8192,
     modalities: ['text'],
     takesTemperature: false,
+    tokenizer: 'cl100k_base',
     modelClass: 'embedding',
   },
 ];
@@ -76,6 +79,13 @@ export const customRegion: Prisma.RegionCreateInput = {
 /** Nobody told the PUE of an unknown provider: higher than the large clouds publish, so that it is not flattered. */
 export const customPue = 1.5;
 
+/** The models that OpenAI names; the same name at another server is taken for the same model. */
+function tokenizerOf(id: string): string | null {
+  const name = id.slice(id.lastIndexOf('/') + 1);
+  if (/^(gpt-4o|gpt-4\.\d|gpt-5|gpt-oss|o[134](-|$)|chatgpt-4o)/.test(name)) return 'o200k_base';
+  return /^(gpt-4|gpt-3\.5-turbo|text-embedding-(3|ada-002)|davinci-002|babbage-002)/.test(name) ? 'cl100k_base' : null;
+}
+
 export function customModel(id: string): Prisma.ModelCreateManyInput {
   const embedding = /embed/i.test(id);
   return {
@@ -84,6 +94,7 @@ export function customModel(id: string): Prisma.ModelCreateManyInput {
     kind: embedding ? 'embedding' : 'chat',
     modalities: ['text'],
     takesTemperature: !embedding,
+    tokenizer: tokenizerOf(id),
     // Unknown size is charged as the largest class: a receipt may err upwards, never flatter.
     modelClass: embedding ? 'embedding' : 'frontier',
   };

@@ -20,6 +20,8 @@ export const snapshotModelSchema = z.object({
   modalities: z.array(z.string()),
   /** False for models that refuse a temperature: then none is added to a request without one. */
   takesTemperature: z.boolean(),
+  /** One of `tokenizers`; absent and null: not known, so prompts are not counted and token lists are not read. */
+  tokenizer: z.string().nullable().optional(),
   activeParametersB: parametersSchema.nullable(),
   totalParametersB: parametersSchema.nullable(),
   modelClass: z.enum(modelClasses).nullable(),

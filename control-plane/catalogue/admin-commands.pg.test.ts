@@ -54,8 +54,10 @@ test('each kind of entry is added, shown, listed, changed and removed', async ()
   await gw('deployments set acme-pl --accelerators none --wue none');
   expect(await json('deployments show acme-pl')).toMatchObject({ accelerators: null, wue_onsite_l_per_kwh: null });
   await gw('models set acme/m-1 --takes-temperature no --modalities text,image --ttft none --context-window 8192');
+  await gw('models set acme/m-1 --tokenizer cl100k_base');
   expect(await json('models show acme/m-1')).toMatchObject({
     ...{ takes_temperature: false, modalities: ['text', 'image'], ttft_s: null, context_window: 8192 },
+    tokenizer: 'cl100k_base',
   });
   await expect(gw('regions remove pl-east')).rejects.toThrow('deployments are in it: acme-pl. (invalid_transition)');
   expect(await json('deployments remove acme-pl')).toEqual({ id: 'acme-pl', object: 'deployment', deleted: true });

@@ -14,6 +14,7 @@ const wrong: [Kind, object, string][] = [
   ['models', { modalities: [] }, 'modalities'],
   ['models', { modalities: ['smell'] }, 'modalities[0]'],
   ['models', { takes_temperature: 'yes' }, 'takes_temperature'],
+  ['models', { tokenizer: 'sentencepiece' }, 'tokenizer'],
   ['models', { active_parameters_b: 0, total_parameters_b: 8 }, 'active_parameters_b'],
   ['models', { active_parameters_b: { min: 9, max: 8 }, total_parameters_b: 9 }, 'active_parameters_b'],
   ['models', { active_parameters_b: 9, total_parameters_b: 8 }, 'active_parameters_b'],

@@ -1,6 +1,7 @@
 /** Models as operators look after them. Billions of parameters, bits per weight, tokens per second, seconds. */
 import { fieldError } from '@gw/contract/errors';
 import { modelClasses } from '@gw/contract/internal/snapshot';
+import { knownTokenizer, tokenizers } from '@gw/contract/internal/tokenizers';
 import { availableTiers } from '@gw/methodology/tier';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
@@ -36,6 +37,7 @@ const fields = z.strictObject({
     .min(1)
     .max(4),
   takes_temperature: z.boolean(),
+  tokenizer: z.enum(tokenizers).nullable(),
   active_parameters_b: parameters,
   total_parameters_b: parameters,
   model_class: z.enum(modelClasses).nullable(),
@@ -98,6 +100,7 @@ export const modelKind: EntryKind<ModelEntry> = {
 const unknown = {
   context_window: null,
   modalities: ['text'] as ('text' | 'image' | 'audio' | 'video')[],
+  tokenizer: null,
   active_parameters_b: null,
   total_parameters_b: null,
   model_class: null,
@@ -143,6 +146,7 @@ const dataOf = (entry: ModelEntry) => ({
   contextWindow: entry.context_window,
   modalities: [...entry.modalities],
   takesTemperature: entry.takes_temperature,
+  tokenizer: entry.tokenizer,
   activeParametersMinB: entry.active_parameters_b?.min ?? null,
   activeParametersMaxB: entry.active_parameters_b?.max ?? null,
   totalParametersMinB: entry.total_parameters_b?.min ?? null,
@@ -164,6 +168,7 @@ const entryOf = (row: Row): ModelEntry => ({
   context_window: row.contextWindow,
   modalities: row.modalities as ModelEntry['modalities'],
   takes_temperature: row.takesTemperature,
+  tokenizer: knownTokenizer(row.tokenizer),
   active_parameters_b: range(row.activeParametersMinB, row.activeParametersMaxB),
   total_parameters_b: range(row.totalParametersMinB, row.totalParametersMaxB),
   model_class: row.modelClass as ModelEntry['model_class'],

@@ -30,7 +30,13 @@ test('an entry is added with what nobody has said as unknown, is read and listed
   const shown = (kind: Kind) => as('viewer')('GET', at(kind, idOf(kind))).then((reply) => reply.json());
   expect(await shown('models')).toEqual({
     ...{ ...model, object: 'model', created_at: clock.toISOString(), modalities: ['text'], takes_temperature: true },
-    ...{ context_window: null, active_parameters_b: null, total_parameters_b: null, model_class: null },
+    ...{
+      tokenizer: null,
+      context_window: null,
+      active_parameters_b: null,
+      total_parameters_b: null,
+      model_class: null,
+    },
     ...{ quantization_bits: null, tokens_per_s: null, ttft_s: null, warnings: [expect.stringContaining('degraded')] },
   });
   expect(await shown('regions')).toEqual({

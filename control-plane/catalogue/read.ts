@@ -90,6 +90,7 @@ function snapshotModel(row: ModelRow): SnapshotModel {
     contextWindow: row.contextWindow,
     modalities: row.modalities,
     takesTemperature: row.takesTemperature,
+    tokenizer: row.tokenizer,
     activeParametersB: range(row.activeParametersMinB, row.activeParametersMaxB),
     totalParametersB: range(row.totalParametersMinB, row.totalParametersMaxB),
     modelClass: modelClass.parse(row.modelClass),

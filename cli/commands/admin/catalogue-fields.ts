@@ -85,6 +85,7 @@ export const modelGroup: CatalogueGroup = {
     field('context-window', 'context_window', 'tokens, or none', orNone(number)),
     field('modalities', 'modalities', 'of text, image, audio, video, separated by commas', words),
     field('takes-temperature', 'takes_temperature', 'yes or no', yesOrNo),
+    field('tokenizer', 'tokenizer', 'o200k_base, cl100k_base, p50k_base, r50k_base or none', orNone(text)),
     field('active', 'active_parameters_b', 'billions of active parameters: 8, 30-40 or none', orNone(parameters)),
     field('total', 'total_parameters_b', 'billions of parameters: 8, 30-40 or none', orNone(parameters)),
     field('class', 'model_class', 'small, medium, large, moe_small_active, frontier, embedding or none', orNone(text)),

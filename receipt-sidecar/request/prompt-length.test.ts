@@ -1,0 +1,182 @@
+import type { SnapshotModel } from '@gw/contract/internal/snapshot';
+import fc from 'fast-check';
+import { encode, encodeChat } from 'gpt-tokenizer/model/gpt-4o';
+import { afterAll, describe, expect, it } from 'vitest';
+import { makeCatalogue } from '../snapshot.ts';
+import { type Endpoint, parseRequest } from './parse.ts';
+import { checkPromptLength } from './prompt-length.ts';
+import { readTokenLists } from './token-lists.ts';
+import { TokenThread, tokenThreadBounds } from './token-thread.ts';
+
+const thread = new TokenThread({ ...tokenThreadBounds, countMs: 60_000, answerMs: 60_000, onFault: () => undefined });
+afterAll(() => thread.stop());
+const neverAsked = {
+  count: () => Promise.reject(new Error('counted')),
+  decode: () => Promise.reject(new Error('read')),
+};
+
+const model = (id: string, contextWindow: number | null, tokenizer: string | null): SnapshotModel => ({
+  ...{ id, contextWindow, tokenizer, created: 0, ownedBy: 'p', kind: 'chat', modalities: ['text'] },
+  ...{ takesTemperature: true, activeParametersB: null, totalParametersB: null, modelClass: null },
+  ...{ quantizationBits: null, tokensPerS: null, ttftS: null },
+});
+const catalogueOf = (models: SnapshotModel[]) =>
+  makeCatalogue({ version: 1, publishedAt: '', models, regions: [], deployments: [], grid: [] });
+const catalogue = catalogueOf([
+  model('small', 100, 'o200k_base'),
+  model('unknown', 100, null),
+  model('newer', 100, 'o900k_base'),
+  model('endless', null, 'o200k_base'),
+]);
+
+function ask(endpoint: Endpoint, fields: object, counter: Pick<TokenThread, 'count'> = thread, from = catalogue) {
+  const bytes = Buffer.from(JSON.stringify({ model: 'small', ...fields }));
+  const parsed = parseRequest(endpoint, bytes);
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  return checkPromptLength(
+    parsed.request,
+    { bytes, caller: { accountId: 'a', keyId: 'k', models: null } as never, catalogue: from },
+    counter,
+  );
+}
+const chat = (content: unknown, fields: object = {}) => ({ messages: [{ role: 'user', content }], ...fields });
+const words = (count: number) => Array(count).fill('word').join(' ');
+const tooLong = (message: string, param: string) => ({
+  ...{ code: 'prompt_too_long', type: 'validation_error', status: 400, message, param },
+});
+
+describe('a prompt', () => {
+  it('is refused with its count and what the model takes, by one token too many', async () => {
+    // 93 words, 3 tokens of frame and 1 of the role, 3 for the reply.
+    expect(await ask('chat', chat(words(93)))).toBeNull();
+    expect(await ask('chat', chat(words(94)))).toEqual(
+      tooLong('The prompt has 101 tokens; small takes 100.', 'messages'),
+    );
+    expect(await ask('completions', { prompt: words(100) })).toBeNull();
+    expect(await ask('completions', { prompt: words(101) })).toEqual(
+      tooLong('The prompt has 101 tokens; small takes 100.', 'prompt'),
+    );
+    expect(await ask('embeddings', { input: [words(100), words(99), words(150)] })).toEqual(
+      tooLong('`input[2]` has 150 tokens; small takes 100.', 'input'),
+    );
+  });
+
+  it('is counted as OpenAI counts a chat', async () => {
+    const roles = fc.constantFrom('system', 'user', 'assistant');
+    const message = fc.record({ role: roles, content: fc.string({ unit: 'grapheme', maxLength: 60 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(message, { minLength: 3, maxLength: 12 }), async (messages) => {
+        const tokens = encodeChat(messages as Parameters<typeof encodeChat>[0]).length;
+        const bytes = Buffer.byteLength(messages.map(({ content }) => content).join(''));
+        const exact = catalogueOf([model('small', tokens, 'o200k_base')]);
+        expect(await ask('chat', { messages }, thread, exact)).toBeNull();
+        // Below half of the count, or if even one token for 128 bytes were too many, the number is no longer exact.
+        const one = catalogueOf([model('small', tokens - 1, 'o200k_base')]);
+        fc.pre(bytes > 0);
+        expect(await ask('chat', { messages }, thread, one)).toEqual(
+          tooLong(`The prompt has ${tokens} tokens; small takes ${tokens - 1}.`, 'messages'),
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('of text parts, images, names and tools is counted for what is certain', async () => {
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } };
+    const text = (count: number) => ({ type: 'text', text: ` ${words(count)}` });
+    expect(await ask('chat', chat([text(50), image, text(40)]))).toBeNull();
+    const atLeast = tooLong('The prompt has at least 107 tokens; small takes 100.', 'messages');
+    expect(await ask('chat', chat([text(50), image, text(50)]))).toEqual(atLeast);
+    expect(await ask('chat', chat([text(50), text(50)]))).toEqual({
+      ...atLeast,
+      message: 'The prompt has 107 tokens; small takes 100.',
+    });
+    const tools = [{ type: 'function', function: { name: 'f', description: words(500) } }];
+    expect(await ask('chat', chat(words(10), { tools }))).toBeNull();
+    expect(await ask('chat', chat(words(100), { tools }))).toEqual(atLeast);
+    expect(await ask('chat', { messages: [{ role: 'user', name: 'n', content: words(100) }] })).toEqual(atLeast);
+  });
+
+  it('holds special tokens as the plain text that they are', async () => {
+    const special = '<|endoftext|>'.repeat(18);
+    const tokens = encode(special, { disallowedSpecial: new Set() }).length;
+    expect(tokens).toBeGreaterThan(100);
+    expect(await ask('completions', { prompt: special })).toMatchObject({
+      message: expect.stringContaining(` ${tokens} `),
+    });
+  });
+
+  it('is only counted exactly up to twice the limit, and not at all if it is too long in any case', async () => {
+    expect(await ask('completions', { prompt: words(1000) })).toEqual(
+      tooLong('The prompt has at least 201 tokens; small takes 100.', 'prompt'),
+    );
+    expect(await ask('completions', { prompt: ' '.repeat(128 * 101) }, neverAsked)).toEqual(
+      tooLong('The prompt has at least 101 tokens; small takes 100.', 'prompt'),
+    );
+    expect(await ask('completions', { prompt: ' '.repeat(128 * 100) })).toBeNull();
+  });
+
+  it('that fits by its bytes is not counted, and has its answer at once', () => {
+    expect(ask('chat', chat('short'), neverAsked)).toBeNull();
+    expect(ask('chat', chat('x'.repeat(93)), neverAsked)).toBeNull();
+    expect(ask('embeddings', { input: Array(50).fill('x'.repeat(100)) }, neverAsked)).toBeNull();
+  });
+
+  it('passes where nothing is known for certain', () => {
+    for (const name of ['unknown', 'newer', 'endless', 'no-such-model'])
+      expect(ask('chat', chat(words(1000), { model: name }), neverAsked), name).toBeNull();
+    for (const field of ['truncate_prompt_tokens', 'truncate', 'truncation', 'transforms'])
+      expect(ask('chat', chat(words(1000), { [field]: 'END' }), neverAsked), field).toBeNull();
+  });
+
+  it('passes where counting fails', async () => {
+    expect(await ask('chat', chat(words(1000)), { count: () => Promise.resolve(null) })).toBeNull();
+  });
+
+  it('of tokens is as long as its list, whatever the tokenizer', () => {
+    const list = (length: number) => Array(length).fill(1000);
+    for (const name of ['small', 'unknown']) {
+      const input = (value: unknown) => ask('embeddings', { model: name, input: value }, neverAsked);
+      expect(input(list(100))).toBeNull();
+      expect(input(list(101))).toEqual(tooLong(`The prompt has 101 tokens; ${name} takes 100.`, 'input'));
+      expect(input([list(2), list(300)])).toEqual(tooLong(`\`input[1]\` has 300 tokens; ${name} takes 100.`, 'input'));
+    }
+  });
+});
+
+describe('a list of tokens', () => {
+  const read = (endpoint: Endpoint, fields: object, counter: Pick<TokenThread, 'decode'> = thread) => {
+    const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'small', ...fields })));
+    if (!parsed.ok) throw new Error(parsed.error.message);
+    return readTokenLists(parsed.request, catalogue, counter);
+  };
+
+  it('is read as the text that it stands for', async () => {
+    const texts = ['Guten Tag, 模型 🧪', 'second'];
+    const lists = texts.map((text) => encode(text));
+    expect(await read('embeddings', { input: lists })).toEqual({ ok: true, texts });
+    expect(await read('completions', { prompt: lists[0] })).toEqual({ ok: true, texts: texts.slice(0, 1) });
+  });
+
+  it('is refused where it can not be read', async () => {
+    for (const name of ['unknown', 'newer'])
+      expect(read('embeddings', { model: name, input: [1, 2] }, neverAsked)).toMatchObject({
+        error: {
+          code: 'invalid_input',
+          param: 'input',
+          message: expect.stringContaining('check_embedding_ctx_length'),
+        },
+      });
+    expect(await read('completions', { prompt: [1, 999_999] })).toMatchObject({
+      error: { code: 'invalid_prompt', param: 'prompt', message: expect.stringContaining('999999') },
+    });
+    const dead = { decode: () => Promise.resolve(null) };
+    expect(await read('embeddings', { input: [1] }, dead)).toMatchObject({ error: { code: 'internal_error' } });
+  });
+
+  it('is none where there is text', () => {
+    expect(read('embeddings', { input: ['a', 'b'] }, neverAsked)).toBeNull();
+    expect(read('completions', { prompt: 'a' }, neverAsked)).toBeNull();
+    expect(read('chat', { ...chat('a'), prompt: [1, 2] }, neverAsked)).toBeNull();
+  });
+});
