@@ -18,7 +18,8 @@ export function warmKeyCheck(): () => Promise<boolean> {
     scopes: ['inference:read', 'inference:write', 'gw:read'],
     state: 'active',
     expiresAt: null,
-    account: { tier: 'audit', state: 'active', models: null, limits: tierLimits.audit },
+    limits: null,
+    account: { tier: 'audit', state: 'active', models: null, limits: tierLimits.audit, shadow: [] },
   } as const;
   const check = makeCheck({
     cache: new KeyCache(

@@ -25,13 +25,31 @@ export interface Limits {
   readonly burst: number;
   /** Requests per UTC day. */
   readonly perDay: number;
+  /** Streams that may be open at once. */
+  readonly streams: number;
 }
 
 /** Specification part 8. Enterprise is negotiated, so its limits are stored with the account. */
 export const tierLimits: Readonly<Record<'audit' | 'audit_plus', Limits>> = {
-  audit: { ratePerS: 50, burst: 200, perDay: 100_000 },
-  audit_plus: { ratePerS: 200, burst: 800, perDay: 400_000 },
+  audit: { ratePerS: 50, burst: 200, perDay: 100_000, streams: 25 },
+  audit_plus: { ratePerS: 200, burst: 800, perDay: 400_000, streams: 100 },
 };
+
+/** Open streams of an Enterprise account with which no other number was agreed. */
+export const enterpriseStreams = 100;
+
+/** What one key of an Enterprise account may take of what the account has. Null: as much as the account. */
+export interface KeyLimits {
+  /** Both or neither. */
+  readonly ratePerS: number | null;
+  readonly burst: number | null;
+  readonly perDay: number | null;
+  readonly streams: number | null;
+}
+
+/** A limit in shadow mode is counted and reported, and refuses nothing. `rate` stands for rate and burst. */
+export const shadowLimits = ['rate', 'day', 'streams'] as const;
+export type ShadowLimit = (typeof shadowLimits)[number];
 
 /** Reads of receipts, usage, audit log and keys: a rate of their own, outside the day budget. */
 export const managementLimits = { ratePerS: 10, burst: 50 } as const;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { tierLimits } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +20,8 @@ const stored: FoundKey = {
   scopes: ['inference:read', 'inference:write'],
   state: 'active',
   expiresAt: null,
-  account: { tier: 'audit', state: 'active', models: null, limits: { ratePerS: 50, burst: 200, perDay: 100_000 } },
+  limits: null,
+  account: { tier: 'audit', state: 'active', models: null, limits: tierLimits.audit, shadow: [] },
 };
 
 interface Asked {
@@ -88,5 +90,38 @@ describe('the check of a call', () => {
   it('fails closed: when no store answers, and on a route that names no scope', async () => {
     expect(await ask({ found: new Error('away') })).toEqual([500, 'internal_error']);
     expect(await ask({ scope: '' })).toEqual([500, 'internal_error']);
+  });
+});
+
+describe('what a verified call tells those behind Envoy', () => {
+  const fieldsOf = async (found: Partial<FoundKey>) => {
+    const key = { ...stored, ...found };
+    const find = async () => key;
+    const check = makeCheck({
+      cache: new KeyCache({ find }, { now: () => 0, capacity: 10, graceMs: 1000, admit: () => 'look_up' }),
+      peppers: { current: { version: 1, secret: pepper }, other: null },
+      renew: () => {},
+      notes: silentNotes,
+      now: () => now,
+      addresses,
+      faults: { note: () => {} },
+    });
+    const headers = { authorization: `Bearer ${plaintext}` };
+    const contextExtensions = { scope: 'inference:write', handler: 'sidecar' };
+    const answer = await check({ attributes: { contextExtensions, request: { http: { headers } } } });
+    const fields = Object.entries(answer.dynamicMetadata?.fields ?? {});
+    return Object.fromEntries(fields.map(([name, value]) => [name, value.stringValue]));
+  };
+
+  it('names the streams of the account, and says if they are in shadow', async () => {
+    expect(await fieldsOf({})).toMatchObject({ streams: '25' });
+    const account = { ...stored.account, shadow: ['streams'] } as const;
+    expect(await fieldsOf({ account })).toMatchObject({ streams: '25:shadow' });
+  });
+
+  it('names the streams of the key where it has fewer', async () => {
+    expect(await fieldsOf({})).not.toHaveProperty('key_streams');
+    const limits = { ratePerS: null, burst: null, perDay: null, streams: 3 };
+    expect(await fieldsOf({ limits })).toMatchObject({ streams: '25', key_streams: '3' });
   });
 });

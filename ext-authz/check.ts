@@ -12,6 +12,7 @@ import type { FoundKey } from '@gw/prisma/find-key';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
 import type { FaultLog } from './keys/fault-log.ts';
 import type { KeyNotes } from './keys/key-notes.ts';
+import { limitsText } from './limits/drawn-limits.ts';
 
 export interface CheckContext extends AuthenticateContext {
   readonly addresses: Addresses;
@@ -25,12 +26,15 @@ const header = (key: string, value: string) => ({ header: { key, value } });
 
 /** What the parts behind Envoy learn of the caller. Made once per cached key: the key object is the cache's own. */
 function allowed(key: FoundKey): { sidecar: ICheckResponse; control: ICheckResponse } {
-  const { ratePerS, burst, perDay } = key.account.limits;
+  const { limits, shadow } = key.account;
+  const keyStreams = key.limits?.streams ?? null;
   const fields = {
     account_id: text(key.accountId),
     key_id: text(key.publicId),
     tier: text(key.account.tier),
-    limits: text(`${ratePerS}:${burst}:${perDay}`),
+    limits: text(limitsText(key)),
+    streams: text(`${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`),
+    ...(keyStreams === null ? {} : { key_streams: text(String(keyStreams)) }),
     ...(key.account.models ? { models: text(JSON.stringify(key.account.models)) } : {}),
   };
   const base = { status: { code: 0 }, dynamicMetadata: { fields } };

@@ -13,12 +13,15 @@ import { KeyCache } from './keys/key-cache.ts';
 import { KeyDirectory } from './keys/key-directory.ts';
 import { openKeyNotes } from './keys/key-notes.ts';
 import { openRenewal } from './keys/renew-hash.ts';
+import { createLimitCounts } from './limits/limit-counts.ts';
 import { openLimiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
 import { noteShownReceipts } from './shown-receipts.ts';
 
 /** Cached keys are honoured this long when neither Postgres nor Redis can be reached; then they are refused. */
 const graceMs = 60_000;
+/** Redis is waited for this long before limits are decided without it: far longer than it takes, far shorter than Envoy waits. */
+const limitPatienceMs = 250;
 
 export async function startExtAuthz(config: Config) {
   const log = openLog('ext-authz', config.logLevel);
@@ -30,7 +33,8 @@ export async function startExtAuthz(config: Config) {
   });
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 250, autoPipelining: true });
   const subscriber = openRedis(config.redisUrl, log);
-  await untilReady(redis, 2000);
+  const limitsRedis = openRedis(config.redisUrl, log, { autoPipelining: true });
+  await Promise.all([untilReady(redis, 2000), untilReady(limitsRedis, 2000)]);
 
   const monotonic = () => performance.now();
   const directory = new KeyDirectory({ now: monotonic, load: () => allPublicIds(db) });
@@ -49,7 +53,16 @@ export async function startExtAuthz(config: Config) {
     patienceMs: 300,
     log,
   });
-  const limiter = openLimiter({ redis, now: Date.now, instances: config.instances, log });
+  const limiter = openLimiter({
+    redis: limitsRedis,
+    now: Date.now,
+    monotonic,
+    instances: config.instances,
+    log,
+    patienceMs: limitPatienceMs,
+    probeMs: 100,
+  });
+  const counts = createLimitCounts({ log, now: monotonic, local: limiter.local });
 
   const notes = openKeyNotes({ redis, now: Date.now });
   const flushing = setInterval(() => void notes.flush(), 1000);
@@ -76,17 +89,22 @@ export async function startExtAuthz(config: Config) {
         addresses: config.addresses,
         faults: openFaultLog({ log, now: monotonic, intervalMs: 10_000 }),
       }),
-      shouldRateLimit: makeShouldRateLimit({ limiter, addresses: config.addresses }),
+      shouldRateLimit: makeShouldRateLimit({ limiter, counts, addresses: config.addresses }),
       accessLog: (message) => noteShownReceipts(message, redis, log),
     },
     onFault,
     config.internalTls,
   );
   const health = config.healthListen
-    ? await serveHealth('ext-authz', config.healthListen, () => ({
-        ok: watch.confirmed(),
-        details: { keys_confirmed: watch.confirmed(), limits_exact: !limiter.local() },
-      }))
+    ? await serveHealth(
+        'ext-authz',
+        config.healthListen,
+        () => ({
+          ok: watch.confirmed(),
+          details: { keys_confirmed: watch.confirmed(), limits_exact: !limiter.local() },
+        }),
+        counts.register,
+      )
     : null;
   log.info({ listen: config.listen }, 'ready');
 
@@ -94,11 +112,13 @@ export async function startExtAuthz(config: Config) {
     log,
     stop: async () => {
       watch.stop();
+      limiter.stop();
       clearInterval(flushing);
       await server.close(2000);
       await health?.close();
       await notes.flush();
       redis.disconnect();
+      limitsRedis.disconnect();
       subscriber.disconnect();
       await db.$disconnect();
     },

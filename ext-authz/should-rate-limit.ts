@@ -1,16 +1,19 @@
 /**
- * The RateLimitService: rate and day budget of an account, and the headers that tell the client where it stands.
+ * The RateLimitService: rate and day budget of an account and of its key, and the headers that tell the client where it
+ * stands.
  *
  * Invariant: every reply of a limited route carries the limit headers, and every 429 a Retry-After that lets the client in.
  */
-import { managementLimits } from '@gw/contract/access';
-import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { type Addresses, errorBody } from '@gw/contract/errors';
 import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/envoy/rpc/service';
-import type { Bucket, Decision } from './limits/bucket.ts';
+import { drawnLimits } from './limits/drawn-limits.ts';
+import type { LimitCounts } from './limits/limit-counts.ts';
+import { limitHeaders, refusalOf } from './limits/limit-headers.ts';
 import type { Limiter } from './limits/limiter.ts';
 
 export interface RateLimitContext {
-  readonly limiter: Limiter;
+  readonly limiter: Pick<Limiter, 'decide'>;
+  readonly counts: Pick<LimitCounts, 'decided'>;
   readonly addresses: Addresses;
 }
 
@@ -22,51 +25,23 @@ function descriptor(request: RateLimitRequest): Map<string, string> {
   return new Map(entries.map((entry) => [entry.key ?? '', entry.value ?? '']));
 }
 
-function bucketFor(kind: string, limits: string): Bucket {
-  if (kind === 'management') return { ...managementLimits, perDay: null };
-  const [ratePerS, burst, perDay] = limits.split(':').map(Number);
-  if (!(ratePerS && burst && perDay !== undefined && Number.isFinite(perDay)))
-    throw new Error(`The limits "${limits}" of the identity are malformed.`);
-  return { ratePerS, burst, perDay };
-}
-
-const header = (key: string, value: number | string) => ({ key, value: String(value) });
-/** Seconds with up to three decimals, rounded up so that waiting that long is enough. */
-const seconds = (ms: number) => Math.ceil(ms) / 1000;
-
-function limitHeaders(bucket: Bucket, decision: Decision) {
-  const rate = [
-    header('x-ratelimit-limit-requests', bucket.burst),
-    header('x-ratelimit-remaining-requests', decision.remaining),
-    header('x-ratelimit-reset-requests', seconds(decision.nextTokenMs)),
-  ];
-  if (bucket.perDay === null) return rate;
-  return [
-    ...rate,
-    header('x-ratelimit-limit-day', bucket.perDay),
-    header('x-ratelimit-remaining-day', decision.remainingDay ?? 0),
-    header('x-ratelimit-reset-day', Math.ceil(decision.untilMidnightMs / 1000)),
-  ];
-}
-
-export function makeShouldRateLimit({ limiter, addresses }: RateLimitContext): ShouldRateLimit {
+export function makeShouldRateLimit({ addresses, counts, limiter }: RateLimitContext): ShouldRateLimit {
   return async (request): Promise<IRateLimitResponse> => {
     const entries = descriptor(request);
     const kind = entries.get('kind') ?? '';
     const accountId = entries.get('account_id');
+    // A fault is a refusal: Envoy lets no call pass whose limits nobody has decided.
     if (!accountId) throw new Error('A rate limit was asked for without an account.');
-    const bucket = bucketFor(kind, entries.get('limits') ?? '');
-    const decision = await limiter.decide(accountId, kind, bucket);
-    const headers = limitHeaders(bucket, decision);
-    if (decision.outcome === 'admitted') return { overallCode: overallCode.ok, responseHeadersToAdd: headers };
-
-    const day = decision.outcome === 'day';
-    const retryAfterS = Math.max(1, Math.ceil((day ? decision.untilMidnightMs : decision.nextTokenMs) / 1000));
-    const error = apiError(day ? 'daily_budget_exceeded' : 'requests_per_second_exceeded', { retryAfterS });
+    const drawn = drawnLimits(kind, accountId, entries.get('limits') ?? '');
+    const decision = await limiter.decide(accountId, kind, drawn);
+    counts.decided(accountId, kind, drawn, decision);
+    const headers = limitHeaders(drawn, decision);
+    if (decision.admitted) return { overallCode: overallCode.ok, responseHeadersToAdd: headers };
+    const refusal = refusalOf(drawn, decision);
     return {
       overallCode: overallCode.overLimit,
-      rawBody: Buffer.from(errorBody(error, addresses)),
-      responseHeadersToAdd: [...headers, ...[...errorHeaders(error)].map(([name, value]) => header(name, value))],
+      rawBody: Buffer.from(errorBody(refusal.error, addresses)),
+      responseHeadersToAdd: [...headers, ...refusal.headers, { key: 'content-type', value: 'application/json' }],
     };
   };
 }

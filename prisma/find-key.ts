@@ -1,5 +1,14 @@
 /** What the authorization step needs to know about a key, in one query. It decides; this only reads. */
-import { type AccountTier, type Limits, type Scope, tierLimits } from '@gw/contract/access';
+import {
+  type AccountTier,
+  enterpriseStreams,
+  type KeyLimits,
+  type Limits,
+  type Scope,
+  type ShadowLimit,
+  shadowLimits,
+  tierLimits,
+} from '@gw/contract/access';
 import { workingScopes } from '@gw/contract/keys';
 import type { Queryable } from './client.ts';
 
@@ -15,12 +24,16 @@ export interface FoundKey {
   /** At the moment of the query. Revoked wins over expired; `expiresAt` lets a cache see a later expiry. */
   readonly state: 'active' | 'revoked' | 'expired';
   readonly expiresAt: Date | null;
+  /** What the key may take of the account's limits; null: all of it. */
+  readonly limits: KeyLimits | null;
   readonly account: {
     readonly tier: AccountTier;
     readonly state: 'active' | 'suspended';
     /** Allow-list of models, or null for all. */
     readonly models: readonly string[] | null;
     readonly limits: Limits;
+    /** Limits that are counted and do not refuse; those of the key follow. */
+    readonly shadow: readonly ShadowLimit[];
   };
 }
 
@@ -38,6 +51,12 @@ interface Row {
   limit_per_s: number | null;
   limit_burst: number | null;
   limit_per_day: number | null;
+  limit_streams: number | null;
+  limit_shadow: string[];
+  key_per_s: number | null;
+  key_burst: number | null;
+  key_per_day: number | null;
+  key_streams: number | null;
 }
 
 /** Null if no key has this public id. The caller compares the hash, in constant time. */
@@ -49,7 +68,9 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
            ELSE 'active' END AS key_state,
       a.tier::text AS tier,
       -- What is not active may not call: an account that is closed holds no working key either.
-      CASE WHEN a.state = 'active' THEN 'active' ELSE 'suspended' END AS account_state, a.models, a.limit_per_s, a.limit_burst, a.limit_per_day
+      CASE WHEN a.state = 'active' THEN 'active' ELSE 'suspended' END AS account_state, a.models,
+      a.limit_per_s, a.limit_burst, a.limit_per_day, a.limit_streams, a.limit_shadow,
+      k.limit_per_s AS key_per_s, k.limit_burst AS key_burst, k.limit_per_day AS key_per_day, k.limit_streams AS key_streams
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.public_id = ${publicId}::char(12)`;
   const row = rows[0];
@@ -62,7 +83,14 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
     scopes: workingScopes(row.scopes, row.tier),
     state: row.key_state,
     expiresAt: row.expires_at,
-    account: { tier: row.tier, state: row.account_state, models: row.models, limits: limitsOf(row) },
+    limits: keyLimitsOf(row),
+    account: {
+      tier: row.tier,
+      state: row.account_state,
+      models: row.models,
+      limits: limitsOf(row),
+      shadow: shadowLimits.filter((limit) => row.limit_shadow.includes(limit)),
+    },
   };
 }
 
@@ -128,5 +156,12 @@ function limitsOf(row: Row): Limits {
     ratePerS: row.limit_per_s ?? tier.ratePerS,
     burst: row.limit_burst ?? tier.burst,
     perDay: row.limit_per_day ?? tier.perDay,
+    streams: row.limit_streams ?? (row.tier === 'enterprise' ? enterpriseStreams : tier.streams),
   };
+}
+
+function keyLimitsOf({ key_burst, key_per_day, key_per_s, key_streams, tier }: Row): KeyLimits | null {
+  const limits = { ratePerS: key_per_s, burst: key_burst, perDay: key_per_day, streams: key_streams };
+  const has = tier === 'enterprise' && Object.values(limits).some((limit) => limit !== null);
+  return has ? limits : null;
 }

@@ -49,7 +49,12 @@ test('enterprise keys carry the negotiated limits, and only the admin key may ad
     findKey(db, publicIdOf(keys.enterprise)),
     findKey(db, publicIdOf(keys.admin)),
   ]);
-  expect(enterprise?.account.limits).toEqual({ ratePerS: 1_000_000, burst: 1_000_000, perDay: 1_000_000_000 });
+  expect(enterprise?.account.limits).toEqual({
+    ratePerS: 1_000_000,
+    burst: 1_000_000,
+    perDay: 1_000_000_000,
+    streams: 1_000_000,
+  });
   expect(enterprise?.scopes).toEqual(scopes.filter((scope) => scope !== 'admin:keys'));
   expect(admin?.scopes).toEqual(scopes);
 });

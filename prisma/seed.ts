@@ -55,6 +55,7 @@ const demoAccounts: readonly Prisma.AccountCreateManyInput[] = [
     limitPerS: 1_000_000,
     limitBurst: 1_000_000,
     limitPerDay: 1_000_000_000,
+    limitStreams: 1_000_000,
   },
 ];
 

@@ -17,7 +17,8 @@ function setUp(of: number, current: number, other: number | null) {
     tier: 'audit',
     state: 'active',
     models: null,
-    limits: { ratePerS: 1, burst: 1, perDay: 1 },
+    limits: { ratePerS: 1, burst: 1, perDay: 1, streams: 1 },
+    shadow: [],
   } as const;
   const key: FoundKey = {
     publicId,
@@ -27,6 +28,7 @@ function setUp(of: number, current: number, other: number | null) {
     scopes: [],
     state: 'active',
     expiresAt: null,
+    limits: null,
     account,
   };
   const cache = new KeyCache(

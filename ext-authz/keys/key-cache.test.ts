@@ -11,7 +11,14 @@ const key = (publicId: string, state: FoundKey['state'] = 'active', accountId = 
   scopes: [],
   state,
   expiresAt: null,
-  account: { tier: 'audit', state: 'active', models: null, limits: { ratePerS: 1, burst: 1, perDay: 1 } },
+  limits: null,
+  account: {
+    tier: 'audit',
+    state: 'active',
+    models: null,
+    limits: { ratePerS: 1, burst: 1, perDay: 1, streams: 1 },
+    shadow: [],
+  },
 });
 
 function setUp(capacity = 100) {

@@ -1,65 +1,106 @@
 /**
- * The decision of a limit as arithmetic: a token bucket and a day budget, taken together or not at all.
- * `take.lua` is the same decision inside Redis; a property test holds the two together.
+ * The decision of limits as arithmetic: token buckets and day budgets, drawn on together or not at all.
+ * `take.lua.ts` is the same decision inside Redis; a property test holds the two together.
+ *
+ * Tokens are counted in thousandths: what a whole rate per second brings in a millisecond. So nothing is rounded, and the
+ * wait that a refusal names is the wait that suffices.
  */
 
-export interface Bucket {
-  readonly ratePerS: number;
+export interface Rate {
+  /** Refill, requests per second. */
+  readonly perS: number;
+  /** Size of the bucket, requests. */
   readonly burst: number;
-  /** null: no day budget. */
+}
+
+export interface Limit {
+  readonly rate: Rate | null;
+  /** Requests per UTC day. */
   readonly perDay: number | null;
 }
 
-export interface BucketState {
-  /** Tokens left at `atMs`. */
-  tokens: number;
+export interface LimitState {
+  milliTokens: number;
+  /** When `milliTokens` was so, ms. */
   atMs: number;
   /** Days since 1970, UTC, that `used` counts for. */
   day: number;
   used: number;
 }
 
-export interface Decision {
-  readonly outcome: 'admitted' | 'rate' | 'day';
+/** How a limit stands after a decision. */
+export interface Standing {
+  /** Whole requests that the bucket holds. */
   readonly remaining: number;
-  /** Until the next token is there, ms; 0 while one is there. */
+  /** Until the bucket holds a request, ms; 0 while it does. */
   readonly nextTokenMs: number;
+  /** Null: no day budget. */
   readonly remainingDay: number | null;
-  readonly untilMidnightMs: number;
 }
+
+/** One bit for each limit that had no room; those of the n-th limit are shifted by 2n. */
+export const lack = { rate: 1, day: 2 } as const;
+/** The bits of `rate`, or of `day`, of every limit. */
+export const everyLimit = { rate: 0b0101, day: 0b1010 } as const;
 
 export const dayMs = 86_400_000;
 
-export const fullBucket = ({ burst }: Bucket, nowMs: number): BucketState => ({
-  tokens: burst,
+/** A share of a rate is a fraction, whose sums may fall short of a token by this much. */
+const rounding = 1e-6;
+
+export const fullState = ({ rate }: Limit, nowMs: number): LimitState => ({
+  milliTokens: (rate?.burst ?? 0) * 1000,
   atMs: nowMs,
   day: Math.floor(nowMs / dayMs),
   used: 0,
 });
 
-/** Takes one request from `state`, in place, if both limits allow it. A refused request takes nothing. */
-export function take(state: BucketState, bucket: Bucket, nowMs: number): Decision {
+/** Brings `state` to `nowMs`, in place. */
+export function advance(state: LimitState, { rate }: Limit, nowMs: number): void {
   const day = Math.floor(nowMs / dayMs);
-  if (state.day !== day) {
+  // A clock that steps back over midnight must not open a new day twice.
+  if (day > state.day || day < state.day - 1) {
     state.day = day;
     state.used = 0;
   }
-  // A clock that steps back must not take tokens away.
+  // One that steps back takes no tokens away, and does not hold up those to come.
   const elapsedMs = Math.max(0, nowMs - state.atMs);
-  state.tokens = Math.min(bucket.burst, state.tokens + (elapsedMs * bucket.ratePerS) / 1000);
-  state.atMs = Math.max(state.atMs, nowMs);
-
-  const daySpent = bucket.perDay !== null && state.used >= bucket.perDay;
-  const outcome = daySpent ? 'day' : state.tokens < 1 ? 'rate' : 'admitted';
-  if (outcome === 'admitted') {
-    state.tokens -= 1;
-    state.used += 1;
-  }
-  return {
-    outcome,
-    remaining: Math.floor(state.tokens),
-    nextTokenMs: state.tokens >= 1 ? 0 : ((1 - state.tokens) * 1000) / bucket.ratePerS,
-    remainingDay: bucket.perDay === null ? null : Math.max(0, bucket.perDay - state.used),
-    untilMidnightMs: (day + 1) * dayMs - nowMs,
-  };
+  if (rate !== null) state.milliTokens = Math.min(rate.burst * 1000, state.milliTokens + elapsedMs * rate.perS);
+  state.atMs = nowMs;
 }
+
+const lackOf = ({ perDay, rate }: Limit, { milliTokens, used }: LimitState): number =>
+  (rate !== null && milliTokens < 1000 - rounding ? lack.rate : 0) | (perDay !== null && used >= perDay ? lack.day : 0);
+
+/**
+ * Takes one request from each state, in place, unless a limit that is not among the bits `shadow` has no room: then from
+ * none. A limit in shadow that has no room is left as it is: it never owes anything. Returns the limits without room.
+ */
+export function takeTogether(
+  levels: readonly { readonly limit: Limit; readonly state: LimitState }[],
+  shadow: number,
+  nowMs: number,
+): number {
+  let lacking = 0;
+  for (const [index, { limit, state }] of levels.entries()) {
+    advance(state, limit, nowMs);
+    lacking |= lackOf(limit, state) << (2 * index);
+  }
+  if ((lacking & ~shadow) !== 0) return lacking;
+  for (const [index, { limit, state }] of levels.entries()) {
+    const lacks = lacking >> (2 * index);
+    if (limit.rate !== null && (lacks & lack.rate) === 0) state.milliTokens = Math.max(0, state.milliTokens - 1000);
+    if ((lacks & lack.day) === 0) state.used += 1;
+  }
+  return lacking;
+}
+
+export const standingOf = (
+  { perDay, rate }: Limit,
+  { milliTokens, used }: Pick<LimitState, 'milliTokens' | 'used'>,
+): Standing => ({
+  remaining: rate === null ? 0 : Math.floor((milliTokens + rounding) / 1000),
+  nextTokenMs:
+    rate === null || milliTokens >= 1000 - rounding ? 0 : Math.ceil((1000 - rounding - milliTokens) / rate.perS),
+  remainingDay: perDay === null ? null : Math.max(0, perDay - used),
+});

@@ -1,25 +1,69 @@
 /**
- * `bucket.take` inside Redis: one atomic step, on Redis' own clock, so that any number of instances agree.
- * KEYS[1] a hash (t tokens, m ms, d day, n used). ARGV rate per s, burst, per day (-1: none).
- * Returns {outcome 0 admitted | 1 rate | 2 day, tokens × 1000, used, now ms}.
+ * `takeTogether` of `bucket.ts` inside Redis: one atomic step, on Redis' own clock, so that any number of instances agree.
+ *
+ * A limit is a hash: b thousandths of tokens, m the ms they were so, d the day, n the requests of that day.
  */
-export const takeScript = `
+
+/** `advance`: reads and refills KEYS[i]; `rate` is in thousandths per ms, `burst` in thousandths. */
+const advance = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local rate, burst, per_day = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local today = math.floor(now / 86400000)
-local kept = redis.call('HMGET', KEYS[1], 't', 'm', 'd', 'n')
-local tokens, at, day, used = tonumber(kept[1]), tonumber(kept[2]), tonumber(kept[3]), tonumber(kept[4])
-local fresh = day ~= today
-if not tokens then tokens, at = burst, now end
-if fresh then used = 0 end
-if now > at then tokens = math.min(burst, tokens + (now - at) * rate / 1000); at = now end
-tokens = math.min(tokens, burst)
-local outcome = 0
-if per_day >= 0 and used >= per_day then outcome = 2
-elseif tokens < 1 then outcome = 1
-else tokens = tokens - 1; used = used + 1 end
-redis.call('HSET', KEYS[1], 't', string.format('%.6f', tokens), 'm', at, 'd', today, 'n', used)
-if fresh then redis.call('EXPIRE', KEYS[1], 172800) end
-return {outcome, math.floor(tokens * 1000), used, now}
+local function advance(key, rate, burst)
+  local kept = redis.call('HMGET', key, 'b', 'm', 'd', 'n')
+  local tokens, at, day, used = tonumber(kept[1]), tonumber(kept[2]), tonumber(kept[3]), tonumber(kept[4])
+  local fresh = not day or today > day or today < day - 1
+  if fresh then day, used = today, 0 end
+  if not tokens then tokens = burst
+  elseif now > at then tokens = tokens + (now - at) * rate end
+  return { key = key, rate = rate, tokens = math.min(tokens, burst), day = day, used = used, fresh = fresh }
+end
+local function keep(limit)
+  if limit.rate > 0 then
+    redis.call('HSET', limit.key, 'b', limit.tokens, 'm', now, 'd', limit.day, 'n', limit.used)
+  else
+    redis.call('HSET', limit.key, 'd', limit.day, 'n', limit.used)
+  end
+  if limit.fresh then redis.call('EXPIRE', limit.key, 172800) end
+end
+`;
+
+/**
+ * KEYS the limits. ARGV: 1 if rates are in shadow, 1 if days are, and for each limit rate (0: none), burst, per day (-1: none).
+ * Returns {bits of the limits without room, now ms, and for each limit thousandths of tokens and used}.
+ */
+export const takeScript = `${advance}
+local lacking, refused, bit, limits = 0, false, 1, {}
+for i, key in ipairs(KEYS) do
+  local rate, burst, per_day = tonumber(ARGV[3 * i]), ARGV[3 * i + 1] * 1000, tonumber(ARGV[3 * i + 2])
+  local limit = advance(key, rate, burst)
+  limit.no_rate = rate > 0 and limit.tokens < 1000
+  limit.no_day = per_day >= 0 and limit.used >= per_day
+  if limit.no_rate then lacking = lacking + bit; refused = refused or ARGV[1] ~= '1' end
+  if limit.no_day then lacking = lacking + 2 * bit; refused = refused or ARGV[2] ~= '1' end
+  bit = bit * 4
+  limits[i] = limit
+end
+local reply = { lacking, now }
+for _, limit in ipairs(limits) do
+  if not refused then
+    if limit.rate > 0 and not limit.no_rate then limit.tokens = limit.tokens - 1000 end
+    if not limit.no_day then limit.used = limit.used + 1 end
+  end
+  keep(limit)
+  reply[#reply + 1] = limit.tokens
+  reply[#reply + 1] = limit.used
+end
+return reply
+`;
+
+/**
+ * Counts what an instance admitted by itself while Redis was away.
+ * KEYS[1] the limit. ARGV rate (0: none), burst, requests, those of them on the day ARGV[5].
+ */
+export const settleScript = `${advance}
+local limit = advance(KEYS[1], tonumber(ARGV[1]), ARGV[2] * 1000)
+limit.tokens = math.max(0, limit.tokens - ARGV[3] * 1000)
+if limit.day == tonumber(ARGV[5]) then limit.used = limit.used + ARGV[4] end
+keep(limit)
 `;

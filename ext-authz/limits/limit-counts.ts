@@ -1,0 +1,89 @@
+/** What the monitoring system and the log read of the limits' decisions. */
+import type { Logger } from '@gw/service/log';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { lack } from './bucket.ts';
+import type { DrawnLimits } from './drawn-limits.ts';
+import type { Decision } from './limiter.ts';
+
+export interface LimitCounts {
+  decided(accountId: string, kind: string, drawn: DrawnLimits, decision: Decision): void;
+  /** Adds the metrics to those of the service. */
+  register(registry: Registry): void;
+}
+
+export interface LimitCountsOptions {
+  readonly log: Logger;
+  /** Monotonic, ms. */
+  readonly now: () => number;
+  readonly local: () => boolean;
+}
+
+const outcomes = ['admitted', 'denied', 'shadowed'] as const;
+type Outcome = (typeof outcomes)[number];
+/** `management`: the rate of reads and of keys. */
+const limits = ['rate', 'day', 'management'] as const;
+type CountedLimit = (typeof limits)[number];
+
+/** At most one line in this time for each account, ms. */
+const quietMs = 60_000;
+/** Accounts whose last line is remembered; the oldest go first. */
+const capacity = 10_000;
+
+export function createLimitCounts({ local, log, now }: LimitCountsOptions): LimitCounts {
+  // Plain numbers: a labelled counter of the library costs more than a decision.
+  const counts = new Map<CountedLimit, Record<Outcome, number>>(
+    limits.map((limit) => [limit, { admitted: 0, denied: 0, shadowed: 0 }]),
+  );
+  const add = (limit: CountedLimit, outcome: Outcome): void => {
+    const of = counts.get(limit);
+    if (of) of[outcome] += 1;
+  };
+  const saidAt = new Map<string, number>();
+
+  const sayShadowed = (accountId: string, drawn: DrawnLimits, shadowed: readonly string[]): void => {
+    const last = saidAt.get(accountId);
+    if (last !== undefined && now() - last < quietMs) return;
+    saidAt.delete(accountId);
+    if (saidAt.size >= capacity) saidAt.delete(saidAt.keys().next().value ?? '');
+    saidAt.set(accountId, now());
+    const keyId = drawn.levels[1]?.id;
+    log.warn({ accountId, ...(keyId && { keyId }), limits: shadowed }, 'a limit in shadow would have refused a call');
+  };
+
+  return {
+    decided(accountId, kind, drawn, { admitted, lacking }) {
+      if (kind === 'management') return add('management', admitted ? 'admitted' : 'denied');
+      const shadowed: string[] = [];
+      for (const limit of ['rate', 'day'] as const) {
+        const lacks = ((lacking | (lacking >> 2)) & lack[limit]) !== 0;
+        if (lacks && drawn.shadow.includes(limit)) {
+          add(limit, 'shadowed');
+          shadowed.push(limit);
+        } else if (lacks) add(limit, 'denied');
+        else if (admitted) add(limit, 'admitted');
+      }
+      if (shadowed.length > 0) sayShadowed(accountId, drawn, shadowed);
+    },
+
+    register(registry) {
+      new Counter({
+        name: 'gw_limits_decisions_total',
+        help: 'Decisions by limit: a call that is admitted counts for each of its limits, one that is denied for those that denied it',
+        labelNames: ['limit', 'outcome'],
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const [limit, of] of counts) for (const outcome of outcomes) this.inc({ limit, outcome }, of[outcome]);
+        },
+      });
+      new Gauge({
+        name: 'gw_limits_local',
+        help: '1 while this instance enforces its share of the limits by itself, since Redis is away',
+        registers: [registry],
+        collect() {
+          this.set(local() ? 1 : 0);
+        },
+      });
+    },
+  };
+}
