@@ -5,9 +5,9 @@
  * everything a call of Envoy asks for. Here a stream is one small object, and all that one turn of the event loop
  * writes leaves in one system call.
  *
- * Invariants: a stream's `closed` is called exactly once, however it ends; bytes to a peer never exceed its flow-control
- * windows; frames and header blocks are bounded. How much of messages a peer may leave half sent is not: only Envoy,
- * behind the internal token, gets that far.
+ * Invariants: a stream's `closed` is called exactly once, however it ends, also if the peer is gone without a word; bytes
+ * to a peer never exceed its flow-control windows; frames and header blocks are bounded. How much of messages a peer may leave half
+ * sent is not: only Envoy, behind the internal token, gets that far.
  */
 import type { Socket } from 'node:net';
 import { checkFrame } from './frame-check.ts';
@@ -30,6 +30,7 @@ import {
   writeFrameHeader,
 } from './frames.ts';
 import { type HeaderBlock, HeaderBlocks } from './header-blocks.ts';
+import { destroyWhenSilent } from './liveness.ts';
 import { Outbox } from './outbox.ts';
 import { ProtocolError } from './protocol-error.ts';
 import { Http2Stream, type Outgoing, type StreamHandler } from './stream.ts';
@@ -72,6 +73,7 @@ export class Http2Connection {
     socket.on('data', (bytes: Buffer) => this.#receive(bytes));
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#closeAll());
+    destroyWhenSilent(socket, () => this.#outbox.write(frame(frameType.ping, 0, 0, Buffer.alloc(8))));
     this.#outbox.write(ourSettings);
     this.#outbox.write(windowUpdate(0, maxWindow - initialWindow));
   }
