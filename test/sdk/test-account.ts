@@ -11,8 +11,12 @@ import { type Database, openDatabase } from '@gw/prisma/client';
 import { stack } from './gateway.ts';
 
 export interface AccountOptions {
-  /** Requests a day; default: the tier's. */
+  /** Requests a day; default: the tier's. With any limit of its own the account is of the tier Enterprise. */
   readonly perDay?: number;
+  /** Requests a second, and as many at once. */
+  readonly perS?: number;
+  /** Open streams. */
+  readonly streams?: number;
   readonly state?: 'active' | 'suspended';
   readonly models?: readonly string[];
 }
@@ -36,12 +40,13 @@ export function openTestAccounts(): TestAccounts {
   return {
     db,
     close: () => db.$disconnect(),
-    async create({ perDay, state, models } = {}, { scopes = defaultScopes, revokedAt, expiresAt } = {}) {
+    async create({ perDay, perS, streams, state, models } = {}, { scopes = defaultScopes, revokedAt, expiresAt } = {}) {
       const { plaintext, publicId } = generateApiKey(randomBytes);
       const accountId = `acct_test_${publicId}`;
       const isDefault = scopes.every((scope) => defaultScopes.includes(scope));
-      // Limits of its own are Enterprise's; there rate and burst are negotiated with the day.
-      const tier = perDay !== undefined ? 'enterprise' : isDefault ? 'audit' : 'audit_plus';
+      // Limits of its own are Enterprise's; there all are negotiated together.
+      const negotiated = perDay !== undefined || perS !== undefined || streams !== undefined;
+      const tier = negotiated ? 'enterprise' : isDefault ? 'audit' : 'audit_plus';
       await db.account.create({
         data: {
           id: accountId,
@@ -49,7 +54,8 @@ export function openTestAccounts(): TestAccounts {
           tier,
           ...(state && { state }),
           ...(models && { models: [...models] }),
-          ...(perDay !== undefined && { limitPerDay: perDay, limitPerS: 50, limitBurst: 200 }),
+          ...(negotiated && { limitPerDay: perDay ?? 100_000, limitPerS: perS ?? 50, limitBurst: perS ?? 200 }),
+          ...(streams !== undefined && { limitStreams: streams }),
         },
       });
       await db.apiKey.create({

@@ -1,0 +1,76 @@
+/** Whatever part is away, each route answers as the document says; and the codes that only a failing part makes. */
+import type { PartName } from '@gw/cli/stack-plans';
+import type { Route } from '@gw/contract/access';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call, type Reply, send } from '../input/ask.ts';
+import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { type Judge, readDocument } from './document.ts';
+import { routeRequests } from './requests.ts';
+
+let gateway: OwnGateway;
+let judge: Judge;
+beforeAll(async () => {
+  gateway = await startOwnGateway({ env: { 'receipt-sidecar': { GW_UPSTREAM_TIMEOUT_S: '2' } } });
+  judge = await readDocument(gateway.stack.publicUrl);
+});
+afterAll(() => gateway?.stop());
+
+const ours = () => ({ url: gateway.stack.publicUrl, key: gateway.stack.keys.admin });
+const chat = (sim: Record<string, string>): Promise<Reply> => call({}, sim, ours());
+const judged = (reply: Reply) => judge.judgeError('POST', '/v1/chat/completions', reply).code;
+
+/** Whom a route needs for its answer. */
+const needs = (part: PartName, { scope, handler, path }: Route): boolean => {
+  if (path === '/healthz') return false;
+  switch (part) {
+    case 'ext-authz':
+      return scope !== null;
+    case 'control-plane':
+      return handler === 'control';
+    default:
+      return handler === 'sidecar';
+  }
+};
+
+describe.each([
+  ['ext-authz', 'internal_error'],
+  ['receipt-sidecar', 'internal_error'],
+  ['control-plane', 'internal_error'],
+  ['simulator', 'upstream_error'],
+] as const)('without %s', (part, code) => {
+  beforeAll(() => gateway.killForGood(part));
+  afterAll(() => gateway.start(part));
+
+  test.each(routeRequests.map((request) => [`${request.method} ${request.path}`, request] as const))(
+    '%s',
+    async (_name, { route, ...request }) => {
+      const reply = await send({ ...request, ...ours() });
+      if (needs(part, route)) expect(judge.judgeError(request.method, request.path, reply).code).toBe(code);
+      else if (reply.status >= 400)
+        expect(judge.judgeError(request.method, request.path, reply).code).toMatch(/_not_found$/);
+      else judge.judge(request.method, request.path, reply);
+    },
+  );
+
+  test('an unknown path and another method', async () => {
+    const unknown = await send({ method: 'GET', path: '/v1/nothing', ...ours() });
+    expect(judge.judgeError('GET', '/v1/nothing', unknown).code).toBe('unknown_endpoint');
+    const method = await send({ method: 'DELETE', path: '/v1/models', ...ours() });
+    expect(judge.judgeError('DELETE', '/v1/models', method).code).toBe('method_not_allowed');
+  });
+});
+
+test('upstream_timeout: a provider that is silent for longer than the gateway waits', async () => {
+  const reply = await chat({ 'x-sim-fault': 'stall' });
+  expect(judged(reply)).toBe('upstream_timeout');
+  expect(reply.headers['x-gw-receipt-id']).toMatch(/^rcpt_/);
+});
+
+test('receipt_generation_failed: a completion into which nobody could put a receipt', async () => {
+  const marker = 'no-receipt';
+  const reply = chat({ 'x-sim-fault': 'malformed', 'x-sim-delay-ms': '1200', 'x-sim-marker': marker });
+  await eventually('the provider to have the call', async () => (await gateway.client.reachedProvider(marker)) === 1);
+  gateway.kill('receipt-sidecar');
+  expect(judged(await reply)).toBe('receipt_generation_failed');
+  await gateway.whole();
+});
