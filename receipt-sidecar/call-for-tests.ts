@@ -51,6 +51,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     catalogue: () => makeCatalogue(snapshot),
     checks: [],
+    takeSlot: async () => ({ ok: true, slot: { release: () => undefined } }),
     ledger: {
       begin: (id) => void ledger.begun.push(id),
       finish: async (id) => ledger.finished.push(id) > 0,
@@ -80,8 +81,8 @@ export const chatBody = (fields: object = {}): string =>
 export interface CallForTests {
   readonly answers: IProcessingResponse[];
   readonly faults: unknown[];
-  /** The whole request; what comes of it stands in `answers`. */
-  ask(body: string): void;
+  /** The whole request, with more of ext-authz' metadata; what comes of it stands in `answers`. */
+  ask(body: string, metadata?: Readonly<Record<string, string>>): void;
   /** The provider's headers, with the deployment's name as its listener adds it. */
   replyHeaders(headers?: Readonly<Record<string, string>>): void;
   replyBody(text: string, end: boolean): void;
@@ -92,15 +93,16 @@ export function callForTests(context: CallContext): CallForTests {
   const answers: IProcessingResponse[] = [];
   const faults: unknown[] = [];
   const call = new Call(context, { answer: (each) => void answers.push(each), fail: (each) => void faults.push(each) });
-  const identity = { account_id: { stringValue: 'acct' }, key_id: { stringValue: 'key' } };
   return {
     answers,
     faults,
-    ask(body) {
+    ask(body, metadata = {}) {
+      const said = Object.entries({ account_id: 'acct', key_id: 'key', ...metadata });
+      const fields = Object.fromEntries(said.map(([name, stringValue]) => [name, { stringValue }]));
       call.message(
         message({
           requestHeaders: headerList({ ':path': '/v1/chat/completions', 'content-type': 'application/json' }),
-          metadataContext: { filterMetadata: { 'envoy.filters.http.ext_authz': { fields: identity } } },
+          metadataContext: { filterMetadata: { 'envoy.filters.http.ext_authz': { fields } } },
         }),
       );
       call.message(message({ requestBody: { body: Buffer.from(body), endOfStream: true } }));

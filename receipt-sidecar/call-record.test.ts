@@ -84,7 +84,7 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
   const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.route };
   const reasons: (DegradedReason | null)[] = [];
   const counts = { made: (reason: DegradedReason | null) => void reasons.push(reason), register: () => undefined };
-  const caller = { accountId: 'a', keyId: 'k', models: null };
+  const caller = { accountId: 'a', keyId: 'k', models: null, streams: { limit: 25, shadow: false }, keyStreams: null };
   const record = new CallRecord(identity, caller, catalogue, { ledger, counts });
   record.begin();
   record.answeredBy('d', 1);

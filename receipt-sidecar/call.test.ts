@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { apiError } from '@gw/contract/errors';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { CallContext } from './call.ts';
 import { callForTests, chatBody, contextForTests } from './call-for-tests.ts';
 import type { Check } from './request/admission.ts';
 
@@ -101,4 +102,181 @@ describe('the request phase', () => {
     expect(() => callForTests(broken.context).ask(chatBody())).toThrow('broken');
     expect(ledger.begun).toEqual([]);
   });
+});
+
+describe('the slot of a stream', () => {
+  /** Slots that are given at once, or when they are told to. */
+  function slotsForTests() {
+    let taken = 0;
+    let released = 0;
+    const slot = () => {
+      let held = true;
+      return {
+        release: () => {
+          if (held) released += 1;
+          held = false;
+        },
+      };
+    };
+    const waiting: (() => void)[] = [];
+    return {
+      counts: () => ({ taken, released }),
+      giveNow: waiting,
+      takeSlot: async () => {
+        taken += 1;
+        return { ok: true as const, slot: slot() };
+      },
+      takeSlotLater: () => {
+        taken += 1;
+        return new Promise<{ ok: true; slot: ReturnType<typeof slot> }>((resolve) => {
+          waiting.push(() => resolve({ ok: true, slot: slot() }));
+        });
+      },
+    };
+  }
+  const stream = (fields: object = {}) => chatBody({ stream: true, n: 2, ...fields });
+  const chunk = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] })}\n\n`;
+  const errorEvent = `data: ${JSON.stringify({ error: { message: 'broken' } })}\n\n`;
+
+  async function streaming(slots: ReturnType<typeof slotsForTests>) {
+    const { context } = contextForTests({ takeSlot: slots.takeSlot });
+    const call = callForTests(context);
+    call.ask(stream());
+    await turn();
+    expect(slots.counts()).toEqual({ taken: 1, released: 0 });
+    return call;
+  }
+
+  test('is one, however many choices there are, and none for a reply that is no stream', async () => {
+    const slots = slotsForTests();
+    await streaming(slots);
+    const { context } = contextForTests({ takeSlot: slots.takeSlot });
+    callForTests(context).ask(chatBody());
+    expect(slots.counts()).toEqual({ taken: 1, released: 0 });
+  });
+
+  test('is taken after the checks', async () => {
+    const slots = slotsForTests();
+    const refusal = apiError('acceptable_use_violation');
+    const { context } = contextForTests({ takeSlot: slots.takeSlot, checks: [() => refusal] });
+    callForTests(context).ask(stream());
+    await turn();
+    expect(slots.counts()).toEqual({ taken: 0, released: 0 });
+  });
+
+  test('is kept while the stream runs', async () => {
+    const slots = slotsForTests();
+    const call = await streaming(slots);
+    call.replyHeaders();
+    call.replyBody(chunk, false);
+    expect(slots.counts()).toEqual({ taken: 1, released: 0 });
+  });
+
+  type Streaming = Awaited<ReturnType<typeof streaming>>;
+  const ends: Readonly<Record<string, (call: Streaming) => void>> = {
+    'the reply ends': (call) => {
+      call.replyHeaders();
+      call.replyBody(`${chunk}data: [DONE]\n\n`, true);
+    },
+    'the last event has come, though the connection stays': (call) => {
+      call.replyHeaders();
+      call.replyBody(`${chunk}data: [DONE]\n\n`, false);
+    },
+    'the provider tells an error in the stream': (call) => {
+      call.replyHeaders();
+      call.replyBody(errorEvent, false);
+    },
+    'the provider refuses': (call) => call.replyHeaders({ ':status': '503', 'content-type': 'application/json' }),
+    'the provider answers with something else than a stream': (call) =>
+      call.replyHeaders({ 'content-type': 'application/json' }),
+    'no provider answers in time': (call) => call.replyHeaders({ ':status': '504', 'x-gw-deployment': '' }),
+    'the client goes before the reply': (call) => call.close(),
+    'the stream breaks off': (call) => {
+      call.replyHeaders();
+      call.replyBody(chunk, false);
+      call.close();
+    },
+  };
+  test.each(Object.keys(ends))('is released when %s, once', async (end) => {
+    const slots = slotsForTests();
+    const call = await streaming(slots);
+    ends[end]?.(call);
+    expect(slots.counts()).toEqual({ taken: 1, released: 1 });
+    call.close();
+    await turn();
+    expect(slots.counts()).toEqual({ taken: 1, released: 1 });
+  });
+
+  test('is released when no region takes the call', async () => {
+    const slots = slotsForTests();
+    const { context, ledger } = contextForTests({ takeSlot: slots.takeSlot });
+    const call = callForTests(context);
+    call.ask(stream({ model: 'unknown' }));
+    await turn();
+    expect(slots.counts()).toEqual({ taken: 1, released: 1 });
+    expect(call.answers[1]?.immediateResponse?.status?.code).toBe(400);
+    expect(ledger.begun).toEqual([]);
+  });
+
+  test('is released when the choice of a region fails by a fault of ours', async () => {
+    const slots = slotsForTests();
+    const catalogue = { ...contextForTests().context.catalogue(), candidates: null };
+    const { context } = contextForTests({ takeSlot: slots.takeSlot, catalogue: () => catalogue as never });
+    const call = callForTests(context);
+    call.ask(stream());
+    await turn();
+    expect(call.faults).toHaveLength(1);
+    expect(slots.counts()).toEqual({ taken: 1, released: 1 });
+  });
+
+  test('is released when the client went before it was there, and no provider is asked', async () => {
+    const slots = slotsForTests();
+    const { context, ledger } = contextForTests({ takeSlot: slots.takeSlotLater });
+    const call = callForTests(context);
+    call.ask(stream());
+    call.close();
+    slots.giveNow[0]?.();
+    await turn();
+    expect(slots.counts()).toEqual({ taken: 1, released: 1 });
+    expect(call.answers).toHaveLength(1);
+    expect(ledger).toEqual({ begun: [], finished: [] });
+    expect(call.faults).toEqual([]);
+  });
+
+  test('that is refused is told to the client, with the time after which to ask again', async () => {
+    const error = apiError('concurrent_streams_exceeded', { retryAfterS: 1 });
+    const { context, ledger } = contextForTests({ takeSlot: async () => ({ ok: false, error }) });
+    const call = callForTests(context);
+    call.ask(stream());
+    await turn();
+    const refusal = call.answers[1]?.immediateResponse;
+    expect(refusal?.status?.code).toBe(429);
+    const headers = refusal?.headers?.setHeaders?.map(({ header }) => `${header?.key}: ${header?.rawValue}`);
+    expect(headers).toEqual(['content-type: application/json', 'retry-after: 1']);
+    expect(ledger.begun).toEqual([]);
+  });
+});
+
+describe('what ext-authz says of the streams that a caller may have', () => {
+  const callerOf = async (fields: Readonly<Record<string, string>>) => {
+    const takeSlot = vi.fn<CallContext['takeSlot']>(async () => ({ ok: false, error: apiError('internal_error') }));
+    callForTests(contextForTests({ takeSlot }).context).ask(chatBody({ stream: true }), fields);
+    await turn();
+    return takeSlot.mock.calls[0]?.[0];
+  };
+
+  test('is what counts', async () => {
+    expect(await callerOf({ streams: '7' })).toMatchObject({ streams: { limit: 7, shadow: false }, keyStreams: null });
+    expect(await callerOf({ streams: '0:shadow', key_streams: '3' })).toMatchObject({
+      streams: { limit: 0, shadow: true },
+      keyStreams: 3,
+    });
+  });
+
+  test.each([{}, { streams: 'Infinity' }, { streams: '-1' }, { streams: '' }])(
+    'is the least that any tier has, where it says nothing that can be read: %j',
+    async (fields) => {
+      expect(await callerOf(fields)).toMatchObject({ streams: { limit: 25, shadow: false }, keyStreams: null });
+    },
+  );
 });

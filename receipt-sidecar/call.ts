@@ -27,20 +27,19 @@ import {
 } from './messages.ts';
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptCounts } from './receipt-counts.ts';
-import { type Admission, admit, type Check } from './request/admission.ts';
+import { type Admission, admit, type Steps } from './request/admission.ts';
 import { headersToRemove, refusedHeaders, steeringHeaders, type Timeouts } from './request/headers.ts';
 import { endpoints, type ParsedRequest, serialise } from './request/parse.ts';
 import type { Route } from './request/route.ts';
 import { providerError } from './response/provider-error.ts';
 import { JsonReply, type Reply, StreamReply } from './response/reply.ts';
 import { openTelemetry } from './response/telemetry.ts';
+import type { Slot } from './slots/slots.ts';
 import type { Catalogue } from './snapshot.ts';
 
-export interface CallContext extends Timeouts {
+export interface CallContext extends Timeouts, Steps {
   readonly addresses: Addresses;
   readonly catalogue: () => Catalogue | null;
-  /** What a request has to pass before a region is chosen, in this order. */
-  readonly checks: readonly Check[];
   readonly ledger: LedgerWriter;
   readonly counts: ReceiptCounts;
   readonly ends: Ends;
@@ -51,6 +50,9 @@ const chunkObjects = { chat: 'chat.completion.chunk', completions: 'text_complet
 /** Reply headers of a provider that a client may see; the rest is ours. */
 const shown = new Set(['content-type', 'cache-control']);
 
+const isStream = (headers: Headers): boolean =>
+  headers.get(':status') === '200' && (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream');
+
 export class Call implements Processor {
   readonly #context: CallContext;
   readonly #call: ProcessorCall;
@@ -58,6 +60,8 @@ export class Call implements Processor {
   #caller: Caller | null = null;
   #record: CallRecord | null = null;
   #reply: Reply | null = null;
+  /** Of a stream that may be on its way to a provider. */
+  #slot: Slot | null = null;
   #open = true;
 
   constructor(context: CallContext, call: ProcessorCall) {
@@ -76,6 +80,7 @@ export class Call implements Processor {
 
   close(): void {
     this.#open = false;
+    this.#slot?.release();
     const record = this.#record;
     this.#reply?.close();
     if (!record || record.recorded) return;
@@ -109,13 +114,14 @@ export class Call implements Processor {
     if (!catalogue || !endpoint || !caller) return this.#refuse(apiError('internal_error'));
     const asked = { endpoint, bytes, caller, catalogue, requestId: this.#requestId(), isOpen: () => this.#open };
     const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
-    const admission = admit(asked, this.#context.checks);
+    const admission = admit(asked, this.#context);
     if (admission instanceof Promise) admission.then(go).catch(this.#call.fail);
     else go(admission);
   }
 
   #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {
-    if (!this.#open || admission.outcome === 'gone') return;
+    if (admission.outcome === 'admitted') this.#slot = admission.slot;
+    if (!this.#open || admission.outcome === 'gone') return this.#slot?.release();
     if (admission.outcome === 'refused') return this.#refuse(admission.error);
     this.#send(admission.request, admission.route, caller, catalogue);
   }
@@ -160,6 +166,8 @@ export class Call implements Processor {
     const record = this.#record;
     if (!record) return this.#call.answer(unchanged.responseHeaders);
     const headers = readHeaders(request.responseHeaders);
+    const stream = isStream(headers) && record.identity.request.stream;
+    if (!stream) this.#slot?.release();
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
     record.answeredBy(deployment, attempts);
@@ -176,9 +184,7 @@ export class Call implements Processor {
       return answerAfter(saved, this.#call, { responseHeaders: { response: { headerMutation } }, ...finished });
     }
     const status = Number(headers.get(':status'));
-    const contentType = (headers.get('content-type') ?? '').toLowerCase();
     const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
-    const stream = status === 200 && record.identity.request.stream && contentType.startsWith('text/event-stream');
     const { addresses } = this.#context;
     if (encoding !== 'identity' || request.responseHeaders?.endOfStream) {
       // Encoded although identity was asked for, or no body at all: nothing here can be read.
@@ -211,6 +217,8 @@ export class Call implements Processor {
   #responseBody(bytes: Buffer, end: boolean): void {
     if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);
+    // In the same turn, so that a client that has seen the end gets its next stream.
+    if (end || this.#record?.recorded) this.#slot?.release();
   }
 
   #path(): string {

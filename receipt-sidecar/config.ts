@@ -25,6 +25,8 @@ export interface Config {
   readonly upstreamTimeoutS: number;
   /** How long a stream may be silent at its beginning before the next region is tried, seconds. */
   readonly firstByteTimeoutS: number;
+  /** How many instances share the limits of open streams: each enforces its share while Redis is away. */
+  readonly instances: number;
 }
 
 export function loadConfig(environment: Environment): Config {
@@ -41,6 +43,7 @@ export function loadConfig(environment: Environment): Config {
     // The official SDKs wait 600 s by default; a gateway that gave up earlier would change their behaviour.
     upstreamTimeoutS: settings.integer('GW_UPSTREAM_TIMEOUT_S', 600),
     firstByteTimeoutS: settings.integer('GW_FIRST_BYTE_TIMEOUT_S', 30),
+    instances: Math.max(1, settings.integer('GW_SIDECAR_INSTANCES', 1)),
   };
   settings.finish();
   return Object.freeze(config);

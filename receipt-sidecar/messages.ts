@@ -1,4 +1,5 @@
 /** Builds the answers of ext_proc, and reads the parts of its messages that the sidecar needs. */
+import { tierLimits } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
 import { identityNamespace } from '@gw/contract/internal/identity';
@@ -44,6 +45,10 @@ export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
   readonly models: readonly string[] | null;
+  /** How many streams of the account may be open. `shadow`: more are counted and reported, and not refused. */
+  readonly streams: { readonly limit: number; readonly shadow: boolean };
+  /** The part of them that this key may have; null: all. */
+  readonly keyStreams: number | null;
 }
 
 /** Who calls, as ext-authz left it; null if it did not, which a verified request never is. */
@@ -53,8 +58,21 @@ export function readCaller(request: ProcessingRequest): Caller | null {
   const keyId = fields?.key_id?.stringValue;
   if (!accountId || !keyId) return null;
   const models = fields?.models?.stringValue;
-  return { accountId, keyId, models: models ? (JSON.parse(models) as string[]) : null };
+  const [limit, shadow] = (fields?.streams?.stringValue ?? '').split(':');
+  return {
+    accountId,
+    keyId,
+    models: models ? (JSON.parse(models) as string[]) : null,
+    streams: { limit: countOf(limit) ?? leastStreams, shadow: shadow === 'shadow' },
+    keyStreams: countOf(fields?.key_streams?.stringValue),
+  };
 }
+
+/** Where an older ext-authz names no limit: the smallest tier's, since none must not be what is missing. */
+const leastStreams = tierLimits.audit.streams;
+
+/** Null for what is no count. */
+const countOf = (text: string | null | undefined): number | null => (text && /^\d+$/.test(text) ? Number(text) : null);
 
 /** Numbers of the proto's enums: messages are encoded without a conversion of names. */
 const overwriteIfExistsOrAdd = 2 as const;

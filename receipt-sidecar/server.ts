@@ -1,4 +1,5 @@
 /** Wires the sidecar together. */
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { serveEnvoy } from '@gw/envoy/rpc/server';
@@ -11,7 +12,15 @@ import type { Config } from './config.ts';
 import { openEnds, redisEnds } from './ends.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
+import type { Caller } from './messages.ts';
 import { createReceiptCounts } from './receipt-counts.ts';
+import type { Asked } from './request/admission.ts';
+import type { ParsedRequest } from './request/parse.ts';
+import { checkPromptLength } from './request/prompt-length.ts';
+import { TokenThread, tokenThreadBounds } from './request/token-thread.ts';
+import { redisLeases } from './slots/leases.ts';
+import { createSlotCounts } from './slots/slot-counts.ts';
+import { StreamSlots } from './slots/slots.ts';
 import { holdCatalogue } from './snapshot.ts';
 
 /** How long the access log may take to say how a call ended. */
@@ -36,11 +45,25 @@ export async function startSidecar(config: Config) {
   });
   const ledger = openLedgerWriter({ redis, spool, now: Date.now, log });
   const counts = createReceiptCounts(ledger.counts);
+  const slotCounts = createSlotCounts(() => slots);
+  const slots = new StreamSlots({
+    leases: redisLeases(redis),
+    instances: config.instances,
+    newId: randomUUID,
+    now: () => performance.now(),
+    counts: slotCounts,
+    log,
+  });
   const ends = openEnds(endsWaitMs, redisEnds(redis));
+  const tokenThread = new TokenThread({
+    ...tokenThreadBounds,
+    onFault: (reason) => log.warn({ reason }, 'the thread that counts tokens failed; texts go on uncounted'),
+  });
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,
-    checks: [],
+    checks: [(request: ParsedRequest, asked: Asked) => checkPromptLength(request, asked, tokenThread)],
+    takeSlot: (caller: Caller) => slots.take(caller),
     ledger,
     counts,
     ends,
@@ -59,20 +82,26 @@ export async function startSidecar(config: Config) {
   );
   const report = () => ({
     ok: catalogue.current() !== null,
-    details: { catalogue: catalogue.current() !== null, redis: redis.status === 'ready' },
+    details: { catalogue: catalogue.current() !== null, redis: redis.status === 'ready', streams_exact: !slots.local },
   });
   const health = config.healthListen
-    ? await serveHealth('receipt-sidecar', config.healthListen, report, counts.register)
+    ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
+        counts.register(registry);
+        slotCounts.register(registry);
+      })
     : null;
   log.info({ listen: config.listen }, 'ready');
 
   return {
     log,
     stop: async () => {
-      await server.close(5000);
+      // Envoy goes on with what is cut then: it still counts as open, until its leases end.
+      await server.close(5000, () => slots.abandon());
       await health?.close();
+      slots.stop();
       catalogue.stop();
       await ledger.stop();
+      await tokenThread.stop();
       for (const connection of [redis, subscriber, reader]) connection.disconnect();
     },
   };

@@ -42,6 +42,13 @@ export const pendingLeaseMs = 30_000;
 /** One hash tag per account: bucket and day counter are decided in one script. */
 export const limitKey = (accountId: string, kind: string): string => `gw:limit:{${accountId}}:${kind}`;
 
+/**
+ * Sorted sets of the open streams of an account, and of one of its keys: member = slot, score = when its lease ends (ms
+ * since 1970, by Redis' clock).
+ */
+export const slotsKey = (accountId: string): string => `gw:slots:{${accountId}}`;
+export const keySlotsKey = (accountId: string, keyId: string): string => `gw:slots:{${accountId}}:${keyId}`;
+
 /** How a broken-off call ended, for the sidecar that asks: Envoy tells any one of them. */
 export const callEndKey = (receiptId: string): string => `gw:end:${receiptId}`;
 

@@ -138,9 +138,10 @@ export async function serveEnvoy(
   const port = await bind(server, listen);
   return {
     port,
-    close: (graceMs) =>
+    close: (graceMs, beforeCut) =>
       new Promise((resolve) => {
         const timer = setTimeout(() => {
+          beforeCut?.();
           for (const connection of connections) connection.destroy();
         }, graceMs);
         server.close(() => {

@@ -49,6 +49,6 @@ export interface EnvoyServices {
 export interface RpcServer {
   /** The bound port, or null on a Unix socket. */
   readonly port: number | null;
-  /** Ends after open calls have finished, at the latest after `graceMs`. */
-  close(graceMs: number): Promise<void>;
+  /** Ends after open calls have finished, at the latest after `graceMs`: then, after `beforeCut`, those left are cut. */
+  close(graceMs: number, beforeCut?: () => void): Promise<void>;
 }

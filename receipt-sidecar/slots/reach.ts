@@ -1,0 +1,74 @@
+/**
+ * Whether the instances can count streams together, that is, whether Redis answers and knows what runs.
+ *
+ * Invariant: after an outage, in which Redis may have lost what it knew, they count together again only once this process
+ * has registered its slots, the others had time to register theirs, and what was taken meanwhile is on its way.
+ */
+import type { Logger } from '@gw/service/log';
+import { succeedsWithin } from '../ledger/bounded.ts';
+import type { Leases } from './leases.ts';
+
+export interface Reach {
+  readonly together: () => boolean;
+  /** Redis did not answer in time, or not as it should. */
+  lose(): void;
+  stop(): void;
+}
+
+export interface ReachOptions {
+  readonly leases: Pick<Leases, 'probe' | 'reconnect' | 'connected' | 'watch'>;
+  /** Tells Redis all slots that this process holds. */
+  readonly register: () => Promise<unknown>;
+  /** How many instances there are. */
+  readonly instances: number;
+  /** A monotonic clock, ms. */
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** While Redis is away it is asked this often whether it is back. */
+const probeEveryMs = 250;
+const probeWithinMs = 50;
+/** After so many probes in vain over one connection it is made anew. */
+const mostInVain = 40;
+const registerWithinMs = 1000;
+/** The others find Redis again within this time: a connection is tried once a second at least. */
+const othersMs = 2000;
+
+export function openReach({ leases, register, instances, now, log }: ReachOptions): Reach {
+  let together = leases.connected();
+  let probing = false;
+  let inVain = 0;
+  /** When the others have registered too; null until this process has. */
+  let completeAt: number | null = null;
+
+  const lose = (): void => {
+    completeAt = null;
+    if (!together) return;
+    together = false;
+    log.warn({ instances }, 'Redis does not answer: each instance counts its own streams, for its share of the limits');
+  };
+  const registered = async (): Promise<boolean> => {
+    inVain += 1;
+    if (inVain % mostInVain === 0) leases.reconnect();
+    if (!(await succeedsWithin(leases.probe(), { leftMs: probeWithinMs }))) return false;
+    inVain = 0;
+    return (await succeedsWithin(register(), { leftMs: registerWithinMs })) && leases.connected();
+  };
+  const probe = async (): Promise<void> => {
+    if (together || probing || !leases.connected()) return;
+    probing = true;
+    if (completeAt === null && (await registered())) completeAt = now() + (instances > 1 ? othersMs : 0);
+    probing = false;
+    if (completeAt === null || now() < completeAt) return;
+    completeAt = null;
+    together = true;
+    // Not awaited: it reaches Redis before every take that follows.
+    register().catch(lose);
+    log.info('open streams are counted together again');
+  };
+  const timer = setInterval(() => void probe(), probeEveryMs);
+  leases.watch({ lost: lose, back: () => void probe() });
+
+  return { together: () => together, lose, stop: () => clearInterval(timer) };
+}

@@ -1,0 +1,165 @@
+/**
+ * Slots of open streams: one for each stream on its way, as many at once as the account and the key may have.
+ *
+ * Invariants: a slot that is held is renewed until it is released, and one that is released is renewed no more; so what
+ * Redis counts is what runs and, for `leaseMs`, what a dead holder left. While Redis does not answer, each instance goes
+ * on with its share of the limit in its own memory: never unlimited, never closed.
+ */
+import type { ApiError } from '@gw/contract/errors';
+import type { Logger } from '@gw/service/log';
+import { succeedsWithin } from '../ledger/bounded.ts';
+import type { Caller } from '../messages.ts';
+import { Held } from './held.ts';
+import { type Found, type Lease, type Leases, leaseMs } from './leases.ts';
+import { openReach, type Reach } from './reach.ts';
+import { type Enforced, streamsExceeded } from './refusal.ts';
+import type { SlotCounts } from './slot-counts.ts';
+
+export interface Slot {
+  /** The stream has ended. May be called again. */
+  release(): void;
+}
+
+export type Taken = { readonly ok: true; readonly slot: Slot } | { readonly ok: false; readonly error: ApiError };
+
+export interface SlotOptions {
+  readonly leases: Leases;
+  /** How many instances share the limits while they can not count together. */
+  readonly instances: number;
+  readonly newId: () => string;
+  /** A monotonic clock, ms. */
+  readonly now: () => number;
+  readonly counts: Pick<SlotCounts, 'decided' | 'ended'>;
+  readonly log: Logger;
+}
+
+/** A stream waits this long for Redis; those after it, until Redis answers again, not at all. */
+const patienceMs = 50;
+const renewEveryMs = leaseMs / 3;
+/** What a limit would have refused that is only watched is logged once in this time for each account. */
+const reportEveryMs = 60_000;
+
+/** What is enforced: as agreed, or this instance's share of it. */
+interface Limits {
+  readonly account: number;
+  readonly key: number | null;
+}
+
+export class StreamSlots {
+  readonly #options: SlotOptions;
+  readonly #held = new Held();
+  readonly #reach: Reach;
+  readonly #reported = new Set<string>();
+  readonly #timers: readonly NodeJS.Timeout[];
+  #abandoned = false;
+
+  constructor(options: SlotOptions) {
+    this.#options = options;
+    const { leases } = options;
+    const register = () =>
+      Promise.all(this.#held.accounts().map(([accountId, slots]) => leases.renew(accountId, slots)));
+    const reach = openReach({ ...options, register });
+    const renew = () => {
+      if (reach.together()) register().catch(reach.lose);
+    };
+    this.#reach = reach;
+    this.#timers = [setInterval(renew, renewEveryMs), setInterval(() => this.#reported.clear(), reportEveryMs)];
+  }
+
+  /** Slots that this process holds. */
+  get open(): number {
+    return this.#held.size;
+  }
+
+  /** Whether this instance counts alone. */
+  get local(): boolean {
+    return !this.#reach.together();
+  }
+
+  /** Decides within a bounded time, whatever Redis does. Never rejects. */
+  async take(caller: Caller): Promise<Taken> {
+    const { accountId, keyId, streams, keyStreams } = caller;
+    const lease = { id: this.#options.newId(), accountId, keyId };
+    const agreed = { account: streams.limit, key: keyStreams };
+    if (this.#reach.together()) {
+      const found = await this.#ask(lease, agreed, streams.shadow);
+      if (found) return this.#decide(lease, caller, found, agreed);
+      const taken = this.#decideAlone(lease, caller);
+      // Redis may have given it all the same, or be about to: only its answer was late.
+      if (!taken.ok) this.#letGo(lease);
+      return taken;
+    }
+    return this.#decideAlone(lease, caller);
+  }
+
+  /** From now on streams go on without this process: what is still held ends with its lease, not by a release. */
+  abandon(): void {
+    this.#abandoned = true;
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#reach.stop();
+  }
+
+  /** Null if Redis does not answer in time. */
+  async #ask(lease: Lease, { account, key }: Limits, evenIfFull: boolean): Promise<Found | null> {
+    let found: Found | null = null;
+    const asked = this.#options.leases.take(lease, { limit: account, keyLimit: key, evenIfFull }).then((reply) => {
+      found = reply;
+    });
+    if (await succeedsWithin(asked, { leftMs: patienceMs })) return found;
+    this.#reach.lose();
+    return null;
+  }
+
+  #decideAlone(lease: Lease, caller: Caller): Taken {
+    const { accountId, keyId, streams, keyStreams } = caller;
+    const account = this.#share(streams.limit);
+    const key = keyStreams === null ? null : this.#share(keyStreams);
+    const open = this.#held.open(accountId);
+    const keyOpen = key === null ? 0 : this.#held.openOfKey(accountId, keyId);
+    const full = open >= account ? 'account' : key !== null && keyOpen >= key ? 'key' : null;
+    return this.#decide(lease, caller, { full, open, keyOpen, ended: 0 }, { account, key });
+  }
+
+  /** Never nothing, unless nothing was agreed. */
+  #share(limit: number): number {
+    return Math.min(limit, Math.max(1, Math.floor(limit / this.#options.instances)));
+  }
+
+  #decide(lease: Lease, { streams, keyStreams }: Caller, found: Found, limits: Limits): Taken {
+    const { counts } = this.#options;
+    counts.ended(found.ended);
+    if (found.full !== null) {
+      const enforced: Enforced =
+        found.full === 'key'
+          ? { full: 'key', open: found.keyOpen, limit: limits.key ?? 0, agreed: keyStreams ?? 0 }
+          : { full: 'account', open: found.open, limit: limits.account, agreed: streams.limit };
+      if (!streams.shadow) {
+        counts.decided('denied', this.local);
+        return { ok: false, error: streamsExceeded(enforced) };
+      }
+      this.#report(lease, enforced);
+    }
+    counts.decided(found.full === null ? 'taken' : 'shadowed', this.local);
+    this.#held.add(lease);
+    return { ok: true, slot: { release: () => this.#release(lease) } };
+  }
+
+  #release(lease: Lease): void {
+    if (this.#held.remove(lease) && !this.#abandoned) this.#letGo(lease);
+  }
+
+  #letGo(lease: Lease): void {
+    const { leases } = this.#options;
+    // Without a connection it ends with its lease, or Redis has lost it.
+    if (leases.connected()) leases.release(lease).catch(() => undefined);
+  }
+
+  #report({ accountId, keyId }: Lease, enforced: Enforced): void {
+    if (this.#reported.has(accountId)) return;
+    this.#reported.add(accountId);
+    this.#options.log.info({ accountId, keyId, ...enforced }, 'a limit of open streams in shadow mode was exceeded');
+  }
+}
