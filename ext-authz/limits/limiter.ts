@@ -86,9 +86,9 @@ export function openLimiter(options: LimiterOptions): Limiter {
   };
 
   const settleDebt = ([key, debt]: [string, Debt]): void => {
-    const { day, limit, requests, requestsOfDay } = debt;
+    const { day, limit, milliTokens, used } = debt;
     redis
-      .gwSettle(1, key, limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, requests, requestsOfDay, day)
+      .gwSettle(1, key, limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, milliTokens, used, day)
       .catch(() => shares.owe(key, debt));
   };
 
@@ -96,7 +96,7 @@ export function openLimiter(options: LimiterOptions): Limiter {
     local = false;
     log.info({ decidedHere }, 'limits are exact again');
     // Redis answers in the order in which it is asked, so that no decision comes before these.
-    for (const debt of shares.collectDebts()) settleDebt(debt);
+    for (const debt of shares.collectDebts(now())) settleDebt(debt);
   };
   const probe = (): void => {
     const reconnecting = setTimeout(() => redis.disconnect(true), probeMs * probesInVain).unref();

@@ -10,17 +10,13 @@ import { advance, fullState, type Limit, type LimitState, type Standing, standin
 /** Limits remembered; those that are new longest ago go first. */
 const capacity = 50_000;
 
-interface Share {
-  readonly state: LimitState;
-  owed: Debt | null;
-}
-
-/** Requests that were admitted here and that Redis has not counted. */
+/** What was admitted here and Redis has not counted. */
 export interface Debt {
   readonly limit: Limit;
-  readonly requests: number;
-  /** Of those, the ones of `day`, the latest. */
-  readonly requestsOfDay: number;
+  /** What the bucket lacks for it by now, thousandths. */
+  readonly milliTokens: number;
+  /** Requests of `day`. */
+  readonly used: number;
   readonly day: number;
 }
 
@@ -30,18 +26,29 @@ export interface KeyedLimit {
   readonly limit: Limit;
 }
 
+type Left = Pick<LimitState, 'milliTokens' | 'used'>;
+
 export interface LocalShares {
   /** What Redis had left after a decision of its own. */
-  follow(limits: readonly KeyedLimit[], left: readonly Pick<LimitState, 'milliTokens' | 'used'>[], nowMs: number): void;
-  /** Decides here. */
-  take(
-    limits: readonly KeyedLimit[],
-    shadow: number,
-    nowMs: number,
-  ): { readonly lacking: number; readonly standings: readonly Standing[] };
-  /** All that is owed. What comes back by `owe` was not counted. */
-  collectDebts(): ReadonlyMap<string, Debt>;
+  follow(limits: readonly KeyedLimit[], left: readonly Left[], nowMs: number): void;
+  /** Decides here, as `takeTogether` does. */
+  take(limits: readonly KeyedLimit[], shadow: number, nowMs: number): Taken;
+  /** All that is owed, once. */
+  collectDebts(nowMs: number): ReadonlyMap<string, Debt>;
+  /** What was collected and could not be counted. */
   owe(key: string, debt: Debt): void;
+}
+
+export interface Taken {
+  readonly lacking: number;
+  readonly standings: readonly Standing[];
+}
+
+interface Share {
+  readonly state: LimitState;
+  /** Of the limit, as it was last given. */
+  part: Limit;
+  owed: Debt | null;
 }
 
 /** `instances`: how many share the limits. */
@@ -49,24 +56,28 @@ export function openLocalShares(instances: number): LocalShares {
   const shares = new Map<string, Share>();
   const indebted = new Set<string>();
 
-  const shareOf = ({ perDay, rate }: Limit): Limit => ({
+  const partOf = ({ perDay, rate }: Limit): Limit => ({
     rate: rate && { perS: rate.perS / instances, burst: Math.max(1, Math.floor(rate.burst / instances)) },
     perDay: perDay === null ? null : Math.ceil(perDay / instances),
   });
 
-  const open = (key: string, limit: Limit, nowMs: number): Share => {
+  const open = ({ key, limit }: KeyedLimit, nowMs: number): Share => {
+    const part = partOf(limit);
     const known = shares.get(key);
-    if (known) return known;
-    const share: Share = { state: fullState(limit, nowMs), owed: null };
-    if (shares.size >= capacity) {
-      const [oldest = ''] = shares.keys();
-      shares.delete(oldest);
-      indebted.delete(oldest);
+    if (known) {
+      known.part = part;
+      return known;
     }
+    if (shares.size >= capacity) forgetOldest();
+    const share: Share = { state: fullState(part, nowMs), part, owed: null };
     shares.set(key, share);
     return share;
   };
-
+  const forgetOldest = (): void => {
+    const [oldest = ''] = shares.keys();
+    shares.delete(oldest);
+    indebted.delete(oldest);
+  };
   const owe = (key: string, debt: Debt): void => {
     const share = shares.get(key);
     if (!share) return;
@@ -75,57 +86,54 @@ export function openLocalShares(instances: number): LocalShares {
   };
 
   return {
+    owe,
+
     follow(limits, left, nowMs) {
-      for (const [index, { key, limit }] of limits.entries()) {
+      for (const [index, keyed] of limits.entries()) {
         const stands = left[index];
         if (stands === undefined) continue;
-        const share = shareOf(limit);
-        const { state } = open(key, share, nowMs);
-        advance(state, share, nowMs);
+        const { part, state } = open(keyed, nowMs);
+        advance(state, part, nowMs);
         state.milliTokens = Math.min(state.milliTokens, stands.milliTokens / instances);
-        if (limit.perDay === null || share.perDay === null) continue;
-        const leftOfDay = Math.ceil(Math.max(0, limit.perDay - stands.used) / instances);
-        state.used = Math.max(state.used, share.perDay - leftOfDay);
+        if (keyed.limit.perDay === null || part.perDay === null) continue;
+        const leftOfDay = Math.ceil(Math.max(0, keyed.limit.perDay - stands.used) / instances);
+        state.used = Math.max(state.used, part.perDay - leftOfDay);
       }
     },
 
     take(limits, shadow, nowMs) {
-      const levels = limits.map(({ key, limit }) => {
-        const share = shareOf(limit);
-        return { key, whole: limit, limit: share, state: open(key, share, nowMs).state };
+      const levels = limits.map((keyed) => {
+        const { part, state } = open(keyed, nowMs);
+        return { ...keyed, whole: keyed.limit, limit: part, state };
       });
       const lacking = takeTogether(levels, shadow, nowMs);
-      if ((lacking & ~shadow) === 0) {
+      if ((lacking & ~shadow) === 0)
         for (const { key, state, whole } of levels)
-          owe(key, { limit: whole, requests: 1, requestsOfDay: 1, day: state.day });
-      }
+          owe(key, { limit: whole, milliTokens: 1000, used: 1, day: state.day });
       return { lacking, standings: levels.map(({ limit, state }) => standingOf(limit, state)) };
     },
 
-    collectDebts() {
+    collectDebts(nowMs) {
       const debts = new Map<string, Debt>();
       for (const key of indebted) {
         const share = shares.get(key);
         if (!share?.owed) continue;
-        debts.set(key, share.owed);
+        advance(share.state, share.part, nowMs);
+        // What has been refilled here meanwhile is owed no more.
+        const lacking = Math.max(0, (share.part.rate?.burst ?? 0) * 1000 - share.state.milliTokens);
+        debts.set(key, { ...share.owed, milliTokens: Math.min(share.owed.milliTokens, Math.ceil(lacking)) });
         share.owed = null;
       }
       indebted.clear();
       return debts;
     },
-
-    owe,
   };
 }
 
-/** Of two days the later one is told apart: the other is over. */
+/** Of two days the later one counts: the other is over. */
 function sum(before: Debt, added: Debt): Debt {
   const day = Math.max(before.day, added.day);
-  const ofDay = (debt: Debt) => (debt.day === day ? debt.requestsOfDay : 0);
-  return {
-    limit: added.limit,
-    requests: before.requests + added.requests,
-    requestsOfDay: ofDay(before) + ofDay(added),
-    day,
-  };
+  const usedOf = (debt: Debt) => (debt.day === day ? debt.used : 0);
+  const milliTokens = before.milliTokens + added.milliTokens;
+  return { limit: added.limit, milliTokens, used: usedOf(before) + usedOf(added), day };
 }

@@ -59,11 +59,11 @@ return reply
 
 /**
  * Counts what an instance admitted by itself while Redis was away.
- * KEYS[1] the limit. ARGV rate (0: none), burst, requests, those of them on the day ARGV[5].
+ * KEYS[1] the limit. ARGV rate (0: none), burst, thousandths of tokens, requests of the day ARGV[5].
  */
 export const settleScript = `${advance}
 local limit = advance(KEYS[1], tonumber(ARGV[1]), ARGV[2] * 1000)
-limit.tokens = math.max(0, limit.tokens - ARGV[3] * 1000)
+limit.tokens = math.max(0, limit.tokens - ARGV[3])
 if limit.day == tonumber(ARGV[5]) then limit.used = limit.used + ARGV[4] end
 keep(limit)
 `;

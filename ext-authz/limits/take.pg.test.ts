@@ -184,8 +184,8 @@ describe('the script', () => {
   test('counts what was admitted while it was not asked, and nothing of another day', async () => {
     const limit: Limit = { rate: { perS: 10, burst: 20 }, perDay: 100 };
     const today = Math.floor(morning / dayMs);
-    const settle = (requests: number, ofDay: number, day: number) =>
-      redis.eval(onTestClock(settleScript), 1, keys[0], 10, 20, requests, ofDay, day);
+    const settle = (tokens: number, used: number, day: number) =>
+      redis.eval(onTestClock(settleScript), 1, keys[0], 10, 20, tokens * 1000, used, day);
     await takeAt(morning, [limit]);
     await settle(8, 8, today);
     expect((await takeAt(morning, [limit])).left).toEqual([{ milliTokens: 10_000, used: 10 }]);

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { advance, dayMs, fullState, type Limit, takeTogether } from './bucket.ts';
+import { openLocalShares } from './local-shares.ts';
+
+const start = Date.parse('2026-11-21T09:00:00Z');
+const key = 'gw:limit:{a}:calls';
+
+/** Stands for Redis: the whole limit. */
+function redisOf(limit: Limit) {
+  const state = fullState(limit, start);
+  return {
+    state,
+    take: (nowMs: number) => takeTogether([{ limit, state }], 0, nowMs) === 0,
+    settle: ({ milliTokens, used }: { milliTokens: number; used: number }, nowMs: number) => {
+      advance(state, limit, nowMs);
+      state.milliTokens = Math.max(0, state.milliTokens - milliTokens);
+      state.used += used;
+    },
+  };
+}
+
+const rates = fc.record({ perS: fc.integer({ min: 1, max: 20 }), burst: fc.integer({ min: 1, max: 40 }) });
+/** Seconds with or without Redis, and how many ask in each. */
+const courses = fc.array(fc.record({ away: fc.boolean(), calls: fc.integer({ min: 0, max: 60 }) }), {
+  minLength: 1,
+  maxLength: 60,
+});
+
+describe('the shares of instances', () => {
+  test('admit nothing on top of a limit, however often Redis comes and goes', () => {
+    fc.assert(
+      fc.property(rates, fc.integer({ min: 1, max: 500 }), courses, (rate, perDay, course) => {
+        const limit: Limit = { rate, perDay };
+        const keyed = [{ key, limit }];
+        const shares = openLocalShares(1);
+        const redis = redisOf(limit);
+        let nowMs = start;
+        let admitted = 0;
+        for (const { away, calls } of course) {
+          nowMs += 1000;
+          if (!away) for (const debt of shares.collectDebts(nowMs).values()) redis.settle(debt, nowMs);
+          for (let call = 0; call < calls; call += 1) {
+            const isIn = away ? shares.take(keyed, 0, nowMs).lacking === 0 : redis.take(nowMs);
+            if (isIn) admitted += 1;
+            if (!away) shares.follow(keyed, [redis.state], nowMs);
+          }
+          expect(admitted).toBeLessThanOrEqual(rate.burst + (rate.perS * (nowMs - start)) / 1000 + 1e-6);
+          expect(admitted).toBeLessThanOrEqual(perDay);
+        }
+      }),
+    );
+  });
+
+  test('together are the limit, and at least one request each', () => {
+    fc.assert(
+      fc.property(rates, fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 30 }), (rate, instances, spanS) => {
+        const limit: Limit = { rate, perDay: null };
+        let admitted = 0;
+        for (let instance = 0; instance < instances; instance += 1) {
+          const shares = openLocalShares(instances);
+          for (let ms = 0; ms <= spanS * 1000; ms += 25)
+            if (shares.take([{ key, limit }], 0, start + ms).lacking === 0) admitted += 1;
+        }
+        const most = Math.max(rate.burst, instances) + rate.perS * spanS;
+        expect(admitted).toBeLessThanOrEqual(most + 1e-6);
+        expect(admitted).toBeGreaterThanOrEqual(instances);
+      }),
+    );
+  });
+
+  test('begin with what Redis had left, not with a full bucket or a new day', () => {
+    const limit: Limit = { rate: { perS: 1, burst: 100 }, perDay: 1000 };
+    const shares = openLocalShares(4);
+    shares.follow([{ key, limit }], [{ milliTokens: 8000, used: 990 }], start);
+    const { standings } = shares.take([{ key, limit }], 0, start);
+    expect(standings).toEqual([{ remaining: 1, nextTokenMs: 0, remainingDay: 2 }]);
+  });
+
+  test('owe what they admitted, by the day, until it has been counted; what was refilled is owed no more', () => {
+    const limit: Limit = { rate: { perS: 10, burst: 20 }, perDay: 1000 };
+    const shares = openLocalShares(1);
+    const day = Math.floor(start / dayMs);
+    for (let call = 0; call < 30; call += 1) shares.take([{ key, limit }], 0, start);
+    const debts = shares.collectDebts(start + 500);
+    expect([...debts]).toEqual([[key, { limit, milliTokens: 15_000, used: 20, day }]]);
+    expect(shares.collectDebts(start + 500).size).toBe(0);
+    for (const [of, debt] of debts) shares.owe(of, debt);
+    expect(shares.collectDebts(start + 500).get(key)).toEqual({ limit, milliTokens: 15_000, used: 20, day });
+    shares.take([{ key, limit }], 0, start);
+    shares.take([{ key, limit }], 0, start + dayMs);
+    expect(shares.collectDebts(start + dayMs + 60_000).get(key)).toEqual({
+      limit,
+      milliTokens: 0,
+      used: 1,
+      day: day + 1,
+    });
+  });
+});

@@ -1,0 +1,200 @@
+import type { ShadowLimit } from '@gw/contract/access';
+import type { FoundKey } from '@gw/prisma/find-key';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { dayMs, everyLimit, fullState, standingOf, takeTogether } from './limits/bucket.ts';
+import { drawnLimits, limitsText } from './limits/drawn-limits.ts';
+import type { Limiter } from './limits/limiter.ts';
+import { makeShouldRateLimit } from './should-rate-limit.ts';
+
+const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
+const morning = Date.parse('2026-11-21T09:00:00Z');
+type Sublimit = NonNullable<FoundKey['limits']>;
+
+const keyWith = (
+  limits: { ratePerS: number; burst: number; perDay: number },
+  sub: Partial<Sublimit> | null = null,
+  shadow: readonly ShadowLimit[] = [],
+): FoundKey => ({
+  publicId: 'AbcdefGhijkl',
+  accountId: 'acct',
+  hash: null,
+  pepperVersion: 1,
+  scopes: [],
+  state: 'active',
+  expiresAt: null,
+  limits: sub && { ratePerS: null, burst: null, perDay: null, streams: null, ...sub },
+  account: { tier: 'enterprise', state: 'active', models: null, limits: { ...limits, streams: 1 }, shadow },
+});
+
+/** Decides in memory; `clock.ms` is the time. */
+function setUp(key: FoundKey, kind = 'calls') {
+  const clock = { ms: morning };
+  const text = limitsText(key);
+  const { levels } = drawnLimits(kind, 'acct', text);
+  const states = levels.map(({ limit }) => fullState(limit, clock.ms));
+  const limiter: Pick<Limiter, 'decide'> = {
+    decide: async (_account, _kind, drawn) => {
+      const shadow =
+        (drawn.shadow.includes('rate') ? everyLimit.rate : 0) | (drawn.shadow.includes('day') ? everyLimit.day : 0);
+      const pairs = levels.map(({ limit }, index) => ({ limit, state: states[index] ?? fullState(limit, clock.ms) }));
+      const lacking = takeTogether(pairs, shadow, clock.ms);
+      return {
+        admitted: (lacking & ~shadow) === 0,
+        lacking,
+        standings: pairs.map(({ limit, state }) => standingOf(limit, state)),
+        untilMidnightMs: dayMs - (clock.ms % dayMs),
+      };
+    },
+  };
+  const decide = makeShouldRateLimit({ limiter, addresses, counts: { decided: () => {} } });
+  const entries = Object.entries({ kind, account_id: 'acct', limits: text }).map(([name, value]) => ({
+    key: name,
+    value,
+  }));
+  const ask = async () => {
+    const { overallCode, rawBody, responseHeadersToAdd = [] } = await decide({ descriptors: [{ entries }] });
+    const headers = Object.fromEntries(responseHeadersToAdd.map(({ key: name, value }) => [name, value]));
+    const error = rawBody ? JSON.parse(Buffer.from(rawBody).toString()).error : null;
+    return { admitted: overallCode === 1, headers, error };
+  };
+  return { ask, clock };
+}
+
+describe('the rate-limit step', () => {
+  test('tells on every reply where the client stands', async () => {
+    const { ask } = setUp(keyWith({ ratePerS: 2, burst: 2, perDay: 100 }));
+    const day = { 'x-ratelimit-limit-day': '100', 'x-ratelimit-reset-day': '54000' };
+    expect((await ask()).headers).toEqual({
+      ...day,
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-remaining-requests': '1',
+      'x-ratelimit-reset-requests': '0',
+      'x-ratelimit-remaining-day': '99',
+    });
+    await ask();
+    expect(await ask()).toMatchObject({
+      admitted: false,
+      error: { code: 'requests_per_second_exceeded', type: 'rate_limit_error' },
+      headers: {
+        ...day,
+        'x-ratelimit-remaining-requests': '0',
+        'x-ratelimit-reset-requests': '0.5',
+        'x-ratelimit-remaining-day': '98',
+        'retry-after': '1',
+        'content-type': 'application/json',
+      },
+    });
+  });
+
+  test('refuses a spent day until midnight UTC, which is no wait for an SDK', async () => {
+    const { ask, clock } = setUp(keyWith({ ratePerS: 10, burst: 10, perDay: 1 }));
+    await ask();
+    const refused = await ask();
+    expect(refused.error.code).toBe('daily_budget_exceeded');
+    expect(refused.headers).toMatchObject({
+      'x-ratelimit-remaining-day': '0',
+      'x-ratelimit-reset-day': '54000',
+      'retry-after': '54000',
+      'x-should-retry': 'false',
+    });
+    clock.ms += 54_000_000 - 30_000;
+    expect((await ask()).headers).toMatchObject({ 'retry-after': '30', 'x-ratelimit-reset-day': '30' });
+    expect((await ask()).headers).not.toHaveProperty('x-should-retry');
+    clock.ms += 30_000;
+    expect((await ask()).admitted).toBe(true);
+  });
+
+  test('shows the limit that binds most, and names whose limit refused', async () => {
+    const { ask } = setUp(keyWith({ ratePerS: 50, burst: 3, perDay: 100 }, { ratePerS: 1, burst: 2, perDay: 90 }));
+    expect((await ask()).headers).toMatchObject({
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-remaining-requests': '1',
+      'x-ratelimit-limit-day': '90',
+      'x-ratelimit-remaining-day': '89',
+    });
+    await ask();
+    const byKey = await ask();
+    expect(byKey.error.message).toContain('this API key is exceeded (1 requests per second');
+    expect(byKey.headers['x-ratelimit-reset-requests']).toBe('1');
+
+    const other = setUp(keyWith({ ratePerS: 1, burst: 2, perDay: 100 }, { ratePerS: 1, burst: 2, perDay: 1 }));
+    await other.ask();
+    expect((await other.ask()).error.message).toContain('budget of this API key is used up (1 requests)');
+
+    const both = setUp(keyWith({ ratePerS: 10, burst: 1, perDay: 100 }, { ratePerS: 1, burst: 1 }));
+    await both.ask();
+    expect((await both.ask()).headers).toMatchObject({ 'x-ratelimit-reset-requests': '1', 'retry-after': '1' });
+
+    const account = setUp(keyWith({ ratePerS: 1, burst: 1, perDay: 100 }, { perDay: 90 }));
+    await account.ask();
+    expect((await account.ask()).error.message).toContain('this account is exceeded');
+  });
+
+  test('in shadow shows the headers of an enforced limit, and lets everybody in', async () => {
+    const { ask } = setUp(keyWith({ ratePerS: 1, burst: 1, perDay: 2 }, { perDay: 1 }, ['rate', 'day']));
+    for (let asked = 0; asked < 5; asked += 1) expect((await ask()).admitted).toBe(true);
+    const { headers } = await ask();
+    expect(headers).toMatchObject({
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '1',
+      'x-ratelimit-remaining-day': '0',
+    });
+    expect(headers).not.toHaveProperty('retry-after');
+
+    const rateAlone = setUp(keyWith({ ratePerS: 1, burst: 1, perDay: 2 }, null, ['rate']));
+    await rateAlone.ask();
+    await rateAlone.ask();
+    expect((await rateAlone.ask()).error.code).toBe('daily_budget_exceeded');
+  });
+
+  test('gives reads and keys a rate of their own, outside the day and apart from limits of a key', async () => {
+    const key = keyWith({ ratePerS: 1, burst: 1, perDay: 1 }, { ratePerS: 1, burst: 1 }, ['rate']);
+    const { ask } = setUp(key, 'management');
+    const { headers } = await ask();
+    expect(headers).toEqual({
+      'x-ratelimit-limit-requests': '50',
+      'x-ratelimit-remaining-requests': '49',
+      'x-ratelimit-reset-requests': '0',
+    });
+    for (let asked = 0; asked < 49; asked += 1) await ask();
+    expect((await ask()).headers).toMatchObject({ 'x-ratelimit-reset-requests': '0.1', 'retry-after': '1' });
+  });
+
+  test('lets in whoever waits as long as Retry-After or reset-requests says', async () => {
+    const rate = { ratePerS: fc.integer({ min: 1, max: 100 }), burst: fc.integer({ min: 1, max: 10 }) };
+    const limits = fc.record({ ...rate, perDay: fc.integer({ min: 1, max: 40 }) });
+    const subs = fc.option(fc.record({ ...rate, perDay: fc.option(fc.integer({ min: 1, max: 40 })) }), { nil: null });
+    await fc.assert(
+      fc.asyncProperty(
+        limits,
+        subs,
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 300 }), fc.boolean()), { maxLength: 60 }),
+        async (account, sub, calls) => {
+          const { ask, clock } = setUp(keyWith(account, sub));
+          for (const [pauseMs, byReset] of calls) {
+            clock.ms += pauseMs;
+            const { admitted, error, headers } = await ask();
+            if (admitted) continue;
+            const rateAlone = error.code === 'requests_per_second_exceeded';
+            const waitS = headers[byReset && rateAlone ? 'x-ratelimit-reset-requests' : 'retry-after'];
+            clock.ms += Math.round(Number(waitS) * 1000);
+            expect((await ask()).admitted).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+
+  test('fails when nobody has said whose limits they are', async () => {
+    const decide = makeShouldRateLimit({
+      limiter: { decide: () => Promise.reject(new Error('was asked')) },
+      addresses,
+      counts: { decided: () => {} },
+    });
+    const entries = [{ key: 'kind', value: 'calls' }];
+    await expect(decide({ descriptors: [{ entries }] })).rejects.toThrow('without an account');
+    const account = { key: 'account_id', value: 'acct' };
+    await expect(decide({ descriptors: [{ entries: [...entries, account] }] })).rejects.toThrow();
+  });
+});
