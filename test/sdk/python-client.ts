@@ -1,5 +1,5 @@
 /**
- * A virtual environment with the official Python client, made once and kept in `.deps/`.
+ * Virtual environments with Python packages, each made once and kept in `.deps/`.
  *
  * Invariant: the stamp is written last, so an installation that was cut off is begun again.
  */
@@ -8,11 +8,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { inCheckout } from '@gw/cli/checkout';
 
-const requirements = inCheckout('test', 'sdk', 'python', 'requirements.txt');
+/** The official client. Path of the interpreter. Throws one line that says what to do. */
+export const pythonWithClient = (log: (line: string) => void): Promise<string> =>
+  pythonWith('client', inCheckout('test', 'sdk', 'python', 'requirements.txt'), log);
 
-/** Path of the interpreter. Throws one line that says what to do. */
-export async function pythonWithClient(log: (line: string) => void): Promise<string> {
-  const dir = inCheckout('.deps', 'python-client');
+/** `requirements`: a file that pins them. */
+export async function pythonWith(name: string, requirements: string, log: (line: string) => void): Promise<string> {
+  const dir = inCheckout('.deps', `python-${name}`);
   const python = join(dir, 'bin', 'python');
   const { output: version } = await run('python3', ['--version']);
   const stamp = `${version}\n${readFileSync(requirements, 'utf8')}`;
@@ -21,13 +23,13 @@ export async function pythonWithClient(log: (line: string) => void): Promise<str
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(inCheckout('.deps'), { recursive: true });
   const started = Date.now();
-  log('Installing the Python client…');
+  log(`Installing the Python packages (${name})…`);
   // Debian's Python can not put pip into an environment, but the pip outside can install into it.
   await step(['-m', 'venv', '--without-pip', dir]);
   const quiet = ['--quiet', '--disable-pip-version-check', '--no-input', '--retries', '2'];
   await step(['-m', 'pip', '--python', python, 'install', ...quiet, '--requirement', requirements]);
   writeFileSync(stampFile, stamp);
-  log(`Installing the Python client… ${Math.round((Date.now() - started) / 1000)} s`);
+  log(`Installing the Python packages (${name})… ${Math.round((Date.now() - started) / 1000)} s`);
   return python;
 }
 
@@ -41,8 +43,8 @@ function explain(output: string): string {
   if (/No module named pip/.test(output))
     return 'Python has no pip. Install it (Debian and Ubuntu: apt install python3-pip) and start again.';
   if (/Retrying|connection|resolve|timed out|proxy/i.test(output))
-    return 'The Python client could not be downloaded: no connection to the Python package index. Check network and proxy (pip config list) and start again.';
-  return `The Python client could not be installed: ${output.split('\n').at(-1)}`;
+    return 'Python packages could not be downloaded: no connection to the Python package index. Check network and proxy (pip config list) and start again.';
+  return `Python packages could not be installed: ${output.split('\n').at(-1)}`;
 }
 
 function run(command: string, args: readonly string[]): Promise<{ code: number | null; output: string }> {
