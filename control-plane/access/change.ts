@@ -6,18 +6,24 @@ import type { Context } from '../context.ts';
 import { refuse } from '../replies.ts';
 import { actorOf, principalOf } from './principal.ts';
 import type { Outcome } from './refusals.ts';
+import type { Right } from './still-may.ts';
 
-export interface Change {
+export interface Change extends Right {
   readonly actor: Actor;
-  readonly at: Date;
   readonly requestId: string;
 }
 
-export const changeOf = (request: FastifyRequest, { now }: Pick<Context, 'now'>): Change => ({
-  actor: actorOf(principalOf(request)),
-  at: now(),
-  requestId: request.id,
-});
+export const changeOf = (request: FastifyRequest, context: Pick<Context, 'now'>): Change => {
+  const right = rightOf(request, context);
+  return { ...right, actor: actorOf(right.principal), requestId: request.id };
+};
+
+/** For `stillMay`. */
+export function rightOf(request: FastifyRequest, { now }: Pick<Context, 'now'>): Right {
+  const { access } = request.routeOptions.config;
+  if (access === undefined) throw new Error('This route does not state who may call it.');
+  return { principal: principalOf(request), access, at: now() };
+}
 
 /** Sends what was done, or why not. */
 export function answer<T>(

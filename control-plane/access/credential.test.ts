@@ -86,3 +86,17 @@ test('generated credentials carry 144 bits and are never the same', () => {
   expect(made.size).toBe(100);
   for (const credential of made) expect(credential).toMatch(/^([0-9a-f]{6}-){5}[0-9a-f]{6}$/);
 });
+
+test('those who get a credential have 16 places, behind a login that is known and before strangers', async () => {
+  const credentials = openCredentials();
+  const heard: string[] = [];
+  const note = (what: string) => (result: unknown) => void (result !== null && heard.push(what));
+  const stranger = credentials.verify(null, 'x').then(note('stranger'));
+  const second = credentials.verify(null, 'x').then(note('stranger'));
+  const issued = Array.from({ length: 30 }, () => credentials.issue().then(note('issued')));
+  const known = credentials.verify(null, 'x', 'known').then(note('known'));
+  await Promise.all([stranger, second, ...issued, known]);
+  expect(heard).toEqual(['stranger', 'known', ...Array(16).fill('issued'), 'stranger']);
+  const made = await credentials.issue();
+  expect(await credentials.verify(made?.credentialHash ?? null, made?.credential ?? '')).toBe('right');
+}, 30_000);

@@ -21,25 +21,35 @@ export const maxCredentialLength = 256;
 /** `busy`: too many wait already; nothing was computed. `outdated`: right, but hashed at another cost than today's. */
 export type Verdict = 'right' | 'outdated' | 'wrong' | 'busy';
 
+/** Of somebody who gets it from somebody else. */
+export interface Issued {
+  readonly credential: string;
+  readonly credentialHash: string;
+}
+
 /** `known`: comes from an address from which this very person has logged in before; is heard before all strangers. */
 export type Caller = 'known' | 'stranger';
 
+type Kind = Caller | 'issued';
+
 export interface Credentials {
-  /** PHC form: `$argon2id$v=19$m=…`. For people who are logged in: waits for its turn, however many do. */
+  /** PHC form: `$argon2id$v=19$m=…`. For whoever was verified just now: waits for its turn, however many do. */
   hash(credential: string): Promise<string>;
+  /** Made for somebody, behind the logins of those who are known. Null: too many wait already; nothing was computed. */
+  issue(): Promise<Issued | null>;
   /** `stored`: null takes the same time and is `wrong`, so that nobody learns whether a person exists. */
   verify(stored: string | null, credential: string, caller?: Caller): Promise<Verdict>;
 }
 
 export function openCredentials(hasher = new Hasher()): Credentials {
-  const queues: Record<Caller, (() => Promise<void>)[]> = { known: [], stranger: [] };
-  /** Those who wait to be verified, and the one that is. */
-  const present: Record<Caller, number> = { known: 0, stranger: 0 };
+  const queues: Record<Kind, (() => Promise<void>)[]> = { known: [], issued: [], stranger: [] };
+  /** Those who wait to be verified or issued, and the one that is. */
+  const present: Record<Kind, number> = { known: 0, issued: 0, stranger: 0 };
   let computing = false;
 
   const next = (): void => {
     if (computing) return;
-    const task = queues.known.shift() ?? queues.stranger.shift();
+    const task = queues.known.shift() ?? queues.issued.shift() ?? queues.stranger.shift();
     if (task === undefined) return;
     computing = true;
     void task().finally(() => {
@@ -47,11 +57,19 @@ export function openCredentials(hasher = new Hasher()): Credentials {
       next();
     });
   };
-  const inTurn = <T>(caller: Caller, work: () => Promise<T>): Promise<T> =>
+  const inTurn = <T>(kind: Kind, work: () => Promise<T>): Promise<T> =>
     new Promise<T>((resolve, reject) => {
-      queues[caller].push(() => work().then(resolve, reject));
+      queues[kind].push(() => work().then(resolve, reject));
       next();
     });
+  /** Null: too many of the kind are here already. */
+  const unlessTooMany = async <T>(kind: Kind, work: () => Promise<T>): Promise<T | null> => {
+    if (present[kind] >= maxWaiting) return null;
+    present[kind] += 1;
+    return inTurn(kind, work).finally(() => {
+      present[kind] -= 1;
+    });
+  };
   const hashOf = (credential: string): Promise<string> =>
     hasher.hash({ ...cost, password: credential, salt: randomBytes(16), outputType: 'encoded' });
   const judge = async (stored: string | null, credential: string): Promise<Verdict> => {
@@ -65,13 +83,13 @@ export function openCredentials(hasher = new Hasher()): Credentials {
 
   return {
     hash: (credential) => inTurn('known', () => hashOf(credential)),
-    verify: async (stored, credential, caller = 'stranger') => {
-      if (present[caller] >= maxWaiting) return 'busy';
-      present[caller] += 1;
-      return inTurn(caller, () => judge(stored, credential)).finally(() => {
-        present[caller] -= 1;
-      });
-    },
+    issue: () =>
+      unlessTooMany('issued', async () => {
+        const credential = generateCredential();
+        return { credential, credentialHash: await hashOf(credential) };
+      }),
+    verify: async (stored, credential, caller = 'stranger') =>
+      (await unlessTooMany(caller, () => judge(stored, credential))) ?? 'busy',
   };
 }
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import cookies from '@fastify/cookie';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { beforeEach, expect, test } from 'vitest';
@@ -122,4 +123,40 @@ test('when it can not be found out who calls, nobody gets in', async () => {
   });
   broken.get('/x', { config: { access: { kind: 'person' } } }, async () => 'x');
   expect((await broken.inject('/x')).statusCode).toBe(500);
+});
+
+test.each([
+  ['disabled', null, 401],
+  ['demoted', people.support, 403],
+] as const)('who is %s while the body comes makes no change with it', async (_, after, status) => {
+  const slow = Fastify();
+  let principal: Principal | null = people.admin;
+  let changes = 0;
+  guardRoutes(slow, {
+    addresses,
+    controlUrl: 'https://ops.example',
+    identify: async () => principal && { principal, by: 'bearer' },
+  });
+  slow.post('/x', { config: { access: { kind: 'operator', role: 'admin' } } }, async () => {
+    changes += 1;
+    return 'x';
+  });
+  const ask = (lose: () => void) => {
+    const parts = async function* () {
+      yield '{"a":';
+      lose();
+      yield '1}';
+    };
+    return slow.inject({
+      method: 'POST',
+      url: '/x',
+      headers: { 'content-type': 'application/json' },
+      payload: Readable.from(parts()),
+    });
+  };
+  expect((await ask(() => {})).statusCode).toBe(200);
+  const reply = await ask(() => {
+    principal = after;
+  });
+  expect([reply.statusCode, changes]).toEqual([status, 1]);
 });

@@ -2,7 +2,8 @@
  * Decides on each request of the operator listener whether it may be answered.
  *
  * Invariant: a route that does not state who may call it can not be registered, so nothing is open by oversight. Whoever
- * is let in is known again on every request, with the rights of this moment.
+ * is let in is known again on every request, with the rights of this moment: before the body is read, so that strangers
+ * send none, and for a change once more behind it. What waits then looks again by `stillMay`.
  */
 import type { Addresses, ApiError } from '@gw/contract/errors';
 import { isLoopback } from '@gw/contract/internal/loopback';
@@ -59,6 +60,15 @@ export function guardRoutes(app: FastifyInstance, { identify, addresses, control
     if (refusal !== null) return refuse(reply, refusal, addresses);
     request.principal = identified?.principal ?? null;
   });
+  // A body may come slowly, and its sender lose the right meanwhile.
+  app.addHook('preHandler', async (request, reply) => {
+    const access = request.routeOptions.config.access;
+    if (request.is404 || isRead(request) || access === undefined || access.kind === 'public') return;
+    const identified = await identify(request);
+    const refusal = identified === null ? notLoggedIn() : refusalOfRole(access, identified.principal);
+    if (refusal !== null) return refuse(reply, refusal, addresses);
+    request.principal = identified?.principal ?? null;
+  });
 }
 
 function refusalOf(access: Access | undefined, identified: Identified | null, isOwn: boolean): ApiError | null {
@@ -67,7 +77,8 @@ function refusalOf(access: Access | undefined, identified: Identified | null, is
   return access === undefined ? notLoggedIn() : refusalOfRole(access, identified.principal);
 }
 
-function refusalOfRole(access: Access, principal: Principal): ApiError | null {
+/** Null: a principal of this kind and role may. */
+export function refusalOfRole(access: Access, principal: Principal): ApiError | null {
   switch (access.kind) {
     case 'public':
     case 'person':

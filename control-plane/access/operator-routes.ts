@@ -1,14 +1,15 @@
 /** `/operator/v1/operators`: the platform team looks after itself. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { refuse } from '../replies.ts';
 import { answer, changeOf } from './change.ts';
 import { emailSchema, idSchema, nameSchema, noBody } from './fields.ts';
+import { refusalOfRole } from './guard.ts';
 import { createToken, listTokens, revokeToken } from './operator-tokens.ts';
 import { openOperators } from './operators.ts';
-import { type OperatorPrincipal, operatorOf, operatorRoles } from './principal.ts';
+import { operatorOf, operatorRoles } from './principal.ts';
 import { notYours, roleNeeded } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 
@@ -61,27 +62,29 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
 /** Everybody looks after the own tokens, and an admin can read and end those of others; nobody makes them for others. */
 function tokenRoutes(base: FastifyInstance, context: Context, path: string): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
-  const mayEnd = ({ id, role }: OperatorPrincipal, owner: string): boolean => id === owner || role === 'admin';
+  const neededFor = (request: FastifyRequest, owner: string) =>
+    operatorOf(request).id === owner ? viewer.access : admin.access;
+  const mayEnd = (request: FastifyRequest, owner: string): boolean =>
+    refusalOfRole(neededFor(request, owner), operatorOf(request)) === null;
 
   app.get(path, { config: viewer, schema: { params } }, async (request, reply) => {
     const { id } = request.params;
-    if (!mayEnd(operatorOf(request), id)) return refuse(reply, roleNeeded('admin'), context.addresses);
+    if (!mayEnd(request, id)) return refuse(reply, roleNeeded('admin'), context.addresses);
     return { object: 'list', data: await listTokens(context, id) };
   });
 
   app.post(path, { config: viewer, schema: { params, body: tokenBody } }, async (request, reply) => {
     const { id: operatorId } = request.params;
-    const { id, proof } = operatorOf(request);
-    if (id !== operatorId) return refuse(reply, notYours(), context.addresses);
-    const notAfter = proof?.kind === 'token' ? proof.expiresAt : null;
-    const wanted = { ...request.body, operatorId, notAfter };
+    if (operatorOf(request).id !== operatorId) return refuse(reply, notYours(), context.addresses);
+    const wanted = { ...request.body, operatorId };
     return answer(reply, await createToken(context, changeOf(request, context), wanted), context);
   });
 
   const tokenParams = params.extend({ token_id: idSchema });
   app.delete(`${path}/:token_id`, { config: viewer, schema: { params: tokenParams } }, async (request, reply) => {
     const { id, token_id: tokenId } = request.params;
-    if (!mayEnd(operatorOf(request), id)) return refuse(reply, roleNeeded('admin'), context.addresses);
-    return answer(reply, await revokeToken(context, changeOf(request, context), id, tokenId), context);
+    if (!mayEnd(request, id)) return refuse(reply, roleNeeded('admin'), context.addresses);
+    const change = { ...changeOf(request, context), access: neededFor(request, id) };
+    return answer(reply, await revokeToken(context, change, id, tokenId), context);
   });
 }

@@ -3,7 +3,8 @@ import type { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { type Change, makeId } from './change.ts';
-import { invalidTransition, notFound, type Outcome } from './refusals.ts';
+import { notFound, type Outcome } from './refusals.ts';
+import { stillMay } from './still-may.ts';
 import { hashToken, makeOperatorToken } from './token-hash.ts';
 
 export const dayMs = 86_400_000;
@@ -30,20 +31,20 @@ export async function listTokens({ db }: Stores, operatorId: string): Promise<To
 }
 
 /**
- * A token for the operator who asks: nobody acts in the name of another one. `notAfter`: when the token expires that was
- * shown to ask, which none that it makes outlives; else a stolen one would live for ever.
+ * A token for the operator who asks: nobody acts in the name of another one. It does not outlive the token that was shown
+ * to ask; else a stolen one would live for ever.
  */
 export function createToken(
   { db }: Stores,
   change: Change,
-  { operatorId, name, days, notAfter }: { operatorId: string; name: string; days: number; notAfter: Date | null },
+  { operatorId, name, days }: { operatorId: string; name: string; days: number },
 ): Promise<Outcome<TokenWithPlaintext>> {
   return db.$transaction(async (tx): Promise<Outcome<TokenWithPlaintext>> => {
-    // Held: whoever disables the person at this moment finds the token, or it is not made.
-    await tx.$executeRaw`SELECT 1 FROM operators WHERE id = ${operatorId} FOR UPDATE`;
-    const operator = await tx.operator.findUnique({ where: { id: operatorId } });
-    if (operator === null) return { refused: notFound('operator') };
-    if (operator.disabledAt !== null) return { refused: invalidTransition('This operator is disabled.') };
+    // Whoever disables the person or resets the credential at this moment finds the token, or it is not made.
+    const refused = await stillMay(tx, change);
+    if (refused !== null) return { refused };
+    const { proof } = change.principal;
+    const notAfter = proof?.kind === 'token' ? proof.expiresAt : null;
     const token = makeOperatorToken();
     const wanted = new Date(change.at.getTime() + days * dayMs);
     const expiresAt = notAfter !== null && notAfter < wanted ? notAfter : wanted;
@@ -55,7 +56,7 @@ export function createToken(
 /** `expiresAt` null: never. */
 export async function storeToken(
   tx: Prisma.TransactionClient,
-  { actor, at, requestId }: Omit<Change, 'requestId'> & { readonly requestId: string | null },
+  { actor, at, requestId }: Pick<Change, 'actor' | 'at'> & { readonly requestId: string | null },
   { token, ...data }: { id: string; operatorId: string; name: string; token: string; expiresAt: Date | null },
 ): Promise<Row> {
   const row = await tx.operatorToken.create({ data: { ...data, createdAt: at, tokenHash: hashToken(token) } });
@@ -79,6 +80,8 @@ export function revokeToken(
   id: string,
 ): Promise<Outcome<TokenView>> {
   return db.$transaction(async (tx): Promise<Outcome<TokenView>> => {
+    const refused = await stillMay(tx, change);
+    if (refused !== null) return { refused };
     const [row] = await tx.operatorToken.findMany({ where: { id, operatorId } });
     const { count } = await tx.operatorToken.deleteMany({ where: { id, operatorId } });
     if (row === undefined || count === 0) return { refused: notFound('operator_token') };

@@ -1,19 +1,20 @@
 /**
  * The people of the platform team.
  *
- * Invariant: there is always an enabled admin. Each change and its audit entry are one transaction, and whoever is
- * disabled, or has lost the credential, loses sessions and tokens in the same one: what a thief made goes too.
+ * Invariant: there is always an enabled admin. Each change and its audit entry are one transaction, in which whoever asks
+ * for it is still an enabled admin, and whoever is disabled, or has lost the credential, loses sessions and tokens in the same one: what a thief made goes too.
  */
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { type Change, makeId } from './change.ts';
-import { type Credentials, generateCredential } from './credential.ts';
+import type { Credentials } from './credential.ts';
 import { endTokensOf } from './operator-tokens.ts';
 import type { OperatorRole } from './principal.ts';
-import { invalidTransition, notFound, type Outcome } from './refusals.ts';
+import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from './refusals.ts';
 import { endSessionsOf } from './sessions.ts';
+import { stillMay } from './still-may.ts';
 
 type Tx = Prisma.TransactionClient;
 type Row = Prisma.OperatorGetPayload<object>;
@@ -55,9 +56,18 @@ export async function lockOperators(tx: Tx): Promise<void> {
 }
 
 export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credentials): Operators {
-  const changed = (id: string, work: (tx: Tx, before: Row) => Promise<Outcome<Row>>): Promise<Outcome<Row>> =>
+  const inTurn = (change: Change, work: (tx: Tx) => Promise<Outcome<Row>>): Promise<Outcome<Row>> =>
     db.$transaction(async (tx) => {
       await lockOperators(tx);
+      const refused = await stillMay(tx, change);
+      return refused === null ? work(tx) : { refused };
+    });
+  const changed = (
+    change: Change,
+    id: string,
+    work: (tx: Tx, before: Row) => Promise<Outcome<Row>>,
+  ): Promise<Outcome<Row>> =>
+    inTurn(change, async (tx) => {
       const before = await tx.operator.findUnique({ where: { id } });
       return before === null ? { refused: notFound('operator') } : work(tx, before);
     });
@@ -66,10 +76,10 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
     list: async () => (await db.operator.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })).map(viewOf),
 
     create: async (change, person) => {
-      const credential = generateCredential();
-      const credentialHash = await credentials.hash(credential);
-      const outcome = await db.$transaction(async (tx): Promise<Outcome<Row>> => {
-        await lockOperators(tx);
+      const issued = await credentials.issue();
+      if (issued === null) return tooManyAtOnce();
+      const { credential, credentialHash } = issued;
+      const outcome = await inTurn(change, async (tx) => {
         if ((await tx.operator.count({ where: { email: person.email } })) > 0)
           return { refused: fieldError('email', 'email: an operator has this e-mail already.') };
         const data = { ...person, id: makeId('op'), credentialHash, createdAt: change.at };
@@ -82,7 +92,7 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
 
     update: async (change, id, wanted) =>
       mapped(
-        await changed(id, async (tx, before) => {
+        await changed(change, id, async (tx, before) => {
           if (wanted.role !== undefined && wanted.role !== 'admin' && (await isLastAdmin(tx, before)))
             return { refused: lastAdmin() };
           if ((wanted.name ?? before.name) === before.name && (wanted.role ?? before.role) === before.role)
@@ -97,7 +107,7 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
 
     setEnabled: async (change, id, enabled) =>
       mapped(
-        await changed(id, async (tx, before) => {
+        await changed(change, id, async (tx, before) => {
           const state = viewOf(before).state;
           if ((state === 'enabled') === enabled)
             return { refused: invalidTransition(`This operator is ${state} already.`) };
@@ -113,7 +123,7 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
 
     unbindIdentity: async (change, id) =>
       mapped(
-        await changed(id, async (tx, { oidcIssuer, oidcSubject }) => {
+        await changed(change, id, async (tx, { oidcIssuer, oidcSubject }) => {
           if (oidcSubject === null) return { refused: invalidTransition('No identity is bound to this operator.') };
           const row = await tx.operator.update({ where: { id }, data: { oidcIssuer: null, oidcSubject: null } });
           const ended = await endSessionsOf(tx, { kind: 'operator', id });
@@ -125,9 +135,10 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       ),
 
     resetCredential: async (change, id) => {
-      const credential = generateCredential();
-      const credentialHash = await credentials.hash(credential);
-      const outcome = await changed(id, async (tx) => {
+      const issued = await credentials.issue();
+      if (issued === null) return tooManyAtOnce();
+      const { credential, credentialHash } = issued;
+      const outcome = await changed(change, id, async (tx) => {
         const row = await tx.operator.update({ where: { id }, data: { credentialHash } });
         await audit(tx, change, 'operator.credential_reset', id, null, await endAccess(tx, id));
         return { done: row };

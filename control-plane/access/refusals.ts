@@ -43,14 +43,10 @@ export const notFound = (kind: string, message = `There is no such ${kind.replac
 
 /** Each new credential takes the time of a login. */
 export const tooManyAtOnce = (): Refusal => ({
-  refused: {
-    code: 'invalid_login',
-    type: 'rate_limit_error',
-    status: 429,
+  refused: apiError('too_many_logins', {
     message: 'Too many credentials are being made at once. Try again in 1 s.',
-    param: null,
-  },
-  retryAfterS: 1,
+    retryAfterS: 1,
+  }),
 });
 
 /** What a change comes to: done, or refused with nothing changed. */

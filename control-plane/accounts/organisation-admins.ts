@@ -1,14 +1,16 @@
 /**
  * The people of a customer who have a login.
  *
- * Invariant: they belong to one account, and nothing here looks beyond it.
+ * Invariant: they belong to one account, and nothing here looks beyond it. Whoever changes something may still do so in the
+ * transaction of the change.
  */
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
 import { type Change, makeId } from '../access/change.ts';
-import { type Credentials, generateCredential } from '../access/credential.ts';
-import { invalidTransition, notFound, type Outcome } from '../access/refusals.ts';
+import type { Credentials } from '../access/credential.ts';
+import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from '../access/refusals.ts';
 import { endSessionsOf } from '../access/sessions.ts';
+import { stillMay } from '../access/still-may.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 
@@ -43,11 +45,14 @@ export interface OrganisationAdmins {
 
 export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials: Credentials): OrganisationAdmins {
   const changed = (
+    change: Change,
     accountId: string,
     id: string,
     work: (tx: Tx, before: Row) => Promise<Outcome<Row>>,
   ): Promise<Outcome<Row>> =>
     db.$transaction(async (tx) => {
+      const refused = await stillMay(tx, change);
+      if (refused !== null) return { refused };
       await tx.$executeRaw`SELECT 1 FROM organisation_admins WHERE id = ${id} FOR UPDATE`;
       const before = await tx.organisationAdmin.findFirst({ where: { id, accountId } });
       return before === null ? { refused: notFound('organisation_admin') } : work(tx, before);
@@ -58,9 +63,12 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
       (await db.organisationAdmin.findMany({ where: { accountId }, orderBy: { createdAt: 'asc' } })).map(viewOf),
 
     create: async (change, accountId, person) => {
-      const credential = generateCredential();
-      const credentialHash = await credentials.hash(credential);
+      const issued = await credentials.issue();
+      if (issued === null) return tooManyAtOnce();
+      const { credential, credentialHash } = issued;
       return db.$transaction(async (tx): Promise<Outcome<AdminWithCredential>> => {
+        const refused = await stillMay(tx, change);
+        if (refused !== null) return { refused };
         // One after the other, so that two at once do not take the same e-mail.
         await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('organisation_admins'))`;
         const account = await tx.account.findUnique({ where: { id: accountId } });
@@ -76,7 +84,7 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
     },
 
     setEnabled: async (change, accountId, id, enabled) => {
-      const outcome = await changed(accountId, id, async (tx, before) => {
+      const outcome = await changed(change, accountId, id, async (tx, before) => {
         const { state } = viewOf(before);
         if ((state === 'enabled') === enabled)
           return { refused: invalidTransition(`This person is ${state} already.`) };
@@ -91,9 +99,10 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
     },
 
     resetCredential: async (change, accountId, id) => {
-      const credential = generateCredential();
-      const credentialHash = await credentials.hash(credential);
-      const outcome = await changed(accountId, id, async (tx) => {
+      const issued = await credentials.issue();
+      if (issued === null) return tooManyAtOnce();
+      const { credential, credentialHash } = issued;
+      const outcome = await changed(change, accountId, id, async (tx) => {
         const row = await tx.organisationAdmin.update({ where: { id }, data: { credentialHash } });
         const ended = await endSessionsOf(tx, { kind: 'organisation_admin', id });
         await audit(tx, change, row, 'organisation_admin.credential_reset', null, { sessions_ended: ended });

@@ -36,14 +36,17 @@ export async function findKeyRow(db: Reader, accountId: string, id: string): Pro
   return rows[0] ?? null;
 }
 
-/** The same, held until the transaction ends: whoever comes second sees what the first has made of it. */
-export async function holdKeyRow(tx: Reader, accountId: string, id: string): Promise<KeyRow | null> {
+/**
+ * Those of them that there are in the account, held until the transaction ends: whoever comes second sees what the first has
+ * made of them. In one order, so that two who hold the same ones do not wait for each other.
+ */
+export async function holdKeyRows(tx: Reader, accountId: string, ids: readonly string[]): Promise<readonly KeyRow[]> {
   // Postgres would fault on some of what can stand in a path.
-  if (!keyIdPattern.test(id)) return null;
-  const rows = await tx.$queryRaw<KeyRow[]>`
-    SELECT ${keyColumns} FROM ${keyTables} WHERE k.public_id = ${id}::text AND k.account_id = ${accountId}
-    FOR NO KEY UPDATE OF k`;
-  return rows[0] ?? null;
+  const possible = ids.filter((id) => keyIdPattern.test(id));
+  if (possible.length === 0) return [];
+  return tx.$queryRaw<KeyRow[]>`
+    SELECT ${keyColumns} FROM ${keyTables} WHERE k.public_id = ANY(${possible}::text[]) AND k.account_id = ${accountId}
+    ORDER BY k.public_id FOR NO KEY UPDATE OF k`;
 }
 
 export function stateOf({ expires_at, revoked_at }: KeyRow, now: Date): KeyObject['state'] {

@@ -2,8 +2,8 @@
  * The life of API keys: issue, rotation, revocation, restoring.
  *
  * Invariant: the plaintext is in the value that `create`, `rotate` and `issue` return, and nowhere else. Each change is
- * one transaction with its audit entry, holds the row that it decides about, and is announced after its commit. A key
- * that exists may always be revoked; what opens a door needs an active account.
+ * one transaction with its audit entry, holds the row that it decides about and whoever asks for it (`caller.ts`), and is
+ * announced after its commit. A key that exists may always be revoked; what opens a door needs an active account.
  */
 import { type AccountTier, defaultScopes, type Scope } from '@gw/contract/access';
 import { generateApiKey, hashApiKey, type RandomBytes } from '@gw/contract/internal/api-key';
@@ -22,7 +22,8 @@ import type { Prisma } from '@gw/prisma/client';
 import { type AuditFact, appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { announceKeyChange } from './announce.ts';
-import { findKeyRow, holdKeyRow, isRestorable, type KeyRow, keyObject, scopesOf, stateOf } from './key-row.ts';
+import { type Caller, holdForChange } from './caller.ts';
+import { findKeyRow, isRestorable, type KeyRow, keyObject, scopesOf, stateOf } from './key-row.ts';
 import { listKeys } from './list.ts';
 import { type KeyRefusal, mostKeys } from './refusals.ts';
 
@@ -32,12 +33,6 @@ export interface KeysOptions extends Pick<Context, 'db' | 'redis' | 'log' | 'now
   /** The other one that is known while the pepper is exchanged. */
   readonly otherPepper?: Pepper | null;
   readonly random: RandomBytes;
-}
-
-/** On whose behalf; for the audit log, and for what a key may not do. */
-export interface Caller {
-  readonly actor: Actor;
-  readonly requestId: string | null;
 }
 
 export type KeyResult<T> =
@@ -94,6 +89,8 @@ export function createKeys(options: KeysOptions) {
     create: (accountId: string, wanted: KeyCreate, caller: Caller) =>
       change<IssuedKeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
+        const { refusal } = await holdForChange(tx, accountId, null, caller, now());
+        if (refusal) return refused({ why: 'caller', error: refusal });
         if (!account.ok) return account;
         return issueIn(tx, { ...newKey(wanted), accountId, tier: account.value.tier, predecessor: null }, caller);
       }),
@@ -102,8 +99,9 @@ export function createKeys(options: KeysOptions) {
     rotate: (accountId: string, id: string, wanted: KeyRotate, caller: Caller) =>
       change<IssuedKeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
+        const { refusal, row: predecessor } = await holdForChange(tx, accountId, id, caller, now());
+        if (refusal) return refused({ why: 'caller', error: refusal });
         if (!account.ok) return account;
-        const predecessor = await holdKeyRow(tx, accountId, id);
         if (predecessor === null) return refused({ why: 'unknown_key' });
         if (predecessor.revoked_at !== null) return refused({ why: 'revoked' });
         const name = wanted.name ?? predecessor.name;
@@ -115,10 +113,12 @@ export function createKeys(options: KeysOptions) {
         );
       }),
 
-    /** Of a revoked key: nothing changes, also not the time of its revocation. */
+    /** Of a revoked key: nothing changes, also not the time of its revocation. A key may always revoke itself. */
     revoke: (accountId: string, id: string, caller: Caller) =>
       change<KeyObject>(async (tx) => {
-        const row = await holdKeyRow(tx, accountId, id);
+        const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
+        const isOwn = caller.actor.kind === 'api_key' && caller.actor.id === id;
+        if (refusal && !isOwn) return refused({ why: 'caller', error: refusal });
         if (row === null) return refused({ why: 'unknown_key' });
         return row.revoked_at === null ? setRevoked(tx, row, now(), caller, now()) : done(keyObject(row, now()));
       }),
@@ -127,7 +127,8 @@ export function createKeys(options: KeysOptions) {
     restore: (accountId: string, id: string, caller: Caller) =>
       change<KeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
-        const row = await holdKeyRow(tx, accountId, id);
+        const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
+        if (refusal) return refused({ why: 'caller', error: refusal });
         if (row === null) return refused({ why: 'unknown_key' });
         if (row.revoked_at === null) return done(keyObject(row, now()));
         if (!account.ok) return account;

@@ -7,11 +7,13 @@ import { keyCreateSchema, keyListQuerySchema, keyRotateSchema } from '@gw/contra
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { rightOf } from '../access/change.ts';
 import type { Access } from '../access/guard.ts';
-import { actorOf, type OperatorRole, organisationAdminOf, principalOf } from '../access/principal.ts';
+import { actorOf, type OperatorRole, organisationAdminOf } from '../access/principal.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../replies.ts';
-import type { Caller, KeyResult } from './keys.ts';
+import type { Caller } from './caller.ts';
+import type { KeyResult } from './keys.ts';
 import { peopleError } from './refusals.ts';
 import { listOf } from './routes.ts';
 import { withStrictBodies } from './strict-body.ts';
@@ -44,7 +46,8 @@ export function keyPeopleRoutes(app: FastifyInstance, context: Context): void {
 // Loose: the operators' paths have the account in front.
 const params = z.looseObject({ id: z.string() });
 
-function registerRoutes(app: FastifyInstance, { addresses, keys }: Context, place: Place): void {
+function registerRoutes(app: FastifyInstance, context: Context, place: Place): void {
+  const { addresses, keys } = context;
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { access, accountOf, prefix } = place;
   const config = (role: OperatorRole) => ({ access: access(role) });
@@ -52,10 +55,10 @@ function registerRoutes(app: FastifyInstance, { addresses, keys }: Context, plac
     void reply.header('cache-control', 'no-store');
     return result.ok ? reply.send(result.value) : refuse(reply, peopleError(result.refusal), addresses);
   };
-  const caller = (request: FastifyRequest): Caller => ({
-    actor: actorOf(principalOf(request)),
-    requestId: request.id,
-  });
+  const caller = (request: FastifyRequest): Caller => {
+    const right = rightOf(request, context);
+    return { actor: actorOf(right.principal), requestId: request.id, right };
+  };
 
   typed.get(
     prefix,

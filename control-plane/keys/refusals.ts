@@ -5,6 +5,8 @@ import { invalidTransition } from '../access/refusals.ts';
 
 export type KeyRefusal =
   | { readonly why: 'unknown_account' | 'unknown_key' | 'expiry_not_offered' | 'expiry_past' }
+  /** Whoever asks may not, or no longer. */
+  | { readonly why: 'caller'; readonly error: ApiError }
   | { readonly why: 'scope_not_granted'; readonly scope: Scope; readonly byKey: boolean; readonly inherited: boolean }
   /** In a state in which nothing that opens a door may be done. */
   | { readonly why: 'account_not_active'; readonly state: string }
@@ -15,6 +17,8 @@ export const mostKeys = { byKey: 1000, byPeople: 2000, byKeyInADay: 200 } as con
 
 export function publicError(refusal: KeyRefusal): ApiError {
   switch (refusal.why) {
+    case 'caller':
+      return refusal.error;
     // Another account's key is as unknown as none.
     case 'unknown_account':
     case 'unknown_key':

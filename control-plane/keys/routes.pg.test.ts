@@ -44,12 +44,16 @@ test('a new key is shown once, works with its pepper, and only its hash is store
 });
 
 test('scopes and expiry are what the tier allows, and admin:keys is never granted by a key', async () => {
-  const audit = await newAccount('audit');
   const plus = await newAccount();
   const expires_at = '2027-01-01T00:00:00Z';
   const create = (extra: object) => ['POST', '/v1/keys', { name: 'k', ...extra }] as const;
-  expect(await audit.refusal(...create({ scopes: ['gw:lineage'] }))).toEqual([400, 'invalid_scopes', 'scopes']);
-  expect(await audit.refusal(...create({ expires_at }))).toEqual([400, 'invalid_expires_at', 'expires_at']);
+  // There no key holds admin:keys, so that people alone can ask.
+  const audit = await newAccount('audit');
+  const by = { actor: { kind: 'operator', id: 'op', name: 'Ada' }, requestId: null } as const;
+  const people = (extra: object) => running.context.keys.create(audit.id, { name: 'k', ...extra }, by);
+  expect(await people({ scopes: ['gw:lineage'] })).toMatchObject({ refusal: { why: 'scope_not_granted' } });
+  expect(await people({ expires_at })).toMatchObject({ refusal: { why: 'expiry_not_offered' } });
+  expect(await audit.refusal(...create({}))).toEqual([403, 'insufficient_scope', null]);
   expect(await plus.refusal(...create({ scopes: ['admin:keys'] }))).toEqual([400, 'invalid_scopes', 'scopes']);
   expect(await plus.refusal(...create({ expires_at: '2026-11-21T09:00:00Z' }))).toEqual([
     400,
@@ -154,9 +158,19 @@ test('an expired key keeps its record and its hash for good', async () => {
 });
 
 test('a key may revoke itself, but what holds admin:keys is restored by people alone', async () => {
-  const { ask, refusal, keyId } = await newAccount();
+  const { ask, refusal, id, keyId } = await newAccount();
   expect((await ask('POST', `/v1/keys/${keyId}/revoke`)).body.state).toBe('revoked');
-  expect(await refusal('POST', `/v1/keys/${keyId}/restore`)).toEqual([400, 'key_not_restorable', 'key_id']);
+  expect(await refusal('POST', `/v1/keys/${keyId}/restore`)).toEqual([401, 'revoked_api_key', null]);
+  const other = {
+    publicId: 'OtherRoot001',
+    accountId: id,
+    name: 'other',
+    hash: new Uint8Array(32),
+    scopes: ['admin:keys'],
+  };
+  await running.stores.db.apiKey.create({ data: { ...other, revokedAt: new Date(nowMs) } });
+  await running.stores.db.apiKey.update({ where: { publicId: keyId }, data: { revokedAt: null } });
+  expect(await refusal('POST', `/v1/keys/${other.publicId}/restore`)).toEqual([400, 'key_not_restorable', 'key_id']);
 });
 
 test('a suspended account reads and revokes, but gets no new key, no rotation and nothing restored', async () => {

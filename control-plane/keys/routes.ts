@@ -11,7 +11,8 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { identityOf } from '../identity.ts';
 import { refuse } from '../replies.ts';
-import type { Caller, KeyResult } from './keys.ts';
+import type { Caller } from './caller.ts';
+import type { KeyResult } from './keys.ts';
 import { publicError } from './refusals.ts';
 import { withStrictBodies } from './strict-body.ts';
 

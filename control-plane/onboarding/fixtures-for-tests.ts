@@ -1,6 +1,7 @@
 /** Onboarding on real stores, with a clock that the test sets and people whom a header names. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { seedOperators } from '../access/access-for-tests.ts';
 import { guardRoutes } from '../access/guard.ts';
 import type { OperatorRole } from '../access/principal.ts';
 import { bareApp } from '../bare-app.ts';
@@ -35,6 +36,7 @@ export const synthetic: ScreeningSettings = { ...noLists, synthetic: true };
 export async function startTestOnboarding(): Promise<TestOnboarding> {
   const stores = await startStores();
   const { db, redis } = stores;
+  await seedOperators(stores);
   const clock = { now: new Date('2026-03-01T12:00:00.000Z') };
   const now = (): Date => clock.now;
   const keys = createKeys({
@@ -55,7 +57,8 @@ export async function startTestOnboarding(): Promise<TestOnboarding> {
     identify: async (request) => {
       const role = request.headers['x-test-role'];
       if (role !== 'viewer' && role !== 'support' && role !== 'admin') return null;
-      return { principal: { kind: 'operator', id: `op_${role}`, name: role, role, proof: null }, by: 'bearer' };
+      const proof = { kind: 'token', id: `optk_${role}`, expiresAt: null } as const;
+      return { principal: { kind: 'operator', id: `op_${role}`, name: role, role, proof }, by: 'bearer' };
     },
   });
   onboardingOperatorRoutes(app, context, { onboarding, policy });

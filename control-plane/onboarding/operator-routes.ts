@@ -9,11 +9,12 @@ import { keyCreateSchema } from '@gw/contract/keys';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { rightOf } from '../access/change.ts';
 import type { Access } from '../access/guard.ts';
-import { actorOf, type OperatorRole, principalOf } from '../access/principal.ts';
+import { actorOf, type OperatorRole } from '../access/principal.ts';
 import { invalidTransition, notFound } from '../access/refusals.ts';
 import type { Context } from '../context.ts';
-import type { Caller } from '../keys/keys.ts';
+import type { Caller } from '../keys/caller.ts';
 import { peopleError } from '../keys/refusals.ts';
 import { refuse } from '../replies.ts';
 import type { UsePolicy } from '../screening/use-policy.ts';
@@ -32,10 +33,6 @@ import type { OnboardingRefusal, StepResult } from './take-step.ts';
 const params = z.object({ account_id: z.string().max(100) });
 const path = '/operator/v1/applications';
 const access = (role: OperatorRole): { access: Access } => ({ access: { kind: 'operator', role } });
-const callerOf = (request: FastifyRequest): Caller => ({
-  actor: actorOf(principalOf(request)),
-  requestId: request.id,
-});
 
 const decisions: Readonly<Record<string, Decision>> = {
   'clear-match': 'clear_match',
@@ -46,11 +43,15 @@ const decisions: Readonly<Record<string, Decision>> = {
 
 export function onboardingOperatorRoutes(
   app: FastifyInstance,
-  context: Pick<Context, 'db' | 'addresses'>,
+  context: Pick<Context, 'db' | 'addresses' | 'now'>,
   { onboarding, policy }: Pick<OnboardingServices, 'onboarding' | 'policy'>,
 ): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { addresses } = context;
+  const callerOf = (request: FastifyRequest): Caller => {
+    const right = rightOf(request, context);
+    return { actor: actorOf(right.principal), requestId: request.id, right };
+  };
   const answer = <T>(reply: FastifyReply, result: StepResult<T>) =>
     result.ok ? result.value : refuse(reply, errorOf(result.refusal), addresses);
   readRoutes(app, context, policy);
@@ -126,6 +127,8 @@ function readRoutes(
 
 function errorOf(refusal: OnboardingRefusal) {
   switch (refusal.why) {
+    case 'caller':
+      return refusal.error;
     case 'unknown_application':
       return notFound('application');
     case 'invalid_transition':

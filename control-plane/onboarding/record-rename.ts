@@ -8,7 +8,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { accountMessage } from '@gw/contract/internal/redis';
 import { appendAudit } from '../audit/append.ts';
-import type { Caller, Keys } from '../keys/keys.ts';
+import type { Caller } from '../keys/caller.ts';
+import type { Keys } from '../keys/keys.ts';
 import type { NameScreening } from '../screening/screen-names.ts';
 import { type ApplicationRow, holdApplication, type ScreenedNames, screenedNamesOf } from './application.ts';
 import { patience, type StepOptions } from './take-step.ts';

@@ -5,7 +5,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { IssuedKeyObject, KeyCreate } from '@gw/contract/keys';
-import type { Caller, Keys, Transaction } from '../keys/keys.ts';
+import type { Caller } from '../keys/caller.ts';
+import type { Keys, Transaction } from '../keys/keys.ts';
 import type { NameScreening } from '../screening/screen-names.ts';
 import type { Declaration, UseScreening } from '../screening/use-policy.ts';
 import {

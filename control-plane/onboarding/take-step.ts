@@ -3,11 +3,14 @@
  * state of the account change together or not at all.
  *
  * Invariant: the application and its account are held from the look at the stage to the commit, so of two people who act
- * at once the second is refused.
+ * at once the second is refused; and so is who may not act any longer.
  */
+import type { ApiError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
+import { stillMay } from '../access/still-may.ts';
 import type { Context } from '../context.ts';
-import type { Caller, Transaction } from '../keys/keys.ts';
+import type { Caller } from '../keys/caller.ts';
+import type { Transaction } from '../keys/keys.ts';
 import type { KeyRefusal } from '../keys/refusals.ts';
 import {
   type ApplicationObject,
@@ -27,6 +30,8 @@ export interface StepOptions extends Pick<Context, 'db' | 'now'> {
 
 export type OnboardingRefusal =
   | { readonly why: 'unknown_application' }
+  /** Whoever asks may not any longer. */
+  | { readonly why: 'caller'; readonly error: ApiError }
   | { readonly why: 'invalid_transition'; readonly stage: Stage; readonly action: OnboardingAction }
   | { readonly why: 'key_refused'; readonly refusal: KeyRefusal };
 
@@ -66,6 +71,8 @@ export async function takeStep(
 ): Promise<StepResult> {
   try {
     return await db.$transaction(async (tx) => {
+      const error = caller.right ? await stillMay(tx, caller.right) : null;
+      if (error) return refused({ why: 'caller', error });
       const row = await holdApplication(tx, accountId);
       if (row === null) return refused({ why: 'unknown_application' });
       const from = stageOf(row);

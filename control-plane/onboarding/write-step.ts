@@ -10,7 +10,8 @@ import type { Actor } from '@gw/contract/internal/audit-chain';
 import { type OnboardingStep, stepHash } from '@gw/contract/internal/onboarding-step';
 import type { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../audit/append.ts';
-import type { Caller, Transaction } from '../keys/keys.ts';
+import type { Caller } from '../keys/caller.ts';
+import type { Transaction } from '../keys/keys.ts';
 import type { OnboardingAction, Stage } from './machine.ts';
 
 type RecordedAction = OnboardingAction | 'create' | 'screen_again';

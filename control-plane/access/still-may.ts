@@ -1,0 +1,54 @@
+/**
+ * Whether who was let in may still do what was asked, looked at again in the transaction that does it.
+ *
+ * Invariant: between the look of the guard and the change there may be a body that comes slowly, a queue, or a lock that
+ * is waited for. A person who is disabled or demoted meanwhile, and a session or token that is ended, comes wholly before
+ * the change, which is refused then, or wholly after it: `tx` holds the person and the proof until it ends.
+ */
+import type { ApiError } from '@gw/contract/errors';
+import type { Queryable } from '@gw/prisma/client';
+import { type Access, refusalOfRole } from './guard.ts';
+import type { OperatorRole, Principal } from './principal.ts';
+import { notLoggedIn } from './refusals.ts';
+
+/** Whom the guard has let in, where, and when. */
+export interface Right {
+  readonly principal: Principal;
+  readonly access: Access;
+  readonly at: Date;
+}
+
+/** Null: it may be done. `tx` has to be a transaction; ask before it holds what others hold before a person. */
+export async function stillMay(tx: Queryable, { access, at, principal }: Right): Promise<ApiError | null> {
+  const now = await holdPerson(tx, principal);
+  if (now === null || !(await holdProof(tx, principal, at))) return notLoggedIn();
+  return refusalOfRole(access, now);
+}
+
+/** As the person is now; null if disabled or gone. */
+async function holdPerson(tx: Queryable, principal: Principal): Promise<Principal | null> {
+  const { id } = principal;
+  if (principal.kind === 'operator') {
+    const [operator] = await tx.$queryRaw<{ role: OperatorRole }[]>`
+      SELECT role::text AS role FROM operators WHERE id = ${id} AND disabled_at IS NULL FOR SHARE`;
+    return operator ? { ...principal, role: operator.role } : null;
+  }
+  const [admin] = await tx.$queryRaw<{ account_id: string }[]>`
+    SELECT account_id FROM organisation_admins WHERE id = ${id} AND disabled_at IS NULL FOR SHARE`;
+  return admin ? { ...principal, accountId: admin.account_id } : null;
+}
+
+/** FOR KEY SHARE: it waits for whoever ends the proof, and not for whoever notes that a session is used. */
+async function holdProof(tx: Queryable, { id, kind, proof }: Principal, at: Date): Promise<boolean> {
+  if (proof === null) return false;
+  // The id of a session is the beginning of its hash; among the few of one person it names but one.
+  const held =
+    proof.kind === 'token'
+      ? await tx.$queryRaw<unknown[]>`
+          SELECT 1 FROM operator_tokens WHERE id = ${proof.id} AND (expires_at IS NULL OR expires_at > ${at})
+          FOR KEY SHARE`
+      : await tx.$queryRaw<unknown[]>`
+          SELECT 1 FROM sessions WHERE subject_kind = ${kind} AND subject_id = ${id} AND expires_at > ${at}
+            AND left(encode(token_hash, 'hex'), 12) = ${proof.id} FOR KEY SHARE`;
+  return held.length > 0;
+}

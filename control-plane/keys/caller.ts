@@ -1,0 +1,53 @@
+/**
+ * Who asks for a change of keys, and whether it may still be done for them.
+ *
+ * Invariant: the identity of a call is as old as its headers; its body, or a lock, may have come much later. So whoever
+ * asks is held and looked at again in the transaction of the change: a revocation of the calling key comes wholly before
+ * the change, which is refused then, or wholly after it.
+ */
+import { type ApiError, apiError } from '@gw/contract/errors';
+import type { Actor } from '@gw/contract/internal/audit-chain';
+import { workingScopes } from '@gw/contract/keys';
+import type { Queryable } from '@gw/prisma/client';
+import { type Right, stillMay } from '../access/still-may.ts';
+import { holdKeyRows, type KeyRow, stateOf } from './key-row.ts';
+
+/** On whose behalf; for the audit log, and for what a key may not do. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly requestId: string | null;
+  /** Of a person whom the guard let in. */
+  readonly right?: Right;
+}
+
+export interface Held {
+  /** Null: there is no such key in this account, or none was asked for. */
+  readonly row: KeyRow | null;
+  /** Why the caller may not, or no longer. */
+  readonly refusal: ApiError | null;
+}
+
+/** Holds the key `id`, and whoever asks, until `tx` ends. `id` null: a key that is not there yet. */
+export async function holdForChange(
+  tx: Queryable,
+  accountId: string,
+  id: string | null,
+  { actor, right }: Caller,
+  at: Date,
+): Promise<Held> {
+  const refusalOfPerson = right === undefined ? null : await stillMay(tx, right);
+  const byKey = actor.kind === 'api_key';
+  const rows = await holdKeyRows(tx, accountId, [...(id === null ? [] : [id]), ...(byKey ? [actor.id] : [])]);
+  const find = (wanted: string | null): KeyRow | null => rows.find((row) => row.public_id === wanted) ?? null;
+  return { row: find(id), refusal: byKey ? refusalOfKey(find(actor.id), at) : refusalOfPerson };
+}
+
+function refusalOfKey(row: KeyRow | null, at: Date): ApiError | null {
+  if (row === null) return apiError('invalid_api_key');
+  const state = stateOf(row, at);
+  if (state === 'revoked') return apiError('revoked_api_key');
+  if (state === 'expired') return apiError('expired_api_key');
+  if (workingScopes(row.scopes, row.tier).includes('admin:keys')) return null;
+  const message = 'This API key lacks the scope admin:keys, which the endpoint needs.';
+  return apiError('insufficient_scope', { message });
+}
