@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { SilentError, watchAnswers } from './answer-watch.ts';
