@@ -20,9 +20,11 @@ export const maxPhrasesPerRule = 1000;
 /** Of all rules of a set together. */
 export const maxPhrases = 5000;
 export const maxPhraseChars = 200;
+export const maxUnless = 100;
 /** Of all rules of a set together. */
 export const maxPatterns = 50;
-export const maxPatternChars = 500;
+export const maxPatternChars = 1000;
+export const maxNeeds = 100;
 
 export const ruleIdSchema = z
   .string()
@@ -39,19 +41,25 @@ const ruleFields = {
   enabled: z.boolean(),
 };
 
+const phrase = z.string().min(1).max(maxPhraseChars);
+
 /** Both kinds are matched against the normalised text, see docs/use-policy.md. */
 export const policyRuleSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     ...ruleFields,
     kind: z.literal('phrases'),
     /** Whole words in this order; case, marks, punctuation and look-alike letters make no difference. */
-    phrases: z.array(z.string().min(1).max(maxPhraseChars)).min(1).max(maxPhrasesPerRule),
+    phrases: z.array(phrase).min(1).max(maxPhrasesPerRule),
+    /** A phrase that goes on as one of these does not count: `bomb shelter` spares `make a bomb` before `shelter`. */
+    unless: z.array(phrase).max(maxUnless).optional(),
   }),
   z.strictObject({
     ...ruleFields,
     kind: z.literal('pattern'),
-    /** RE2 syntax, matched in linear time. */
+    /** RE2 syntax, matched in linear time. The text is in small letters, its words one space apart. */
     pattern: z.string().min(1).max(maxPatternChars),
+    /** The pattern is tried on texts alone that hold one of these, as a part of a word or over several. */
+    needs: z.array(phrase).min(1).max(maxNeeds),
   }),
 ]);
 export type PolicyRule = z.infer<typeof policyRuleSchema>;

@@ -1,0 +1,109 @@
+/**
+ * Makes a set of rules ready to be matched, or says of each rule that can not be why.
+ *
+ * Invariant: what compiles is bounded in memory and in work for each letter of a text; the rest is refused here, so that it
+ * is refused when an operator submits it and not when a request meets it.
+ */
+import type { PolicyRule } from '@gw/contract/internal/policy-rules';
+import { type Automaton, buildAutomaton, type Phrase, representative } from './automaton.ts';
+import { isUnspaced } from './fold.ts';
+import { lettersOf } from './normalise.ts';
+import { compilePattern, type Pattern } from './pattern.ts';
+import { longestPhrase } from './scan.ts';
+
+export interface CompiledRules {
+  /** Those that are enabled, in their order. */
+  readonly rules: readonly PolicyRule[];
+  /** Finds phrases, and the literals of patterns, by the rule's place. */
+  readonly automaton: Automaton;
+  /** By the rule's place; null for a rule with phrases. */
+  readonly patterns: readonly (Pattern | null)[];
+}
+
+export interface RuleProblem {
+  /** Null: of all rules together. */
+  readonly rule: string | null;
+  /** A clause: `its pattern is refused: …`. */
+  readonly reason: string;
+}
+
+export type Compiled =
+  | { readonly ok: true; readonly compiled: CompiledRules }
+  | { readonly ok: false; readonly problems: readonly RuleProblem[] };
+
+const minLetters = 3;
+/** Two signs are a word where words have no gaps. */
+const minUnspacedLetters = 2;
+
+/** A letter may look Latin in one case alone, so a phrase in another script is known in each case that it is written in. */
+function spellings(phrase: string): readonly string[] {
+  const lower = phrase.toLowerCase();
+  const words = lower.replace(/(?<![\p{L}\p{M}\p{N}])\p{L}/gu, (first) => first.toUpperCase());
+  const sentence = lower.replace(/\p{L}/u, (first) => first.toUpperCase());
+  return [...new Set([phrase, lower, phrase.toUpperCase(), words, sentence].map(lettersOf))];
+}
+
+/** What follows `letters` where it goes on as one of `exceptions`: `shelter` after `makeabomb` for `bomb shelter`. */
+function tailsAfter(letters: string, exceptions: readonly string[]): readonly string[] {
+  const tails = new Set<string>();
+  for (const exception of exceptions.flatMap(spellings))
+    for (let length = 1; length < exception.length; length++)
+      if (letters.endsWith(exception.slice(0, length))) tails.add(alike(exception.slice(length)));
+  return [...tails];
+}
+const alike = (letters: string): string =>
+  Array.from({ length: letters.length }, (_, at) => String.fromCharCode(representative(letters.charCodeAt(at)))).join(
+    '',
+  );
+
+/** Why a phrase can not be looked for, or null. */
+function phraseProblem(letters: string): string | null {
+  const least = isUnspaced(letters.charCodeAt(0)) ? minUnspacedLetters : minLetters;
+  if (letters.length < least) return `has fewer than ${least} letters`;
+  return letters.length > longestPhrase ? `becomes more than ${longestPhrase} letters` : null;
+}
+
+/** What is gathered from the rules of a set. */
+interface Parts {
+  readonly phrases: Phrase[];
+  readonly patterns: (Pattern | null)[];
+  readonly problems: RuleProblem[];
+}
+
+/** `place`: undefined for a rule that is checked alone, since it is not enabled. */
+function addPhrases(rule: PolicyRule & { kind: 'phrases' }, place: number | undefined, parts: Parts): void {
+  for (const phrase of rule.phrases) {
+    const problem = phraseProblem(lettersOf(phrase));
+    if (problem) parts.problems.push({ rule: rule.id, reason: `its phrase "${phrase}" ${problem}` });
+    else if (place !== undefined)
+      for (const letters of spellings(phrase))
+        parts.phrases.push({ letters, rule: place, anywhere: false, tails: tailsAfter(letters, rule.unless ?? []) });
+  }
+}
+
+function addPattern(rule: PolicyRule & { kind: 'pattern' }, place: number | undefined, parts: Parts): void {
+  const result = compilePattern(rule.pattern);
+  if (!result.ok) parts.problems.push({ rule: rule.id, reason: `its pattern is refused: ${result.reason}` });
+  else if (place !== undefined) parts.patterns[place] = result.pattern;
+  for (const need of rule.needs) {
+    const problem = phraseProblem(lettersOf(need));
+    if (problem) parts.problems.push({ rule: rule.id, reason: `what it needs, "${need}", ${problem}` });
+    else if (place !== undefined)
+      for (const letters of spellings(need)) parts.phrases.push({ letters, rule: place, anywhere: true, tails: [] });
+  }
+}
+
+/** Checks also the rules that are not enabled: one that is switched on later must not fail then. */
+export function compileRules(set: readonly PolicyRule[]): Compiled {
+  const rules = set.filter(({ enabled }) => enabled);
+  const places = new Map(rules.map(({ id }, place) => [id, place]));
+  const parts: Parts = { phrases: [], patterns: rules.map(() => null), problems: [] };
+  for (const rule of set)
+    if (rule.kind === 'phrases') addPhrases(rule, places.get(rule.id), parts);
+    else addPattern(rule, places.get(rule.id), parts);
+  const { phrases, patterns, problems } = parts;
+  if (problems.length > 0) return { ok: false, problems };
+  const built = buildAutomaton(phrases);
+  if (!built.ok) return { ok: false, problems: [{ rule: null, reason: built.reason }] };
+  return { ok: true, compiled: { rules, automaton: built.automaton, patterns } };
+}

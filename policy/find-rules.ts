@@ -1,0 +1,109 @@
+/**
+ * Which rules match the texts of a request.
+ *
+ * Invariants: the work grows with the length of the texts and nothing else that a client can choose; no other call of the
+ * process waits for more than about `blockUnits` of it. What is small, which nearly everything is, is answered at once.
+ */
+import type { PolicyRule } from '@gw/contract/internal/policy-rules';
+import type { CompiledRules } from './compile.ts';
+import { Normaliser } from './normalise.ts';
+import type { Pattern } from './pattern.ts';
+import { Scan } from './scan.ts';
+
+/** One unit is one letter looked at once: some 5 ns. */
+const blockUnits = 1 << 20;
+const sliceChars = 1 << 16;
+/** A pattern takes one step for a letter as long as its table of states holds, and else as many as it has instructions. */
+const instructionsPerUnit = 8;
+/** Patterns see a long text in pieces of this length, which overlap: a match of more than `overlap` letters may be missed. */
+const pieceChars = 1 << 12;
+const overlap = 1 << 9;
+
+/** What the work since the last yield may have cost. */
+type Work<T> = Generator<number, T, void>;
+
+/** Texts that are each one reading: a phrase is not looked for across two of them. */
+export type Texts = readonly string[];
+
+/** The rules that match, in their order. A promise only for long texts. Matches nothing in an empty set. */
+export function findRules(
+  compiled: CompiledRules,
+  texts: Texts,
+  turn: () => Promise<void> = nextTurn,
+): readonly PolicyRule[] | Promise<readonly PolicyRule[]> {
+  const work = match(compiled, texts);
+  let spent = 0;
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done) return step.value;
+    spent += step.value;
+    if (spent >= blockUnits) return finish(work, turn);
+  }
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function finish<T>(work: Work<T>, turn: () => Promise<void>): Promise<T> {
+  for (;;) {
+    await turn();
+    let spent = 0;
+    while (spent < blockUnits) {
+      const step = work.next();
+      if (step.done) return step.value;
+      spent += step.value;
+    }
+  }
+}
+
+function* match({ rules, automaton, patterns }: CompiledRules, texts: Texts): Work<readonly PolicyRule[]> {
+  const matched = new Uint8Array(rules.length);
+  for (const text of texts) {
+    const found = new Uint8Array(rules.length);
+    const scan = new Scan(automaton, text, found);
+    while (!scan.ended) {
+      scan.read(sliceChars);
+      yield sliceChars;
+    }
+    const likely = patterns.flatMap((pattern, place) => (pattern && found[place] === 1 ? [{ pattern, place }] : []));
+    for (const { place } of likely) found[place] = 0;
+    if (likely.length > 0) yield* matchPatterns(text, likely, found);
+    for (const [place, isFound] of found.entries()) if (isFound === 1) matched[place] = 1;
+  }
+  return rules.filter((_rule, place) => matched[place] === 1);
+}
+
+interface Likely {
+  readonly pattern: Pattern;
+  readonly place: number;
+}
+
+function* matchPatterns(text: string, likely: readonly Likely[], found: Uint8Array): Work<void> {
+  const normaliser = new Normaliser(text);
+  while (!normaliser.ended) {
+    normaliser.read(sliceChars);
+    yield sliceChars;
+  }
+  const { normalised } = normaliser;
+  for (let start = 0; start < normalised.length; ) {
+    const end = pieceEnd(normalised, start);
+    const piece = normalised.slice(start, end);
+    for (const { pattern, place } of likely) {
+      if (found[place] === 1) continue;
+      if (pattern.test(piece)) found[place] = 1;
+      yield (piece.length * pattern.size) / instructionsPerUnit;
+    }
+    start = end === normalised.length ? end : wordStart(normalised, end - overlap);
+  }
+}
+
+/** Between words where there is a gap, so that no word is cut into two. */
+function pieceEnd(text: string, start: number): number {
+  if (text.length - start <= pieceChars) return text.length;
+  const most = start + pieceChars;
+  const gap = text.lastIndexOf(' ', most);
+  return gap > most - overlap ? gap : most;
+}
+
+function wordStart(text: string, from: number): number {
+  const gap = text.lastIndexOf(' ', from);
+  return gap > from - overlap ? gap : from;
+}

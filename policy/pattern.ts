@@ -1,0 +1,66 @@
+/**
+ * Patterns of rules: RE2 syntax, matched in linear time by re2js.
+ *
+ * Invariants: a pattern matches no empty text and asks for nothing that a normalised text never holds; its program is
+ * small, so that its worst case is bounded.
+ */
+import { RE2JS } from 're2js';
+import { normalise, seam } from './normalise.ts';
+
+export interface Pattern {
+  /** Instructions of its program: a letter never costs more than so many steps. */
+  readonly size: number;
+  /** Whether it matches anywhere in a normalised text. */
+  test(normalised: string): boolean;
+}
+
+export type PatternResult =
+  | { readonly ok: true; readonly pattern: Pattern }
+  | { readonly ok: false; readonly reason: string };
+
+export const maxProgramSize = 1000;
+
+/** The pattern without escapes and sets of characters: what is left stands for itself, or is an operator. */
+const plainPart = (source: string): string =>
+  source
+    .replace(/\\[AzZ]/g, '^')
+    .replace(/\\[pP](?:\{[^}]*\}|.)/g, '')
+    .replace(/\\./gs, '')
+    .replace(/\[\^?\]?[^\]]*\]/g, '')
+    .replace(/\(\?(?:P?<[^>]*>|[a-zA-Z-]*:?)/g, '(');
+
+/** Operators of RE2 that may stand in a pattern beside letters. */
+const operators = /[()|*+?{}.,0-9 ]/g;
+
+/** Letters and signs that no normalised text holds; null if there are none. */
+function foreignPart(source: string): string | null {
+  const rest = plainPart(source).replace(operators, '');
+  for (const letter of rest) if (normalise(letter) !== letter) return letter;
+  return null;
+}
+
+export function compilePattern(source: string): PatternResult {
+  const refuse = (reason: string): PatternResult => ({ ok: false, reason });
+  let expression: RE2JS;
+  try {
+    expression = RE2JS.compile(source);
+  } catch (fault) {
+    return refuse(`it is no RE2 expression: ${fault instanceof Error ? fault.message : String(fault)}`);
+  }
+  const size = expression.programSize();
+  if (size > maxProgramSize)
+    return refuse(`its program has ${size} instructions, more than ${maxProgramSize}: repeat fewer times`);
+  if (expression.test('')) return refuse('it matches the empty text, so it would match every request');
+  if (/[$^]/.test(plainPart(source)))
+    return refuse('it asks for the beginning or the end of a text, which is not known where a text is long');
+  const foreign = foreignPart(source);
+  if (foreign !== null)
+    return refuse(`"${foreign}" never stands in a normalised text, which has "${normalise(foreign)}" in its place`);
+  return { ok: true, pattern: { size, test: (text) => testAtSeams(expression, text) } };
+}
+
+/** Texts that meet are read as two words and as one. */
+const testAtSeams = (expression: RE2JS, text: string): boolean =>
+  text.includes(seam)
+    ? expression.test(text.replaceAll(seam, ' ')) || expression.test(text.replaceAll(seam, ''))
+    : expression.test(text);

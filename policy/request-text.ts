@@ -1,0 +1,93 @@
+/**
+ * The texts of a request that are screened: every string of its body, and every name of a field.
+ *
+ * Invariant: no string of the body is left out but the encoded bytes of images, sound and files, which hold no words. What
+ * a model reads as prose is one reading in the order of the body, so that a phrase that is split over messages or parts is
+ * whole again; all else (names, roles, schemas, fields that this gateway does not know) is another.
+ */
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { Texts } from './find-rules.ts';
+import { seam } from './normalise.ts';
+
+/** Fields whose texts a model reads one after the other. */
+const proseFields = new Set([
+  'content',
+  'text',
+  'refusal',
+  'arguments',
+  'prompt',
+  'input',
+  'suffix',
+  'prediction',
+  'description',
+]);
+/** Of a data URL, what stands before the bytes. */
+const dataUrl = /^data:[^,]{0,200};base64,/i;
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+export interface RequestText {
+  readonly texts: Texts;
+  /** The token lists of `prompt` or `input`, which are no text yet. */
+  readonly tokens: readonly (readonly number[])[];
+}
+
+interface Readings {
+  readonly prose: string[];
+  readonly other: string[];
+}
+
+/** `decoded`: texts for token lists, in their order, that join the prose. */
+export function requestText(body: JsonObject, decoded: readonly string[] = []): RequestText {
+  const readings: Readings = { prose: [], other: [] };
+  const tokens = [body.prompt, body.input].flatMap(tokenLists);
+  for (const [name, value] of Object.entries(body)) {
+    readings.other.push(name);
+    const isTokens = (name === 'prompt' || name === 'input') && tokenLists(value).length > 0;
+    if (!isTokens) collect(value, name, '', readings);
+  }
+  readings.prose.push(...decoded);
+  return { texts: [readings.prose.join(seam), readings.other.join(seam)], tokens };
+}
+
+/** A list of numbers, or a list of those; [] for anything else. */
+function tokenLists(value: unknown): readonly (readonly number[])[] {
+  if (!Array.isArray(value)) return [];
+  if (typeof value[0] === 'number') return [value];
+  return Array.isArray(value[0]) ? value : [];
+}
+
+function collect(value: unknown, field: string, holder: string, readings: Readings): void {
+  if (typeof value === 'string') {
+    const text = proseFields.has(field) ? value : withoutMedia(value, field, holder);
+    (proseFields.has(field) ? readings.prose : readings.other).push(text);
+    const hidden = taggedText(text);
+    if (hidden !== '') readings.prose.push(hidden);
+  } else if (Array.isArray(value)) for (const item of value) collect(item, field, holder, readings);
+  else if (value !== null && typeof value === 'object')
+    for (const [name, inner] of Object.entries(value)) {
+      readings.other.push(name);
+      collect(inner, name, field, readings);
+    }
+}
+
+/** What is no medium where one belongs is text all the same. */
+function withoutMedia(text: string, field: string, holder: string): string {
+  const head = dataUrl.exec(text)?.[0] ?? '';
+  const isBare = (field === 'data' && holder === 'input_audio') || (field === 'file_data' && holder === 'file');
+  if (head === '' && !isBare) return text;
+  return base64.test(head === '' ? text : text.slice(head.length)) ? head : text;
+}
+
+const firstTag = 0xe0020;
+const lastTag = 0xe007e;
+
+/** ASCII that is written in the tag characters: no reader sees it, and a model may read it all the same. */
+function taggedText(text: string): string {
+  if (!text.includes('\udb40')) return '';
+  let hidden = '';
+  for (const character of text) {
+    const codePoint = character.codePointAt(0) ?? 0;
+    if (codePoint >= firstTag && codePoint <= lastTag) hidden += String.fromCharCode(codePoint - firstTag + 0x20);
+  }
+  return hidden;
+}

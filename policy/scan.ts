@@ -1,0 +1,148 @@
+/**
+ * Goes over a text once and notes which rules' phrases stand in it, as whole words.
+ *
+ * Invariant: the text may be taken in pieces of any length, with the same outcome.
+ */
+import { type Automaton, type Ending, representative } from './automaton.ts';
+import { foldedPoint, foldedText, isUnspaced, unit } from './fold.ts';
+
+/** More letters than a phrase can have: where the last ones began a word. A power of two. */
+const remembered = 4096;
+export const longestPhrase = remembered;
+
+export class Scan {
+  readonly #automaton: Automaton;
+  readonly #text: string;
+  /** 1 at the place of each rule that was found. */
+  readonly #found: Uint8Array;
+  readonly #wordStarts = new Uint8Array(remembered);
+  #state = 0;
+  #letters = 0;
+  #afterGap = 1;
+  #at = 0;
+
+  constructor(automaton: Automaton, text: string, found: Uint8Array) {
+    this.#automaton = automaton;
+    this.#text = text;
+    this.#found = found;
+  }
+
+  get ended(): boolean {
+    return this.#at >= this.#text.length;
+  }
+
+  /** Reads at least `count` code units more, if there are as many. */
+  read(count: number): void {
+    const { classes, next } = this.#automaton;
+    const text = this.#text;
+    const end = Math.min(text.length, this.#at + count);
+    const wordStarts = this.#wordStarts;
+    let state = this.#state;
+    let letters = this.#letters;
+    let afterGap = this.#afterGap;
+    let at = this.#at;
+    while (at < end) {
+      const folded = foldedPoint(text.charCodeAt(at));
+      if (folded > unit.gap) {
+        state = next[state + (classes[folded] ?? 0)] ?? 0;
+        const unspaced = isUnspaced(folded) ? 1 : 0;
+        wordStarts[letters & (remembered - 1)] = afterGap | unspaced;
+        letters++;
+        afterGap = unspaced;
+        if (next[state] !== 0) this.#note(next[state] ?? 0, letters, at + 1);
+        at++;
+      } else if (folded === unit.gap) {
+        afterGap = 1;
+        at++;
+      } else if (folded === unit.dropped) at++;
+      else {
+        this.#state = state;
+        this.#letters = letters;
+        this.#afterGap = afterGap;
+        at = this.#readSeveral(at);
+        state = this.#state;
+        letters = this.#letters;
+        afterGap = this.#afterGap;
+      }
+    }
+    this.#state = state;
+    this.#letters = letters;
+    this.#afterGap = afterGap;
+    this.#at = at;
+  }
+
+  /** What one code unit does not say: halves of pairs, and what becomes several letters. Returns where it ends. */
+  #readSeveral(at: number): number {
+    const codePoint = this.#text.codePointAt(at) ?? 0;
+    const after = at + (codePoint > 0xffff ? 2 : 1);
+    const folded = foldedPoint(codePoint);
+    if (folded === unit.surrogate || folded === unit.gap) this.#afterGap = 1;
+    else if (folded === unit.several) {
+      const units = foldedText(codePoint);
+      for (let part = 0; part < units.length; part++)
+        this.#readUnit(units.charCodeAt(part), part === units.length - 1 ? after : -1);
+    } else if (folded !== unit.dropped) this.#readUnit(folded, after);
+    return after;
+  }
+
+  /** `after`: where the text goes on, or -1 within a letter that becomes several, where no word ends. */
+  #readUnit(folded: number, after: number): void {
+    if (folded === unit.gap) {
+      this.#afterGap = 1;
+      return;
+    }
+    const { classes, next } = this.#automaton;
+    this.#state = next[this.#state + (classes[folded] ?? 0)] ?? 0;
+    const unspaced = isUnspaced(folded) ? 1 : 0;
+    this.#wordStarts[this.#letters & (remembered - 1)] = this.#afterGap | unspaced;
+    this.#letters++;
+    this.#afterGap = unspaced;
+    if (next[this.#state] !== 0) this.#note(next[this.#state] ?? 0, this.#letters, after);
+  }
+
+  #note(place: number, letters: number, after: number): void {
+    for (const ending of this.#automaton.endings[place] ?? [])
+      if (this.#found[ending.rule] !== 1 && this.#isWhole(ending, letters, after)) this.#found[ending.rule] = 1;
+  }
+
+  #isWhole(ending: Ending, letters: number, after: number): boolean {
+    if (!ending.anyStart && this.#wordStarts[(letters - ending.length) & (remembered - 1)] === 0) return false;
+    if (!ending.anyEnd && (after === -1 || !this.#isWordEnd(after))) return false;
+    return ending.tails.length === 0 || after === -1 || !this.#goesOn(ending.tails, after);
+  }
+
+  /** Whether one of `tails` follows at `from`, and ends with a word. */
+  #goesOn(tails: readonly string[], from: number): boolean {
+    const text = this.#text;
+    let read = '';
+    let left = tails;
+    for (let at = from; at < text.length && left.length > 0; ) {
+      const codePoint = text.codePointAt(at) ?? 0;
+      at += codePoint > 0xffff ? 2 : 1;
+      const folded = foldedPoint(codePoint);
+      if (folded <= unit.gap && folded !== unit.several) continue;
+      const letters = folded === unit.several ? foldedText(codePoint) : String.fromCharCode(folded);
+      for (const letter of letters)
+        if (letter !== ' ') read += String.fromCharCode(representative(letter.charCodeAt(0)));
+      if (left.includes(read) && this.#isWordEnd(at)) return true;
+      left = left.filter((tail) => tail.startsWith(read));
+    }
+    return false;
+  }
+
+  /** Whether no letter of the same word follows at `from`. What is not seen is passed over. */
+  #isWordEnd(from: number): boolean {
+    const text = this.#text;
+    for (let at = from; at < text.length; ) {
+      const codePoint = text.codePointAt(at) ?? 0;
+      const folded = foldedPoint(codePoint);
+      if (folded === unit.several) {
+        const first = foldedText(codePoint).charCodeAt(0);
+        return first === unit.gap || isUnspaced(first);
+      }
+      if (folded !== unit.dropped) return folded <= unit.gap || isUnspaced(folded);
+      at += codePoint > 0xffff ? 2 : 1;
+    }
+    return true;
+  }
+}
