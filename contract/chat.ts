@@ -1,44 +1,55 @@
-/** `POST /v1/chat/completions`: OpenAI's shapes, checked as far as the shape goes, plus `gw` and `routing_trace`. */
+/** `POST /v1/chat/completions`: OpenAI's shapes, checked as far as shape and range go, plus `gw` and `routing_trace`. */
 import { z } from 'zod';
+import { content, message } from './chat-messages.ts';
+import { toolFields } from './chat-tools.ts';
 import { gatewayFields } from './gw-options.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
-import { samplingFields, usageSchema } from './sampling.ts';
+import { jsonObject, samplingFields, usageSchema, word } from './sampling.ts';
 
-const contentPart = z.looseObject({ type: z.string() });
-const content = z.union([z.string(), z.array(contentPart).min(1)]);
+/** OpenAI's bounds: 16 pairs, keys of 64 characters, values of 512. */
+const metadata = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((pairs) => Object.keys(pairs).length <= 16, 'expected at most 16 pairs')
+  .meta({ maxProperties: 16 });
 
-const toolCall = z.looseObject({
-  id: z.string(),
-  type: z.string(),
-  function: z.looseObject({ name: z.string(), arguments: z.string() }).optional(),
-});
-
-const message = z.discriminatedUnion('role', [
-  z.looseObject({ role: z.literal('system'), content }),
-  z.looseObject({ role: z.literal('developer'), content }),
-  z.looseObject({ role: z.literal('user'), content }),
-  z.looseObject({ role: z.literal('assistant'), content: content.nullish(), tool_calls: z.array(toolCall).nullish() }),
-  z.looseObject({ role: z.literal('tool'), content, tool_call_id: z.string() }),
-  z.looseObject({ role: z.literal('function'), content: content.nullable(), name: z.string() }),
-]);
-
-const tool = z.looseObject({
-  type: z.string(),
-  function: z.looseObject({ name: z.string(), description: z.string().nullish() }).optional(),
-});
+const location = {
+  city: z.string().nullish(),
+  country: z.string().nullish(),
+  region: z.string().nullish(),
+  timezone: z.string().nullish(),
+};
 
 export const chatRequestSchema = z
   .looseObject({
     ...samplingFields,
+    ...toolFields,
     ...gatewayFields,
     messages: z.array(message).min(1),
+    max_tokens: z.int().min(1).nullish(),
     max_completion_tokens: z.int().min(1).nullish(),
     logprobs: z.boolean().nullish(),
     top_logprobs: z.int().min(0).max(20).nullish(),
-    tools: z.array(tool).nullish(),
-    tool_choice: z.union([z.string(), z.looseObject({ type: z.string() })]).nullish(),
-    parallel_tool_calls: z.boolean().nullish(),
-    response_format: z.looseObject({ type: z.string() }).nullish(),
+    metadata: metadata.nullish(),
+    modalities: z.array(word).min(1).nullish(),
+    audio: z
+      .looseObject({ format: word, voice: z.union([z.string().min(1), z.looseObject({ id: z.string() })]) })
+      .nullish(),
+    prediction: z.looseObject({ type: word, content }).nullish(),
+    moderation: z.looseObject({ model: z.string(), policy: jsonObject.nullish() }).nullish(),
+    reasoning_effort: word.nullish(),
+    verbosity: word.nullish(),
+    service_tier: word.nullish(),
+    store: z.boolean().nullish(),
+    safety_identifier: z.string().max(64).nullish(),
+    prompt_cache_key: z.string().nullish(),
+    prompt_cache_options: z.looseObject({ mode: word.nullish(), ttl: word.nullish() }).nullish(),
+    prompt_cache_retention: word.nullish(),
+    web_search_options: z
+      .looseObject({
+        search_context_size: word.nullish(),
+        user_location: z.looseObject({ type: word, approximate: z.looseObject(location) }).nullish(),
+      })
+      .nullish(),
   })
   .meta({ id: 'ChatCompletionRequest' });
 

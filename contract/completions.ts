@@ -10,6 +10,8 @@ export const completionRequestSchema = z
     ...samplingFields,
     ...gatewayFields,
     prompt: textOrTokens,
+    // None is asked for by those who want the probabilities of the prompt itself.
+    max_tokens: z.int().min(0).nullish(),
     suffix: z.string().nullish(),
     echo: z.boolean().nullish(),
     best_of: z.int().min(1).max(20).nullish(),

@@ -10,6 +10,8 @@ import { maxTexts } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 
 const maxValues = 50_000;
+/** Objects whose keys are the client's: each wrong pair is two problems. */
+const maxPairs = { metadata: 16, logit_bias: 10_000 } as const;
 
 export type Bounded = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: ApiError };
 
@@ -45,6 +47,11 @@ export function boundedForSchema(body: unknown): Bounded {
       return { ok: false, error: fieldError(field, message) };
     }
     light[field] = 'checked';
+  }
+  for (const [field, most] of Object.entries(maxPairs)) {
+    const pairs = light[field];
+    if (pairs !== null && typeof pairs === 'object' && Object.keys(pairs).length > most)
+      return { ok: false, error: fieldError(field, `\`${field}\` is not valid: expected at most ${most} pairs.`) };
   }
   if (countValues(light, maxValues) <= maxValues) return { ok: true, value: light };
   return {

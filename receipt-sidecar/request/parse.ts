@@ -11,6 +11,8 @@ import type { GwOptions } from '@gw/contract/gw-options';
 import { type JsonObject, parseStrictJson } from '@gw/contract/internal/strict-json';
 import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
+import { contradiction } from './combinations.ts';
+import { schemaError } from './schema-error.ts';
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings';
 
@@ -51,7 +53,7 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   const bounded = boundedForSchema(json.value);
   if (!bounded.ok) return bounded;
   const checked = schemas[endpoint].safeParse(bounded.value);
-  if (!checked.success) return refuse(toError(checked.error, json.value));
+  if (!checked.success) return refuse(schemaError(checked.error, json.value));
   const {
     gw,
     extra_body: extraBody,
@@ -59,8 +61,10 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   } = json.value as JsonObject & { gw?: unknown; extra_body?: { gw?: unknown } | null };
   const options = gw ?? extraBody?.gw ?? {};
   if (gw && extraBody?.gw && canonical(gw) !== canonical(extraBody.gw)) {
-    return refuse(apiErrorGw('`gw` and `extra_body.gw` have different values. Send one of them.'));
+    return refuse(fieldError('gw', '`gw` and `extra_body.gw` have different values. Send one of them.'));
   }
+  const contradicting = contradiction(endpoint, body);
+  if (contradicting) return refuse(contradicting);
   const streamOptions = body.stream_options as { include_usage?: boolean | null } | null | undefined;
   const stream = endpoint !== 'embeddings' && body.stream === true;
   return {
@@ -77,8 +81,6 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   };
 }
 
-const apiErrorGw = (message: string, param = 'gw'): ApiError => ({ ...fieldError('gw', message), param });
-
 /** Text completions make their choices for each prompt. */
 const promptCount = (prompt: unknown): number =>
   Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
@@ -86,45 +88,6 @@ const promptCount = (prompt: unknown): number =>
 /** Key order does not make two options different. */
 const canonical = (value: unknown): string =>
   JSON.stringify(Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1)));
-
-/** `messages[0].role` from ['messages', 0, 'role']. */
-function jsonPath(path: readonly PropertyKey[]): string {
-  return path
-    .map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? String(part) : `.${String(part)}`))
-    .join('');
-}
-
-function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let at = value;
-  for (const part of path)
-    at = at !== null && typeof at === 'object' ? (at as Record<PropertyKey, unknown>)[part] : undefined;
-  return at;
-}
-
-/** Longest part of a client's own key that is said back. */
-const longestName = 64;
-const short = (part: PropertyKey): PropertyKey => (typeof part === 'string' ? part.slice(0, longestName) : part);
-
-/** The first problem, in the order of the schema: one error names one field. */
-function toError(error: z.ZodError, value: unknown): ApiError {
-  const issue = error.issues[0];
-  if (!issue || (issue.path.length === 0 && issue.code !== 'unrecognized_keys')) {
-    return apiError('invalid_json', { message: 'The body has to be a JSON object.' });
-  }
-  const path = issue.path.map(short);
-  const param = jsonPath(path);
-  if (issue.code === 'unrecognized_keys') {
-    // Only the options of the gateway are a closed list.
-    const unknown = `${param}.${String(short(issue.keys[0] ?? ''))}`;
-    return apiErrorGw(`\`${unknown}\` is not a known option.`, unknown);
-  }
-  if (valueAt(value, issue.path) === undefined) {
-    return apiError('missing_required_parameter', { message: `\`${param}\` is required.`, param });
-  }
-  const message = `\`${param}\` is not valid: ${issue.message.slice(0, 200)}.`;
-  // A code is stable, so a key that the client chose is no part of it.
-  return path[0] === 'logit_bias' ? { ...fieldError('logit_bias', message), param } : fieldError(param, message);
-}
 
 /**
  * The bytes for the provider. Asks for usage in every stream, and sends OpenAI's default temperature explicitly, since

@@ -1,0 +1,79 @@
+/** Tools of a chat, the choice among them, and the form of its answer. */
+import { z } from 'zod';
+import { requiredByType } from './required-by-type.ts';
+import { functionName, jsonObject, word } from './sampling.ts';
+
+const functionFields = {
+  name: functionName,
+  description: z.string().nullish(),
+  parameters: jsonObject.nullish(),
+};
+
+const tool = z
+  .looseObject({
+    type: z.string(),
+    function: z.looseObject({ ...functionFields, strict: z.boolean().nullish() }).nullish(),
+    custom: z
+      .looseObject({
+        name: functionName,
+        description: z.string().nullish(),
+        format: z
+          .looseObject({
+            type: z.string(),
+            grammar: z.looseObject({ definition: z.string(), syntax: word }).nullish(),
+          })
+          .check(requiredByType({ grammar: 'grammar' }))
+          .nullish(),
+      })
+      .nullish(),
+  })
+  .check(requiredByType({ function: 'function', custom: 'custom' }));
+
+const named = z.looseObject({ name: z.string() });
+
+/** `any` is Mistral's and others' word for `required`. */
+const toolChoice = z.union(
+  [
+    z.enum(['none', 'auto', 'required', 'any']),
+    z
+      .looseObject({
+        type: z.string(),
+        function: named.nullish(),
+        custom: named.nullish(),
+        allowed_tools: z.looseObject({ mode: word, tools: z.array(jsonObject) }).nullish(),
+      })
+      .check(requiredByType({ function: 'function', custom: 'custom', allowed_tools: 'allowed_tools' })),
+  ],
+  'expected none, auto, required, or an object that names a tool',
+);
+
+const responseFormat = z
+  .looseObject({
+    type: z.string(),
+    json_schema: z
+      .looseObject({
+        name: functionName,
+        description: z.string().nullish(),
+        schema: jsonObject.nullish(),
+        strict: z.boolean().nullish(),
+      })
+      .nullish(),
+  })
+  .check((payload) => {
+    // llama.cpp and Together take the schema beside the type.
+    if (payload.value.schema === undefined) requiredByType({ json_schema: 'json_schema' })(payload);
+  });
+
+/** OpenAI takes no more. */
+const maxTools = 128;
+
+export const toolFields = {
+  tools: z.array(tool).max(maxTools).nullish(),
+  tool_choice: toolChoice.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  functions: z.array(z.looseObject(functionFields)).max(maxTools).nullish(),
+  function_call: z
+    .union([z.enum(['none', 'auto']), named], 'expected none, auto, or an object that names a function')
+    .nullish(),
+  response_format: responseFormat.nullish(),
+};

@@ -1,0 +1,51 @@
+/** How the fields of requests are described for tests: values that are taken, and values that are refused. */
+import type { Endpoint } from '../parse.ts';
+
+/** A wrong value: the value, the code, and where it differs the path. */
+type Wrong = readonly [value: unknown, code: string, param?: string];
+export interface Field {
+  readonly endpoints: readonly Endpoint[];
+  readonly good: readonly unknown[];
+  readonly bad: readonly Wrong[];
+  /** Other fields that the good values need. */
+  readonly beside?: Readonly<Record<string, unknown>>;
+}
+
+export const both: readonly Endpoint[] = ['chat', 'completions'];
+export const chat: readonly Endpoint[] = ['chat'];
+export const missing = 'missing_required_parameter';
+
+export const range = (field: string, low: number, high: number, endpoints = both): [string, Field] => [
+  field,
+  {
+    endpoints,
+    good: [low, high, (low + high) / 2, null],
+    bad: [low - 0.1, high + 0.1, String(low), [low], true].map((value) => [value, `invalid_${field}`]),
+  },
+];
+export const count = (field: string, low: number, high: number | null, endpoints = both): [string, Field] => [
+  field,
+  {
+    endpoints,
+    good: [low, high ?? 1_000_000, null],
+    bad: [low - 1, low + 0.5, String(low), {}, ...(high === null ? [] : [high + 1])].map((value) => [
+      value,
+      `invalid_${field}`,
+    ]),
+  },
+];
+export const flag = (field: string, endpoints = both): [string, Field] => [
+  field,
+  { endpoints, good: [true, false, null], bad: ['true', 1, {}].map((value) => [value, `invalid_${field}`]) },
+];
+export const text = (field: string, endpoints = both, longest: number | null = null): [string, Field] => [
+  field,
+  {
+    endpoints,
+    good: ['text', null, ...(longest === null ? [] : ['x'.repeat(longest)])],
+    bad: [5, ['text'], {}, ...(longest === null ? [] : ['x'.repeat(longest + 1)])].map((value) => [
+      value,
+      `invalid_${field}`,
+    ]),
+  },
+];
