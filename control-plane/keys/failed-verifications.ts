@@ -7,8 +7,9 @@
  * that can not be written holds up no other, and is tried again as long as Redis keeps its counters.
  */
 import { randomUUID } from 'node:crypto';
-import type { Actor } from '@gw/contract/internal/audit-chain';
+import { type Actor, operatorChain } from '@gw/contract/internal/audit-chain';
 import { failedKeysKey, failedMinutesKey, takenFailuresKey } from '@gw/contract/internal/redis';
+import { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { messageOf } from '../repeat.ts';
@@ -66,19 +67,28 @@ async function writeTaken({ db, log, redis, now }: Stores, taken: string): Promi
   return faults.length;
 }
 
-const writeOnce = (
-  db: Context['db'],
-  at: Date,
-  { accountId, target }: { readonly accountId: string | null; readonly target: string },
-  after: { readonly from: string; readonly batch: string },
-): Promise<void> =>
+interface Entry {
+  /** Null: of keys that do not exist. */
+  readonly accountId: string | null;
+  readonly target: string;
+}
+
+interface Content {
+  readonly from: string;
+  readonly batch: string;
+}
+
+const writeOnce = (db: Context['db'], at: Date, { accountId, target }: Entry, after: Content): Promise<void> =>
   db.$transaction(async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('failures:' || ${after.batch}, 0))`;
-    const written = await tx.$queryRaw<unknown[]>`
-      SELECT 1 FROM audit WHERE account_id IS NOT DISTINCT FROM ${accountId} AND at >= ${new Date(after.from)}
-        AND action = ${action} AND target = ${target} AND after->>'batch' = ${after.batch}`;
+    const written = await tx.$queryRaw<unknown[]>(entryWritten({ accountId, target }, after));
     if (written.length === 0) await appendAudit(tx, at, { accountId, actor, action, target, requestId: null, after });
   });
+
+/** Asks for the entry if it is written. By chain and time, for which there is an index: the log is long, and this is often. */
+export const entryWritten = ({ accountId, target }: Entry, { batch, from }: Content): Prisma.Sql => Prisma.sql`
+  SELECT 1 FROM audit WHERE chain = ${accountId ?? operatorChain} AND at >= ${new Date(from)}
+    AND action = ${action} AND target = ${target} AND after->>'batch' = ${batch}`;
 
 /** `{"<id or -> <code>": "<count>"}`, by id. */
 function countsOf(hash: Readonly<Record<string, string>>): Counts {

@@ -1,6 +1,6 @@
 /** A key as it is stored, without its hash, and as it is shown. */
 import type { AccountTier, Scope } from '@gw/contract/access';
-import { type KeyObject, keyIdPattern, restorableMs, workingScopes } from '@gw/contract/keys';
+import { type KeyLimitsView, type KeyObject, keyIdPattern, restorableMs, workingScopes } from '@gw/contract/keys';
 import { type Database, Prisma } from '@gw/prisma/client';
 
 export interface KeyRow {
@@ -18,11 +18,16 @@ export interface KeyRow {
   readonly pepper_version: number;
   readonly has_hash: boolean;
   readonly last_used_on: Date | null;
+  readonly limit_per_s: number | null;
+  readonly limit_burst: number | null;
+  readonly limit_per_day: number | null;
+  readonly limit_streams: number | null;
 }
 
 /** For a query over `keyTables`. */
 export const keyColumns = Prisma.sql`k.public_id, k.account_id, k.name, k.scopes, a.tier::text AS tier, k.created_at, k.expires_at,
-  k.revoked_at, k.predecessor, k.pepper_version, k.hash IS NOT NULL AS has_hash, u.last_used_on`;
+  k.revoked_at, k.predecessor, k.pepper_version, k.hash IS NOT NULL AS has_hash, u.last_used_on,
+  k.limit_per_s, k.limit_burst, k.limit_per_day, k.limit_streams`;
 export const keyTables = Prisma.sql`api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN key_uses u ON u.public_id = k.public_id`;
 
 export type Reader = Pick<Database, '$queryRaw'>;
@@ -59,6 +64,12 @@ export const isRestorable = ({ revoked_at, has_hash }: KeyRow, now: Date): boole
 
 export const scopesOf = ({ scopes, tier }: KeyRow): Scope[] => workingScopes(scopes, tier);
 
+/** Null: as much as the account, which is so for every tier but Enterprise. */
+export function limitsOf({ limit_burst, limit_per_day, limit_per_s, limit_streams, tier }: KeyRow): KeyLimitsView | null {
+  const limits = { per_s: limit_per_s, burst: limit_burst, per_day: limit_per_day, streams: limit_streams };
+  return tier === 'enterprise' && Object.values(limits).some((limit) => limit !== null) ? limits : null;
+}
+
 export function keyObject(row: KeyRow, now: Date): KeyObject {
   const { expires_at, revoked_at } = row;
   return {
@@ -74,6 +85,7 @@ export function keyObject(row: KeyRow, now: Date): KeyObject {
       revoked_at !== null && isRestorable(row, now)
         ? new Date(revoked_at.getTime() + restorableMs).toISOString()
         : null,
+    limits: limitsOf(row),
     last_used_on: row.last_used_on?.toISOString().slice(0, 10) ?? null,
     predecessor: row.predecessor,
   };

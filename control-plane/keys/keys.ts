@@ -35,23 +35,6 @@ export interface KeysOptions extends Pick<Context, 'db' | 'redis' | 'log' | 'now
   readonly random: RandomBytes;
 }
 
-export type KeyResult<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly refusal: KeyRefusal };
-
-export type Transaction = Prisma.TransactionClient;
-
-interface NewKey {
-  readonly accountId: string;
-  readonly tier: AccountTier;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly expiresAt: Date | null;
-  readonly predecessor: KeyRow | null;
-}
-
-const done = <T>(value: T): KeyResult<T> => ({ ok: true, value });
-const refused = (refusal: KeyRefusal): KeyResult<never> => ({ ok: false, refusal });
 const patience = { maxWait: 5000, timeout: 10_000 };
 
 export type Keys = ReturnType<typeof createKeys>;
@@ -106,11 +89,8 @@ export function createKeys(options: KeysOptions) {
         if (predecessor.revoked_at !== null) return refused({ why: 'revoked' });
         const name = wanted.name ?? predecessor.name;
         const scopes = wanted.scopes ?? scopesOf(predecessor);
-        return issueIn(
-          tx,
-          { ...newKey({ ...wanted, name, scopes }), accountId, tier: account.value.tier, predecessor },
-          caller,
-        );
+        const key = { ...newKey({ ...wanted, name, scopes }), limits: limitsOf(predecessor) };
+        return issueIn(tx, { ...key, accountId, tier: account.value.tier, predecessor }, caller);
       }),
 
     /** Of a revoked key: nothing changes, also not the time of its revocation. A key may always revoke itself. */
@@ -140,6 +120,18 @@ export function createKeys(options: KeysOptions) {
         return setRevoked(tx, row, null, caller, now());
       }),
 
+    /** What the key may take of the account's limits; null: all of it. The same as before: nothing changes. */
+    changeLimits: (accountId: string, id: string, wanted: KeyLimitsRequest | null, caller: Caller) =>
+      change<KeyObject>(async (tx) => {
+        const account = await activeAccount(tx, accountId);
+        const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
+        if (refusal) return refused({ why: 'caller', error: refusal });
+        if (row === null) return refused({ why: 'unknown_key' });
+        if (!account.ok) return account;
+        if (row.revoked_at !== null) return refused({ why: 'revoked' });
+        return setLimits(tx, row, viewOf(wanted), caller, now());
+      }),
+
     /**
      * The first key of an account whose onboarding is complete, in the transaction that completes it. That transaction
      * has to leave the account active; call `announce` after its commit.
@@ -151,73 +143,6 @@ export function createKeys(options: KeysOptions) {
 
     announce: (publicId: string) => announceKeyChange(options, publicId),
   };
-}
-
-const newKey = ({ name, scopes, expires_at }: KeyCreate) => ({
-  name,
-  scopes: scopes ?? defaultScopes,
-  expiresAt: expires_at ? new Date(expires_at) : null,
-});
-
-type Changed<T> = KeyResult<T> & { readonly changed?: string };
-
-async function issue(
-  tx: Transaction,
-  key: NewKey,
-  { actor, requestId }: Caller,
-  { now, pepper, random }: KeysOptions,
-): Promise<Changed<IssuedKeyObject>> {
-  const at = now();
-  const refusal = refusalOf(key, actor, at);
-  if (refusal) return refused(refusal);
-  const { accountId, predecessor } = key;
-  const excess = await excessOf(tx, accountId, actor, at);
-  if (excess) return refused(excess);
-  const { plaintext, publicId } = generateApiKey(random);
-  await tx.$executeRaw`
-    INSERT INTO api_keys (public_id, account_id, name, hash, pepper_version, scopes, created_at, expires_at, predecessor)
-    VALUES (${publicId}, ${accountId}, ${key.name}, ${new Uint8Array(hashApiKey(plaintext, pepper.secret))},
-      ${pepper.version}, ${[...key.scopes]}, ${at}, ${key.expiresAt}, ${predecessor?.public_id ?? null})`;
-  const row = await findKeyRow(tx, accountId, publicId);
-  if (row === null) throw new Error('A key that was issued can not be read.');
-  const shown = keyObject(row, at);
-  const { name, scopes, expires_at, id } = shown;
-  const made = { id, name, scopes, expires_at };
-  const fact: AuditFact = predecessor
-    ? { ...subject(predecessor), actor, requestId, action: 'key.rotated', after: { successor: made } }
-    : { ...subject(row), actor, requestId, action: 'key.created', after: made };
-  await appendAudit(tx, at, fact);
-  return { ...done({ ...shown, key: plaintext }), changed: publicId };
-}
-
-/**
- * A key fills an account less far than people may, and only so much in a day, so that whoever has stolen one can not keep
- * the people of the account from issuing what they need. The account is held by `tx`.
- */
-async function excessOf(tx: Transaction, accountId: string, actor: Actor, at: Date): Promise<KeyRefusal | null> {
-  const byKey = actor.kind === 'api_key';
-  const [count] = await tx.$queryRaw<{ valid: bigint; today: bigint }[]>`
-    SELECT count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${at})) AS valid,
-      count(*) FILTER (WHERE created_at > ${new Date(at.getTime() - dayMs)}) AS today
-    FROM api_keys WHERE account_id = ${accountId}`;
-  if (Number(count?.valid ?? 0) >= (byKey ? mostKeys.byKey : mostKeys.byPeople)) return { why: 'too_many' };
-  return byKey && Number(count?.today ?? 0) >= mostKeys.byKeyInADay ? { why: 'too_many_today' } : null;
-}
-
-const dayMs = 86_400_000;
-
-const subject = ({ account_id, public_id }: KeyRow) => ({ accountId: account_id, target: `key:${public_id}` });
-
-function refusalOf(key: NewKey, actor: Actor, at: Date): KeyRefusal | null {
-  const byKey = actor.kind === 'api_key';
-  const scope = key.scopes.find((each) => !mayGrant(each, key.tier, byKey));
-  if (scope !== undefined) {
-    const inherited = key.predecessor?.scopes.includes(scope) ?? false;
-    return { why: 'scope_not_granted', scope, byKey, inherited };
-  }
-  if (key.expiresAt === null) return null;
-  if (!hasKeyExtras(key.tier)) return { why: 'expiry_not_offered' };
-  return key.expiresAt <= at ? { why: 'expiry_past' } : null;
 }
 
 /** `row` is held by `tx`. `revokedAt` null: restores it. */

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { appendAudit } from '../audit/append.ts';
 import { readAudit } from '../audit/read.ts';
 import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
-import { writeFailedVerifications } from './failed-verifications.ts';
+import { entryWritten, writeFailedVerifications } from './failed-verifications.ts';
 import { storeLastUses } from './last-use.ts';
 
 const minuteMs = 60_000;
@@ -115,6 +115,35 @@ test('failures are one entry per key and minute with the counts of all instances
   ]);
   expect(await stores.redis.keys('gw:keys:failed*')).toEqual([]);
 });
+
+test.each([null, accountId])(
+  'whether an entry is written is found by an index, however long the log is (%s)',
+  async (id) => {
+    const owner = openDatabase(stores.postgres.url, { connections: 1 });
+    const chain = id ?? operatorChain;
+    await owner.$transaction([
+      owner.$executeRaw`SET LOCAL session_replication_role = replica`,
+      owner.$executeRaw`
+      INSERT INTO audit (chain, seq, at, account_id, actor_kind, actor_id, action, target, prev_hash, hash)
+      SELECT ${chain}, 1000000 + i, ${new Date(start)}::timestamptz - i * interval '1 minute', ${id}, 'system', 'x', 'x', 'x',
+        repeat('0', 64), repeat('0', 64) FROM generate_series(1, 20000) i`,
+    ]);
+    await owner.$executeRaw`ANALYZE audit`;
+    const asked = entryWritten({ accountId: id, target: 'x' }, { from: new Date(start).toISOString(), batch: 'x' });
+    const [plan] = await stores.db.$queryRaw<{ 'QUERY PLAN': [{ Plan: Record<string, unknown> }] }[]>`
+    EXPLAIN (FORMAT JSON) ${asked}`;
+    expect(plan?.['QUERY PLAN'][0].Plan).toMatchObject({
+      'Node Type': 'Index Scan',
+      'Index Name': 'audit_chain_at_idx',
+      'Index Cond': expect.stringMatching(/chain = .*at >= /),
+    });
+    await owner.$transaction([
+      owner.$executeRaw`SET LOCAL session_replication_role = replica`,
+      owner.$executeRaw`DELETE FROM audit WHERE action = 'x'`,
+    ]);
+    await owner.$disconnect();
+  },
+);
 
 test('a job that was broken off after its entries were written does not write them again', async () => {
   nowMs = start;

@@ -3,7 +3,7 @@
  * organisation for their own, so that also a tier that can hold no `admin:keys` can rotate and revoke.
  */
 import { apiError, fieldError } from '@gw/contract/errors';
-import { keyCreateSchema, keyListQuerySchema, keyRotateSchema } from '@gw/contract/keys';
+import { keyChangeSchema, keyCreateSchema, keyListQuerySchema, keyRotateSchema } from '@gw/contract/keys';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -83,6 +83,12 @@ function registerRoutes(app: FastifyInstance, context: Context, place: Place): v
   typed.post(`${prefix}/:id/rotate`, { config: config('admin'), schema: rotation }, async (request, reply) =>
     answer(reply, await keys.rotate(accountOf(request), request.params.id, request.body ?? {}, caller(request))),
   );
+
+  const change = { config: config('admin'), schema: { params, body: keyChangeSchema } };
+  typed.patch(`${prefix}/:id`, change, async (request, reply) => {
+    const { body, params: at } = request;
+    return answer(reply, await keys.changeLimits(accountOf(request), at.id, body.limits, caller(request)));
+  });
 
   const changes = [
     ['revoke', 'support'],

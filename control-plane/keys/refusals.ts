@@ -4,7 +4,9 @@ import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { invalidTransition } from '../access/refusals.ts';
 
 export type KeyRefusal =
-  | { readonly why: 'unknown_account' | 'unknown_key' | 'expiry_not_offered' | 'expiry_past' }
+  | { readonly why: 'unknown_account' | 'unknown_key' | 'expiry_not_offered' | 'expiry_past' | 'limits_not_offered' }
+  /** The account itself has no more than `most`. */
+  | { readonly why: 'limits_too_wide'; readonly field: string; readonly most: number }
   /** Whoever asks may not, or no longer. */
   | { readonly why: 'caller'; readonly error: ApiError }
   | { readonly why: 'scope_not_granted'; readonly scope: Scope; readonly byKey: boolean; readonly inherited: boolean }
@@ -29,6 +31,10 @@ export function publicError(refusal: KeyRefusal): ApiError {
       return fieldError('scopes', scopeText(refusal));
     case 'expiry_not_offered':
       return fieldError('expires_at', 'An expiry needs the tier Audit Plus or Enterprise.');
+    case 'limits_not_offered':
+      return fieldError('limits', 'Limits of a key need the tier Enterprise.');
+    case 'limits_too_wide':
+      return fieldError('limits', `limits: ${refusal.field} is above what the account has (${refusal.most}).`);
     case 'expiry_past':
       return fieldError('expires_at', '`expires_at` has to be in the future.');
     case 'revoked':
