@@ -231,7 +231,12 @@ describe('the slot of a stream', () => {
 
   test('is released when the client went before it was there, and no provider is asked', async () => {
     const slots = slotsForTests();
-    const { context, ledger } = contextForTests({ takeSlot: slots.takeSlotLater });
+    // A look at the catalogue would be a fault.
+    const catalogue = { ...contextForTests().context.catalogue(), candidates: null };
+    const { context, ledger } = contextForTests({
+      takeSlot: slots.takeSlotLater,
+      catalogue: () => catalogue as never,
+    });
     const call = callForTests(context);
     call.ask(stream());
     call.close();

@@ -52,7 +52,8 @@ export interface Leases {
   watch(watcher: { lost(): void; back(): void }): void;
 }
 
-export function redisLeases(redis: Redis): Leases {
+/** `scripts`: tests decide by a clock of their own. */
+export function redisLeases(redis: Redis, scripts = { take: takeScript, renew: renewScript }): Leases {
   // Scripts travel whole each time. One that is called by its hash may have to be sent again, which is a second round trip,
   // and behind a release that was meant to come after it.
   const renewSome = (accountId: string, leases: readonly Lease[]): Promise<unknown> => {
@@ -60,13 +61,13 @@ export function redisLeases(redis: Redis): Leases {
     const places = new Map(keys.map((keyId, at) => [keyId, at + 2]));
     const sets = [slotsKey(accountId), ...keys.map((keyId) => keySlotsKey(accountId, keyId))];
     const named = leases.flatMap(({ id, keyId }) => [id, places.get(keyId) ?? 0]);
-    return redis.eval(renewScript, sets.length, ...sets, leaseMs, ...named);
+    return redis.eval(scripts.renew, sets.length, ...sets, leaseMs, ...named);
   };
   return {
     async take({ id, accountId, keyId }, { limit, keyLimit, evenIfFull }) {
       const sets = [slotsKey(accountId), keySlotsKey(accountId, keyId)];
       const rules = [id, leaseMs, limit, keyLimit ?? -1, evenIfFull ? 1 : 0];
-      const reply = await redis.eval(takeScript, sets.length, ...sets, ...rules);
+      const reply = await redis.eval(scripts.take, sets.length, ...sets, ...rules);
       const [full, open, keyOpen, ended] = reply as [number, number, number, number];
       return { full: full === 1 ? 'account' : full === 2 ? 'key' : null, open, keyOpen, ended };
     },

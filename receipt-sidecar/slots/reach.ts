@@ -28,7 +28,7 @@ export interface ReachOptions {
 
 /** While Redis is away it is asked this often whether it is back. */
 const probeEveryMs = 250;
-const probeWithinMs = 50;
+const probeWithinMs = 250;
 /** After so many probes in vain over one connection it is made anew. */
 const mostInVain = 40;
 const registerWithinMs = 1000;

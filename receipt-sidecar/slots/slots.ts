@@ -34,7 +34,7 @@ export interface SlotOptions {
 }
 
 /** A stream waits this long for Redis; those after it, until Redis answers again, not at all. */
-const patienceMs = 50;
+const patienceMs = 250;
 const renewEveryMs = leaseMs / 3;
 /** What a limit would have refused that is only watched is logged once in this time for each account. */
 const reportEveryMs = 60_000;
