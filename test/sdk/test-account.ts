@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { loadSecrets } from '@gw/cli/secrets';
-import { defaultScopes, type Scope } from '@gw/contract/access';
+import { defaultScopes, type Scope, type ShadowLimit } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { stack } from './gateway.ts';
@@ -17,6 +17,8 @@ export interface AccountOptions {
   readonly perS?: number;
   /** Open streams. */
   readonly streams?: number;
+  /** Limits that are counted and refuse nothing. */
+  readonly shadow?: readonly ShadowLimit[];
   readonly state?: 'active' | 'suspended';
   readonly models?: readonly string[];
 }
@@ -25,6 +27,8 @@ export interface KeyOptions {
   readonly scopes?: readonly Scope[];
   readonly revokedAt?: Date;
   readonly expiresAt?: Date;
+  /** The part of the account's open streams that it may have. */
+  readonly keyStreams?: number;
 }
 
 export interface TestAccounts {
@@ -40,12 +44,14 @@ export function openTestAccounts(): TestAccounts {
   return {
     db,
     close: () => db.$disconnect(),
-    async create({ perDay, perS, streams, state, models } = {}, { scopes = defaultScopes, revokedAt, expiresAt } = {}) {
+    async create(account = {}, key = {}) {
+      const { perDay, perS, streams, shadow, state, models } = account;
+      const { scopes = defaultScopes, revokedAt, expiresAt, keyStreams } = key;
       const { plaintext, publicId } = generateApiKey(randomBytes);
       const accountId = `acct_test_${publicId}`;
       const isDefault = scopes.every((scope) => defaultScopes.includes(scope));
       // Limits of its own are Enterprise's; there all are negotiated together.
-      const negotiated = perDay !== undefined || perS !== undefined || streams !== undefined;
+      const negotiated = [perDay, perS, streams, shadow, keyStreams].some((limit) => limit !== undefined);
       const tier = negotiated ? 'enterprise' : isDefault ? 'audit' : 'audit_plus';
       await db.account.create({
         data: {
@@ -56,6 +62,7 @@ export function openTestAccounts(): TestAccounts {
           ...(models && { models: [...models] }),
           ...(negotiated && { limitPerDay: perDay ?? 100_000, limitPerS: perS ?? 50, limitBurst: perS ?? 200 }),
           ...(streams !== undefined && { limitStreams: streams }),
+          ...(shadow && { limitShadow: [...shadow] }),
         },
       });
       await db.apiKey.create({
@@ -67,6 +74,7 @@ export function openTestAccounts(): TestAccounts {
           scopes: [...scopes],
           ...(revokedAt && { revokedAt }),
           ...(expiresAt && { expiresAt }),
+          ...(keyStreams !== undefined && { limitStreams: keyStreams }),
         },
       });
       return plaintext;
