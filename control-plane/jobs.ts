@@ -20,6 +20,7 @@ import { startGridJobs } from './grid/jobs.ts';
 import { publishGrid } from './grid/publish.ts';
 import { adaptersOf, createRefresh } from './grid/refresh.ts';
 import { startKeyJobs } from './keys/key-jobs.ts';
+import { startPolicyJobs } from './policy/jobs.ts';
 import { startIngester } from './receipts/ingest.ts';
 import { openSweeper } from './receipts/sweep.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
@@ -40,6 +41,7 @@ export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, g
   const consumer = `${hostname()}-${process.pid}-${randomUUID()}`;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'catalogue', everyMs: 1000, log, run: () => keeper.refresh() }),
+    startPolicyJobs(context, consumer),
     startKeyJobs(context),
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
     dailyPartitions(context),

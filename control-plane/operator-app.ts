@@ -23,6 +23,7 @@ import { healthRoute } from './health.ts';
 import { keyPeopleRoutes } from './keys/people-routes.ts';
 import { onboardingOperatorRoutes } from './onboarding/operator-routes.ts';
 import { type OnboardingServices, openOnboarding } from './onboarding/services.ts';
+import { policyOperatorRoutes } from './policy/operator-routes.ts';
 
 export function buildOperatorApp(
   context: Context,
@@ -59,5 +60,6 @@ export function buildOperatorApp(
   organisationAuditRoutes(app, context);
   onboardingOperatorRoutes(app, context, onboarding);
   catalogueOperatorRoutes(app, context, surroundings);
+  policyOperatorRoutes(app, context);
   return app;
 }

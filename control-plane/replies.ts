@@ -5,7 +5,7 @@
  */
 import { routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { messageOf } from './repeat.ts';
 
@@ -24,7 +24,7 @@ export const sendJson = (reply: FastifyReply, text: string, status = 200): Fasti
 
 export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   app.setErrorHandler((fault, request, reply) => {
-    const error = errorOf(fault, request.body);
+    const error = errorOf(fault, request);
     if (error.status >= 500) request.log.error({ fault: messageOf(fault) }, 'a request failed');
     return refuse(reply, error, addresses);
   });
@@ -38,10 +38,11 @@ export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   });
 }
 
-function errorOf(fault: unknown, body: unknown): ApiError {
+function errorOf(fault: unknown, { body, routeOptions }: FastifyRequest): ApiError {
   if (hasZodFastifySchemaValidationErrors(fault)) return invalidField(fault, body);
   const status = typeof fault === 'object' && fault !== null && 'statusCode' in fault ? fault.statusCode : 500;
-  if (status === 413) return apiError('request_too_large', { message: 'The body is larger than 64 KiB.' });
+  if (status === 413)
+    return apiError('request_too_large', { message: `The body is larger than ${routeOptions.bodyLimit / 1024} KiB.` });
   if (status === 415) return apiError('invalid_content_type', { param: 'Content-Type' });
   if (typeof status === 'number' && status >= 400 && status < 500) return apiError('invalid_request');
   return apiError('internal_error');

@@ -11,6 +11,7 @@ import type { AdminCall, AdminCommand } from './admin/command.ts';
 import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
+import { policyCommands } from './admin/policy.ts';
 
 /** In the order in which help shows them. */
 const commands: readonly AdminCommand[] = [
@@ -19,6 +20,7 @@ const commands: readonly AdminCommand[] = [
   ...keyCommands,
   ...operatorCommands,
   ...catalogueCommands,
+  ...policyCommands,
   ...auditCommands,
 ];
 

@@ -1,4 +1,5 @@
 /** The catalogue as Postgres has it: read in one transaction, so that its parts and its version fit together. */
+import type { Policy } from '@gw/contract/internal/policy-rules';
 import {
   acceleratorsSchema,
   gridReadingSchema,
@@ -11,6 +12,7 @@ import {
 } from '@gw/contract/internal/snapshot';
 import type { Database } from '@gw/prisma/client';
 import { z } from 'zod';
+import { readPolicy } from '../policy/read-policy.ts';
 
 export interface Provider {
   readonly id: string;
@@ -31,6 +33,8 @@ export interface Catalogue {
   /** What live sources say: at most one reading for each zone, and the signals for routing. */
   readonly liveGrid: readonly SnapshotGridReading[];
   readonly operationalGrid: readonly OperationalReading[];
+  /** What requests are screened by; absent until the first version is there. */
+  readonly policy?: Policy | undefined;
 }
 
 /** The zone's annual average, or null if there is none. */
@@ -51,6 +55,7 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
       const grid = await tx.publishedGrid.findMany({
         orderBy: [{ zone: 'asc' }, { source: 'asc' }, { kind: 'asc' }, { signal: 'asc' }],
       });
+      const policy = await readPolicy(tx);
       const readingsFor = (use: string): unknown[] => grid.flatMap((row) => (row.use === use ? [row.reading] : []));
       return {
         version,
@@ -73,6 +78,7 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
         providers,
         liveGrid: readingsFor('receipt').map((reading) => gridReadingSchema.parse(reading)),
         operationalGrid: readingsFor('routing').map((reading) => operationalReadingSchema.parse(reading)),
+        ...(policy === null ? {} : { policy }),
       };
     },
     { isolationLevel: 'RepeatableRead' },
@@ -118,5 +124,6 @@ export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, p
     grid: zones.flatMap((zone) => liveOf(zone) ?? annualReading(zone) ?? []),
     ...(gridFloor.length > 0 ? { gridFloor } : {}),
     ...(operationalGrid.length > 0 ? { operationalGrid: [...operationalGrid] } : {}),
+    ...(catalogue.policy ? { policy: catalogue.policy } : {}),
   };
 }

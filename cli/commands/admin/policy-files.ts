@@ -1,0 +1,35 @@
+/** Rules and samples as they come from files. What they hold is judged by the operator API alone. */
+import { readFileSync } from 'node:fs';
+import { Problem, reasonOf } from '../../problem.ts';
+
+export function readTextFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (fault) {
+    throw new Problem(`${file} can not be read (${reasonOf(fault)}).`);
+  }
+}
+
+export function readJsonFile(file: string): unknown {
+  const text = readTextFile(file);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser quotes what it has met, and that may be somebody's text.
+    throw new Problem(`${file} is no JSON.`);
+  }
+}
+
+/** A list of rules, or what `policy show --json` has printed. */
+export function readRules(file: string): { readonly rules: unknown; readonly version?: unknown } {
+  const value = readJsonFile(file);
+  if (Array.isArray(value)) return { rules: value };
+  if (typeof value === 'object' && value !== null && 'rules' in value && Array.isArray(value.rules))
+    return { rules: value.rules, ...('version' in value ? { version: value.version } : {}) };
+  throw new Problem(`${file} holds neither a list of rules nor an object with "rules".`);
+}
+
+export function yesOrNo(text: string, option: string): boolean {
+  if (text === 'yes' || text === 'no') return text === 'yes';
+  throw new Problem(`--${option} takes yes or no.`);
+}
