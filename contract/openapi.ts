@@ -209,10 +209,27 @@ function queryParameters(query: z.ZodObject): Json[] {
 const streamText =
   'Success. With `stream: true` server-sent events: each `data:` is one chunk, the last chunk with choices carries `gw` and `routing_trace`, and `[DONE]` ends the stream; a provider that fails midway gives one event with an error instead';
 
+/** OpenAPI 3.1 has no word for a sequence of events: the schema is that of one event, in the words of its successor. */
+const eventSchema = (chunk: string): Json => ({
+  type: 'object',
+  required: ['data'],
+  properties: {
+    data: {
+      anyOf: [
+        { const: '[DONE]' },
+        {
+          type: 'string',
+          contentMediaType: 'application/json',
+          contentSchema: { anyOf: [ref('schemas', chunk), ref('schemas', 'Error')] },
+        },
+      ],
+    },
+  },
+});
+
 function responses(route: Route, known: Operation): Json {
   const content: Json = jsonBody(known.response === null ? { type: 'object' } : ref('schemas', known.response));
-  // OpenAPI 3.1 has no word for a sequence of events: as OpenAI's own document does, the schema is that of one event.
-  if (known.chunk) content['text/event-stream'] = { schema: ref('schemas', known.chunk) };
+  if (known.chunk) content['text/event-stream'] = { schema: eventSchema(known.chunk) };
   const success = {
     description: known.chunk ? streamText : 'Success',
     headers: successHeaders(route),

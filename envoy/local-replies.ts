@@ -2,7 +2,8 @@
  * Envoy's own replies, turned into our error object.
  *
  * Invariant: a mapper matches by response flag or by a status that only Envoy itself gives, never a reply that another
- * part has already written (those have no flag).
+ * part has already written (those have no flag); and what no mapper knows, the last two take, so that no refusal of Envoy
+ * goes out in its own words.
  */
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
@@ -14,16 +15,26 @@ const flags = (...names: string[]) => ({ response_flag_filter: { flags: names } 
 const toProvider = { header_filter: { header: { name: 'x-gw-cluster', present_match: true } } };
 const both = (...filters: object[]) => ({ and_filter: { filters } });
 const either = (...filters: object[]) => ({ or_filter: { filters } });
-/** Envoy's reasons for refusing a request before any route is chosen have no flag, only these words. */
-const details = (...reasons: string[]) => ({
+const startsWith = (reasons: readonly string[]): string =>
+  reasons.map((reason) => `response.code_details.startsWith('${reason}')`).join(' || ');
+const expression = (text: string) => ({
   extension_filter: {
     name: 'cel',
     typed_config: {
       '@type': 'type.googleapis.com/envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
-      expression: reasons.map((reason) => `response.code_details.startsWith('${reason}')`).join(' || '),
+      expression: text,
     },
   },
 });
+/** Envoy's reasons for refusing a request before any route is chosen have no flag, only these words. */
+const details = (...reasons: string[]) => expression(startsWith(reasons));
+
+/** Replies that other parts have written: denials, direct responses, and those that the sidecar names `gw_…`. */
+const byOthers = ['direct_response', 'ext_authz_denied', 'request_rate_limited', 'cors_response', 'gw_'];
+const fromStatus = (value: number) => ({
+  status_code_filter: { comparison: { op: 'GE', value: { default_value: value, runtime_key: 'gw.unset' } } },
+});
+const byNobody = expression(`!(${startsWith(byOthers)})`);
 
 const addIfMissing = (key: string, value: string) => ({ header: { key, value }, append_action: 'ADD_IF_ABSENT' });
 /** A request that is refused while it is read has no id yet; all others keep theirs. */
@@ -77,5 +88,7 @@ export function localReplies(addresses: Addresses): object[] {
     mapper(flags('UF', 'UO', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE', 'OM'), 'internal_error'),
     mapper(both(status(500), flags('UAEX')), 'internal_error'),
     mapper(both(status(503), details('overload')), 'internal_error'),
+    mapper(both(fromStatus(500), byNobody), 'internal_error'),
+    mapper(both(fromStatus(400), byNobody), 'invalid_request'),
   ];
 }
