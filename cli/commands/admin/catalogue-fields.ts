@@ -32,7 +32,7 @@ const number: Read = (given, option) => {
   return Number(given);
 };
 
-const yesOrNo: Read = (given, option) => {
+export const yesOrNo: Read = (given, option) => {
   if (given !== 'yes' && given !== 'no') throw new Problem(`--${option} takes yes or no.`);
   return given === 'yes';
 };

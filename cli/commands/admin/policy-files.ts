@@ -28,8 +28,3 @@ export function readRules(file: string): { readonly rules: unknown; readonly ver
     return { rules: value.rules, ...('version' in value ? { version: value.version } : {}) };
   throw new Problem(`${file} holds neither a list of rules nor an object with "rules".`);
 }
-
-export function yesOrNo(text: string, option: string): boolean {
-  if (text === 'yes' || text === 'no') return text === 'yes';
-  throw new Problem(`--${option} takes yes or no.`);
-}

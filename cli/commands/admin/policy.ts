@@ -2,15 +2,16 @@
 import { Problem } from '../../problem.ts';
 import type { Page } from './accounts.ts';
 import type { OperatorApi } from './api.ts';
+import { yesOrNo } from './catalogue-fields.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
-import { readJsonFile, readRules, readTextFile, yesOrNo } from './policy-files.ts';
+import { readJsonFile, readRules, readTextFile } from './policy-files.ts';
 import { card, type Row, table } from './table.ts';
 
 const path = '/operator/v1/policy';
 const versionColumns = ['version', 'created_at', 'created_by', 'rule_count', 'sha256', 'note'];
 const ruleColumns = ['id', 'screen', 'action', 'enabled', 'kind', 'size', 'title'];
 const exemptionColumns = ['account_id', 'rule_id', 'created_at', 'created_by', 'reason'];
-const sampleColumns = ['sample', 'outcome', 'code', 'rule', 'action', 'where', 'start', 'end'];
+const sampleColumns = ['sample', 'outcome', 'code', 'rule', 'action', 'exempt', 'path', 'start', 'end', 'excerpt'];
 
 type Rules = readonly (Row & { readonly phrases?: readonly string[] })[];
 
