@@ -42,11 +42,33 @@ const expiry = z.iso
   .refine((text) => !text.startsWith('0000'), 'is before the year 1')
   .describe('RFC 3339, in the future. Audit Plus and Enterprise only; without it the key does not expire');
 
+/** What Postgres holds as an integer. */
+const count = z.int().min(1).max(2_147_483_647);
+/** Null or absent: as much as the account. */
+export const keyLimitsSchema = z
+  .strictObject({
+    per_s: count.nullish().describe('Requests per second; goes with `burst`'),
+    burst: count.nullish().describe('Requests at once; goes with `per_s`'),
+    per_day: count.nullish().describe('Requests per UTC day'),
+    streams: count.nullish().describe('Open streams'),
+  })
+  .refine(
+    (limits) => (limits.per_s ?? null) === null || (limits.burst ?? null) !== null,
+    'name per_s and burst together',
+  )
+  .refine(
+    (limits) => (limits.burst ?? null) === null || (limits.per_s ?? null) !== null,
+    'name per_s and burst together',
+  )
+  .meta({ id: 'KeyLimitsRequest', description: 'Enterprise only, and none above what the account has' });
+export type KeyLimitsRequest = z.infer<typeof keyLimitsSchema>;
+
 export const keyCreateSchema = z
   .strictObject({
     name,
     scopes: scopeSet.optional().describe(`Default: ${defaultScopes.join(', ')}`),
     expires_at: expiry.nullish(),
+    limits: keyLimitsSchema.nullish(),
   })
   .meta({ id: 'KeyCreateRequest' });
 export type KeyCreate = z.infer<typeof keyCreateSchema>;
@@ -60,6 +82,20 @@ export const keyRotateSchema = z
   .meta({ id: 'KeyRotateRequest' });
 export type KeyRotate = z.infer<typeof keyRotateSchema>;
 
+/** Replaces the limits of the key whole. */
+export const keyChangeSchema = z.strictObject({ limits: keyLimitsSchema.nullable() });
+
+const part = (what: string) => z.int().positive().nullable().describe(what);
+export const keyLimitsView = z
+  .strictObject({
+    per_s: part('Requests per second'),
+    burst: part('Requests at once'),
+    per_day: part('Requests per UTC day'),
+    streams: part('Open streams'),
+  })
+  .meta({ id: 'KeyLimits' });
+export type KeyLimitsView = z.infer<typeof keyLimitsView>;
+
 const instant = z.iso.datetime({ precision: 3 });
 const keyFields = {
   id: z.string().regex(keyIdPattern).describe('The public part of the key; may be shown and logged'),
@@ -72,6 +108,9 @@ const keyFields = {
   revoked_at: instant.nullable(),
   restorable_until: instant.nullable().describe('Until then a revocation can be taken back; null: there is none'),
   last_used_on: z.iso.date().nullable().describe('UTC day of the last call; null: not used yet'),
+  limits: keyLimitsView
+    .nullable()
+    .describe('What the key may take of the limits of its account; a null in it, or null: all of it'),
   predecessor: z.string().nullable().describe('Id of the key that this one succeeds'),
 };
 

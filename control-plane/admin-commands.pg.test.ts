@@ -64,9 +64,14 @@ test('an account goes through suspension, reinstatement and change from the shel
   await json('accounts change acct_demo_audit --tier enterprise --limits 1/2/3');
   const changed = await json('accounts change acct_demo_audit --limits 10/20/3000 --models sim-small,sim-large');
   expect(changed).toMatchObject({
-    limits: { per_s: 10, burst: 20, per_day: 3000 },
+    limits: { per_s: 10, burst: 20, per_day: 3000, streams: 100 },
     models: ['sim-small', 'sim-large'],
   });
+  expect(await json('accounts change acct_demo_audit --limits 10/20/3000/7 --shadow rate,day')).toMatchObject({
+    limits: { streams: 7 },
+    shadow: ['rate', 'day'],
+  });
+  expect(await json('accounts change acct_demo_audit --shadow none')).toMatchObject({ shadow: [] });
   expect(await json('accounts change acct_demo_audit --tier audit --limits tier --models all')).toMatchObject({
     negotiated: false,
     models: null,
@@ -99,6 +104,18 @@ test('a key is issued, rotated, revoked and restored from the shell; alone on st
   expect((await gw(`keys restore ${account} ${id}`)).out).toMatch(/^state +active$/m);
   await expect(gw(`keys show acct_demo_audit ${id}`)).rejects.toThrow(/key_not_found/);
   await expect(gw(`keys create acct_demo_audit --name x --scopes gw:export`)).rejects.toThrow(/needs the tier/);
+});
+
+test('a key of an Enterprise account is limited from the shell', async () => {
+  const account = 'acct_demo_enterprise';
+  const { id, limits } = await json(`keys create ${account} --name slow --limits 10/20//5`);
+  expect(limits).toEqual({ per_s: 10, burst: 20, per_day: null, streams: 5 });
+  expect(await json(`keys change ${account} ${id} --limits //300/`)).toMatchObject({
+    limits: { per_s: null, burst: null, per_day: 300, streams: null },
+  });
+  expect((await json(`keys change ${account} ${id} --limits none`)).limits).toBeNull();
+  await expect(gw(`keys change ${account} ${id} --limits 10/20/30`)).rejects.toThrow('--limits 10/20//5');
+  await expect(gw(`keys change ${account} ${id} --limits 10///`)).rejects.toThrow(/invalid_limits/);
 });
 
 test('people and their tokens are made and ended from the shell', async () => {

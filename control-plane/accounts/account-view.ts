@@ -1,5 +1,5 @@
 /** An account as operators see it. */
-import { type AccountTier, type Limits, tierLimits } from '@gw/contract/access';
+import { type AccountTier, enterpriseStreams, type ShadowLimit, shadowLimits, tierLimits } from '@gw/contract/access';
 import type { Prisma } from '@gw/prisma/client';
 
 export type AccountRow = Prisma.AccountGetPayload<object>;
@@ -16,6 +16,8 @@ export interface AccountView {
   readonly limits: LimitsView;
   /** True: `limits` are the account's own, not those of its tier. */
   readonly negotiated: boolean;
+  /** Limits that are counted and reported, and refuse nothing. */
+  readonly shadow: readonly ShadowLimit[];
   readonly created_at: string;
 }
 
@@ -24,13 +26,13 @@ export interface LimitsView {
   readonly per_s: number;
   readonly burst: number;
   readonly per_day: number;
+  /** Open at once. */
+  readonly streams: number;
 }
-
-const viewOfLimits = ({ ratePerS, burst, perDay }: Limits): LimitsView => ({ per_s: ratePerS, burst, per_day: perDay });
 
 export function accountView(row: AccountRow): AccountView {
   // The database demands all three of an Enterprise account.
-  const tier = viewOfLimits(tierLimits[row.tier === 'audit_plus' ? 'audit_plus' : 'audit']);
+  const tier = tierLimits[row.tier === 'audit_plus' ? 'audit_plus' : 'audit'];
   return {
     id: row.id,
     object: 'account',
@@ -39,11 +41,13 @@ export function accountView(row: AccountRow): AccountView {
     state: row.state,
     models: row.models as string[] | null,
     limits: {
-      per_s: row.limitPerS ?? tier.per_s,
+      per_s: row.limitPerS ?? tier.ratePerS,
       burst: row.limitBurst ?? tier.burst,
-      per_day: row.limitPerDay ?? tier.per_day,
+      per_day: row.limitPerDay ?? tier.perDay,
+      streams: row.limitStreams ?? (row.tier === 'enterprise' ? enterpriseStreams : tier.streams),
     },
     negotiated: row.limitPerS !== null || row.limitBurst !== null || row.limitPerDay !== null,
+    shadow: shadowLimits.filter((limit) => row.limitShadow.includes(limit)),
     created_at: row.createdAt.toISOString(),
   };
 }

@@ -47,8 +47,9 @@ test('accounts are listed by state, tier and name, page by page', async () => {
     tier: 'audit_plus',
     state: 'suspended',
     models: null,
-    limits: { per_s: 200, burst: 800, per_day: 400_000 },
+    limits: { per_s: 200, burst: 800, per_day: 400_000, streams: 100 },
     negotiated: false,
+    shadow: [],
     created_at: expect.any(String),
   });
   expect((await as('viewer')('GET', `${path}/acct_nobody`)).statusCode).toBe(404);
@@ -124,6 +125,50 @@ test('only an Enterprise account has limits of its own, and loses them with the 
   await expect(around).rejects.toThrow('only_enterprise_has_limits');
 });
 
+test('open streams are negotiated with the other limits: 100 unless agreed otherwise, and as before unless named', async () => {
+  const limits = { per_s: 10, burst: 20, per_day: 30 };
+  const patched = async (change: object) => (await as('admin')('PATCH', `${path}/acct_x`, change)).json().limits;
+  expect(await patched({ tier: 'enterprise', limits })).toEqual({ ...limits, streams: 100 });
+  expect(await patched({ limits: { ...limits, streams: 7 } })).toEqual({ ...limits, streams: 7 });
+  expect((await newest('acct_x'))?.after).toEqual({ limits: { ...limits, streams: 7 } });
+  expect(await patched({ limits: { ...limits, burst: 40 } })).toEqual({ ...limits, burst: 40, streams: 7 });
+  expect(await patched({ limits: { ...limits, streams: null } })).toEqual({ ...limits, streams: 100 });
+  const before = await newest('acct_x');
+  expect(await patched({ limits: { ...limits, streams: null } })).toEqual({ ...limits, streams: 100 });
+  expect(await newest('acct_x')).toEqual(before);
+  expect(await patched({ tier: 'audit' })).toMatchObject({ streams: 25 });
+});
+
+test('a limit is put into shadow and taken out, for any tier, and ext-authz learns of it', async () => {
+  const { db } = running.context;
+  const key = { accountId: 'acct_x', name: 'k', hash: new Uint8Array(32), scopes: [] };
+  await db.apiKey.create({ data: { ...key, publicId: 'xxxxxxxxxxx2' } });
+  const patched = async (shadow: string[]) => (await as('admin')('PATCH', `${path}/acct_x`, { shadow })).json().shadow;
+  expect(await patched(['streams', 'rate'])).toEqual(['rate', 'streams']);
+  expect((await findKey(db, 'xxxxxxxxxxx2'))?.account.shadow).toEqual(['rate', 'streams']);
+  expect(await newest('acct_x')).toMatchObject({ before: { shadow: [] }, after: { shadow: ['rate', 'streams'] } });
+  const [before, generation] = [await newest('acct_x'), await keyGeneration(db)];
+  await patched(['rate', 'streams']);
+  expect([await newest('acct_x'), await keyGeneration(db)]).toEqual([before, generation]);
+  expect(await patched([])).toEqual([]);
+  expect((await findKey(db, 'xxxxxxxxxxx2'))?.account.shadow).toEqual([]);
+});
+
+test('with the tier Enterprise an account loses the limits of its keys as well, for good', async () => {
+  const { db } = running.context;
+  const key = { accountId: 'acct_x', name: 'k', hash: new Uint8Array(32), scopes: [] };
+  const limits = { per_s: 10, burst: 20, per_day: 30 };
+  await as('admin')('PATCH', `${path}/acct_x`, { tier: 'enterprise', limits });
+  await db.apiKey.create({
+    data: { ...key, publicId: 'xxxxxxxxxxx3', limitPerS: 1, limitBurst: 2, limitPerDay: 3, limitStreams: 4 },
+  });
+  expect((await findKey(db, 'xxxxxxxxxxx3'))?.limits).toEqual({ ratePerS: 1, burst: 2, perDay: 3, streams: 4 });
+  await as('admin')('PATCH', `${path}/acct_x`, { tier: 'audit_plus' });
+  expect((await findKey(db, 'xxxxxxxxxxx3'))?.limits).toBeNull();
+  await as('admin')('PATCH', `${path}/acct_x`, { tier: 'enterprise', limits });
+  expect((await findKey(db, 'xxxxxxxxxxx3'))?.limits).toBeNull();
+});
+
 test.each([
   ['name', { name: 'Another Organisation', reason: 'they asked for it' }],
   ['tier', { tier: 'audit' }],
@@ -166,6 +211,9 @@ test('wrong values change nothing', async () => {
     { limits: { per_s: 0, burst: 1, per_day: 1 } },
     { limits: { per_s: 1 } },
     { limits: { per_s: 3e9, burst: 1, per_day: 1 } },
+    { limits: { per_s: 1, burst: 1, per_day: 1, streams: 0 } },
+    { shadow: ['burst'] },
+    { shadow: ['day', 'day'] },
     { name: 'two\nlines' },
     { state: 'active' },
     { name: 'Another' },

@@ -3,11 +3,11 @@
  *
  * Invariant: each change holds the account's row, is one transaction with its audit entry, and is announced to every
  * ext-authz after its commit. While an account is in onboarding, name, tier and limits are those that were screened and
- * agreed on; only Enterprise has limits of its own. With a tier the keys of the account lose the scopes that only it has
- * (`workingScopes`).
+ * agreed on; only Enterprise has limits of its own, and so have its keys: with the tier they go. With a tier the keys of the
+ * account lose the scopes that only it has (`workingScopes`).
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { AccountTier } from '@gw/contract/access';
+import type { AccountTier, ShadowLimit } from '@gw/contract/access';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { accountMessage } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
@@ -33,9 +33,15 @@ export interface AccountChange {
   readonly name?: string;
   readonly tier?: AccountTier;
   /** Null: those of the tier. */
-  readonly limits?: LimitsView | null;
+  readonly limits?: NegotiatedLimits | null;
+  readonly shadow?: readonly ShadowLimit[];
   /** Null: every model. */
   readonly models?: readonly string[] | null;
+}
+
+/** `streams` null: as many as were agreed with nobody in particular; absent: as before. */
+export interface NegotiatedLimits extends Omit<LimitsView, 'streams'> {
+  readonly streams?: number | null;
 }
 
 /** What the steps of the onboarding have looked at. */
@@ -107,6 +113,7 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
         const refused = await refusalOf(tx, before, wanted, reason);
         if (refused !== null) return { refused };
         const row = await tx.account.update({ where: { id }, data: dataOf(wanted) });
+        if (row.tier !== 'enterprise' && before.tier === 'enterprise') await dropLimitsOfKeys(tx, id);
         const fields = Object.keys(wanted) as (keyof AccountChange)[];
         const of = (account: AccountRow) => {
           const view = accountView(account);
@@ -122,12 +129,30 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
 /** Only what differs. Limits of its own go with the tier Enterprise, unless the change says something else of them. */
 function without(asked: AccountChange, before: AccountRow): AccountChange {
   const view = accountView(before);
-  const now = { name: view.name, tier: view.tier, models: view.models, limits: view.negotiated ? view.limits : null };
+  const { models, name, negotiated, shadow, tier } = view;
+  const now = { name, tier, models, shadow, limits: negotiated ? ownLimitsOf(before) : null };
   const leaves = view.negotiated && asked.tier !== undefined && asked.tier !== 'enterprise';
-  const wanted: AccountChange = leaves && asked.limits === undefined ? { ...asked, limits: null } : asked;
+  const limits = leaves && asked.limits === undefined ? null : withStreams(asked.limits, before);
+  const wanted: AccountChange = limits === undefined ? asked : { ...asked, limits };
   const fields = Object.entries(wanted) as [keyof AccountChange, unknown][];
   return Object.fromEntries(fields.filter(([field, value]) => !isDeepStrictEqual(value, now[field])));
 }
+
+const ownLimitsOf = ({ limitBurst, limitPerDay, limitPerS, limitStreams }: AccountRow) => ({
+  per_s: limitPerS,
+  burst: limitBurst,
+  per_day: limitPerDay,
+  streams: limitStreams,
+});
+
+const withStreams = <T extends NegotiatedLimits | null | undefined>(limits: T, { limitStreams }: AccountRow) =>
+  limits && limits.streams === undefined ? { ...limits, streams: limitStreams } : limits;
+
+/** Their change is announced with that of the account. */
+const dropLimitsOfKeys = (tx: Tx, accountId: string) =>
+  tx.$executeRaw`
+    UPDATE api_keys SET limit_per_s = NULL, limit_burst = NULL, limit_per_day = NULL, limit_streams = NULL
+    WHERE account_id = ${accountId} AND num_nonnulls(limit_per_s, limit_per_day, limit_streams) > 0`;
 
 function whereOf({ after, search, state, tier }: AccountQuery): Prisma.AccountWhereInput {
   const contains = search === undefined ? null : { contains: search, mode: 'insensitive' as const };
@@ -139,10 +164,11 @@ function whereOf({ after, search, state, tier }: AccountQuery): Prisma.AccountWh
   };
 }
 
-function dataOf({ limits, models, name, tier }: AccountChange): Prisma.AccountUpdateInput {
+function dataOf({ limits, models, name, shadow, tier }: AccountChange): Prisma.AccountUpdateInput {
   return {
     ...(name === undefined ? {} : { name }),
     ...(tier === undefined ? {} : { tier }),
+    ...(shadow === undefined ? {} : { limitShadow: [...shadow] }),
     ...(models === undefined ? {} : { models: models === null ? Prisma.DbNull : [...models] }),
     ...(limits === undefined
       ? {}
@@ -150,6 +176,7 @@ function dataOf({ limits, models, name, tier }: AccountChange): Prisma.AccountUp
           limitPerS: limits?.per_s ?? null,
           limitBurst: limits?.burst ?? null,
           limitPerDay: limits?.per_day ?? null,
+          limitStreams: limits?.streams ?? null,
         }),
   };
 }

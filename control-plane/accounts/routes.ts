@@ -1,5 +1,5 @@
 /** `/operator/v1/accounts`: accounts, and the people of a customer who have a login. */
-import { accountTiers } from '@gw/contract/access';
+import { accountTiers, shadowLimits } from '@gw/contract/access';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -24,7 +24,16 @@ const updateBody = z
   .strictObject({
     name: nameSchema.exactOptional(),
     tier: z.enum(accountTiers).exactOptional(),
-    limits: z.strictObject({ per_s: count, burst: count, per_day: count }).nullable().exactOptional(),
+    limits: z
+      .strictObject({ per_s: count, burst: count, per_day: count, streams: count.nullable().exactOptional() })
+      .nullable()
+      .exactOptional(),
+    shadow: z
+      .array(z.enum(shadowLimits))
+      .refine((set) => new Set(set).size === set.length, 'names a limit twice')
+      // In the order in which they are stored and shown, so that the same set is no change.
+      .transform((set) => shadowLimits.filter((limit) => set.includes(limit)))
+      .exactOptional(),
     models: z.array(z.string().min(1).max(200)).max(1000).nullable().exactOptional(),
     reason: nameSchema.exactOptional(),
   })

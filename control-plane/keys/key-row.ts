@@ -65,7 +65,13 @@ export const isRestorable = ({ revoked_at, has_hash }: KeyRow, now: Date): boole
 export const scopesOf = ({ scopes, tier }: KeyRow): Scope[] => workingScopes(scopes, tier);
 
 /** Null: as much as the account, which is so for every tier but Enterprise. */
-export function limitsOf({ limit_burst, limit_per_day, limit_per_s, limit_streams, tier }: KeyRow): KeyLimitsView | null {
+export function limitsOf({
+  limit_burst,
+  limit_per_day,
+  limit_per_s,
+  limit_streams,
+  tier,
+}: KeyRow): KeyLimitsView | null {
   const limits = { per_s: limit_per_s, burst: limit_burst, per_day: limit_per_day, streams: limit_streams };
   return tier === 'enterprise' && Object.values(limits).some((limit) => limit !== null) ? limits : null;
 }

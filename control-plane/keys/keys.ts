@@ -1,31 +1,30 @@
 /**
- * The life of API keys: issue, rotation, revocation, restoring.
+ * The life of API keys: issue, rotation, limits, revocation, restoring.
  *
- * Invariant: the plaintext is in the value that `create`, `rotate` and `issue` return, and nowhere else. Each change is
+ * Invariant: the plaintext is in the value that `create`, `rotate` and `issueFirst` return, and nowhere else. Each change is
  * one transaction with its audit entry, holds the row that it decides about and whoever asks for it (`caller.ts`), and is
  * announced after its commit. A key that exists may always be revoked; what opens a door needs an active account.
  */
-import { type AccountTier, defaultScopes, type Scope } from '@gw/contract/access';
-import { generateApiKey, hashApiKey, type RandomBytes } from '@gw/contract/internal/api-key';
-import type { Actor } from '@gw/contract/internal/audit-chain';
+import type { AccountTier } from '@gw/contract/access';
+import type { RandomBytes } from '@gw/contract/internal/api-key';
 import { isRetired, type Pepper, type Peppers } from '@gw/contract/internal/pepper';
-import {
-  hasKeyExtras,
-  type IssuedKeyObject,
-  type KeyCreate,
-  type KeyListQuery,
-  type KeyObject,
-  type KeyRotate,
-  mayGrant,
+import type {
+  IssuedKeyObject,
+  KeyCreate,
+  KeyLimitsRequest,
+  KeyListQuery,
+  KeyObject,
+  KeyRotate,
 } from '@gw/contract/keys';
-import type { Prisma } from '@gw/prisma/client';
-import { type AuditFact, appendAudit } from '../audit/append.ts';
+import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { announceKeyChange } from './announce.ts';
 import { type Caller, holdForChange } from './caller.ts';
-import { findKeyRow, isRestorable, type KeyRow, keyObject, scopesOf, stateOf } from './key-row.ts';
+import { issue, type NewKey, newKey, subject } from './issue.ts';
+import { findKeyRow, isRestorable, type KeyRow, keyObject, limitsOf, scopesOf, stateOf } from './key-row.ts';
+import { setLimits, viewOf } from './limits.ts';
 import { listKeys } from './list.ts';
-import { type KeyRefusal, mostKeys } from './refusals.ts';
+import { type Changed, done, type KeyResult, refused, type Transaction } from './result.ts';
 
 export interface KeysOptions extends Pick<Context, 'db' | 'redis' | 'log' | 'now'> {
   /** For new hashes. */
@@ -44,7 +43,7 @@ export function createKeys(options: KeysOptions) {
   const peppers: Peppers = { current: options.pepper, other: options.otherPepper ?? null };
 
   /** Runs `change` with its audit entry in one transaction, then tells the instances. Null: nothing had to change. */
-  const change = async <T>(run: (tx: Transaction) => Promise<KeyResult<T> & { changed?: string }>) => {
+  const change = async <T>(run: (tx: Transaction) => Promise<Changed<T>>) => {
     const { changed, ...result } = await db.$transaction(run, patience);
     if (changed !== undefined) await announceKeyChange(options, changed);
     return result as KeyResult<T>;

@@ -13,8 +13,8 @@ import { actorOf, type OperatorRole, organisationAdminOf } from '../access/princ
 import type { Context } from '../context.ts';
 import { refuse } from '../replies.ts';
 import type { Caller } from './caller.ts';
-import type { KeyResult } from './keys.ts';
 import { peopleError } from './refusals.ts';
+import type { KeyResult } from './result.ts';
 import { listOf } from './routes.ts';
 import { withStrictBodies } from './strict-body.ts';
 

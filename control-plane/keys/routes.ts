@@ -12,8 +12,8 @@ import type { Context } from '../context.ts';
 import { identityOf } from '../identity.ts';
 import { refuse } from '../replies.ts';
 import type { Caller } from './caller.ts';
-import type { KeyResult } from './keys.ts';
 import { publicError } from './refusals.ts';
+import type { KeyResult } from './result.ts';
 import { withStrictBodies } from './strict-body.ts';
 
 const params = z.object({ id: z.string() });

@@ -28,7 +28,7 @@ export const applicationSchema = z
     billing_contact: contact,
     technical_contact: contact,
     /** Negotiated; the other tiers have limits of their own. */
-    limits: z.strictObject({ per_s: count, burst: count, per_day: count }).optional(),
+    limits: z.strictObject({ per_s: count, burst: count, per_day: count, streams: count.exactOptional() }).optional(),
   })
   .refine(({ tier, limits }) => tier !== 'enterprise' || limits !== undefined, {
     path: ['limits'],

@@ -6,7 +6,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IssuedKeyObject, KeyCreate } from '@gw/contract/keys';
 import type { Caller } from '../keys/caller.ts';
-import type { Keys, Transaction } from '../keys/keys.ts';
+import type { Keys } from '../keys/keys.ts';
+import type { Transaction } from '../keys/result.ts';
 import type { NameScreening } from '../screening/screen-names.ts';
 import type { Declaration, UseScreening } from '../screening/use-policy.ts';
 import {
@@ -170,6 +171,7 @@ async function create(
         limitPerS: limits?.per_s ?? null,
         limitBurst: limits?.burst ?? null,
         limitPerDay: limits?.per_day ?? null,
+        limitStreams: limits?.streams ?? null,
       },
     });
     await tx.onboarding.create({

@@ -10,8 +10,8 @@ import type { Prisma } from '@gw/prisma/client';
 import { stillMay } from '../access/still-may.ts';
 import type { Context } from '../context.ts';
 import type { Caller } from '../keys/caller.ts';
-import type { Transaction } from '../keys/keys.ts';
 import type { KeyRefusal } from '../keys/refusals.ts';
+import type { Transaction } from '../keys/result.ts';
 import {
   type ApplicationObject,
   type ApplicationRow,

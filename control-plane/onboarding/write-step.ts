@@ -11,7 +11,7 @@ import { type OnboardingStep, stepHash } from '@gw/contract/internal/onboarding-
 import type { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../audit/append.ts';
 import type { Caller } from '../keys/caller.ts';
-import type { Transaction } from '../keys/keys.ts';
+import type { Transaction } from '../keys/result.ts';
 import type { OnboardingAction, Stage } from './machine.ts';
 
 type RecordedAction = OnboardingAction | 'create' | 'screen_again';

@@ -2,6 +2,7 @@
 import { Problem } from '../../problem.ts';
 import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
+import { accountLimits } from './limits.ts';
 import { card, type Row, table } from './table.ts';
 
 const path = '/operator/v1/accounts';
@@ -31,23 +32,16 @@ async function everyAccount(api: OperatorApi, filter: Record<string, string>): P
 function changeOf(call: AdminCall): object {
   const limits = call.option('limits');
   const models = call.option('models');
+  const shadow = call.option('shadow');
   const change = {
     ...given(call, 'name', 'tier'),
-    ...(limits === undefined ? {} : { limits: limits === 'tier' ? null : readLimits(limits) }),
+    ...(limits === undefined ? {} : { limits: limits === 'tier' ? null : accountLimits(limits) }),
+    ...(shadow === undefined ? {} : { shadow: shadow === 'none' ? [] : shadow.split(',').filter(Boolean) }),
     ...(models === undefined ? {} : { models: models === 'all' ? null : models.split(',').filter(Boolean) }),
   };
   if (Object.keys(change).length === 0)
-    throw new Problem('Nothing to change: give --name, --tier, --limits or --models.');
+    throw new Problem('Nothing to change: give --name, --tier, --limits, --shadow or --models.');
   return { ...change, ...given(call, 'reason') };
-}
-
-function readLimits(text: string): object {
-  const [, perS, burst, perDay] = /^(\d+)\/(\d+)\/(\d+)$/.exec(text) ?? [];
-  if (perDay === undefined)
-    throw new Problem(
-      '--limits takes requests per second, burst and requests per day: --limits 100/400/200000, or: tier.',
-    );
-  return { per_s: Number(perS), burst: Number(burst), per_day: Number(perDay) };
 }
 
 const move = (verb: 'suspend' | 'reinstate', summary: string): AdminCommand => ({
@@ -96,11 +90,12 @@ export const accountCommands: readonly AdminCommand[] = [
     options: {
       name: 'new name; needs --reason',
       tier: 'audit, audit_plus or enterprise',
-      limits: 'per second/burst/per day, or "tier" for those of the tier',
+      limits: 'per second/burst/per day, and /streams if they change, or "tier" for those of the tier',
+      shadow: 'rate, day, streams, separated by commas: counted and reported, not enforced; or "none"',
       models: 'allow-list, separated by commas, or "all"',
       reason: 'why; it stands in the audit log, which the customer can read',
     },
-    summary: 'change name, tier, limits or models',
+    summary: 'change name, tier, limits, shadow or models',
     run: async (call) => shown(await call.api.send('PATCH', at(call.args[0]), changeOf(call))),
   },
   {

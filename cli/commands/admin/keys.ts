@@ -6,6 +6,7 @@
  */
 import type { Page } from './accounts.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
+import { keyLimits } from './limits.ts';
 import { card, type Row, table } from './table.ts';
 
 const at = (account = '', ...rest: string[]): string =>
@@ -33,14 +34,16 @@ export function issuedKey(value: IssuedKey): AdminResult {
   return { value, text: `${key}\n`, note: `${card(about)}The key is shown once.\n` };
 }
 
-/** What is sent for a new key, from the options name, scopes and expires-at. */
+/** What is sent for a new key, from the options name, scopes, expires-at and limits. */
 export function keyBody(call: AdminCall): object {
   const scopes = call.option('scopes')?.split(',').filter(Boolean);
   const expiresAt = call.option('expires-at');
+  const limits = call.option('limits');
   return {
     ...given(call, 'name'),
     ...(scopes === undefined ? {} : { scopes }),
     ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    ...(limits === undefined ? {} : { limits: keyLimits(limits) }),
   };
 }
 
@@ -55,6 +58,9 @@ const move = (verb: 'revoke' | 'restore', summary: string): AdminCommand => ({
   run: async ({ api, args }) => shown(await api.send('POST', at(args[0], args[1] ?? '', verb))),
 });
 
+/** What it may take of the account's limits. */
+export const keyLimitsHint =
+  'Enterprise only: per second/burst/per day/streams, empty parts for as much as the account: 10/20//5';
 export const keyExpiry = 'RFC 3339; Audit Plus and Enterprise only';
 
 export const keyCommands: readonly AdminCommand[] = [
@@ -73,6 +79,7 @@ export const keyCommands: readonly AdminCommand[] = [
       'name!': 'of the key, for people',
       scopes: 'separated by commas; default: those of every key',
       'expires-at': keyExpiry,
+      limits: keyLimitsHint,
     },
     summary: 'issue a key; it alone is printed on standard output, once',
     run: (call) => issue(call),
@@ -87,6 +94,14 @@ export const keyCommands: readonly AdminCommand[] = [
     },
     summary: 'issue a successor, printed like a new key; the predecessor goes on working until it is revoked',
     run: (call) => issue(call, call.args[1] ?? '', 'rotate'),
+  },
+  {
+    name: 'keys change',
+    args: ['account', 'key'],
+    options: { 'limits!': `${keyLimitsHint}; or "none"` },
+    summary: 'limit a key to less than the account has',
+    run: async ({ api, args, option }) =>
+      shown(await api.send('PATCH', at(args[0], args[1] ?? ''), { limits: keyLimits(option('limits') ?? '') })),
   },
   move('revoke', 'end a key, within a second everywhere'),
   move('restore', 'take a revocation back, within 90 days'),

@@ -5,7 +5,8 @@ import { Problem, reasonOf } from '../../problem.ts';
 import type { Page } from './accounts.ts';
 import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
-import { type IssuedKey, issuedKey, keyBody, keyExpiry } from './keys.ts';
+import { type IssuedKey, issuedKey, keyBody, keyExpiry, keyLimitsHint } from './keys.ts';
+import { accountLimits } from './limits.ts';
 import { card, type Row, table } from './table.ts';
 
 const path = '/operator/v1/applications';
@@ -53,14 +54,11 @@ function hashOf(file: string): string {
 function applicationOf(call: AdminCall): object {
   const contact = (kind: string) => ({ name: call.option(`${kind}-name`), email: call.option(`${kind}-email`) });
   const limits = call.option('limits');
-  const [, perS, burst, perDay] = /^(\d+)\/(\d+)\/(\d+)$/.exec(limits ?? '') ?? [];
-  if (limits !== undefined && perDay === undefined)
-    throw new Problem('--limits takes requests per second, burst and requests per day: --limits 100/400/200000.');
   return {
     ...given(call, 'name', 'tier'),
     billing_contact: contact('billing'),
     technical_contact: contact('technical'),
-    ...(limits === undefined ? {} : { limits: { per_s: Number(perS), burst: Number(burst), per_day: Number(perDay) } }),
+    ...(limits === undefined ? {} : { limits: accountLimits(limits) }),
   };
 }
 
@@ -86,7 +84,7 @@ export const onboardingCommands: readonly AdminCommand[] = [
       'billing-email!': 'of the billing contact',
       'technical-name!': 'of the technical contact',
       'technical-email!': 'of the technical contact',
-      limits: 'of Enterprise: per second/burst/per day',
+      limits: 'of Enterprise: per second/burst/per day, and /streams',
     },
     summary: 'step 1: take an application in',
     run: async (call) => shown(await call.api.send('POST', path, applicationOf(call))),
@@ -140,6 +138,7 @@ export const onboardingCommands: readonly AdminCommand[] = [
       'name!': 'of the key, for people',
       scopes: 'separated by commas; default: those of every key',
       'expires-at': keyExpiry,
+      limits: keyLimitsHint,
     },
     summary: 'step 6: issue the first key; it alone is printed on standard output, once',
     run: async (call) => {

@@ -1,0 +1,29 @@
+/** Limits as they are typed: per second/burst/per day, and streams behind them. */
+import { Problem } from '../../problem.ts';
+
+/** Of an account. Without streams they stay as they are. */
+export function accountLimits(text: string): object {
+  const [, perS, burst, perDay, streams] = /^(\d+)\/(\d+)\/(\d+)(?:\/(\d+))?$/.exec(text) ?? [];
+  if (perDay === undefined)
+    throw new Problem(
+      '--limits takes requests per second, burst and requests per day, and open streams if they change: --limits 100/400/200000 or 100/400/200000/50.',
+    );
+  return {
+    per_s: Number(perS),
+    burst: Number(burst),
+    per_day: Number(perDay),
+    ...(streams === undefined ? {} : { streams: Number(streams) }),
+  };
+}
+
+/** Of a key: an empty part is as much as the account has; "none": no limits at all. */
+export function keyLimits(text: string): object | null {
+  if (text === 'none') return null;
+  const parts = /^(\d*)\/(\d*)\/(\d*)\/(\d*)$/.exec(text)?.slice(1);
+  if (parts === undefined)
+    throw new Problem(
+      '--limits takes requests per second, burst, requests per day and open streams of a key, an empty part for as much as the account: --limits 10/20//5, or: none.',
+    );
+  const [per_s, burst, per_day, streams] = parts.map((part) => (part === '' ? null : Number(part)));
+  return { per_s, burst, per_day, streams };
+}

@@ -1,0 +1,72 @@
+/**
+ * What a key may take of the limits of its account: Enterprise only.
+ *
+ * Invariant: no part is given above what the account has at that time. If the account is given less later, its own limit
+ * binds first; if it leaves the tier, the limits of its keys go with those of the account.
+ */
+import { type AccountTier, enterpriseStreams } from '@gw/contract/access';
+import type { KeyLimitsRequest, KeyLimitsView, KeyObject } from '@gw/contract/keys';
+import { appendAudit } from '../audit/append.ts';
+import type { Caller } from './caller.ts';
+import { type KeyRow, keyObject, limitsOf } from './key-row.ts';
+import type { KeyRefusal } from './refusals.ts';
+import { type Changed, done, refused, type Transaction } from './result.ts';
+
+/** Null: none, also where each part is absent. */
+export function viewOf(wanted: KeyLimitsRequest | null | undefined): KeyLimitsView | null {
+  const { burst = null, per_day = null, per_s = null, streams = null } = wanted ?? {};
+  const limits = { per_s, burst, per_day, streams };
+  return Object.values(limits).some((limit) => limit !== null) ? limits : null;
+}
+
+interface AccountLimits extends KeyLimitsView {
+  readonly tier: AccountTier;
+}
+
+/** Null: the account may give them to a key. It is held by `tx`. */
+export async function limitsRefusal(
+  tx: Transaction,
+  accountId: string,
+  limits: KeyLimitsView,
+): Promise<KeyRefusal | null> {
+  const [account] = await tx.$queryRaw<AccountLimits[]>`
+    SELECT tier::text AS tier, limit_per_s AS per_s, limit_burst AS burst, limit_per_day AS per_day,
+      COALESCE(limit_streams, ${enterpriseStreams}) AS streams
+    FROM accounts WHERE id = ${accountId}`;
+  if (account?.tier !== 'enterprise') return { why: 'limits_not_offered' };
+  for (const field of ['per_s', 'burst', 'per_day', 'streams'] as const) {
+    const [wanted, most] = [limits[field], account[field]];
+    if (wanted !== null && most !== null && wanted > most) return { why: 'limits_too_wide', field, most };
+  }
+  return null;
+}
+
+/** `row` and its account are held by `tx`. */
+export async function setLimits(
+  tx: Transaction,
+  row: KeyRow,
+  limits: KeyLimitsView | null,
+  { actor, requestId }: Caller,
+  at: Date,
+): Promise<Changed<KeyObject>> {
+  const refusal = limits && (await limitsRefusal(tx, row.account_id, limits));
+  if (refusal) return refused(refusal);
+  const { burst = null, per_day = null, per_s = null, streams = null } = limits ?? {};
+  const parts = { limit_per_s: per_s, limit_burst: burst, limit_per_day: per_day, limit_streams: streams };
+  const after: KeyRow = { ...row, ...parts };
+  const isSame = (Object.keys(parts) as (keyof typeof parts)[]).every((part) => parts[part] === row[part]);
+  if (isSame) return done(keyObject(row, at));
+  await tx.$executeRaw`
+    UPDATE api_keys SET limit_per_s = ${per_s}, limit_burst = ${burst}, limit_per_day = ${per_day}, limit_streams = ${streams}
+    WHERE public_id = ${row.public_id}::text`;
+  await appendAudit(tx, at, {
+    accountId: row.account_id,
+    target: `key:${row.public_id}`,
+    actor,
+    requestId,
+    action: 'key.limits_changed',
+    before: { limits: limitsOf(row) },
+    after: { limits: limitsOf(after) },
+  });
+  return { ...done(keyObject(after, at)), changed: row.public_id };
+}
