@@ -188,7 +188,8 @@ export class Call implements Processor {
     const { addresses } = this.#context;
     if (encoding !== 'identity' || request.responseHeaders?.endOfStream) {
       // Encoded although identity was asked for, or no body at all: nothing here can be read.
-      const error = status === 200 ? apiError('upstream_invalid_response') : providerError(status, '');
+      const error =
+        status === 200 ? apiError('upstream_invalid_response') : providerError(status, '', record.identity.request);
       const { saved } = record.breakOff('provider', null);
       return answerAfter(saved, this.#call, immediate(error, errorBody(error, addresses), receiptId));
     }

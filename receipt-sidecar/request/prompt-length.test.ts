@@ -1,7 +1,7 @@
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import fc from 'fast-check';
 import { encode, encodeChat } from 'gpt-tokenizer/model/gpt-4o';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { makeCatalogue } from '../snapshot.ts';
 import { type Endpoint, parseRequest } from './parse.ts';
 import { checkPromptLength } from './prompt-length.ts';
@@ -9,6 +9,8 @@ import { readTokenLists } from './token-lists.ts';
 import { TokenThread, tokenThreadBounds } from './token-thread.ts';
 
 const thread = new TokenThread({ ...tokenThreadBounds, countMs: 60_000, answerMs: 60_000, onFault: () => undefined });
+// A vocabulary takes half a second of processor time to read, and the machine may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 afterAll(() => thread.stop());
 const neverAsked = {
   count: () => Promise.reject(new Error('counted')),
@@ -20,8 +22,8 @@ const model = (id: string, contextWindow: number | null, tokenizer: string | nul
   ...{ takesTemperature: true, activeParametersB: null, totalParametersB: null, modelClass: null },
   ...{ quantizationBits: null, tokensPerS: null, ttftS: null },
 });
-const catalogueOf = (models: SnapshotModel[]) =>
-  makeCatalogue({ version: 1, publishedAt: '', models, regions: [], deployments: [], grid: [] });
+const empty = makeCatalogue({ version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] });
+const catalogueOf = (models: SnapshotModel[]) => ({ ...empty, models: new Map(models.map((each) => [each.id, each])) });
 const catalogue = catalogueOf([
   model('small', 100, 'o200k_base'),
   model('unknown', 100, null),

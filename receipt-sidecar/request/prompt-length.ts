@@ -10,6 +10,7 @@ import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { knownTokenizer, longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import type { Asked } from './admission.ts';
 import type { ParsedRequest } from './parse.ts';
+import { promptField, tooManyTokens } from './prompt-words.ts';
 import { tokenListsOf } from './token-lists.ts';
 import type { Counted, TokenThread } from './token-thread.ts';
 
@@ -70,14 +71,9 @@ interface Found {
 
 function refusal(request: ParsedRequest, model: string, limit: number, { at, of, tokens, isWhole }: Found): ApiError {
   const param = promptField[request.endpoint];
-  const which = of > 1 ? `\`${param}[${at}]\`` : 'The prompt';
-  const message = `${which} has ${isWhole ? '' : 'at least '}${grouped(tokens)} tokens; ${model} takes ${grouped(limit)}.`;
+  const message = tooManyTokens(of > 1 ? `\`${param}[${at}]\`` : 'The prompt', model, { tokens, limit, isWhole });
   return apiError('prompt_too_long', { message, param });
 }
-
-const grouped = (count: number): string => count.toLocaleString('en-US');
-
-export const promptField = { chat: 'messages', completions: 'prompt', embeddings: 'input' } as const;
 
 /** Servers have several words for cutting a prompt that is too long; who sends one does not want to be refused. */
 const truncation = ['truncate_prompt_tokens', 'truncate', 'truncation', 'transforms'];

@@ -5,7 +5,7 @@ import * as cl100k from 'gpt-tokenizer/encoding/cl100k_base';
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
 import * as p50k from 'gpt-tokenizer/encoding/p50k_base';
 import * as r50k from 'gpt-tokenizer/encoding/r50k_base';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { TokenThread, tokenThreadBounds } from './token-thread.ts';
 
 const encodings = { o200k_base: o200k, cl100k_base: cl100k, p50k_base: p50k, r50k_base: r50k };
@@ -13,6 +13,8 @@ const faults: string[] = [];
 const onFault = (reason: string) => void faults.push(reason);
 const bounds = { ...tokenThreadBounds, countMs: 60_000, answerMs: 60_000, onFault };
 const thread = new TokenThread(bounds);
+// A vocabulary takes half a second of processor time to read, and the machine may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 afterAll(() => thread.stop());
 
 /** All tokens of a text: nothing is below a limit of -1. */

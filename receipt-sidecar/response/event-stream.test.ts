@@ -1,3 +1,4 @@
+import { apiError } from '@gw/contract/errors';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventStream, type StreamFacts } from './event-stream.ts';
@@ -10,6 +11,9 @@ const delta = (content: string, finish: string | null = null, index = 0) => ({
   id: 'c1',
   choices: [{ index, delta: { content }, finish_reason: finish }],
 });
+/** Stands for what the words of providers mean, which has tests of its own. */
+const tooLong = ({ error }: { readonly error?: unknown }) =>
+  error === 'too long' ? apiError('prompt_too_long', { param: 'messages' }) : null;
 const nothingElse = { telemetry: null, failed: false };
 const usageChunk = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } };
 
@@ -29,6 +33,7 @@ function run(text: string, options: RunOptions = {}) {
     chunkObject: 'chat.completion.chunk',
     addresses,
     telemetry: openTelemetry(options.telemetry ?? null, () => ({})),
+    tooLong,
     receipt: (facts) => {
       asked.push(facts);
       return { gw: '{"id":"r"}', routingTrace: '{"policy":"p"}' };
@@ -109,6 +114,7 @@ describe('a stream', () => {
       chunkObject: '',
       addresses,
       telemetry: null,
+      tooLong,
       receipt: () => {
         throw new Error('too early');
       },
@@ -148,7 +154,15 @@ describe('a stream', () => {
       asked.push(facts);
       return { gw: '{}', routingTrace: '{}' };
     };
-    const options = { wantsUsage: false, expectedChoices: 1, chunkObject: '', addresses, telemetry: null, receipt };
+    const options = {
+      wantsUsage: false,
+      expectedChoices: 1,
+      chunkObject: '',
+      addresses,
+      telemetry: null,
+      tooLong,
+      receipt,
+    };
     const stream = new EventStream(options);
     const piece = Buffer.alloc(1024 * 1024, 'x');
     let out = '';
@@ -164,6 +178,15 @@ describe('a stream', () => {
     expect(raw.indexOf('"gw"')).toBeLessThan(raw.indexOf('[DONE]'));
     expect(asked[0]).toMatchObject({ usage: null, contentEvents: 1 });
     expect(run(event(delta('a'))).chunks.at(-1)).toHaveProperty('gw');
+  });
+
+  it('tells of a prompt that was too long, if nothing was generated before', () => {
+    const { chunks, asked, done } = run(event({ error: 'too long' }));
+    expect(chunks).toEqual([{ error: expect.objectContaining({ code: 'prompt_too_long', param: 'messages' }) }]);
+    expect(asked).toMatchObject([{ failed: true, usage: null }]);
+    expect(done).toBe(false);
+    const late = run(event(delta('a')) + event({ error: 'too long' }));
+    expect(late.chunks.at(-1).error.code).toBe('upstream_error');
   });
 
   it('ends with one error event and no [DONE] when the provider reports an error or sends rubbish', () => {
@@ -295,7 +318,7 @@ describe('a stream of a provider that reports energy', () => {
       return { gw: '{}', routingTrace: '{}' };
     };
     const telemetry = openTelemetry('neuralwatt', () => ({}));
-    const options = { wantsUsage: true, expectedChoices: 1, chunkObject: '', addresses, telemetry, receipt };
+    const options = { wantsUsage: true, expectedChoices: 1, chunkObject: '', addresses, telemetry, tooLong, receipt };
     const stream = new EventStream(options);
     expect(stream.push(Buffer.from(content + event(usageChunk))).toString()).toBe(content);
     expect([stream.holding, asked.length]).toEqual([true, 0]);
@@ -313,6 +336,7 @@ describe('a stream of a provider that reports energy', () => {
         chunkObject: '',
         addresses,
         telemetry: openTelemetry(telemetry, () => ({})),
+        tooLong,
         receipt: () => ({ gw: '{}', routingTrace: '{}' }),
       });
     const early = event({ id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 0 } });

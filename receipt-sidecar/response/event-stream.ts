@@ -34,6 +34,8 @@ export interface EventStreamOptions {
   readonly addresses: Addresses;
   /** Null where the provider reports no energy. */
   readonly telemetry: ReplyTelemetry | null;
+  /** What a failure means that says the prompt is too long; null for any other. */
+  readonly tooLong: (chunk: Readonly<Record<string, unknown>>) => ApiError | null;
   /** Makes the receipt, once, when everything that counts is known. */
   readonly receipt: (facts: StreamFacts) => Required<Additions>;
 }
@@ -133,8 +135,13 @@ export class EventStream {
     }
     const chunk = parseObject(data);
     if (!chunk) this.#fail(unreadable);
-    else if (isError(event, chunk)) this.#fail(failedMidway);
+    else if (isError(event, chunk)) this.#fail(this.#refusal(chunk) ?? failedMidway);
     else this.#chunk(bytes, data, chunk);
+  }
+
+  /** Only before anything was generated: behind that, no prompt was too long. */
+  #refusal(chunk: Chunk): ApiError | null {
+    return this.#contentEvents === 0 ? this.#options.tooLong(chunk) : null;
   }
 
   #chunk(bytes: Buffer, data: string, chunk: Chunk): void {

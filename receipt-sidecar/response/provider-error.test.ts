@@ -1,5 +1,15 @@
 import { expect, it } from 'vitest';
+import { parseRequest } from '../request/parse.ts';
 import { providerError } from './provider-error.ts';
+import { tooLong } from './too-long-for-tests.ts';
+
+const messages = [{ role: 'user', content: 'hi' }];
+function requestOf(fields: object, endpoint: 'chat' | 'completions' | 'embeddings' = 'chat') {
+  const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'm', ...fields })));
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  return parsed.request;
+}
+const chat = requestOf({ messages });
 
 const said = (error: object) => JSON.stringify({ error });
 
@@ -14,13 +24,13 @@ it.each([
   [302, 'upstream_invalid_response', 502],
   [404, 'upstream_rejected_request', 400],
 ])('a %i of the provider is %s, and shows nothing of what it said', (status, code, ours) => {
-  const error = providerError(status, status === 404 ? '' : said({ message: 'secret', param: 'temperature' }));
+  const error = providerError(status, status === 404 ? '' : said({ message: 'secret', param: 'temperature' }), chat);
   expect(error).toMatchObject({ code, status: ours, param: null });
   expect(error.message).not.toContain('secret');
 });
 
 it('takes over the field and the message of a rejected request, and no more', () => {
-  const named = providerError(400, said({ message: 'too hot', param: 'temperature', internal: 'host' }));
+  const named = providerError(400, said({ message: 'too hot', param: 'temperature', internal: 'host' }), chat);
   expect(named).toEqual({
     code: 'invalid_temperature',
     type: 'validation_error',
@@ -28,10 +38,73 @@ it('takes over the field and the message of a rejected request, and no more', ()
     message: 'too hot',
     param: 'temperature',
   });
-  expect(providerError(422, said({ message: 'no', param: '<script>' }))).toMatchObject({
+  expect(providerError(422, said({ message: 'no', param: '<script>' }), chat)).toMatchObject({
     code: 'upstream_rejected_request',
     param: null,
   });
-  expect(providerError(400, said({ message: 'long', code: 'context_length_exceeded' })).code).toBe('prompt_too_long');
-  expect(providerError(400, '<html>').message).not.toContain('html');
+  expect(providerError(400, said({ message: 'long', code: 'context_length_exceeded' }), chat).code).toBe(
+    'prompt_too_long',
+  );
+  expect(providerError(400, '<html>', chat).message).not.toContain('html');
+});
+
+it.each(tooLong)(
+  'what %s says of a prompt that is too long is told in our words',
+  ({ status, body, tokens, limit }) => {
+    const error = providerError(status, JSON.stringify(body), chat);
+    expect(error).toMatchObject({ code: 'prompt_too_long', type: 'validation_error', status: 400, param: 'messages' });
+    const said = JSON.stringify(body);
+    if (tokens === undefined) expect(said).toContain(JSON.stringify(error.message));
+    else
+      expect(error.message).toBe(
+        `The prompt has ${tokens.toLocaleString('en-US')} tokens; m takes ${limit?.toLocaleString('en-US')}.`,
+      );
+  },
+);
+
+it('names the field of the endpoint', () => {
+  const body = said({ message: 'long', code: 'context_length_exceeded' });
+  expect(providerError(400, body, requestOf({ prompt: 'a' }, 'completions')).param).toBe('prompt');
+  expect(providerError(400, body, requestOf({ input: 'a' }, 'embeddings')).param).toBe('input');
+});
+
+it('blames what was asked to be generated where the prompt fits by itself', () => {
+  const message =
+    "This model's maximum context length is 16384 tokens. However, you requested 19591 tokens (9591 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.";
+  const body = said({ message, code: 'context_length_exceeded' });
+  for (const field of ['max_tokens', 'max_completion_tokens'])
+    expect(providerError(400, body, requestOf({ messages, [field]: 10_000 }))).toMatchObject({
+      code: `invalid_${field}`,
+      param: field,
+      message,
+    });
+  // Nobody asked for it.
+  expect(providerError(400, body, chat)).toMatchObject({ code: 'prompt_too_long', message });
+});
+
+it('shows no text of a reply that is no plain refusal, and takes nothing else for a prompt that is too long', () => {
+  const secret = said({ message: 'host 10.0.0.1: the request exceeds the available context size' });
+  expect(providerError(500, secret, chat).code).toBe('prompt_too_long');
+  expect(providerError(500, secret, chat).message).not.toContain('10.0.0.1');
+  for (const message of [
+    'Request too large for model: Limit 6000, Requested 7000',
+    'max_tokens is too large: 100000',
+    'context',
+    '',
+  ])
+    expect(providerError(400, said({ message }), chat).code).toBe('upstream_rejected_request');
+  expect(providerError(429, said({ message: 'x', code: 'context_length_exceeded' }), chat).code).toBe(
+    'upstream_rate_limited',
+  );
+});
+
+it('shows the message of a refusal wherever the server put it', () => {
+  for (const body of [
+    { error: { message: 'why' } },
+    { message: 'why' },
+    { error: 'why' },
+    { detail: 'why' },
+    [{ error: { message: 'why' } }],
+  ])
+    expect(providerError(400, JSON.stringify(body), chat).message).toBe('why');
 });

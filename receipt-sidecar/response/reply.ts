@@ -3,9 +3,11 @@ import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from
 import type { ProcessorCall } from '@gw/envoy/rpc/service';
 import type { CallRecord } from '../call-record.ts';
 import { answerAfter, gwMetadata, replaceChunk, setHeader, unchanged } from '../messages.ts';
+import { contextError } from './context-error.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
 import { addToObject, decodeUtf8, parseObject } from './json-body.ts';
 import { providerError } from './provider-error.ts';
+import { wordsOf } from './provider-words.ts';
 import type { ReplyTelemetry } from './telemetry.ts';
 import { readUsage } from './usage.ts';
 
@@ -43,10 +45,11 @@ export class JsonReply implements Reply {
     const { record, status, call, telemetry } = this.#context;
     if (bytes.length > maxJsonBytes) return this.#fail(apiError('upstream_invalid_response'));
     const text = decodeUtf8(bytes);
-    if (status !== 200) return this.#fail(providerError(status, text ?? ''));
+    if (status !== 200) return this.#fail(providerError(status, text ?? '', record.identity.request));
     const value = text === null ? null : parseObject(text);
     if (text === null || !value) return this.#fail(apiError('upstream_invalid_response'));
-    if (value.error) return this.#fail(apiError('upstream_error'));
+    if (value.error)
+      return this.#fail(contextError(wordsOf(value), record.identity.request, false) ?? apiError('upstream_error'));
     const usage = readUsage(value.usage);
     telemetry?.takeObject(value);
     const usageSource = usage ? 'provider' : null;
@@ -119,6 +122,7 @@ export class StreamReply implements Reply {
       chunkObject,
       addresses,
       telemetry,
+      tooLong: (chunk) => contextError(wordsOf(chunk), record.identity.request, false),
       receipt: (facts) => this.#receipt(facts),
     });
   }

@@ -1,0 +1,11 @@
+/** How a prompt that is too long is told, whoever counted it. */
+export const promptField = { chat: 'messages', completions: 'prompt', embeddings: 'input' } as const;
+
+const grouped = (count: number): string => count.toLocaleString('en-US');
+
+/** `isWhole`: false where it has at least so many. */
+export const tooManyTokens = (
+  which: string,
+  model: string,
+  { isWhole = true, limit, tokens }: { readonly tokens: number; readonly limit: number; readonly isWhole?: boolean },
+): string => `${which} has ${isWhole ? '' : 'at least '}${grouped(tokens)} tokens; ${model} takes ${grouped(limit)}.`;

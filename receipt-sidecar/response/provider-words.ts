@@ -1,0 +1,32 @@
+/**
+ * Where servers put what they have to say about a request that they refuse: `{"error":{message,…}}` as OpenAI, the fields at
+ * the top (vLLM, SGLang, Mistral, Bedrock), a text as `error` (TGI, TEI), a list of one (Gemini), `detail` (FastAPI).
+ */
+import { parseObject } from './json-body.ts';
+
+export interface ProviderWords {
+  readonly message: string | null;
+  readonly code: unknown;
+  readonly type: unknown;
+  readonly param: unknown;
+  /** The object that these were found in. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
+
+export function wordsOf(reply: Readonly<Record<string, unknown>>): ProviderWords {
+  const fields = isObject(reply.error) ? reply.error : reply;
+  const { code, message, param, type } = fields;
+  return { message: textOf(message) ?? textOf(fields.error) ?? textOf(fields.detail), code, type, param, fields };
+}
+
+/** Null if the body is no JSON object. */
+export function readWords(body: string): ProviderWords | null {
+  const listed = /^\s*\[(.*)\]\s*$/s.exec(body);
+  const reply = parseObject(listed?.[1] ?? body);
+  return reply && wordsOf(reply);
+}
