@@ -48,8 +48,9 @@ it('takes over the field and the message of a rejected request, and no more', ()
   expect(providerError(400, '<html>', chat).message).not.toContain('html');
 });
 
-it.each(tooLong)(
-  'what %s says of a prompt that is too long is told in our words',
+const told = tooLong.map(([server, status, body, tokens, limit]) => ({ server, status, body, tokens, limit }));
+it.each(told)(
+  'what $server says of a prompt that is too long is told in our words',
   ({ status, body, tokens, limit }) => {
     const error = providerError(status, JSON.stringify(body), chat);
     expect(error).toMatchObject({ code: 'prompt_too_long', type: 'validation_error', status: 400, param: 'messages' });
