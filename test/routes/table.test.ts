@@ -1,0 +1,49 @@
+/** The configuration that Envoy runs with, as it tells it itself: what is walked by the other tests here is all there is. */
+import { join } from 'node:path';
+import { routes } from '@gw/contract/access';
+import { beforeAll, expect, inject, it } from 'vitest';
+import { readFrom } from '../access/two-instances.ts';
+import { meaningOf } from './request.ts';
+import { forwards, type Listener, listenersOf, sampleOf } from './route-table.ts';
+
+const adminSocket = join(inject('stack').sockets, 'envoy-admin.sock');
+let listeners: readonly Listener[] = [];
+let front: Listener | undefined;
+beforeAll(async () => {
+  listeners = await listenersOf(adminSocket);
+  front = listeners.find(({ port }) => port !== null);
+});
+
+it('one listener has a port; the sink and those of the deployments can be reached from within Envoy alone', async () => {
+  expect(listeners.filter(({ port }) => port !== null).map(({ name }) => name)).toEqual(['public']);
+  const others = listeners.filter(({ port }) => port === null).map(({ name }) => name.split(':')[0]);
+  expect(new Set(others)).toEqual(new Set(['sink', 'deployment']));
+  const said = await readFrom(adminSocket, '/listeners');
+  expect(said.match(/127\.0\.0\.1:\d+/g)).toHaveLength(1);
+});
+
+it('what leads on from the port is what the contract names, each route of it and no other', () => {
+  const samples = (front?.routes ?? []).filter(forwards).map(sampleOf);
+  const meant = samples.map(({ method, path }) => meaningOf(method, path));
+  expect(meant.filter(({ kind }) => kind !== 'route')).toEqual([]);
+  const reached = new Set(meant.map((meaning) => (meaning.kind === 'route' ? meaning.route : null)));
+  expect(reached).toEqual(new Set(routes.filter(({ scope }) => scope !== null)));
+});
+
+it('it leads to the control plane, to the sink, or where the sidecar says', () => {
+  const ends = (front?.routes ?? []).flatMap(({ route: action }) =>
+    action ? [action.cluster ?? action.cluster_header] : [],
+  );
+  expect(new Set(ends)).toEqual(new Set(['sink', 'x-gw-cluster', 'control_plane']));
+  for (const each of front?.routes ?? [])
+    if (each.route?.cluster_header !== undefined)
+      expect(each.match.headers.some(({ name }) => name === 'x-gw-cluster')).toBe(true);
+});
+
+it('the sink leads nowhere, and a deployment to its own provider', () => {
+  for (const { name, routes: table } of listeners) {
+    if (name === 'sink') expect(table.every((each) => each.direct_response && !each.route)).toBe(true);
+    const id = /^deployment:(.+)$/.exec(name)?.[1];
+    if (id !== undefined) expect(table.map((each) => each.route?.cluster)).toEqual([`provider:${id}`]);
+  }
+});

@@ -1,0 +1,127 @@
+/**
+ * Tries requests on a gateway and judges what came of each: what the client was told, and what arrived behind Envoy.
+ *
+ * The proof that there is no way around: without rights the reply is the refusal that the contract names, nothing arrives;
+ * and what does arrive carries exactly the identity of the caller, on a route that this caller may use.
+ */
+import type { Route } from '@gw/contract/access';
+import { identityHeaders, internalTokenHeader } from '@gw/contract/internal/identity';
+import { z } from 'zod';
+import type { WireReply } from './http1-wire.ts';
+import { type Header, type Meaning, meaningOf, type Request } from './request.ts';
+import { type Caller, type Callers, toldTo } from './rights.ts';
+import type { Trick } from './tricks.ts';
+import type { Arrived } from './watched-gateway.ts';
+
+/** Names the attempt in what arrives at the control plane. */
+export const attemptHeader = 'x-attempt';
+
+export interface Attempt<T = unknown> {
+  readonly trick: T;
+  readonly id: string;
+  readonly name: string;
+  readonly caller: Caller;
+  readonly request: Request;
+  readonly meaning: Meaning;
+}
+
+const baseRequest = (route: Route): Request => ({
+  method: route.method,
+  target: route.path.replace(/\{[a-z_]+\}/, 'x'),
+  authority: 'gw.example',
+  headers: route.method === 'POST' ? [['content-type', 'application/json']] : [],
+  // No JSON: no attempt gets as far as a provider, or changes anything, even with all rights.
+  body: route.method === 'POST' ? '{' : null,
+});
+
+export const headersOf = ({ caller, request, id }: Attempt): readonly Header[] => [
+  ...(caller.key === null ? [] : [['authorization', `Bearer ${caller.key}`] as const]),
+  [attemptHeader, id],
+  ...request.headers,
+];
+
+const error = z.object({ error: z.object({ code: z.string() }) });
+function codeIn(text: string): string {
+  try {
+    return error.parse(JSON.parse(text)).error.code;
+  } catch {
+    return `no error object: ${text.slice(0, 60)}`;
+  }
+}
+
+/** What is wrong with the reply; null: nothing. */
+export function faultOf({ caller, meaning }: Attempt, reply: WireReply | null): string | null {
+  if (!reply) return 'no reply';
+  const told = toldTo(caller, meaning);
+  if (told) {
+    const code = codeIn(reply.text);
+    const isRight = reply.status === told.status && told.codes.includes(code);
+    return isRight ? null : `${reply.status} ${code}, not ${told.status} ${told.codes.join(' or ')}`;
+  }
+  if (meaning.kind === 'route' && meaning.route.scope === null)
+    return reply.status === 200 ? null : `${reply.status} from an open route`;
+  const refused = [401, 403, 429].includes(reply.status) || reply.status >= 500;
+  return refused ? `${reply.status} ${codeIn(reply.text)} with all rights` : null;
+}
+
+const valuesOf = ({ headers }: Arrived, name: string) =>
+  headers.filter((each) => each[0] === name).map((each) => each[1]);
+
+/** The last is Envoy's own word on who the client is. */
+const known = new Set<string>([...Object.values(identityHeaders), internalTokenHeader, 'x-envoy-external-address']);
+
+/** What is wrong with a request that arrived at the control plane; null: nothing. */
+export function faultOfArrival(arrival: Arrived, attempts: ReadonlyMap<string, Attempt>): string | null {
+  const what = `${arrival.method} ${arrival.target}`;
+  const [id = ''] = valuesOf(arrival, attemptHeader);
+  const attempt = attempts.get(id);
+  if (!attempt) return `${what}: nobody sent it as a request of its own (${id})`;
+  const { caller } = attempt;
+  const { accountId, keyId, tier, scopes } = identityHeaders;
+  const identity = [accountId, keyId, tier, scopes].map((name) => valuesOf(arrival, name).join(' & '));
+  const right = [caller.accountId, caller.key?.slice(3, 15), 'enterprise', caller.scopes.join(' ')];
+  if (identity.join() !== right.join()) return `${what}: the identity ${identity.join()} and not ${right.join()}`;
+  if (valuesOf(arrival, internalTokenHeader).length !== 1) return `${what}: not one internal token`;
+  const foreign = arrival.headers.find(([name]) => /^x-(gw|envoy)-|_|^authorization$/.test(name) && !known.has(name));
+  if (foreign) return `${what}: the header ${foreign[0]}`;
+  const meaning = meaningOf(arrival.method, arrival.target);
+  if (meaning.kind !== 'route' || meaning.route.handler !== 'control') return `${what}: no route of the control plane`;
+  if (toldTo(caller, meaning)) return `${what}: no right to it`;
+  return null;
+}
+
+/** Each trick by each caller. */
+export function attemptsOf<T extends Trick>(
+  route: Route,
+  callers: readonly Caller[],
+  tricks: readonly T[],
+): Attempt<T>[] {
+  const plain = baseRequest(route);
+  return callers.flatMap((caller) =>
+    tricks.map((trick, at) => {
+      const { name, change, meaning } = trick;
+      const request = change(plain);
+      return {
+        trick,
+        id: `${route.method}${route.path.replaceAll(/\W/g, '-')}-${at}-${caller.name.replaceAll(/\W/g, '-')}`,
+        name: `${name}, ${caller.name}: ${request.method} ${request.target}`,
+        caller,
+        request,
+        meaning: meaning ?? meaningOf(request.method, request.target),
+      };
+    }),
+  );
+}
+
+/** Not more at a time than callers may have in one burst, so that their rate is not the reason of a refusal. */
+export async function inTurns<T>(
+  items: readonly T[],
+  callers: Callers,
+  atATime: number,
+  each: (item: T) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += atATime) {
+    await callers.refill();
+    await Promise.all(items.slice(at, at + atATime).map(each));
+  }
+}
