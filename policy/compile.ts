@@ -37,24 +37,28 @@ const minUnspacedLetters = 2;
 
 /** A letter may look Latin in one case alone, so a phrase in another script is known in each case that it is written in. */
 function spellings(phrase: string): readonly string[] {
+  if (!/\P{ASCII}/u.test(phrase)) return [lettersOf(phrase)];
   const lower = phrase.toLowerCase();
   const words = lower.replace(/(?<![\p{L}\p{M}\p{N}])\p{L}/gu, (first) => first.toUpperCase());
   const sentence = lower.replace(/\p{L}/u, (first) => first.toUpperCase());
   return [...new Set([phrase, lower, phrase.toUpperCase(), words, sentence].map(lettersOf))];
 }
 
-/** What follows `letters` where it goes on as one of `exceptions`: `shelter` after `makeabomb` for `bomb shelter`. */
-function tailsAfter(letters: string, exceptions: readonly string[]): readonly string[] {
+/** As the automaton reads them. */
+function alike(letters: string): string {
+  let read = '';
+  for (let at = 0; at < letters.length; at++) read += String.fromCharCode(representative(letters.charCodeAt(at)));
+  return read;
+}
+
+/** What follows a phrase where it goes on as an exception: `shelter` after `makeabomb` for `bombshelter`. */
+function tailsAfter(phrase: string, exceptions: readonly string[]): readonly string[] {
   const tails = new Set<string>();
-  for (const exception of exceptions.flatMap(spellings))
+  for (const exception of exceptions)
     for (let length = 1; length < exception.length; length++)
-      if (letters.endsWith(exception.slice(0, length))) tails.add(alike(exception.slice(length)));
+      if (phrase.endsWith(exception.slice(0, length))) tails.add(exception.slice(length));
   return [...tails];
 }
-const alike = (letters: string): string =>
-  Array.from({ length: letters.length }, (_, at) => String.fromCharCode(representative(letters.charCodeAt(at)))).join(
-    '',
-  );
 
 /** Why a phrase can not be looked for, or null. */
 function phraseProblem(letters: string): string | null {
@@ -72,12 +76,13 @@ interface Parts {
 
 /** `place`: undefined for a rule that is checked alone, since it is not enabled. */
 function addPhrases(rule: PolicyRule & { kind: 'phrases' }, place: number | undefined, parts: Parts): void {
+  const exceptions = (rule.unless ?? []).flatMap(spellings).map(alike);
   for (const phrase of rule.phrases) {
     const problem = phraseProblem(lettersOf(phrase));
     if (problem) parts.problems.push({ rule: rule.id, reason: `its phrase "${phrase}" ${problem}` });
     else if (place !== undefined)
       for (const letters of spellings(phrase))
-        parts.phrases.push({ letters, rule: place, anywhere: false, tails: tailsAfter(letters, rule.unless ?? []) });
+        parts.phrases.push({ letters, rule: place, anywhere: false, tails: tailsAfter(alike(letters), exceptions) });
   }
 }
 

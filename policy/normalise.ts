@@ -76,5 +76,14 @@ export function normalise(text: string): string {
   return normaliser.normalised;
 }
 
-/** The letters alone, as phrases are compared. */
-export const lettersOf = (text: string): string => normalise(text).replace(/[ \0]/g, '');
+/** The letters alone, as phrases are compared. For short texts. */
+export function lettersOf(text: string): string {
+  let letters = '';
+  for (const character of text) {
+    const codePoint = character.codePointAt(0) ?? 0;
+    const folded = foldedPoint(codePoint);
+    if (folded === unit.several) letters += foldedText(codePoint).replaceAll(' ', '');
+    else if (folded > unit.gap) letters += String.fromCharCode(folded);
+  }
+  return letters;
+}

@@ -39,13 +39,12 @@ interface Readings {
 /** `decoded`: texts for token lists, in their order, that join the prose. */
 export function requestText(body: JsonObject, decoded: readonly string[] = []): RequestText {
   const readings: Readings = { prose: [], other: [] };
-  const tokens = [body.prompt, body.input].flatMap(tokenLists);
   for (const [name, value] of Object.entries(body)) {
     readings.other.push(name);
-    const isTokens = (name === 'prompt' || name === 'input') && tokenLists(value).length > 0;
-    if (!isTokens) collect(value, name, '', readings);
+    collect(value, name, '', readings);
   }
   readings.prose.push(...decoded);
+  const tokens = [body.prompt, body.input].flatMap(tokenLists);
   return { texts: [readings.prose.join(seam), readings.other.join(seam)], tokens };
 }
 
@@ -62,8 +61,10 @@ function collect(value: unknown, field: string, holder: string, readings: Readin
     (proseFields.has(field) ? readings.prose : readings.other).push(text);
     const hidden = taggedText(text);
     if (hidden !== '') readings.prose.push(hidden);
-  } else if (Array.isArray(value)) for (const item of value) collect(item, field, holder, readings);
-  else if (value !== null && typeof value === 'object')
+  } else if (Array.isArray(value)) {
+    // Of numbers there may be millions.
+    for (const item of value) if (typeof item !== 'number') collect(item, field, holder, readings);
+  } else if (value !== null && typeof value === 'object')
     for (const [name, inner] of Object.entries(value)) {
       readings.other.push(name);
       collect(inner, name, field, readings);

@@ -1,5 +1,5 @@
 /** Wires the sidecar together. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { serveEnvoy } from '@gw/envoy/rpc/server';
@@ -13,11 +13,14 @@ import { openEnds, redisEnds } from './ends.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
+import { openPolicyEvents } from './policy-events.ts';
 import { createReceiptCounts } from './receipt-counts.ts';
 import type { Asked } from './request/admission.ts';
 import type { ParsedRequest } from './request/parse.ts';
 import { checkPromptLength } from './request/prompt-length.ts';
+import { makeScreen } from './request/screen.ts';
 import { TokenThread, tokenThreadBounds } from './request/token-thread.ts';
+import { createScreenCounts } from './screen-counts.ts';
 import { redisLeases } from './slots/leases.ts';
 import { createSlotCounts } from './slots/slot-counts.ts';
 import { StreamSlots } from './slots/slots.ts';
@@ -54,6 +57,9 @@ export async function startSidecar(config: Config) {
     counts: slotCounts,
     log,
   });
+  const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname());
+  const policyEvents = openPolicyEvents({ redis, spool: policySpool, log });
+  const screenCounts = createScreenCounts(policyEvents.counts);
   const ends = openEnds(endsWaitMs, redisEnds(redis));
   const tokenThread = new TokenThread({
     ...tokenThreadBounds,
@@ -62,7 +68,18 @@ export async function startSidecar(config: Config) {
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,
-    checks: [(request: ParsedRequest, asked: Asked) => checkPromptLength(request, asked, tokenThread)],
+    checks: [
+      (request: ParsedRequest, asked: Asked) => checkPromptLength(request, asked, tokenThread),
+      makeScreen({
+        events: policyEvents,
+        counts: screenCounts,
+        thread: tokenThread,
+        now: Date.now,
+        clock: () => performance.now(),
+        newId: randomUUID,
+        randomBytes,
+      }),
+    ],
     takeSlot: (caller: Caller) => slots.take(caller),
     ledger,
     counts,
@@ -88,6 +105,7 @@ export async function startSidecar(config: Config) {
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
         counts.register(registry);
         slotCounts.register(registry);
+        screenCounts.register(registry);
       })
     : null;
   log.info({ listen: config.listen }, 'ready');
@@ -101,6 +119,7 @@ export async function startSidecar(config: Config) {
       slots.stop();
       catalogue.stop();
       await ledger.stop();
+      await policyEvents.stop();
       await tokenThread.stop();
       for (const connection of [redis, subscriber, reader]) connection.disconnect();
     },

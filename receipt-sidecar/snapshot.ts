@@ -10,6 +10,7 @@ import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/i
 import { type Snapshot, type SnapshotModel, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
+import { type PolicyInForce, policyInForce } from './policy.ts';
 import type { Candidate } from './request/route.ts';
 
 export interface Catalogue {
@@ -19,9 +20,12 @@ export interface Catalogue {
   /** Deployments of a model in the order of provider preference. */
   candidates(model: string): readonly Candidate[];
   candidate(deploymentId: string): Candidate | undefined;
+  /** What requests are screened by. */
+  readonly policy: PolicyInForce;
 }
 
-export function makeCatalogue(snapshot: Snapshot): Catalogue {
+/** `before`: the catalogue that this one takes the place of. */
+export function makeCatalogue(snapshot: Snapshot, before: Catalogue | null = null): Catalogue {
   const regions = new Map(snapshot.regions.map((region) => [region.code, region]));
   const byId = new Map<string, Candidate>();
   for (const deployment of snapshot.deployments) {
@@ -38,6 +42,7 @@ export function makeCatalogue(snapshot: Snapshot): Catalogue {
     regions,
     candidates: (model) => byModel.get(model) ?? [],
     candidate: (id) => byId.get(id),
+    policy: policyInForce(snapshot.policy, before?.policy),
   };
 }
 
@@ -63,9 +68,10 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
   let catalogue: Catalogue | null = null;
   const takeUp = (text: string, from: string): void => {
     const snapshot = snapshotSchema.parse(JSON.parse(text));
-    catalogue = makeCatalogue(snapshot);
+    catalogue = makeCatalogue(snapshot, catalogue);
     const { models, deployments, version } = snapshot;
-    log.info({ version, models: models.length, deployments: deployments.length, from }, 'catalogue taken up');
+    const counts = { models: models.length, deployments: deployments.length, policy: catalogue.policy.version };
+    log.info({ version, ...counts, from }, 'catalogue taken up');
   };
   const read = async (): Promise<void> => {
     const version = await redis.get(snapshotVersionKey);

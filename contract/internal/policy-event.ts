@@ -3,7 +3,10 @@
  *
  * Invariant: it holds nothing of the text but a salted hash, by which whoever has the text can show that it was this one.
  */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import { z } from 'zod';
+import type { JsonObject } from './strict-json.ts';
 
 export const policyEventSchema = z.object({
   /** Of this event: it may come twice, and counts once. */
@@ -22,7 +25,18 @@ export const policyEventSchema = z.object({
   policy_sha256: z.string().regex(/^[0-9a-f]{64}$/),
   /** 16 random bytes of this event alone, in hex. */
   text_salt: z.string().regex(/^[0-9a-f]{32}$/),
-  /** SHA-256 over the salt's bytes and the screened text, in hex; docs/use-policy.md has the recipe. */
+  /** `screenedSha256` of the body. */
   text_sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 export type PolicyEvent = z.infer<typeof policyEventSchema>;
+
+/**
+ * SHA-256, in hex, over the bytes of the salt and the UTF-8 bytes of the RFC 8785 form of the request's body without `gw`
+ * and `extra_body`, so that whoever holds the request can compute it in any language.
+ */
+export function screenedSha256(salt: Uint8Array, body: JsonObject): string {
+  const { gw: _gw, extra_body: _extraBody, ...screened } = body;
+  const text = canonicalize(screened);
+  if (text === undefined) throw new Error('A body has no canonical form.');
+  return createHash('sha256').update(salt).update(text, 'utf8').digest('hex');
+}

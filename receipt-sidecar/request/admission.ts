@@ -23,7 +23,7 @@ export interface Asked {
   readonly isOpen: () => boolean;
 }
 
-type Soon<T> = T | Promise<T>;
+export type Soon<T> = T | Promise<T>;
 
 /** Null lets the request go on. */
 export type Check = (request: ParsedRequest, asked: Asked) => Soon<ApiError | null>;
@@ -52,7 +52,7 @@ const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
 
 /** Goes on with `value`: now if it is there, else when it is. */
-function andThen<T, U>(value: Soon<T>, next: (value: T) => Soon<U>): Soon<U> {
+export function andThen<T, U>(value: Soon<T>, next: (value: T) => Soon<U>): Soon<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 

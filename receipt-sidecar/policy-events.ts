@@ -1,0 +1,118 @@
+/**
+ * Hands what screening found to the audit log: over a Redis stream, or onto disk while Redis is away.
+ *
+ * Invariants: a call is blocked or let through whether or not this works; its answer waits for a store no longer than
+ * `patienceMs`. An event is kept in memory, up to a bound, only while neither store takes it: it is lost if this process
+ * dies meanwhile, and else counted. One that is written twice has one id.
+ */
+import type { PolicyEvent } from '@gw/contract/internal/policy-event';
+import { policyEventStream } from '@gw/contract/internal/redis';
+import type { Logger } from '@gw/service/log';
+import type { Redis } from 'ioredis';
+import { succeedsWithin } from './ledger/bounded.ts';
+import { openKept } from './ledger/kept.ts';
+import type { Spool } from './ledger/spool.ts';
+
+export interface PolicyEvents {
+  /** Resolves when a store has the event, or none took it in time. Never rejects. */
+  record(event: PolicyEvent): Promise<void>;
+  /** Events that no store has yet, and those that were lost because there was no room for them. */
+  counts(): { readonly kept: number; readonly lost: number };
+  stop(): Promise<void>;
+}
+
+export interface PolicyEventsOptions {
+  readonly redis: Redis;
+  /** In a folder of its own. */
+  readonly spool: Spool;
+  readonly log: Logger;
+  readonly tendEveryMs?: number;
+}
+
+const patienceMs = 50;
+const redisBoundMs = 30;
+/** About 50 MB. The oldest go when the job that reads the stream is away for longer than that lasts. */
+const maxStreamLength = 100_000;
+const maxKeptChars = 16 * 1024 * 1024;
+const replayBatch = 200;
+
+const textOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
+
+export function openPolicyEvents({ redis, spool, log, tendEveryMs = 1000 }: PolicyEventsOptions): PolicyEvents {
+  const kept = openKept(maxKeptChars);
+  let spooled = true; // An earlier process may have left something.
+  /** Redis did not take an event in time: no other one waits for it until it answers again. */
+  let away = false;
+  /** A write to the disk that has not come back: another one would only wait behind it. */
+  let hanging = false;
+
+  const toRedis = (text: string): Promise<unknown> =>
+    redis.xadd(policyEventStream, 'MAXLEN', '~', maxStreamLength, '*', 'event', text);
+
+  const toSpool = (text: string): Promise<void> => {
+    hanging = true;
+    return spool
+      .append(text)
+      .then(() => {
+        spooled = true;
+      })
+      .finally(() => {
+        hanging = false;
+      });
+  };
+
+  const taken = async (text: string): Promise<boolean> => {
+    const patience = { leftMs: patienceMs };
+    if (!away) {
+      if (await succeedsWithin(toRedis(text), patience, redisBoundMs)) return true;
+      if (!away) log.warn('Redis does not take what screening found in time; it goes to the spool');
+      away = true;
+    }
+    return !hanging && succeedsWithin(toSpool(text), patience);
+  };
+
+  const replay = async (): Promise<void> => {
+    if (!spooled || hanging) return;
+    spooled = false;
+    try {
+      const count = await spool.replay(async (texts) => {
+        for (let at = 0; at < texts.length; at += replayBatch)
+          await Promise.all(texts.slice(at, at + replayBatch).map(toRedis));
+      });
+      if (count > 0) log.info({ count }, 'findings of screening from the spool are in the stream');
+    } catch (fault) {
+      spooled = true;
+      log.warn({ fault: textOf(fault) }, 'the spool of findings could not be replayed; it stays');
+    }
+  };
+
+  const bringHome = async (): Promise<void> => {
+    if (!away && !spooled && kept.size === 0) return;
+    if (redis.status !== 'ready' || !(await succeedsWithin(redis.ping(), { leftMs: patienceMs }))) return;
+    away = false;
+    await kept.hand((_id, text) => taken(text));
+    if (!away) await replay();
+  };
+  let bringing: Promise<void> | null = null;
+  const tend = (): Promise<void> => {
+    bringing ??= bringHome().finally(() => {
+      bringing = null;
+    });
+    return bringing;
+  };
+  const timer = setInterval(() => void tend(), tendEveryMs);
+
+  return {
+    async record(event) {
+      const text = JSON.stringify(event);
+      if (await taken(text)) return;
+      if (kept.size === 0) log.warn('neither Redis nor the spool takes what screening found; it waits in memory');
+      if (!kept.add(event.id, text)) log.error({ id: event.id }, 'a finding of screening could not be stored anywhere');
+    },
+    counts: () => ({ kept: kept.size, lost: kept.lost }),
+    async stop() {
+      clearInterval(timer);
+      await tend();
+    },
+  };
+}

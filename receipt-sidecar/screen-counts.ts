@@ -1,0 +1,54 @@
+/** What the monitoring system reads of screening. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+const outcomes = ['pass', 'flag', 'block'] as const;
+export type ScreenOutcome = (typeof outcomes)[number];
+
+export interface ScreenCounts {
+  screened(outcome: ScreenOutcome, seconds: number): void;
+  /** Adds the metrics to those of the service. */
+  register(registry: Registry): void;
+}
+
+/** `unstored`: events that no store has taken yet, and those that were lost. */
+export function createScreenCounts(unstored: () => { readonly kept: number; readonly lost: number }): ScreenCounts {
+  const screened = new Counter({
+    name: 'gw_policy_screened_total',
+    help: 'Requests that were screened, by what came of it',
+    labelNames: ['outcome'],
+    registers: [],
+  });
+  // Known from the start, so that the first one is an increase.
+  for (const outcome of outcomes) screened.inc({ outcome }, 0);
+  const seconds = new Histogram({
+    name: 'gw_policy_screen_seconds',
+    help: 'How long screening one request took, from its parsed body to the verdict',
+    buckets: [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.02, 0.1, 0.5, 2],
+    registers: [],
+  });
+  const kept = new Gauge({
+    name: 'gw_policy_events_kept',
+    help: 'Findings in memory because neither Redis nor the spool takes them',
+    registers: [],
+    collect() {
+      this.set(unstored().kept);
+    },
+  });
+  const lost = new Gauge({
+    name: 'gw_policy_events_lost_total',
+    help: 'Findings that no store took and memory had no room for',
+    registers: [],
+    collect() {
+      this.set(unstored().lost);
+    },
+  });
+  return {
+    screened: (outcome, took) => {
+      screened.inc({ outcome });
+      seconds.observe(took);
+    },
+    register: (registry) => {
+      for (const metric of [screened, seconds, kept, lost]) registry.registerMetric(metric);
+    },
+  };
+}
