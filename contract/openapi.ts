@@ -145,13 +145,16 @@ export function openApiDocument(baseUrl: string): Json {
   };
 }
 
-/** Converts schemas to JSON Schema; those that name each other become references. */
+/** Converts schemas to JSON Schema; those that name each other become references, and so do those within that have a name. */
 function jsonSchemas(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): Json {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
-  const converted = z.toJSONSchema(registry, { io, uri: (id) => `#/components/schemas/${id}` }).schemas;
+  const uri = (id: string) => `#/components/schemas/${id}`;
+  const { __shared: shared, ...converted } = z.toJSONSchema(registry, { io, uri }).schemas;
+  const all = { ...shared?.$defs, ...converted } as Record<string, object>;
+  const named = JSON.parse(JSON.stringify(all).replaceAll(`${uri('__shared')}#/$defs/`, uri(''))) as typeof all;
   return Object.fromEntries(
-    Object.entries(converted).map(([id, schema]) => [id, { ...withoutIdentity(schema), ...exampleOf(id) }]),
+    Object.entries(named).map(([id, schema]) => [id, { ...withoutIdentity(schema), ...exampleOf(id) }]),
   );
 }
 

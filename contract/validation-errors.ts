@@ -16,7 +16,7 @@ export const validationErrors = defineErrors({
   },
   request_too_large: {
     ...fixRequest,
-    message: 'The body is larger than 10 MiB.',
+    message: 'The body is larger than 10 MiB, or than 64 KiB where no provider answers.',
     when: 'The body is larger than 10 MiB; on routes that no provider answers, larger than 64 KiB.',
     action: 'Send less.',
   },

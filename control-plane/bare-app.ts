@@ -50,6 +50,12 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
     ...options,
   });
   app.setValidatorCompiler(validatorCompiler);
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+    // Else a body would be read as what it is not said to be.
+    if (encoding === 'identity') return;
+    return refuse(reply, apiError('invalid_content_type', { param: 'Content-Encoding' }), context.addresses);
+  });
   handleErrors(app, context.addresses);
   return app;
 }

@@ -20,11 +20,12 @@ const chat = (sim: Record<string, string>): Promise<Reply> => call({}, sim, ours
 const judged = (reply: Reply) => judge.judgeError('POST', '/v1/chat/completions', reply).code;
 
 /** Whom a route needs for its answer. */
-const needs = (part: PartName, { scope, handler, path }: Route): boolean => {
-  if (path === '/healthz') return false;
+const needs = (part: PartName, { scope, handler }: Route): boolean => {
+  // Envoy answers by itself what needs no key.
+  if (scope === null) return false;
   switch (part) {
     case 'ext-authz':
-      return scope !== null;
+      return true;
     case 'control-plane':
       return handler === 'control';
     default:

@@ -1,0 +1,20 @@
+/** The same as in `test/errors`, for longer and each time with other requests; a failure names its seed. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { groups, schemathesis } from '../errors/schemathesis.ts';
+import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+
+let gateway: OwnGateway;
+beforeAll(async () => {
+  gateway = await startOwnGateway();
+});
+afterAll(() => gateway?.stop());
+
+const seed = Math.floor(Date.now() / 1000);
+
+describe(`with the seed ${seed}`, () => {
+  test.each(Object.entries(groups))('%s', async (_name, paths) => {
+    const { publicUrl, keys } = gateway.stack;
+    const { code, text } = await schemathesis({ publicUrl, key: keys.admin, maxExamples: 300, seed, paths });
+    expect(code, text.slice(-20_000)).toBe(0);
+  });
+});
