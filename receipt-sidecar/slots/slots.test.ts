@@ -205,6 +205,19 @@ describe('while Redis is away', () => {
     expect(await admitted(slots, caller(5), 3)).toBe(1);
   });
 
+  test('what was released meanwhile is free as soon as it answers again, if it still knows of it', async () => {
+    const { slots, connection } = instance();
+    const first = await taken(slots, caller(2));
+    await taken(slots, caller(2));
+    connection.lose();
+    first.release();
+    expect(redis.open('acct')).toBe(2);
+    connection.comeBack();
+    await advance(0);
+    expect(redis.open('acct')).toBe(1);
+    expect(connection.sent.filter((name) => name === 'release')).toHaveLength(1);
+  });
+
   test('a take whose answer was late leaves nothing behind, whether it was decided for or against', async () => {
     const { slots } = instance(2);
     const open = await taken(slots, caller(3));

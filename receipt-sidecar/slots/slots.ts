@@ -38,6 +38,8 @@ const patienceMs = 250;
 const renewEveryMs = leaseMs / 3;
 /** What a limit would have refused that is only watched is logged once in this time for each account. */
 const reportEveryMs = 60_000;
+/** Releases that wait for Redis. */
+const mostOwed = 10_000;
 
 /** What is enforced: as agreed, or this instance's share of it. */
 interface Limits {
@@ -50,14 +52,18 @@ export class StreamSlots {
   readonly #held = new Held();
   readonly #reach: Reach;
   readonly #reported = new Set<string>();
+  /** Released while Redis could not be told; it may come back with what it knew. */
+  readonly #owed: Lease[] = [];
   readonly #timers: readonly NodeJS.Timeout[];
   #abandoned = false;
 
   constructor(options: SlotOptions) {
     this.#options = options;
     const { leases } = options;
-    const register = () =>
-      Promise.all(this.#held.accounts().map(([accountId, slots]) => leases.renew(accountId, slots)));
+    const register = () => {
+      for (const lease of this.#owed.splice(0)) this.#letGo(lease);
+      return Promise.all(this.#held.accounts().map(([accountId, slots]) => leases.renew(accountId, slots)));
+    };
     const reach = openReach({ ...options, register });
     const renew = () => {
       if (reach.together()) register().catch(reach.lose);
@@ -153,8 +159,12 @@ export class StreamSlots {
 
   #letGo(lease: Lease): void {
     const { leases } = this.#options;
-    // Without a connection it ends with its lease, or Redis has lost it.
-    if (leases.connected()) leases.release(lease).catch(() => undefined);
+    const owe = () => {
+      // What is too much ends with its lease.
+      if (this.#owed.length < mostOwed) this.#owed.push(lease);
+    };
+    if (leases.connected()) leases.release(lease).catch(owe);
+    else owe();
   }
 
   #report({ accountId, keyId }: Lease, enforced: Enforced): void {
