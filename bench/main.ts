@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { findOnPath } from '@gw/cli/services/child';
 import { autocannonLoad } from './json-load.ts';
+import { startLimitSteps } from './limit-steps.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
 import { type Options, readOptions, UsageError, usage } from './options.ts';
 import { usedBy } from './processes.ts';
@@ -35,6 +36,8 @@ async function makeReport(
   targets: readonly Target[],
   samples: Sample[],
 ): Promise<Report> {
+  const limits = await startLimitSteps();
+  const micro = await microBenchmarks(cpuMs, undefined, limits.steps).finally(limits.stop);
   const byName = <T>(value: (target: Target) => T): Partial<Record<Target['name'], T>> =>
     Object.fromEntries(targets.map((target) => [target.name, value(target)]));
   const net = withoutIdle(samples);
@@ -54,7 +57,7 @@ async function makeReport(
     cpuUsPerFurtherEvent: byName(({ name }) => furtherEventCpuUs(net, name)),
     idleCpuPercent: byName(({ name }) => idleCpuPercent(samples, name)),
     rssMb: byName(rssMb),
-    micro: await microBenchmarks(cpuMs),
+    micro,
     restarted: restartedParts(samples),
   };
   return { ...report, goals: options.gateway ? goalsOf(report) : [] };

@@ -20,6 +20,8 @@ const STEPS_PER_READING = 16;
 
 /** What making one receipt may take, µs. */
 export const receiptLimitUs = 30;
+/** What deciding the limits of a call may take besides gRPC, with its command to Redis and the reply, µs. */
+export const decideLimitUs = 20;
 /** What checking a call with a key that is in memory may take besides gRPC, µs. */
 export const verifyLimitUs = 15;
 
@@ -74,7 +76,20 @@ const body = JSON.stringify({
   temperature: 0.5,
 });
 
-export async function microBenchmarks(now: () => number, batchMs?: number): Promise<Micro[]> {
+export interface Step {
+  readonly name: string;
+  readonly run: () => unknown;
+  readonly limitUs: number | null;
+  /** How many calls one run is; the figure is that of one. Default 1. */
+  readonly calls?: number;
+}
+
+/** `further`: steps that need more than this process. */
+export async function microBenchmarks(
+  now: () => number,
+  batchMs?: number,
+  further: readonly Step[] = [],
+): Promise<Micro[]> {
   const pepper = randomBytes(32);
   const key = generateApiKey(randomBytes).plaintext;
   const check = warmKeyCheck();
@@ -86,18 +101,27 @@ export async function microBenchmarks(now: () => number, batchMs?: number): Prom
   if (!areReceipts || !isLetIn || !chatRequestSchema.safeParse(JSON.parse(body)).success || parseApiKey(key) === null) {
     throw new Error('A step of the benchmark does not take its own example.');
   }
-  const steps: [string, () => unknown, number | null][] = [
-    ['read and validate a chat request', () => chatRequestSchema.safeParse(JSON.parse(body)), null],
-    ['check the form of a key and hash it', () => parseApiKey(key) && hashApiKey(key, pepper), null],
-    ['check a call with a key that is in memory', check, verifyLimitUs],
+  const steps: Step[] = [
+    {
+      name: 'read and validate a chat request',
+      run: () => chatRequestSchema.safeParse(JSON.parse(body)),
+      limitUs: null,
+    },
+    {
+      name: 'check the form of a key and hash it',
+      run: () => parseApiKey(key) && hashApiKey(key, pepper),
+      limitUs: null,
+    },
+    { name: 'check a call with a key that is in memory', run: check, limitUs: verifyLimitUs },
+    ...further,
   ];
   for (const [name, { identity, outcome }] of finishedCalls) {
-    steps.push([`make a receipt: ${name}`, () => makeReceipt(identity, outcome), receiptLimitUs]);
+    steps.push({ name: `make a receipt: ${name}`, run: () => makeReceipt(identity, outcome), limitUs: receiptLimitUs });
   }
   const times = await timesOf(
-    steps.map(([, step]) => step),
+    steps.map(({ run }) => run),
     now,
     batchMs,
   );
-  return steps.map(([name, , limitUs], index) => ({ name, us: times[index] ?? 0, limitUs }));
+  return steps.map(({ calls = 1, limitUs, name }, index) => ({ name, us: (times[index] ?? 0) / calls, limitUs }));
 }

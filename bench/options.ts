@@ -23,7 +23,8 @@ Measures the simulated provider alone, plain Envoy in front of it, and the whole
   --json         the report as JSON on standard output
   --no-gateway   the provider and plain Envoy only
 
-The exit code is 1 if making a receipt takes more processor time than its limit of 30 µs.
+The exit code is 1 if a step of a call takes more processor time than its limit: 30 µs to make a receipt, 15 µs to check a
+key, 20 µs to decide the limits.
 `;
 
 /** Thrown for arguments that can not be followed; the text is for the person who typed them. */

@@ -48,7 +48,7 @@ afterEach(() => {
 
 /** As an instance of ext-authz has it. `onClock`: time is what the test sets. */
 async function open({ instances = 1, onClock = false, now = Date.now } = {}): Promise<Limiter> {
-  const connection = openRedis(valkey.url, log, { autoPipelining: true });
+  const connection = openRedis(valkey.url, log);
   await new Promise((resolve) => connection.once('ready', resolve));
   const limiter = openLimiter({
     redis: connection,

@@ -1,0 +1,66 @@
+/**
+ * The decision of a call's limits as the gRPC server asks for it, on a Valkey of its own.
+ *
+ * The processor time of Valkey is not counted, being that of another process; sending the command and reading the reply is.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startValkey } from '@gw/cli/services/valkey';
+import { createLimitCounts } from '@gw/ext-authz/limits/limit-counts';
+import { openLimiter } from '@gw/ext-authz/limits/limiter';
+import { makeShouldRateLimit } from '@gw/ext-authz/should-rate-limit';
+import { openLog } from '@gw/service/log';
+import { openRedis, untilReady } from '@gw/service/redis';
+import { decideLimitUs, type Step } from './micro.ts';
+
+/** Calls that are decided at once where a gateway has work; then one turn of the event loop serves several. */
+const atOnce = 16;
+const most = 1_000_000;
+
+export interface LimitSteps {
+  readonly steps: readonly Step[];
+  stop(): Promise<void>;
+}
+
+export async function startLimitSteps(): Promise<LimitSteps> {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-bench-limits-'));
+  const log = openLog('bench', 'silent');
+  const valkey = await startValkey({ dir, log: () => undefined, durable: false });
+  const redis = openRedis(valkey.url, log);
+  await untilReady(redis, 5000);
+  const monotonic = () => performance.now();
+  const limiter = openLimiter({ redis, now: Date.now, monotonic, instances: 1, log, patienceMs: 5000, probeMs: 100 });
+  const decide = makeShouldRateLimit({
+    limiter,
+    counts: createLimitCounts({ log, now: monotonic, local: limiter.local }),
+    addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
+  });
+  const asked = (limits: object) => {
+    const fields = { account_id: 'acct_bench', limits: JSON.stringify(limits), kind: 'calls' };
+    const entries = Object.entries(fields).map(([key, value]) => ({ key, value }));
+    return { descriptors: [{ entries }] };
+  };
+  const ofAccount = asked({ account: [most, most, 1000 * most] });
+  const ofKey = asked({ account: [most, most, 1000 * most], key: ['AbcdefGhijkl', most, most, 1000 * most] });
+  const several = (request: typeof ofAccount) => () =>
+    Promise.all(Array.from({ length: atOnce }, () => decide(request)));
+
+  // A step that refuses, or that is decided without Redis, would measure something else.
+  const answers = [...(await several(ofAccount)()), ...(await several(ofKey)())];
+  if (limiter.local() || answers.some(({ overallCode }) => overallCode !== 1))
+    throw new Error('The limits of the benchmark do not admit its calls.');
+  return {
+    steps: [
+      { name: 'decide the limits of a call', run: several(ofAccount), limitUs: decideLimitUs, calls: atOnce },
+      { name: 'decide the limits of a call and its key', run: several(ofKey), limitUs: null, calls: atOnce },
+      { name: 'decide the limits of one call at a time', run: () => decide(ofAccount), limitUs: null },
+    ],
+    stop: async () => {
+      limiter.stop();
+      redis.disconnect();
+      await valkey.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
