@@ -194,3 +194,19 @@ test('a fault can be meant for one site only, and several hold together', async 
   expect([oslo.usage, oslo.gw.id]).toEqual([undefined, 'rcpt_forged']);
   expect((await readJson(at('rome'))).usage).toBeDefined();
 });
+
+test('a prompt that is too long is refused in the ways of three servers, and in the first event of a stream', async () => {
+  for (const [fault, status] of [
+    ['too-long-openai', 400],
+    ['too-long-vllm', 400],
+    ['too-long-tgi', 422],
+  ] as const) {
+    for (const body of [json, stream]) {
+      const reply = await withFault(fault, body);
+      expect(reply.status).toBe(status);
+      expect(await reply.text()).toContain('130112');
+    }
+  }
+  const events = (await textOf('too-long-event', stream)).trim().split('\n\n');
+  expect(events).toEqual([expect.stringMatching(/^data: \{"error":.*context_length_exceeded/)]);
+});

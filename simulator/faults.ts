@@ -20,6 +20,43 @@ const ERROR_EVENT = sse(
 const HTML =
   '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>Simulated proxy error</body></html>';
 
+/** What servers answer to a prompt that is longer than the model's context; none is really counted here. */
+const TOO_LONG = {
+  'too-long-openai': {
+    status: 400,
+    body: {
+      error: {
+        message:
+          "This model's maximum context length is 128000 tokens. However, your messages resulted in 130112 tokens. Please reduce the length of the messages.",
+        type: 'invalid_request_error',
+        param: 'messages',
+        code: 'context_length_exceeded',
+      },
+    },
+  },
+  'too-long-vllm': {
+    status: 400,
+    body: {
+      object: 'error',
+      message:
+        "This model's maximum context length is 128000 tokens. However, you requested 130212 tokens (130112 in the messages, 100 in the completion). Please reduce the length of the messages or completion.",
+      type: 'BadRequestError',
+      param: null,
+      code: 400,
+    },
+  },
+  'too-long-tgi': {
+    status: 422,
+    body: {
+      error: 'Input validation error: `inputs` must have less than 128000 tokens. Given: 130112',
+      error_type: 'validation',
+    },
+  },
+} as const;
+const TOO_LONG_EVENT = sse(JSON.stringify(TOO_LONG['too-long-openai'].body));
+
+const isTooLong = (fault: Fault): fault is keyof typeof TOO_LONG => fault in TOO_LONG;
+
 const isStatus = (fault: Fault): boolean => fault.startsWith('status-');
 
 function statusReply(fault: Fault): JsonReply {
@@ -46,6 +83,7 @@ function pad(text: string, bytes: number): string {
 
 function jsonFaults(reply: JsonReply, { faults, bytes }: Directives): JsonReply {
   let body = reply.body;
+  if (faults.has('too-long-event')) return jsonReply(TOO_LONG['too-long-openai'].body);
   if (faults.has('error-event')) return jsonReply(ERROR_EVENT.slice('data: '.length).trimEnd());
   if (faults.has('own-gw')) body = forge(body);
   if (faults.has('big')) body = pad(body, bytes);
@@ -71,6 +109,8 @@ function streamFaults(reply: StreamReply, { faults, bytes }: Directives): Stream
   if (faults.has('stall-energy'))
     stream = { ...stream, tail: stream.tail.filter((event) => /"finish_reason":"|"usage":\{/.test(event)) };
   if (faults.has('no-done')) stream = { ...stream, tail: stream.tail.filter((event) => event !== DONE) };
+  // Nothing was generated before.
+  if (faults.has('too-long-event')) stream = { ...stream, head: [], tokens: [TOO_LONG_EVENT], tail: [] };
   if (faults.has('error-event')) {
     stream = { ...stream, tokens: [...stream.tokens.slice(0, middle), ERROR_EVENT], tail: [] };
   }
@@ -82,6 +122,8 @@ export function applyFaults(reply: Reply, directives: Directives): Reply {
   if (faults.size === 0) return reply;
   const status = [...faults].find(isStatus);
   if (status !== undefined) return statusReply(status);
+  const tooLong = [...faults].find(isTooLong);
+  if (tooLong !== undefined) return { ...jsonReply(TOO_LONG[tooLong].body), status: TOO_LONG[tooLong].status };
   if (faults.has('html')) return { ...jsonReply(HTML), status: 502, contentType: 'text/html; charset=utf-8' };
   if (faults.has('empty')) {
     return reply.kind === 'json'
