@@ -16,11 +16,13 @@ const pages = ['README.md', 'ARCHITECTURE.md', 'methodology/README.md', 'methodo
 /** How each block begins, and the test that runs it. */
 const run: Readonly<Record<string, string>> = {
   './gw admin providers add ': 'test/catalogue/life.test.ts',
+  './gw admin policy ': 'test/policy/story.test.ts',
   './gw up ': 'test/cli/commands.test.ts',
   'export GW_KEY=': 'test/cli/readme.test.ts',
   "import OpenAI from 'openai'": 'test/cli/readme.test.ts',
   'import os\nfrom openai import OpenAI': 'test/cli/readme.test.ts',
   "import { assess, type CallFacts } from '@gw/methodology/assess'": 'methodology/package.test.ts',
+  'python3 docs/examples/policy_hash.py ': 'test/policy/audit.test.ts',
   'python3 docs/examples/recompute.py docs': 'docs/source/recompute.test.ts',
   "import { readFileSync } from 'node:fs'": 'docs/source/recompute.test.ts',
   'curl -sS -H "Authorization: Bearer $GW_KEY" "http://127.0.0.1:8080/v1/gw/lineage/': 'test/docs/examples.test.ts',

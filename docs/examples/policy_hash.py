@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""The hash by which the audit log knows a screened request: python3 policy_hash.py request.json <text_salt>
+
+request.json is the body as it was sent. Prints SHA-256, in hex, over the bytes of the salt and the RFC 8785 form of the
+body without `gw` and `extra_body`; it is the `text_sha256` of the entry if this was the request. Needs only Python 3.
+"""
+import hashlib
+import json
+import sys
+from decimal import Decimal
+
+
+def number(value):
+    """As ECMAScript writes it, which RFC 8785 asks for."""
+    value = float(value)
+    if value == int(value) and abs(value) < 1e21:
+        return str(int(value))
+    if 1e-6 <= abs(value) < 1e21:
+        return format(Decimal(repr(value)), "f")
+    digits, _, exponent = repr(value).partition("e")
+    return f"{digits.removesuffix('.0')}e{int(exponent):+d}"
+
+
+def canonical(value):
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+        return "{" + ",".join(f"{canonical(name)}:{canonical(value[name])}" for name in names) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return number(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    body = json.load(file)
+screened = {name: value for name, value in body.items() if name not in ("gw", "extra_body")}
+print(hashlib.sha256(bytes.fromhex(sys.argv[2]) + canonical(screened).encode()).hexdigest())
