@@ -67,6 +67,9 @@ const dualUse: readonly PolicyRule[] = [
           'how to make',
           'how do i make',
           'how can i make',
+          'how do you make',
+          'how would i make',
+          'help me make',
           'how to synthesize',
           'how do i synthesize',
           'synthesis route for',
@@ -85,7 +88,7 @@ const dualUse: readonly PolicyRule[] = [
     'Making of chemical weapons, in other words',
     'dual_use',
     ['sarin', 'soman', 'tabun', 'novichok', 'lewisite', 'vx nerve', 'vx gas', 'nerve agent', 'mustard gas'],
-    `\\b${ask}${adverb} (?:mak(?:e|ing)|synthesi[sz](?:e|ing)|produc(?:e|ing)|manufactur(?:e|ing)|weaponi[sz](?:e|ing)|brew(?:ing)?)${article} (?:sarin|soman|tabun|novichok|lewisite|vx nerve|vx gas|nerve agents? (?:at|from|in|with|using|for)|mustard gas (?:at|from|in|with|using|for))\\b`,
+    `\\b${ask}${adverb} (?:making|synthesi[sz](?:e|ing)|produc(?:e|ing)|manufactur(?:e|ing)|weaponi[sz](?:e|ing)|brew(?:ing)?)${article} (?:sarin|soman|tabun|novichok|lewisite|vx nerve|vx gas|nerve agents? (?:at|from|in|with|using|for)|mustard gas (?:at|from|in|with|using|for))\\b`,
   ),
   phrases(
     'biological-weapons',
@@ -211,7 +214,7 @@ const acceptableUse: readonly PolicyRule[] = [
     'Sexual material with children',
     'acceptable_use',
     ['porn', 'sex', 'erotic', 'nude', 'naked'],
-    '\\b(?:writ(?:e|ing)|generat(?:e|ing)|creat(?:e|ing)|mak(?:e|ing)|draw(?:ing)?|describ(?:e|ing)|send|give|show|find|get|download(?:ing)?|sell(?:ing)?|trad(?:e|ing))(?: (?:me|us|a|an|some|the|more|explicit|erotic|free|new))* (?:child porn(?:ography)?|kiddie porn|child sexual abuse material (?:of|with|for me|featuring|involving)|(?:sex|sexual|erotic|pornographic|nude|naked|sexually explicit)(?: (?:stor(?:y|ies)|scenes?|images?|pictures?|photos?|videos?|content|material|roleplay|fantasy|drawings?))? (?:of|about|with|between|involving|featuring)(?: (?:a|an|two|the|some|my|[0-9]+|year|old))* (?:child|children|minors?|toddlers?|infants?|preteens?|(?:little|underage|young) (?:girls?|boys?)|kids?))\\b',
+    '\\b(?:writ(?:e|ing)|generat(?:e|ing)|creat(?:e|ing)|mak(?:e|ing)|draw(?:ing)?|describ(?:e|ing)|send|give|show|find|get|download(?:ing)?|sell(?:ing)?|trad(?:e|ing))(?: (?:me|us|a|an|some|the|more|explicit|erotic|free|new))* (?:child porn(?:ography)?|kiddie porn|child sexual abuse material (?:of|with|for me|featuring|involving)|(?:sex|sexual|erotic|pornographic|nude|naked|sexually explicit)(?: (?:stor(?:y|ies)|scenes?|images?|pictures?|photos?|videos?|content|material|roleplay|fantasy|drawings?))? (?:of|about|with|between|involving|featuring)(?: (?:a|an|two|the|some|my))* (?:child|children|minors?|toddlers?|infants?|preteens?|kids?|(?:little|underage|preteen) (?:girls?|boys?)|(?:[1-9]|1[0-7]|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen) (?:year old|yo)))\\b',
   ),
   phrases('child-grooming', 'Grooming of children', 'acceptable_use', [
     ...each(asks, [

@@ -59,8 +59,18 @@ export function compilePattern(source: string): PatternResult {
   return { ok: true, pattern: { size, test: (text) => testAtSeams(expression, text) } };
 }
 
-/** Texts that meet are read as two words and as one. */
-const testAtSeams = (expression: RE2JS, text: string): boolean =>
-  text.includes(seam)
-    ? expression.test(text.replaceAll(seam, ' ')) || expression.test(text.replaceAll(seam, ''))
-    : expression.test(text);
+/** Letters on each side of a seam that are read as one text. */
+const reach = 256;
+
+/** Texts that meet are read as two words, as one where all do, and as one where only these do. */
+function testAtSeams(expression: RE2JS, text: string): boolean {
+  if (!text.includes(seam)) return expression.test(text);
+  const spaced = text.replaceAll(seam, ' ');
+  if (expression.test(spaced) || expression.test(text.replaceAll(seam, ''))) return true;
+  for (let at = text.indexOf(seam); at !== -1; at = text.indexOf(seam, at + 1)) {
+    // From a whole word on.
+    const start = at <= reach ? 0 : spaced.indexOf(' ', at - reach);
+    if (expression.test(spaced.slice(start, at) + spaced.slice(at + 1, at + 1 + reach))) return true;
+  }
+  return false;
+}
