@@ -2,6 +2,7 @@
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from './context.ts';
+import { unscreenedCount } from './onboarding/unscreened-count.ts';
 
 export interface Health {
   readonly postgres: boolean;
@@ -27,6 +28,7 @@ export function healthRoute(app: FastifyInstance, context: Context, kind: 'short
   if (kind === 'short') return;
   const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context)) }));
   context.versionCounts.register(metrics);
+  metrics.registerMetric(unscreenedCount(context.db));
   app.get('/metrics', { config }, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),
   );

@@ -23,6 +23,7 @@ beforeEach(async () => {
   await db.operator.deleteMany();
   await db.organisationAdmin.deleteMany();
   tokens = await seedOperators(running.context);
+  await db.account.update({ where: { id: 'acct_demo_audit' }, data: { state: 'suspended' } });
   const credentialHash = await openCredentials().hash(credential);
   await db.operator.updateMany({ data: { credentialHash } });
   await db.organisationAdmin.create({
@@ -97,6 +98,8 @@ const changes: readonly [Method, string, object | undefined][] = [
   ['POST', admins, { name: 'Eve', email: 'eve@a.example' }],
   ['POST', `${admins}/oadm_1/enable`, undefined],
   ['POST', `${admins}/oadm_1/reset-credential`, undefined],
+  ['POST', '/operator/v1/accounts/acct_demo_audit/reinstate', { reason: 'x' }],
+  ['PATCH', '/operator/v1/accounts/acct_demo_audit', { models: ['sim-small'] }],
 ];
 const people = async () => {
   const { db } = running.context;
@@ -106,6 +109,7 @@ const people = async () => {
     await db.operator.findMany(others),
     await db.operatorToken.findMany(of),
     await db.organisationAdmin.findMany(of),
+    await db.account.findMany(of),
   ];
 };
 for (const [what, end, status] of [

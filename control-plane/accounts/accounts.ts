@@ -13,9 +13,11 @@ import { accountMessage } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
 import type { Change } from '../access/change.ts';
 import { invalidTransition, notFound, type Outcome } from '../access/refusals.ts';
+import { stillMay } from '../access/still-may.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { announceKeyChange } from '../keys/announce.ts';
+import { acceptMatch, findUndecided } from '../onboarding/record-rename.ts';
 import { type AccountRow, type AccountView, accountView, type LimitsView } from './account-view.ts';
 
 type Tx = Prisma.TransactionClient;
@@ -52,7 +54,8 @@ export interface Accounts {
   read(id: string): Promise<AccountView | null>;
   /** Blocks inference and new keys; reads and revocation stay open. */
   suspend(change: Change, id: string, reason: string): Promise<Outcome<AccountView>>;
-  reinstate(change: Change, id: string, reason: string): Promise<Outcome<AccountView>>;
+  /** `acceptsMatch`: also if what was found about its name, or that it could not be looked at, waits for a decision. */
+  reinstate(change: Change, id: string, reason: string, acceptsMatch?: boolean): Promise<Outcome<AccountView>>;
   /** A new name needs a `reason`: another name may be another organisation. */
   update(change: Change, id: string, wanted: AccountChange, reason?: string): Promise<Outcome<AccountView>>;
 }
@@ -61,11 +64,14 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
   const { db } = context;
 
   const changed = async (
+    change: Change,
     id: string,
     work: (tx: Tx, before: AccountRow) => Promise<Outcome<AccountRow>>,
   ): Promise<Outcome<AccountView>> => {
     let isChanged = true;
     const outcome = await db.$transaction(async (tx): Promise<Outcome<AccountRow>> => {
+      const refused = await stillMay(tx, change);
+      if (refused !== null) return { refused };
       await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
       const before = await tx.account.findUnique({ where: { id } });
       if (before === null) return { refused: notFound('account') };
@@ -78,23 +84,6 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
     return { done: accountView(outcome.done) };
   };
 
-  const move = (
-    change: Change,
-    id: string,
-    [from, to]: readonly ['active' | 'suspended', 'active' | 'suspended'],
-    reason: string,
-  ) =>
-    changed(id, async (tx, before) => {
-      if (before.state !== from)
-        return {
-          refused: invalidTransition(`The account is ${before.state}; only one that is ${from} can become ${to}.`),
-        };
-      const row = await tx.account.update({ where: { id }, data: { state: to } });
-      const action = to === 'suspended' ? 'account.suspended' : 'account.reinstated';
-      await audit(tx, change, id, action, { state: from }, { state: to, reason });
-      return { done: row };
-    });
-
   return {
     list: async (query) => {
       const rows = await db.account.findMany({ where: whereOf(query), orderBy: { id: 'asc' }, take: query.limit + 1 });
@@ -104,10 +93,18 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
       const row = await db.account.findUnique({ where: { id } });
       return row && accountView(row);
     },
-    suspend: (change, id, reason) => move(change, id, ['active', 'suspended'], reason),
-    reinstate: (change, id, reason) => move(change, id, ['suspended', 'active'], reason),
+    suspend: (change, id, reason) =>
+      changed(change, id, (tx, before) => move(tx, change, before, ['active', 'suspended'], reason)),
+    reinstate: (change, id, reason, acceptsMatch = false) =>
+      changed(change, id, async (tx, before) => {
+        const undecided = before.state === 'suspended' ? await findUndecided(tx, id) : null;
+        if (undecided !== null && !acceptsMatch) return { refused: matchUndecided() };
+        const moved = await move(tx, change, before, ['suspended', 'active'], reason);
+        if (undecided !== null) await acceptMatch(tx, undecided, { caller: change, at: change.at, reason });
+        return moved;
+      }),
     update: (change, id, asked, reason) =>
-      changed(id, async (tx, before) => {
+      changed(change, id, async (tx, before) => {
         const wanted = without(asked, before);
         if (Object.keys(wanted).length === 0) return { done: before };
         const refused = await refusalOf(tx, before, wanted, reason);
@@ -124,6 +121,26 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
         return { done: row };
       }),
   };
+}
+
+const matchUndecided = () =>
+  invalidTransition(
+    'What was found about the name of this account, or that it could not be looked at, waits for a decision: see its application, then reinstate it with `accepts_match`.',
+  );
+
+async function move(
+  tx: Tx,
+  change: Change,
+  { id, state }: AccountRow,
+  [from, to]: readonly ['active' | 'suspended', 'active' | 'suspended'],
+  reason: string,
+): Promise<Outcome<AccountRow>> {
+  if (state !== from)
+    return { refused: invalidTransition(`The account is ${state}; only one that is ${from} can become ${to}.`) };
+  const row = await tx.account.update({ where: { id }, data: { state: to } });
+  const action = to === 'suspended' ? 'account.suspended' : 'account.reinstated';
+  await audit(tx, change, id, action, { state: from }, { state: to, reason });
+  return { done: row };
 }
 
 /** Only what differs. Limits of its own go with the tier Enterprise, unless the change says something else of them. */

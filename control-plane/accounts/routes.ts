@@ -18,6 +18,7 @@ const [viewer, support, admin] = [accessOf('viewer'), accessOf('support'), acces
 const params = z.object({ accountId: idSchema });
 const adminParams = params.extend({ id: idSchema });
 const reasonBody = z.strictObject({ reason: nameSchema });
+const reinstateBody = reasonBody.extend({ accepts_match: z.boolean().default(false) });
 /** What Postgres holds as an integer. */
 const count = z.int().min(1).max(2_147_483_647);
 const updateBody = z
@@ -62,14 +63,24 @@ export function accountRoutes(base: FastifyInstance, context: Context): void {
   });
 
   // Whoever sees a danger may stop an account; that it is over, also what a screening found, an admin has to decide.
-  for (const [verb, config] of [
-    ['suspend', support],
-    ['reinstate', admin],
-  ] as const)
-    app.post(`${path}/:accountId/${verb}`, { config, schema: { params, body: reasonBody } }, async (request, reply) => {
+  app.post(
+    `${path}/:accountId/suspend`,
+    { config: support, schema: { params, body: reasonBody } },
+    async (request, reply) => {
       const { body, params: at } = request;
-      return answer(reply, await accounts[verb](changeOf(request, context), at.accountId, body.reason), context);
-    });
+      return answer(reply, await accounts.suspend(changeOf(request, context), at.accountId, body.reason), context);
+    },
+  );
+  app.post(
+    `${path}/:accountId/reinstate`,
+    { config: admin, schema: { params, body: reinstateBody } },
+    async (request, reply) => {
+      const { accountId } = request.params;
+      const { accepts_match: acceptsMatch, reason } = request.body;
+      const change = changeOf(request, context);
+      return answer(reply, await accounts.reinstate(change, accountId, reason, acceptsMatch), context);
+    },
+  );
 
   app.patch(`${path}/:accountId`, { config: admin, schema: { params, body: updateBody } }, async (request, reply) => {
     const { reason, ...wanted } = request.body;

@@ -24,6 +24,10 @@ export interface StoredScreening {
   readonly outcome: 'clear' | 'match' | 'prohibited' | 'waits';
   /** Of step 3: the names that were compared. */
   readonly screened?: ScreenedNames;
+  /** Of an account with a new name: nobody has decided yet about what was found, or that nothing could be looked at. */
+  readonly needs_decision?: boolean;
+  /** Names that could not be screened yet, since when (RFC 3339), and why. */
+  readonly unscreened?: { readonly names: ScreenedNames; readonly since: string; readonly reason: string };
   readonly [detail: string]: unknown;
 }
 
@@ -105,24 +109,32 @@ export async function listApplications(
   return { rows: rows.slice(0, query.limit), hasMore: rows.length > query.limit };
 }
 
+const isUnscreened = Prisma.sql`o.state IN ('use_screening', 'sanctions_screening')
+  AND ${stage} IN ('use_screening', 'sanctions_screening')`;
+const isRenamed = Prisma.sql`o.state = 'complete' AND a.state IN ('active', 'suspended')
+  AND o.sanctions_screening->'screened' IS DISTINCT FROM jsonb_build_object('organisation', a.name,
+    'billing_contact', a.billing_contact->>'name', 'technical_contact', a.technical_contact->>'name')`;
+
 /** Whose screening is still to be done, the oldest first. */
 export async function findUnscreened(db: Queryable, most: number): Promise<readonly string[]> {
   const rows = await db.$queryRaw<{ account_id: string }[]>`
-    SELECT o.account_id FROM onboarding o
-    WHERE o.state IN ('use_screening', 'sanctions_screening') AND ${stage} IN ('use_screening', 'sanctions_screening')
-    ORDER BY o.updated_at LIMIT ${most}`;
+    SELECT o.account_id FROM onboarding o WHERE ${isUnscreened} ORDER BY o.updated_at LIMIT ${most}`;
   return rows.map((row) => row.account_id);
 }
 
-/** Whose names are no longer those that were screened before the first key. */
+/** Whose names are no longer those that were screened last; first those that were tried the longest time ago. */
 export async function findRenamed(db: Queryable, most: number): Promise<readonly string[]> {
   const rows = await db.$queryRaw<{ account_id: string }[]>`
-    SELECT o.account_id FROM ${tables}
-    WHERE o.state = 'complete' AND a.state IN ('active', 'suspended')
-      AND o.sanctions_screening->'screened' IS DISTINCT FROM jsonb_build_object('organisation', a.name,
-        'billing_contact', a.billing_contact->>'name', 'technical_contact', a.technical_contact->>'name')
-    ORDER BY o.updated_at LIMIT ${most}`;
+    SELECT o.account_id FROM ${tables} WHERE ${isRenamed} ORDER BY o.updated_at LIMIT ${most}`;
   return rows.map((row) => row.account_id);
+}
+
+export async function countUnscreened(db: Queryable): Promise<{ applications: number; accounts: number }> {
+  const [counted] = await db.$queryRaw<{ applications: number; accounts: number }[]>`
+    SELECT count(*) FILTER (WHERE ${isUnscreened})::int AS applications,
+      count(*) FILTER (WHERE ${isRenamed})::int AS accounts
+    FROM ${tables}`;
+  return counted ?? { applications: 0, accounts: 0 };
 }
 
 /** Who has not acted for too long. While it is for the gateway to screen, nobody else can act. */

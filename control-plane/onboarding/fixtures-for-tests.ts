@@ -4,6 +4,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { seedOperators } from '../access/access-for-tests.ts';
 import { guardRoutes } from '../access/guard.ts';
 import type { OperatorRole } from '../access/principal.ts';
+import { accountRoutes } from '../accounts/routes.ts';
 import { bareApp } from '../bare-app.ts';
 import type { Context } from '../context.ts';
 import { addresses, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
@@ -62,6 +63,7 @@ export async function startTestOnboarding(): Promise<TestOnboarding> {
     },
   });
   onboardingOperatorRoutes(app, context, { onboarding, policy });
+  accountRoutes(app, context);
   return {
     stores,
     keys,

@@ -16,7 +16,10 @@ import { findApplication, type ScreenedNames, screenedNamesOf, stageOf } from '.
 import type { Onboarding } from './steps.ts';
 
 export interface ScreeningRunOptions extends Pick<Context, 'db' | 'now'> {
-  readonly onboarding: Pick<Onboarding, 'recordUse' | 'recordSanctions' | 'recordRename' | 'noteWaiting'>;
+  readonly onboarding: Pick<
+    Onboarding,
+    'recordUse' | 'recordSanctions' | 'recordRename' | 'noteUnscreened' | 'noteWaiting'
+  >;
   readonly policy: UsePolicy;
   readonly settings: ScreeningSettings;
 }
@@ -37,8 +40,12 @@ export async function screenApplication(accountId: string, options: ScreeningRun
   if (stageOf(application) === 'complete') {
     const before = application.sanctions_screening?.screened;
     if (isDeepStrictEqual(before, screened)) return;
-    const result = await screenNames(namesOf(screened), options.settings);
-    await onboarding.recordRename(accountId, screened, result);
+    try {
+      await onboarding.recordRename(accountId, screened, await screenNames(namesOf(screened), options.settings));
+    } catch (fault) {
+      if (fault instanceof ListFault) await onboarding.noteUnscreened(accountId, screened, fault.message);
+      throw fault;
+    }
     return;
   }
   if (stageOf(application) !== 'sanctions_screening') return;

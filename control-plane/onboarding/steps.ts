@@ -22,7 +22,7 @@ import {
 } from './application.ts';
 import type { NewApplication, SignedContract } from './input.ts';
 import type { OnboardingAction } from './machine.ts';
-import { recordRename } from './record-rename.ts';
+import { noteUnscreened, recordRename } from './record-rename.ts';
 import {
   type Change,
   expiryAt,
@@ -90,11 +90,16 @@ export function createOnboarding(options: OnboardingOptions) {
     recordRename: (accountId: string, screened: ScreenedNames, names: NameScreening): Promise<void> =>
       recordRename(options, accountId, screened, names, bySystem('screening')),
 
+    noteUnscreened: (accountId: string, screened: ScreenedNames, reason: string): Promise<void> =>
+      noteUnscreened(options, accountId, screened, reason, bySystem('screening')),
+
     /** Says on the application why its screening is not done yet. No step: nothing has happened. */
     async noteWaiting(accountId: string, reason: string): Promise<void> {
-      const note = JSON.stringify({ outcome: 'waits', reason: reason.slice(0, 500), at: now().toISOString() });
+      const at = now();
+      const note = JSON.stringify({ outcome: 'waits', reason: reason.slice(0, 500), at: at.toISOString() });
+      // The time too, so that those which can not be screened hold up no others.
       await db.$executeRaw`
-        UPDATE onboarding SET sanctions_screening = ${note}::jsonb
+        UPDATE onboarding SET sanctions_screening = ${note}::jsonb, updated_at = ${at}
         WHERE account_id = ${accountId} AND state = 'sanctions_screening'
           AND sanctions_screening->>'outcome' IS DISTINCT FROM 'match'`;
     },

@@ -14,7 +14,7 @@ import type { Caller } from '../keys/caller.ts';
 import type { Transaction } from '../keys/result.ts';
 import type { OnboardingAction, Stage } from './machine.ts';
 
-type RecordedAction = OnboardingAction | 'create' | 'screen_again';
+type RecordedAction = OnboardingAction | 'create' | 'screen_again' | 'wait_unscreened' | 'accept_match';
 
 const auditActions: Readonly<Record<RecordedAction, string>> = {
   create: 'application.created',
@@ -32,6 +32,8 @@ const auditActions: Readonly<Record<RecordedAction, string>> = {
   issue_key: 'application.completed',
   expire: 'application.expired',
   screen_again: 'application.screened_again',
+  wait_unscreened: 'application.not_screened',
+  accept_match: 'application.match_accepted',
 };
 
 /** In these the customer takes part. */

@@ -45,6 +45,8 @@ export interface NameScreening {
   /** The highest scores first; at most 20, `match_count` has their number. */
   readonly matches: readonly NameMatch[];
   readonly match_count: number;
+  /** Whose names have a match, also one that is not among the 20. */
+  readonly matched: readonly string[];
   /** Whose names are in a script that can not be compared with Latin names, or mix scripts: for people to look at. */
   readonly not_comparable: readonly string[];
   readonly lists: readonly ListVersion[];
@@ -105,6 +107,7 @@ export async function screenNames(
     threshold,
     matches: matches.slice(0, mostMatches).map((match) => ({ ...match, score: Math.round(match.score * 1000) / 1000 })),
     match_count: matches.length,
+    matched: [...new Set(matches.map(({ role }) => role))].sort(),
     not_comparable: notComparable,
     lists: versions,
   };

@@ -44,13 +44,30 @@ function changeOf(call: AdminCall): object {
   return { ...change, ...given(call, 'reason') };
 }
 
-const move = (verb: 'suspend' | 'reinstate', summary: string): AdminCommand => ({
-  name: `accounts ${verb}`,
+const why = { 'reason!': 'why; it stands in the audit log, which the customer can read' };
+const suspend: AdminCommand = {
+  name: 'accounts suspend',
   args: ['account'],
-  options: { 'reason!': 'why; it stands in the audit log, which the customer can read' },
-  summary,
-  run: async (call) => shown(await call.api.send('POST', at(call.args[0], verb), given(call, 'reason'))),
-});
+  options: why,
+  summary: 'block inference and new keys; reads and revocation stay open',
+  run: async (call) => shown(await call.api.send('POST', at(call.args[0], 'suspend'), given(call, 'reason'))),
+};
+const reinstate: AdminCommand = {
+  name: 'accounts reinstate',
+  args: ['account'],
+  options: {
+    ...why,
+    accept:
+      '"match": what a screening of its new name found, or that there was none (see onboarding show), is accepted',
+  },
+  summary: 'end a suspension',
+  run: async (call) => {
+    const accept = call.option('accept');
+    if (accept !== undefined && accept !== 'match') throw new Problem('--accept takes "match".');
+    const body = { ...given(call, 'reason'), ...(accept === undefined ? {} : { accepts_match: true }) };
+    return shown(await call.api.send('POST', at(call.args[0], 'reinstate'), body));
+  },
+};
 
 const adminMove = (verb: 'disable' | 'enable' | 'reset-credential', summary: string): AdminCommand => ({
   name: `admins ${verb}`,
@@ -82,8 +99,8 @@ export const accountCommands: readonly AdminCommand[] = [
     summary: 'one account',
     run: async ({ api, args }) => shown(await api.get(at(args[0]))),
   },
-  move('suspend', 'block inference and new keys; reads and revocation stay open'),
-  move('reinstate', 'end a suspension'),
+  suspend,
+  reinstate,
   {
     name: 'accounts change',
     args: ['account'],
