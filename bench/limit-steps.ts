@@ -13,6 +13,7 @@ import { makeShouldRateLimit } from '@gw/ext-authz/should-rate-limit';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { decideLimitUs, type Step } from './micro.ts';
+import { startSlotSteps } from './slot-steps.ts';
 
 /** Calls that are decided at once where a gateway has work; then one turn of the event loop serves several. */
 const atOnce = 16;
@@ -50,13 +51,16 @@ export async function startLimitSteps(): Promise<LimitSteps> {
   const answers = [...(await several(ofAccount)()), ...(await several(ofKey)())];
   if (limiter.local() || answers.some(({ overallCode }) => overallCode !== 1))
     throw new Error('The limits of the benchmark do not admit its calls.');
+  const slots = await startSlotSteps(valkey.url, log);
   return {
     steps: [
       { name: 'decide the limits of a call', run: several(ofAccount), limitUs: decideLimitUs, calls: atOnce },
       { name: 'decide the limits of a call and its key', run: several(ofKey), limitUs: null, calls: atOnce },
       { name: 'decide the limits of one call at a time', run: () => decide(ofAccount), limitUs: null },
+      ...slots.steps,
     ],
     stop: async () => {
+      slots.stop();
       limiter.stop();
       redis.disconnect();
       await valkey.stop();
