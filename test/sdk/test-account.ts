@@ -13,8 +13,9 @@ import { stack } from './gateway.ts';
 export interface AccountOptions {
   /** Requests a day; default: the tier's. With any limit of its own the account is of the tier Enterprise. */
   readonly perDay?: number;
-  /** Requests a second, and as many at once. */
+  /** Requests a second, and as many at once unless `burst` says otherwise. */
   readonly perS?: number;
+  readonly burst?: number;
   /** Open streams. */
   readonly streams?: number;
   /** Limits that are counted and refuse nothing. */
@@ -45,13 +46,13 @@ export function openTestAccounts(): TestAccounts {
     db,
     close: () => db.$disconnect(),
     async create(account = {}, key = {}) {
-      const { perDay, perS, streams, shadow, state, models } = account;
+      const { burst, perDay, perS, streams, shadow, state, models } = account;
       const { scopes = defaultScopes, revokedAt, expiresAt, keyStreams } = key;
       const { plaintext, publicId } = generateApiKey(randomBytes);
       const accountId = `acct_test_${publicId}`;
       const isDefault = scopes.every((scope) => defaultScopes.includes(scope));
       // Limits of its own are Enterprise's; there all are negotiated together.
-      const negotiated = [perDay, perS, streams, shadow, keyStreams].some((limit) => limit !== undefined);
+      const negotiated = [burst, perDay, perS, streams, shadow, keyStreams].some((limit) => limit !== undefined);
       const tier = negotiated ? 'enterprise' : isDefault ? 'audit' : 'audit_plus';
       await db.account.create({
         data: {
@@ -60,7 +61,11 @@ export function openTestAccounts(): TestAccounts {
           tier,
           ...(state && { state }),
           ...(models && { models: [...models] }),
-          ...(negotiated && { limitPerDay: perDay ?? 100_000, limitPerS: perS ?? 50, limitBurst: perS ?? 200 }),
+          ...(negotiated && {
+            limitPerDay: perDay ?? 100_000,
+            limitPerS: perS ?? 50,
+            limitBurst: burst ?? perS ?? 200,
+          }),
           ...(streams !== undefined && { limitStreams: streams }),
           ...(shadow && { limitShadow: [...shadow] }),
         },

@@ -1,0 +1,140 @@
+/** The limits as a client meets them, through the whole gateway. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { issuedKeySchema } from '@gw/contract/keys';
+import { Redis } from 'ioredis';
+import { afterAll, expect, test } from 'vitest';
+import { apiOf } from '../access/people.ts';
+import { eventually, stack } from '../sdk/gateway.ts';
+import { openTestAccounts } from '../sdk/test-account.ts';
+import { accountOf, ask as askStack, figureOf, idOf, untilMidnightS } from './limited-call.ts';
+
+const accounts = openTestAccounts();
+const redis = new Redis(stack.redisUrl);
+const operators = apiOf(stack);
+afterAll(async () => {
+  redis.disconnect();
+  await accounts.close();
+});
+
+const ask = (key: string, path?: string) => askStack(stack, key, path);
+const many = (count: number, key: string) => Promise.all(Array.from({ length: count }, () => ask(key)));
+const account = (key: string, ...rest: string[]) => ['/operator/v1/accounts', accountOf(key), ...rest].join('/');
+const redisMs = async () => {
+  const [seconds, micros] = (await redis.time()).map(Number);
+  return (seconds ?? 0) * 1000 + (micros ?? 0) / 1000;
+};
+
+test('over 30 s at three times the rate as much is admitted as burst and rate allow, within 2 %', async () => {
+  const [perS, burst] = [20, 40];
+  const key = await accounts.create({ perS, burst });
+  // The key is known then, and the calls are not delayed by its first look-up.
+  await ask(key, '/v1/usage');
+  const began = await redisMs();
+  let sent = 0;
+  const replies: Promise<{ status: number; code: string | null }>[] = [];
+  while ((await redisMs()) - began < 30_000) {
+    for (let call = 0; call < 6; call += 1) replies.push(ask(key));
+    sent += 6;
+    await delay(100);
+  }
+  const answered = await Promise.all(replies);
+  const ended = Number(await redis.hget(`gw:limit:{${accountOf(key)}}:calls`, 'm'));
+  const expected = burst + (perS * (ended - began)) / 1000;
+  const admitted = answered.filter(({ status }) => status === 200).length;
+  expect(sent).toBeGreaterThan(expected * 1.5);
+  expect(Math.abs(admitted - expected)).toBeLessThanOrEqual(expected * 0.02);
+  const codes = new Set(answered.filter(({ status }) => status !== 200).map(({ code }) => code));
+  expect(codes).toEqual(new Set(['requests_per_second_exceeded']));
+});
+
+test('every reply says where the client stands; whoever waits as long as it says is let in', async () => {
+  const key = await accounts.create({ perS: 1, burst: 3, perDay: 1000 });
+  const first = await ask(key);
+  expect(first.status).toBe(200);
+  const names = ['limit-requests', 'remaining-requests', 'reset-requests', 'limit-day', 'remaining-day'] as const;
+  expect(names.map(first.limit)).toEqual([3, 2, 0, 1000, 999]);
+  expect(Math.abs(first.limit('reset-day') - untilMidnightS())).toBeLessThan(30);
+  const refusedOf = async () => (await many(4, key)).find(({ status }) => status === 429);
+  const refused = await refusedOf();
+  expect(refused).toMatchObject({ code: 'requests_per_second_exceeded', retryAfter: 1, shouldRetry: null });
+  expect(refused?.message).toContain('this account');
+  expect(refused?.limit('remaining-requests')).toBe(0);
+  expect(refused?.limit('reset-requests')).toBeGreaterThan(0);
+  expect(refused?.limit('reset-requests')).toBeLessThanOrEqual(1);
+  await delay(1000 * (refused?.limit('reset-requests') ?? 0));
+  expect((await ask(key)).status).toBe(200);
+  const again = await refusedOf();
+  await delay(1000 * (again?.retryAfter ?? 0));
+  expect((await ask(key)).status).toBe(200);
+});
+
+test('a spent day is refused until midnight UTC, and no SDK waits for that; reads have a rate of their own', async () => {
+  const key = await accounts.create({ perDay: 2 });
+  await many(2, key);
+  const refused = await ask(key);
+  const leftS = untilMidnightS();
+  expect(refused.code).toBe('daily_budget_exceeded');
+  expect(refused.limit('remaining-day')).toBe(0);
+  expect(refused.limit('reset-day')).toBe(refused.retryAfter);
+  expect(refused.retryAfter).toBeGreaterThanOrEqual(1);
+  expect(Math.abs((refused.retryAfter ?? 0) - leftS)).toBeLessThan(30);
+  if (leftS > 120) expect(refused.shouldRetry).toBe('false');
+  const read = await ask(key, '/v1/usage');
+  expect(read.status).toBe(200);
+  expect(read.limit('limit-requests')).toBe(50);
+  expect(read.limit('limit-day')).toBeNaN();
+});
+
+test('a key that is given less than its account has it a second later, and the other keys of the account go on', async () => {
+  const key = await accounts.create({ perS: 100, perDay: 1000 });
+  const other = issuedKeySchema.parse(
+    await operators.send('POST', account(key, 'keys'), { name: 'other', limits: { per_day: 2 } }),
+  );
+  const replies = await many(5, other.key);
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(2);
+  const refused = replies.find(({ status }) => status === 429);
+  expect(refused?.message).toContain('this API key');
+  expect(refused?.limit('limit-day')).toBe(2);
+  // What the key was refused the account did not lose.
+  expect((await ask(key)).limit('remaining-day')).toBe(997);
+
+  await operators.send('PATCH', account(key, 'keys', idOf(key)), { limits: { per_s: 1, burst: 2 } });
+  await delay(1000);
+  const limited = await many(4, key);
+  expect(limited.filter(({ status }) => status === 200)).toHaveLength(2);
+  expect(limited.map(({ limit }) => limit('limit-requests'))).toEqual([2, 2, 2, 2]);
+  await operators.send('PATCH', account(key, 'keys', idOf(key)), { limits: null });
+  await delay(1000);
+  expect((await ask(key)).limit('limit-requests')).toBe(100);
+});
+
+test('a limit in shadow refuses nobody, shows what it would show, is counted, and owes nothing when it is enforced', async () => {
+  const key = await accounts.create({ perS: 1, burst: 2, perDay: 3 });
+  const patch = (shadow: string[]) => operators.send('PATCH', account(key), { shadow });
+  await patch(['rate', 'day']);
+  const counted = (limit: string) =>
+    figureOf(stack, `gw_limits_decisions_total\\{limit="${limit}",outcome="shadowed".*\\}`);
+  const before = [await counted('rate'), await counted('day')];
+  const replies = await many(10, key);
+  expect(replies.every(({ status }) => status === 200)).toBe(true);
+  expect(Math.min(...replies.map(({ limit }) => limit('remaining-requests')))).toBe(0);
+  expect(Math.min(...replies.map(({ limit }) => limit('remaining-day')))).toBe(0);
+  expect((await counted('rate')) - (before[0] ?? 0)).toBeGreaterThanOrEqual(5);
+  expect((await counted('day')) - (before[1] ?? 0)).toBeGreaterThanOrEqual(5);
+  const lines = () =>
+    readFileSync(join(stack.logs, 'ext-authz.log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('in shadow would have refused') && line.includes(accountOf(key)));
+  await eventually('the line in the log', async () => lines().length || null);
+  expect(lines()).toHaveLength(1);
+
+  await patch(['day']);
+  await delay(1000);
+  // A second has brought one token: there is no debt to be paid first.
+  expect((await ask(key)).status).toBe(200);
+  await patch([]);
+  await delay(1000);
+  expect((await ask(key)).code).toBe('daily_budget_exceeded');
+});
