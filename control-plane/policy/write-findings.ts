@@ -44,7 +44,11 @@ export function writeFindings(
   );
 }
 
-function factsOf(events: readonly PolicyEvent[], names: ReadonlyMap<string, string>): Omit<AuditFact, 'accountId'>[] {
+/** What is written of events of one account. `names`: of keys, by their ids. */
+export function factsOf(
+  events: readonly PolicyEvent[],
+  names: ReadonlyMap<string, string>,
+): Omit<AuditFact, 'accountId'>[] {
   return [...grouped(events, likeness).values()].flatMap((alike) =>
     chunks(alike, alike.length > singlesAtMost ? callsPerEntry : 1).flatMap((part) => factOf(part, names)),
   );

@@ -13,10 +13,10 @@ from decimal import Decimal
 def number(value):
     """As ECMAScript writes it, which RFC 8785 asks for."""
     value = float(value)
-    if value == int(value) and abs(value) < 1e21:
-        return str(int(value))
+    if value == 0:
+        return "0"
     if 1e-6 <= abs(value) < 1e21:
-        return format(Decimal(repr(value)), "f")
+        return format(Decimal(repr(value)), "f").removesuffix(".0")
     digits, _, exponent = repr(value).partition("e")
     return f"{digits.removesuffix('.0')}e{int(exponent):+d}"
 

@@ -22,7 +22,7 @@ const run: Readonly<Record<string, string>> = {
   "import OpenAI from 'openai'": 'test/cli/readme.test.ts',
   'import os\nfrom openai import OpenAI': 'test/cli/readme.test.ts',
   "import { assess, type CallFacts } from '@gw/methodology/assess'": 'methodology/package.test.ts',
-  'python3 docs/examples/policy_hash.py ': 'test/policy/audit.test.ts',
+  'python3 docs/examples/policy_hash.py ': 'docs/source/screening.test.ts',
   'python3 docs/examples/recompute.py docs': 'docs/source/recompute.test.ts',
   "import { readFileSync } from 'node:fs'": 'docs/source/recompute.test.ts',
   'curl -sS -H "Authorization: Bearer $GW_KEY" "http://127.0.0.1:8080/v1/gw/lineage/': 'test/docs/examples.test.ts',

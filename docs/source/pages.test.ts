@@ -7,6 +7,7 @@ import { examples } from './examples.ts';
 import { jsonText } from './numbers.ts';
 import { openApiExamples } from './openapi-examples.ts';
 import { blocks, filled, partsOf } from './pages.ts';
+import { screenedRequest } from './screening.ts';
 import { tiersChart } from './tiers-chart.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -49,5 +50,6 @@ it('the files beside the pages are what the product makes', async () => {
   await file('tiers.svg', tiersChart());
   await file('receipt.json', `${jsonText(receipt)}\n`);
   await file('../../contract/openapi-examples.json', `${jsonText(openApiExamples())}\n`);
+  await file('screened-request.json', `${jsonText(screenedRequest)}\n`);
   await file('lineage.json', `${jsonText(lineageReply)}\n`);
 });

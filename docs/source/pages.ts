@@ -5,7 +5,9 @@
  * a JSON block names the schema that it has to satisfy.
  */
 
+import { auditEntrySchema } from '@gw/contract/audit';
 import { chatRequestSchema, chatResponseSchema } from '@gw/contract/chat';
+import { policyRulesSchema } from '@gw/contract/internal/policy-rules';
 import { lineageStepSchema, revisionSchema } from '@gw/contract/lineage';
 import { usageSchema } from '@gw/contract/management';
 import { openApiDocument } from '@gw/contract/openapi';
@@ -20,6 +22,7 @@ import { jsonText } from './numbers.ts';
 import { proxyClassesTable } from './proxy-classes.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
 import { chatReply, chatRequest, chatStream } from './replies.ts';
+import { exampleRules, screenedEntry } from './screening.ts';
 import { usageReply } from './usage.ts';
 import { workedFacts, workedImpact, workedLineage } from './worked-example.ts';
 
@@ -85,6 +88,8 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'chat-stream': () => ({ text: fenced('text', chatStream()) }),
   'usage-issued': () => json(usageReply('issued'), usageSchema),
   'usage-restated': () => json(usageReply('restated'), usageSchema),
+  'policy-rules': () => json(exampleRules, policyRulesSchema),
+  'screened-entry': () => json(screenedEntry(), auditEntrySchema.partial()),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
   'worked-facts': () =>
     json(
