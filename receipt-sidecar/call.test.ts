@@ -65,6 +65,32 @@ describe('the request phase', () => {
     expect(ledger.begun).toHaveLength(1);
   });
 
+  test('has Envoy wait, once, for a check that is slow, and for no other', async () => {
+    vi.useFakeTimers();
+    try {
+      for (const isGone of [false, true]) {
+        const slow = slowCheck();
+        const call = callForTests(contextForTests({ checks: [slow.check] }).context);
+        call.ask(chatBody());
+        await vi.advanceTimersByTimeAsync(200);
+        expect(call.answers).toHaveLength(1);
+        if (isGone) call.close();
+        await vi.advanceTimersByTimeAsync(5000);
+        const asked = call.answers.flatMap(({ overrideMessageTimeout }) => overrideMessageTimeout ?? []);
+        expect(asked).toEqual(isGone ? [] : [{ seconds: 5, nanos: 0 }]);
+        slow.answer(null);
+        await vi.advanceTimersByTimeAsync(5000);
+        expect(call.answers).toHaveLength(isGone ? 1 : 3);
+      }
+      const quick = callForTests(contextForTests({ checks: [async () => null] }).context);
+      quick.ask(chatBody());
+      await vi.advanceTimersByTimeAsync(5000);
+      expect(quick.answers).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test.each([null, apiError('prompt_too_long')])(
     'sends nothing, asks nothing more and makes no receipt for a client that went during a check (%s)',
     async (error) => {

@@ -24,6 +24,7 @@ import {
   readHeaders,
   setHeader,
   unchanged,
+  wait,
 } from './messages.ts';
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptCounts } from './receipt-counts.ts';
@@ -45,6 +46,10 @@ export interface CallContext extends Timeouts, Steps {
   readonly ends: Ends;
   readonly now: () => number;
 }
+
+/** Well within Envoy's usual patience, and longer than any step may take. */
+const slowStepAfterMs = 300;
+const slowStepS = 5;
 
 const chunkObjects = { chat: 'chat.completion.chunk', completions: 'text_completion', embeddings: '' } as const;
 /** Reply headers of a provider that a client may see; the rest is ours. */
@@ -115,8 +120,14 @@ export class Call implements Processor {
     const asked = { endpoint, bytes, caller, catalogue, requestId: this.#requestId(), isOpen: () => this.#open };
     const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
     const admission = admit(asked, this.#context);
-    if (admission instanceof Promise) admission.then(go).catch(this.#call.fail);
+    if (admission instanceof Promise) this.#await(admission.then(go));
     else go(admission);
+  }
+
+  /** A step that takes its time (a vocabulary is being read, say) is waited for longer than Envoy would by itself. */
+  #await(admitted: Promise<void>): void {
+    const slow = setTimeout(() => this.#open && this.#call.answer(wait(slowStepS)), slowStepAfterMs);
+    admitted.catch(this.#call.fail).finally(() => clearTimeout(slow));
   }
 
   #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {

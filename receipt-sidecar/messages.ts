@@ -119,6 +119,9 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
   };
 }
 
+/** Has Envoy wait longer for the answer to the message at hand; it heeds this once for each message. */
+export const wait = (seconds: number): IProcessingResponse => ({ overrideMessageTimeout: { seconds, nanos: 0 } });
+
 /** Answers once the receipt is safe, so that a client can read it the moment it has its id. */
 export function answerAfter(saved: Promise<unknown>, call: ProcessorCall, response: IProcessingResponse): void {
   saved.then(() => call.answer(response)).catch(call.fail);

@@ -137,8 +137,8 @@ describe('whatever is sent', () => {
         expect(message.length).toBeLessThan(1000);
         expect(param === null || (param.length > 0 && param.length < 500), String(param)).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     );
-    expect(refusals).toBeGreaterThan(300);
-  });
+    expect(refusals).toBeGreaterThan(150);
+  }, 60_000);
 });

@@ -47,7 +47,7 @@ export interface TokenThreadOptions {
 }
 
 /** What keeps the thread busy for seconds is refused rather than queued: the caller has waited long enough. */
-export const tokenThreadBounds = { countMs: 1000, answerMs: 3000, maxJobs: 32, maxSize: 32 * 1024 * 1024 } as const;
+export const tokenThreadBounds = { countMs: 2000, answerMs: 3500, maxJobs: 32, maxSize: 32 * 1024 * 1024 } as const;
 
 /** A runaway vocabulary or text ends the thread, not the process. */
 const resourceLimits = { maxOldGenerationSizeMb: 512 };

@@ -2,7 +2,7 @@
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import type { ProcessorCall } from '@gw/envoy/rpc/service';
 import type { CallRecord } from '../call-record.ts';
-import { answerAfter, gwMetadata, replaceChunk, setHeader, unchanged } from '../messages.ts';
+import { answerAfter, gwMetadata, replaceChunk, setHeader, unchanged, wait } from '../messages.ts';
 import { contextError } from './context-error.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
 import { addToObject, decodeUtf8, parseObject } from './json-body.ts';
@@ -92,7 +92,7 @@ export class JsonReply implements Reply {
 const holdMs = 500;
 /** Then Envoy is asked for more patience, once, since the usage is worth waiting for; after this long it will not come. */
 const usageHoldMs = 3000;
-const patience = { overrideMessageTimeout: { seconds: usageHoldMs / 1000 + 1, nanos: 0 } };
+const patience = wait(usageHoldMs / 1000 + 1);
 /** Above this many unanswered bytes Envoy could stop reading, so what is whole goes out. */
 const holdBytes = 64 * 1024;
 

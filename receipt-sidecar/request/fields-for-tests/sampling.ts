@@ -78,7 +78,7 @@ const shared: readonly [string, Field][] = [
 ];
 
 const ofEmbeddings: readonly [string, Field][] = [
-  count('dimensions', 1, null, ['embeddings']),
+  ['dimensions', { ...count('dimensions', 1, null, ['embeddings'])[1], good: [1, 256, null] }],
   [
     'encoding_format',
     {
