@@ -30,6 +30,7 @@ const addressKnownMs = 30 * 86_400_000;
 export interface Attempt {
   /** Of the person as given: kind and e-mail; it need not exist. */
   readonly subject: string;
+  /** IP address, or any other name of where it comes from. */
   readonly address: string;
 }
 

@@ -33,14 +33,9 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
   // Lax: the browser comes back from another site.
   const cookie = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
 
-  app.get('/session/oidc', { config }, async (request, reply) => {
-    const attempt = attemptOf('begin', request.ip);
-    const { waitMs } = await access.attempts.admit(attempt);
-    if (waitMs > 0) return answer(reply, slowDown(waitMs), context);
+  app.get('/session/oidc', { config }, async (_request, reply) => {
     try {
       const { flow, url } = await oidc.begin();
-      // What counts is asking a provider that does not answer.
-      await access.attempts.takeBack(attempt, 0);
       void reply.setCookie(cookieName, JSON.stringify(flow), { ...cookie, maxAge: flowMaxAgeS });
       return reply.redirect(url);
     } catch (fault) {
@@ -65,7 +60,7 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
 
   /** The token of a new session, or null. Each try asks the provider, so that made-up ones are slowed down. */
   async function logInWith({ id, ip, url }: FastifyRequest, flow: OidcFlow): Promise<string | Refusal | null> {
-    const attempt = attemptOf('finish', ip);
+    const attempt = attemptOf(ip);
     const { waitMs } = await access.attempts.admit(attempt);
     if (waitMs > 0) return slowDown(waitMs);
     const identity = await finish(url, flow);
@@ -85,11 +80,14 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
   }
 }
 
-/** Nobody is named yet, so that the address stands for the person too. */
-const attemptOf = (step: 'begin' | 'finish', address: string): Attempt => ({
-  subject: `oidc ${step} ${networkOf(address)}`,
-  address,
-});
+/**
+ * Nobody is named yet, so that the address stands for the person too. With counters of its own: logins that fail because
+ * the provider is away must not keep anybody there from logging in with a credential, which is to stand in for it.
+ */
+function attemptOf(address: string): Attempt {
+  const network = `oidc ${networkOf(address)}`;
+  return { subject: network, address: network };
+}
 
 function readFlow(text: string | undefined): OidcFlow | null {
   try {

@@ -21,6 +21,8 @@ import type { OidcSettings } from './config.ts';
 
 export const callbackPath = '/session/oidc/callback';
 const timeoutS = 5;
+/** After which a provider that did not answer is asked again. */
+const pauseMs = 5000;
 
 /** What the browser keeps between leaving and coming back. */
 export const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() });
@@ -40,13 +42,20 @@ export interface Oidc {
   finish(query: string, flow: OidcFlow): Promise<OidcIdentity>;
 }
 
-export function openOidc(settings: OidcSettings, controlUrl: string): Oidc {
+export function openOidc(settings: OidcSettings, controlUrl: string, now: () => Date): Oidc {
   const callback = `${controlUrl}${callbackPath}`;
   let known: Promise<Configuration> | null = null;
+  /** When a provider that did not answer is asked again, ms. */
+  let askedAgainAt = 0;
+  // Asked when it is first needed, and kept. A failure is kept for some seconds, so that however many ask, the provider is
+  // asked seldom, and nobody has to be slowed down for it.
   const configuration = (): Promise<Configuration> => {
-    // Asked when it is first needed and kept; a failure is not, so that the next login asks again.
-    known ??= discover(settings).catch((fault: unknown) => {
+    if (askedAgainAt > 0 && now().getTime() >= askedAgainAt) {
       known = null;
+      askedAgainAt = 0;
+    }
+    known ??= discover(settings).catch((fault: unknown) => {
+      askedAgainAt = now().getTime() + pauseMs;
       throw fault;
     });
     return known;

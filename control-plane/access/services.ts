@@ -27,7 +27,7 @@ export function openAccess(context: Context, settings: AccessSettings = defaultA
     credentials: openCredentials(),
     attempts: openAttempts(context.redis, context.now),
     failedLogins: new FailedLogins(context),
-    oidc: settings.oidc && openOidc(settings.oidc, settings.controlUrl),
+    oidc: settings.oidc && openOidc(settings.oidc, settings.controlUrl, context.now),
   };
 }
 

@@ -22,7 +22,7 @@ export interface RenameOptions extends Pick<StepOptions, 'db' | 'now'> {
 }
 
 /** How long an account works under a name that could not be compared with anything. */
-export const longestUnscreenedMs = 24 * 3_600_000;
+const longestUnscreenedMs = 24 * 3_600_000;
 
 /** Throws if the names are others by now: they are to be screened again. */
 export async function recordRename(
