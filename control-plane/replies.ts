@@ -3,6 +3,7 @@
  *
  * Invariant: every refusal and every fault leaves as the error object of the contract; a fault shows no cause.
  */
+import type { IncomingMessage } from 'node:http';
 import { routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -23,9 +24,11 @@ export const sendJson = (reply: FastifyReply, text: string, status = 200): Fasti
   reply.code(status).type(jsonType).send(text);
 
 export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
-  app.setErrorHandler((fault, request, reply) => {
+  app.setErrorHandler(async (fault, request, reply) => {
     const error = errorOf(fault, request);
     if (error.status >= 500) request.log.error({ fault: messageOf(fault) }, 'a request failed');
+    // A reply before the end of the body breaks the connection under whoever still writes, and is never read.
+    if (error.code === 'request_too_large') await drained(request.raw);
     return refuse(reply, error, addresses);
   });
   app.setNotFoundHandler((request, reply) => {
@@ -46,6 +49,22 @@ function errorOf(fault: unknown, { body, routeOptions }: FastifyRequest): ApiErr
   if (status === 415) return apiError('invalid_content_type', { param: 'Content-Type' });
   if (typeof status === 'number' && status >= 400 && status < 500) return apiError('invalid_request');
   return apiError('internal_error');
+}
+
+/** Envoy holds no more, and the operators' port is not for such bodies: what is longer is broken off. */
+const longestDrained = 16 * 1024 * 1024;
+
+/** Until the body has been read and thrown away. */
+async function drained(body: IncomingMessage): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > longestDrained) return;
+    }
+  } catch {
+    // Nobody waits for the reply any more.
+  }
 }
 
 interface InvalidRequest {

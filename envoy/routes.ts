@@ -32,13 +32,6 @@ const notBuffered = {
   '@type': 'type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute',
   disabled: true,
 };
-/** What the control plane reads: it would answer a longer body before its end, and so break the connection under it. */
-const smallBody = {
-  'envoy.filters.http.buffer': {
-    '@type': 'type.googleapis.com/envoy.extensions.filters.http.buffer.v3.BufferPerRoute',
-    buffer: { max_request_bytes: 65_536 },
-  },
-};
 const withoutBody = { 'envoy.filters.http.buffer': notBuffered, reply_buffer: notBuffered };
 /** What Envoy answers by itself: else a 404 without a key would be a 401. */
 const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...withoutBody };
@@ -152,8 +145,9 @@ function controlRoute(route: Route): object {
     name: 'control',
     match: { ...pathMatch(route.path), ...methodMatch(route.method) },
     route: { cluster: 'control_plane', timeout: '10s', rate_limits: rateLimits(route.limit ?? 'calls') },
-    request_headers_to_remove: ['authorization', 'cookie'],
-    typed_per_filter_config: { ...keyAndScope(route), ...smallBody, ...withoutSidecar, ...withoutLua },
+    // Node refuses an expectation that it does not know, and has no words for it.
+    request_headers_to_remove: ['authorization', 'cookie', 'expect'],
+    typed_per_filter_config: { ...keyAndScope(route), ...withoutSidecar, ...withoutLua },
   };
 }
 

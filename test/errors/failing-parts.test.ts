@@ -40,7 +40,10 @@ describe.each([
   ['simulator', 'upstream_error'],
 ] as const)('without %s', (part, code) => {
   beforeAll(() => gateway.killForGood(part));
-  afterAll(() => gateway.start(part));
+  afterAll(async () => {
+    await gateway.start(part);
+    await eventually('the models', async () => (await gateway.client.get('/v1/models')).status === 200);
+  });
 
   test.each(routeRequests.map((request) => [`${request.method} ${request.path}`, request] as const))(
     '%s',
