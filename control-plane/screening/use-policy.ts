@@ -1,4 +1,6 @@
 /**
+ * What applicants declare is judged by this; what clients send, by the rules of policy/ (docs/use-policy.md).
+ *
  * The use policy as data: which uses are prohibited, which phrases are looked at by people, which industries are of high
  * risk. The built-in one is a start, to be replaced by the operator's own (`GW_USE_POLICY_FILE`).
  *
