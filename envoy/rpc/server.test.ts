@@ -184,6 +184,27 @@ describe('the gRPC server', () => {
     }
     expect(closed).toBe(2);
   });
+
+  it('lets open streams end for a while when it is to close, and says so before it cuts those that have not', async () => {
+    const events: string[] = [];
+    const processor = { message: () => events.push('open'), close: () => events.push('closed') };
+    const server = await serveEnvoy('127.0.0.1:0', token, { openProcessor: () => processor }, () => undefined);
+    const encode = (value: object) => Buffer.from(processCodec.encode(value));
+    const open = () => {
+      const from = client(`127.0.0.1:${server.port}`);
+      const call = from.makeBidiStreamRequest(processPath, encode, (bytes) => processCodec.decode(bytes), metadata());
+      call.on('error', () => undefined);
+      call.on('data', () => undefined);
+      call.write({ responseBody: { body: Buffer.from('x') } });
+      return call;
+    };
+    const [ending] = [open(), open()];
+    await expect.poll(() => events).toEqual(['open', 'open']);
+    const closing = server.close(200, () => events.push('cutting'));
+    ending.end();
+    await closing;
+    await expect.poll(() => events).toEqual(['open', 'open', 'closed', 'cutting', 'closed']);
+  });
 });
 
 describe('the HTTP/2 below it', () => {

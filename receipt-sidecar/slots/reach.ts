@@ -10,8 +10,8 @@ import type { Leases } from './leases.ts';
 
 export interface Reach {
   readonly together: () => boolean;
-  /** Redis did not answer in time, or not as it should. */
-  lose(): void;
+  /** Redis did not answer as it should, or, without a fault, not in time. */
+  lose(fault?: unknown): void;
   stop(): void;
 }
 
@@ -42,11 +42,14 @@ export function openReach({ leases, register, instances, now, log }: ReachOption
   /** When the others have registered too; null until this process has. */
   let completeAt: number | null = null;
 
-  const lose = (): void => {
+  const lose = (fault: unknown = 'no answer in time'): void => {
     completeAt = null;
     if (!together) return;
     together = false;
-    log.warn({ instances }, 'Redis does not answer: each instance counts its own streams, for its share of the limits');
+    log.warn(
+      { instances, fault: fault instanceof Error ? fault.message : String(fault) },
+      'Redis is away: each instance counts its own streams, for its share of the limits',
+    );
   };
   const registered = async (): Promise<boolean> => {
     inVain += 1;
@@ -68,7 +71,7 @@ export function openReach({ leases, register, instances, now, log }: ReachOption
     log.info('open streams are counted together again');
   };
   const timer = setInterval(() => void probe(), probeEveryMs);
-  leases.watch({ lost: lose, back: () => void probe() });
+  leases.watch({ lost: () => lose('the connection broke'), back: () => void probe() });
 
   return { together: () => together, lose, stop: () => clearInterval(timer) };
 }

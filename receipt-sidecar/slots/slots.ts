@@ -51,7 +51,8 @@ export class StreamSlots {
   readonly #options: SlotOptions;
   readonly #held = new Held();
   readonly #reach: Reach;
-  readonly #reported = new Set<string>();
+  /** When a limit in shadow mode was last reported, by account. */
+  readonly #reported = new Map<string, number>();
   /** Released while Redis could not be told; it may come back with what it knew. */
   readonly #owed: Lease[] = [];
   readonly #timers: readonly NodeJS.Timeout[];
@@ -69,7 +70,7 @@ export class StreamSlots {
       if (reach.together()) register().catch(reach.lose);
     };
     this.#reach = reach;
-    this.#timers = [setInterval(renew, renewEveryMs), setInterval(() => this.#reported.clear(), reportEveryMs)];
+    this.#timers = [setInterval(renew, renewEveryMs), setInterval(() => this.#forgetReports(), reportEveryMs)];
   }
 
   /** Slots that this process holds. */
@@ -111,11 +112,18 @@ export class StreamSlots {
   /** Null if Redis does not answer in time. */
   async #ask(lease: Lease, { account, key }: Limits, evenIfFull: boolean): Promise<Found | null> {
     let found: Found | null = null;
-    const asked = this.#options.leases.take(lease, { limit: account, keyLimit: key, evenIfFull }).then((reply) => {
-      found = reply;
-    });
+    let fault: unknown;
+    const asked = this.#options.leases.take(lease, { limit: account, keyLimit: key, evenIfFull }).then(
+      (reply) => {
+        found = reply;
+      },
+      (failed: unknown) => {
+        fault = failed;
+        throw failed;
+      },
+    );
     if (await succeedsWithin(asked, { leftMs: patienceMs })) return found;
-    this.#reach.lose();
+    this.#reach.lose(fault);
     return null;
   }
 
@@ -168,8 +176,14 @@ export class StreamSlots {
   }
 
   #report({ accountId, keyId }: Lease, enforced: Enforced): void {
-    if (this.#reported.has(accountId)) return;
-    this.#reported.add(accountId);
-    this.#options.log.info({ accountId, keyId, ...enforced }, 'a limit of open streams in shadow mode was exceeded');
+    const { log, now } = this.#options;
+    if (now() - (this.#reported.get(accountId) ?? Number.NEGATIVE_INFINITY) < reportEveryMs) return;
+    this.#reported.set(accountId, now());
+    log.info({ accountId, keyId, ...enforced }, 'a limit of open streams in shadow mode was exceeded');
+  }
+
+  #forgetReports(): void {
+    const before = this.#options.now() - reportEveryMs;
+    for (const [accountId, at] of this.#reported) if (at <= before) this.#reported.delete(accountId);
   }
 }
