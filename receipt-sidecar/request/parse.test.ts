@@ -45,6 +45,10 @@ describe('a request', () => {
     expect(messages.ok ? null : messages.error.code).toBe('invalid_request');
     const mixed = parseRequest('embeddings', bytes({ input: [...many, 'x'] }));
     expect(mixed.ok ? null : mixed.error).toMatchObject({ code: 'invalid_input', param: 'input' });
+    const pairs = Object.fromEntries(many.slice(0, 40_000).map((value, at) => [`k${at}`, value]));
+    // Not the first of them, but that they are too many.
+    for (const field of ['metadata', 'logit_bias'])
+      expect(errorOf({ [field]: pairs })).toEqual(refused(`invalid_${field}`, field));
     const tokens = parseRequest('embeddings', bytes({ input: many }));
     expect(tokens.ok && (tokens.request.body.input as number[]).length).toBe(2_000_000);
   });
