@@ -17,6 +17,7 @@ import type { Lineage } from '@gw/methodology/lineage';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
 import { examples } from './examples.ts';
+import { clientTable, tierLimitsTable } from './limits.ts';
 import { lineageGraph } from './lineage-graph.ts';
 import { jsonText } from './numbers.ts';
 import { proxyClassesTable } from './proxy-classes.ts';
@@ -90,6 +91,8 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'usage-restated': () => json(usageReply('restated'), usageSchema),
   'policy-rules': () => json(exampleRules, policyRulesSchema),
   'screened-entry': () => json(screenedEntry(), auditEntrySchema.partial()),
+  'limits-tiers': () => ({ text: tierLimitsTable() }),
+  'limits-client': () => ({ text: clientTable() }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
   'worked-facts': () =>
     json(

@@ -1,0 +1,52 @@
+/** The tables of the page about limits: those of the tiers, and what a client is told, call by call. */
+import { enterpriseStreams, type Limits, managementLimits, tierLimits } from '@gw/contract/access';
+import { dayMs, fullState, type Limit, standingOf, takeTogether } from '@gw/ext-authz/limits/bucket';
+import { limitHeaders, refusalOf } from '@gw/ext-authz/limits/limit-headers';
+import { tableOf } from './numbers.ts';
+
+const figure = (value: number): string => value.toLocaleString('en');
+
+export function tierLimitsTable(): string {
+  const line = (tier: string, { burst, perDay, ratePerS, streams }: Limits) => [
+    tier,
+    ...[ratePerS, burst, perDay, streams].map(figure),
+  ];
+  return tableOf(
+    ['', 'requests per second', 'at once (burst)', 'per UTC day', 'open streams'],
+    [
+      line('Audit', tierLimits.audit),
+      line('Audit Plus', tierLimits.audit_plus),
+      ['Enterprise', 'negotiated', 'negotiated', 'negotiated', `negotiated, else ${enterpriseStreams}`],
+      ['reads and keys, every tier', figure(managementLimits.ratePerS), figure(managementLimits.burst), '–', '–'],
+    ],
+  );
+}
+
+/** Of an account with two requests a second, four at once, eight a day. */
+const example: Limit = { rate: { perS: 2, burst: 4 }, perDay: 8 };
+const nineOClock = Date.parse('2026-11-21T09:00:00Z');
+const calls = [0, 0, 0, 0, 0, 500, 500, 1500, 2000, 2500, 3000];
+const shownHeaders = ['remaining-requests', 'reset-requests', 'remaining-day', 'reset-day'];
+
+export function clientTable(): string {
+  const state = fullState(example, nineOClock);
+  const drawn = { levels: [{ of: 'account', id: 'example', limit: example }], shadow: [] } as const;
+  const rows = calls.map((afterMs) => {
+    const nowMs = nineOClock + afterMs;
+    const lacking = takeTogether([{ limit: example, state }], 0, nowMs);
+    const untilMidnightMs = dayMs - (nowMs % dayMs);
+    const decision = { admitted: lacking === 0, lacking, standings: [standingOf(example, state)], untilMidnightMs };
+    const refusal = decision.admitted ? null : refusalOf(drawn, decision);
+    const sent = [...limitHeaders(drawn, decision), ...(refusal?.headers ?? [])];
+    const headerOf = (name: string) => sent.find(({ key }) => key === name)?.value ?? '';
+    return [
+      `${afterMs / 1000} s`,
+      refusal ? `429 \`${refusal.error.code}\`` : '200',
+      ...shownHeaders.map((name) => headerOf(`x-ratelimit-${name}`)),
+      headerOf('retry-after'),
+      headerOf('x-should-retry'),
+    ];
+  });
+  const head = [...shownHeaders, 'Retry-After', 'x-should-retry'].map((name) => `\`${name}\``);
+  return tableOf(['call at', 'reply', ...head], rows);
+}
