@@ -84,26 +84,20 @@ function* matchPatterns(text: string, likely: readonly Likely[], found: Uint8Arr
   }
   const { normalised } = normaliser;
   for (let start = 0; start < normalised.length; ) {
-    const end = pieceEnd(normalised, start);
+    const isLast = normalised.length - start <= pieceChars;
+    const end = isLast ? normalised.length : gapBefore(normalised, start + pieceChars);
     const piece = normalised.slice(start, end);
     for (const { pattern, place } of likely) {
       if (found[place] === 1) continue;
       if (pattern.test(piece)) found[place] = 1;
       yield (piece.length * pattern.size) / instructionsPerUnit;
     }
-    start = end === normalised.length ? end : wordStart(normalised, end - overlap);
+    start = isLast ? end : gapBefore(normalised, end - overlap);
   }
 }
 
-/** Between words where there is a gap, so that no word is cut into two. */
-function pieceEnd(text: string, start: number): number {
-  if (text.length - start <= pieceChars) return text.length;
-  const most = start + pieceChars;
-  const gap = text.lastIndexOf(' ', most);
-  return gap > most - overlap ? gap : most;
-}
-
-function wordStart(text: string, from: number): number {
-  const gap = text.lastIndexOf(' ', from);
-  return gap > from - overlap ? gap : from;
+/** The last gap before `end`, so that no word is cut into two; `end` if there is none near. */
+function gapBefore(text: string, end: number): number {
+  const near = text.slice(end - overlap / 2, end).lastIndexOf(' ');
+  return near === -1 ? end : end - overlap / 2 + near;
 }
