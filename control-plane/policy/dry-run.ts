@@ -82,8 +82,8 @@ export interface Match {
   readonly places: readonly Place[];
 }
 
-/** What a whole dry run may spend on places, in characters that are looked at: about a second. */
-const charsForPlaces = 50_000_000;
+/** What a whole dry run may spend on places, in characters that are looked at: less than a second. */
+const charsForPlaces = 20_000_000;
 
 export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => Promise<Outcome<DryRun>> {
   const { db } = context;

@@ -18,8 +18,8 @@ export interface Budget {
   chars: number;
 }
 
-/** More words than what a rule spares goes on for. */
-const contextWords = 200;
+/** More than what a rule spares goes on for: two for each word. */
+const spareCuts = 100;
 
 export type Matches = (text: string) => boolean | Promise<boolean>;
 
@@ -32,15 +32,19 @@ export async function locate(text: string, matches: Matches, most: number, budge
     budget.chars -= slice.length;
     return budget.chars >= 0 && matches(slice);
   };
+  /** What follows may be what a rule spares; further on, another place may begin. */
+  const isSpared = async (start: number, end: number): Promise<boolean> => {
+    const last = Math.min(end + spareCuts, cuts.length - 1);
+    for (let to = end; to <= last; to++) if (!(await tryOut(start, to))) return true;
+    return false;
+  };
   for (let from = 0; spans.length < most && (await tryOut(from, cuts.length - 1)); ) {
     const to = await firstWhere(from + 1, cuts.length - 1, (at) => tryOut(from, at));
     // The same backwards: the last cut from which it still matches.
     const back = await firstWhere(0, to - from, (step) => tryOut(to - 1 - step, to));
     const start = to - 1 - back;
-    if (start < from || !(await tryOut(start, to))) break;
-    // What follows may be what a rule spares.
-    if (await tryOut(start, Math.min(to + contextWords, cuts.length - 1)))
-      spans.push({ start: cuts[start] ?? 0, end: cuts[to] ?? text.length });
+    if (start < from) break;
+    if (!(await isSpared(start, to))) spans.push({ start: cuts[start] ?? 0, end: cuts[to] ?? text.length });
     from = to;
   }
   return spans;
