@@ -16,9 +16,11 @@ import { handleErrors, refuse } from './replies.ts';
 
 /** Longer than Envoy keeps an idle connection, so that this side never closes one in use. */
 const keepAliveTimeoutMs = 3_660_000;
+/** Envoy lets through half of this and adds its own: what it has let through is never refused here, where Node has no words. */
+const maxHeaderSize = 64 * 1024;
 
 function listener(tls: InternalTls): (handle: RequestListener) => Server {
-  const options = internalTlsOptions(tls);
+  const options = { ...internalTlsOptions(tls), maxHeaderSize };
   return (handle) => {
     const server = createServer(options, handle);
     server.keepAliveTimeout = keepAliveTimeoutMs;
@@ -36,7 +38,7 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
   const logger: FastifyBaseLogger = context.log;
   const app = Fastify({
     loggerInstance: logger,
-    ...(tls ? { serverFactory: listener(tls) } : {}),
+    ...(tls ? { serverFactory: listener(tls) } : { http: { maxHeaderSize } }),
     // Envoy writes the access log; a second line per request would double its cost.
     logController: new LogController({ disableRequestLogging: true }),
     // A path that can not be decoded never reaches the error handler.

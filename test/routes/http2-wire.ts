@@ -44,14 +44,31 @@ function text(value: string): Buffer {
 export const headerBlock = (fields: readonly Field[]): Buffer =>
   Buffer.concat(fields.flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]));
 
+/** What the peer takes before it has said otherwise. */
+const maxFrameSize = 16_384;
+
+function headerFrames(fields: readonly Field[], flags: number): Buffer {
+  const block = headerBlock(fields);
+  const pieces = [];
+  for (let at = 0; at < block.length || at === 0; at += maxFrameSize)
+    pieces.push(block.subarray(at, at + maxFrameSize));
+  const frames = pieces.map((piece, at) => {
+    const isLast = at === pieces.length - 1 ? flag.endHeaders : 0;
+    return at === 0
+      ? frame(frameType.headers, flags | isLast, stream, piece)
+      : frame(frameType.continuation, isLast, stream, piece);
+  });
+  return Buffer.concat(frames);
+}
+
 function framesOf({ fields, data, trailers, more }: Sent): Buffer {
   const ends = (isLast: boolean) => (isLast ? flag.endStream : 0);
   return Buffer.concat([
     preface,
     settings({}),
-    frame(frameType.headers, flag.endHeaders | ends(data === undefined && !trailers), stream, headerBlock(fields)),
+    headerFrames(fields, ends(data === undefined && !trailers)),
     ...(data === undefined ? [] : [frame(frameType.data, ends(!trailers), stream, Buffer.from(data, 'latin1'))]),
-    ...(trailers ? [frame(frameType.headers, flag.endHeaders | flag.endStream, stream, headerBlock(trailers))] : []),
+    ...(trailers ? [headerFrames(trailers, flag.endStream)] : []),
     ...(more ? [more] : []),
   ]);
 }

@@ -70,6 +70,7 @@ const spellings: readonly Trick[] = [
   spelled('a query that is a path', (path) => `${path}?/../../healthz`),
   spelled('a query with a method', (path) => `${path}?_method=GET&method=GET&X-HTTP-Method-Override=GET`),
   spelled('a query with a key', (path) => `${path}?api_key=x&access_token=x&key=x`),
+  spelled('a long query', (path) => `${path}?${'a=b&'.repeat(5000)}`),
   spelled('two question marks', (path) => `${path}??x=/healthz`),
   spelled('in the query of the open path', (path) => `/healthz?${path}`),
   spelled('in the query of the open path, with a way out', (path) => `/healthz?/..${path}`),
@@ -198,6 +199,8 @@ const steering: readonly Trick[] = [
   withHeader('if-none-match', '*'),
   withHeader('range', 'bytes=0-0'),
   withHeader('max-forwards', '0'),
+  withHeader('x-large', 'a'.repeat(20_000)),
+  withHeaders('many headers', () => Array.from({ length: 80 }, (_, at) => [`x-${at}`, 'a'])),
 ];
 
 /** A key where none belongs is none. */

@@ -5,6 +5,7 @@
  * and what does arrive carries exactly the identity of the caller, on a route that this caller may use.
  */
 import type { Route } from '@gw/contract/access';
+import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { identityHeaders, internalTokenHeader } from '@gw/contract/internal/identity';
 import { z } from 'zod';
 import type { WireReply } from './http1-wire.ts';
@@ -60,8 +61,10 @@ export function faultOf({ caller, meaning }: Attempt, reply: WireReply | null): 
   }
   if (meaning.kind === 'route' && meaning.route.scope === null)
     return reply.status === 200 ? null : `${reply.status} from an open route`;
-  const refused = [401, 403, 429].includes(reply.status) || reply.status >= 500;
-  return refused ? `${reply.status} ${codeIn(reply.text)} with all rights` : null;
+  if (reply.status === 200) return null;
+  const code = codeIn(reply.text);
+  const isRight = [400, 404].includes(reply.status) && code in errorCatalogue;
+  return isRight ? null : `${reply.status} ${code} with all rights`;
 }
 
 const valuesOf = ({ headers }: Arrived, name: string) =>

@@ -89,9 +89,9 @@ function configFor(places: { port: number; adminSocket: string; accessLog: strin
 
 /** Passes everything on, and notes what it is. */
 function openWitness(arrived: Arrived[]): Server {
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent();
   const socketPath = join(stack.sockets, 'control-plane.sock');
-  return createServer((incoming, reply) => {
+  return createServer({ maxHeaderSize: 64 * 1024 }, (incoming, reply) => {
     const { method = '', url: target = '', rawHeaders } = incoming;
     if (!target.startsWith('/v3/discovery:')) {
       const headers = rawHeaders.flatMap((name, at) =>
@@ -106,7 +106,10 @@ function openWitness(arrived: Arrived[]): Server {
       answer.pipe(reply);
     });
     onward.on('error', () => reply.destroy());
-    incoming.pipe(onward);
+    // In one piece: what is written after the reply has come would break the connection.
+    const body: Buffer[] = [];
+    incoming.on('data', (piece: Buffer) => body.push(piece));
+    incoming.on('end', () => onward.end(Buffer.concat(body)));
   }).on('close', () => agent.destroy());
 }
 
