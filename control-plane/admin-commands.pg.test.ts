@@ -189,6 +189,8 @@ describe('audit verify', () => {
     expect(out).toMatch(/^operators +\d+ +[0-9a-f]{64} +ok$/m);
     expect(out).toMatch(/^acct_verified +5 +[0-9a-f]{64} +ok$/m);
     expect(out).toMatch(/\d chains, no fault\.\n$/);
+    // A head of another chain than the one that is asked for says nothing about it.
+    expect((await gw(`audit verify --chain operators --head ${noted}`)).code).toBe(0);
   });
 
   test('a chain of more entries than a page verifies too', async () => {

@@ -98,6 +98,27 @@ describe('the role that the services connect as', () => {
     await expect(grant('member')).rejects.toThrow('The role member');
   });
 
+  test.each([
+    ['another role', 'CREATE ROLE inherits; GRANT pg_write_all_data TO inherits', 'DROP ROLE inherits'],
+    [
+      'everybody',
+      'CREATE ROLE inherits; GRANT UPDATE ON audit_heads TO PUBLIC',
+      'REVOKE UPDATE ON audit_heads FROM PUBLIC; DROP ROLE inherits',
+    ],
+  ])('is refused its rights where it has more by %s', async (_, before, after) => {
+    await owner.query(before);
+    await expect(grantServiceRights(postgres.url, { name: 'inherits', password: null }, () => {})).rejects.toThrow(
+      'The role inherits may do more with the table',
+    );
+    await owner.query(after);
+  });
+
+  test('makes nothing where everybody could', async () => {
+    await owner.query('GRANT CREATE ON SCHEMA public TO PUBLIC');
+    await grantServiceRights(postgres.url, { name: 'gw_service', password: null }, () => {});
+    await expect(service.query('CREATE TABLE public.own (n int)')).rejects.toThrow('permission denied');
+  });
+
   test('has a password that Postgres takes for the same as if it had hashed it itself', async () => {
     const password = 'a-password-of-32-characters-_____';
     const stored = async (): Promise<string> =>

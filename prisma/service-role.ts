@@ -38,6 +38,7 @@ export async function grantServiceRights(ownerUrl: string, role: ServiceRole, lo
     await client.query("SELECT pg_advisory_xact_lock(hashtext('service_role'))");
     await makeRole(client, role, log);
     await grant(client, client.escapeIdentifier(role.name));
+    await refuseMore(client, role.name);
     await client.query('COMMIT');
   } finally {
     await client.end();
@@ -68,6 +69,8 @@ async function makeRole(client: pg.Client, { name, password }: ServiceRole, log:
 }
 
 async function grant(client: pg.Client, id: string): Promise<void> {
+  // Databases that come from before Postgres 15 let everybody make things there, where functions with more rights look.
+  await client.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   await client.query(`GRANT USAGE ON SCHEMA public TO ${id}`);
   await client.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${id}`);
   await client.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${id}`);
@@ -75,6 +78,22 @@ async function grant(client: pg.Client, id: string): Promise<void> {
   for (const [table, rights] of Object.entries(narrower)) {
     await client.query(`REVOKE ALL ON ${table} FROM ${id}`);
     if (rights.length > 0) await client.query(`GRANT ${rights.join(', ')} ON ${table} TO ${id}`);
+  }
+}
+
+/** What is revoked here a role may still have by another one that it is a member of, or as everybody. */
+async function refuseMore(client: pg.Client, name: string): Promise<void> {
+  for (const [table, rights] of Object.entries(narrower)) {
+    const tooMuch = ['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'].filter((right) => !rights.includes(right)).join(', ');
+    const { rows } = await client.query<{ has: boolean }>('SELECT has_table_privilege($1, $2, $3) AS has', [
+      name,
+      table,
+      tooMuch,
+    ]);
+    if (rows[0]?.has)
+      throw new MigrationError(
+        `The role ${name} may do more with the table ${table} than the services shall, by another role or as everybody; the services need a role without that.`,
+      );
   }
 }
 

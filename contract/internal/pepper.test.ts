@@ -27,6 +27,17 @@ test('the previous one is of the version before, and each is found by its versio
   expect([0, 1, 2, 3].map((version) => isRetired(peppers, version))).toEqual([true, false, false, false]);
 });
 
+test('of versions that are no neighbours the one between is retired too, in whichever order they are given', () => {
+  for (const [current, other] of [
+    ['3', '1'],
+    ['1', '3'],
+  ] as const) {
+    const versions = { GW_KEY_PEPPER_VERSION: current, GW_KEY_PEPPER_PREVIOUS_VERSION: other };
+    const peppers = read({ GW_KEY_PEPPER: two, GW_KEY_PEPPER_PREVIOUS: one, ...versions });
+    expect([0, 1, 2, 3, 4].map((version) => isRetired(peppers, version))).toEqual([true, false, true, false, false]);
+  }
+});
+
 test('two peppers of one version are refused, and no secret is told', () => {
   expect(() => read({ GW_KEY_PEPPER: two, GW_KEY_PEPPER_PREVIOUS: one })).toThrow('GW_KEY_PEPPER_PREVIOUS_VERSION');
   expect(() => read({ GW_KEY_PEPPER: `${two}ff` })).toThrow(/^(?!.*cdcd)/s);

@@ -20,9 +20,9 @@ export interface Peppers {
 export const pepperOf = ({ current, other }: Peppers, version: number): Pepper | null =>
   current.version === version ? current : other?.version === version ? other : null;
 
-/** A version below all that are known was taken out on purpose; one above them is of an instance with newer settings. */
-export const isRetired = ({ current, other }: Peppers, version: number): boolean =>
-  version < Math.min(current.version, other?.version ?? current.version);
+/** An unknown version below one that is known was taken out on purpose; one above is of an instance with newer settings. */
+export const isRetired = (peppers: Peppers, version: number): boolean =>
+  pepperOf(peppers, version) === null && version < Math.max(peppers.current.version, peppers.other?.version ?? 0);
 
 const form = /^[0-9a-f]{64}$/i;
 const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';

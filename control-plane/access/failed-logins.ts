@@ -45,10 +45,14 @@ export class FailedLogins {
     this.#counts.set(key, count);
   }
 
-  /** Writes the minutes that are over, or with `all` every one. What can not be written stays for the next time. */
+  /**
+   * Writes the minutes that are over, or with `all` every one. What can not be written stays for the next time, holds up
+   * nothing else, and is thrown at the end.
+   */
   async write(all = false): Promise<void> {
     const { db, now } = this.#context;
     const over = now().getTime() - minuteMs;
+    const faults: unknown[] = [];
     for (const [key, count] of [...this.#counts]) {
       if (!all && count.from.getTime() > over) continue;
       // Taken out first: what fails meanwhile in the same minute makes an entry of its own.
@@ -57,9 +61,10 @@ export class FailedLogins {
         await db.$transaction((tx) => appendAudit(tx, now(), factOf(count)));
       } catch (fault) {
         this.#putBack(key, count);
-        throw fault;
+        faults.push(fault);
       }
     }
+    if (faults.length > 0) throw faults[0];
   }
 
   #putBack(key: string, count: Count): void {

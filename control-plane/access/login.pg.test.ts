@@ -1,8 +1,10 @@
 import { ChainCheck } from '@gw/contract/internal/audit-chain';
+import { openDatabase } from '@gw/prisma/client';
 import type { FastifyInstance } from 'fastify';
 import { argon2id } from 'hash-wasm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestApp, type TestApp } from '../app-for-tests.ts';
+import { appendAudit } from '../audit/append.ts';
 import { readAudit, readHead } from '../audit/read.ts';
 import type { Context } from '../context.ts';
 import { buildOperatorApp } from '../operator-app.ts';
@@ -247,6 +249,30 @@ test('a role that is taken away is gone with the next request of a running sessi
   expect((await eve.call('POST', '/operator/v1/operators', { ...body, email: 'y@ops.example' })).statusCode).toBe(403);
 });
 
+test('a logout that shows a token beside the cookie ends no session of somebody else', async () => {
+  const ada = browser();
+  await ada.logIn('support@ops.example', credential);
+  const headers = { authorization: `Bearer ${tokens.viewer}`, cookie: ada.cookie ?? '', 'x-gw-csrf': '1' };
+  const before = (await auditOf()).length;
+  expect((await app.inject({ method: 'DELETE', url: '/session', headers })).statusCode).toBe(204);
+  expect((await ada.call('GET', '/session')).statusCode).toBe(200);
+  expect(await auditOf()).toHaveLength(before);
+});
+
+test('two who take over the browser of the other at the same time do not wait for each other', async () => {
+  const { db } = context;
+  const data = { id: 'oadm_swap', name: 'Bo', email: 'bo@swap.example', accountId: 'acct_demo_audit', credentialHash };
+  await db.organisationAdmin.create({ data });
+  const one = ['support@ops.example', credential, 'operator'] as const;
+  const other = [data.email, credential, 'organisation_admin'] as const;
+  for (let round = 0; round < 5; round += 1) {
+    const [a, b] = [browser(), browser()];
+    await Promise.all([a.logIn(...one), b.logIn(...other)]);
+    const replies = await Promise.all([a.logIn(...other), b.logIn(...one)]);
+    expect(replies.map((reply) => reply.statusCode)).toEqual([200, 200]);
+  }
+});
+
 test('a hash at an old cost is replaced at the next login', async () => {
   const old = { salt: new Uint8Array(16), memorySize: 64, iterations: 1, parallelism: 1, hashLength: 32 };
   const outdated = await argon2id({ ...old, password: credential, outputType: 'encoded' });
@@ -286,6 +312,28 @@ test('failed logins stand in the audit log once per person and minute, and a flo
     { action: 'login.failed', target: 'login:unknown', after: { minute: at, failures: 4 } },
   ]);
   expect(JSON.stringify(written)).not.toContain('nobody-');
+});
+
+test('failed logins of an account whose chain is broken hold up those of nobody else', async () => {
+  await access.failedLogins.write(true);
+  const before = (await auditOf()).length;
+  const { db } = context;
+  const account = { id: 'acct_broken', name: 'Broken', tier: 'audit' } as const;
+  await db.account.create({ data: account });
+  const person = { name: 'Bo', email: 'bo@broken.example', accountId: account.id };
+  await db.organisationAdmin.create({ data: { id: 'oadm_broken', ...person } });
+  const fact = { accountId: account.id, actor: { kind: 'system', id: 'test', name: null }, requestId: null } as const;
+  await db.$transaction((tx) => appendAudit(tx, clock, { ...fact, action: 'a.b', target: 'x' }));
+  const owner = openDatabase(running.stores.postgres.url, { connections: 1 });
+  await owner.$transaction([
+    owner.$executeRaw`SET LOCAL session_replication_role = replica`,
+    owner.$executeRaw`DELETE FROM audit_heads WHERE chain = ${account.id}`,
+  ]);
+  await owner.$disconnect();
+  await browser().logIn(person.email, 'wrong', 'organisation_admin');
+  await browser().logIn('admin@ops.example', 'wrong');
+  await expect(access.failedLogins.write(true)).rejects.toThrow();
+  expect((await auditOf()).slice(before)).toMatchObject([{ action: 'login.failed', target: 'operator:op_admin' }]);
 });
 
 test('the audit log tells who logged in and out, verifies, and holds no credential and no token', async () => {

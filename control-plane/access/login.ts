@@ -58,14 +58,18 @@ export async function logIn(
   const now = context.now();
   const token = await context.db.$transaction(async (tx) => {
     if (!(await replaceCredential(tx, found.principal, stored, credentialHash))) return null;
-    const fact = { at: now, requestId: login.requestId };
-    if (replaced !== null) {
-      await endSession(tx, replaced.token);
-      await auditPerson(tx, replaced.principal, { ...fact, action: 'session.ended', after: { by: 'another login' } });
-    }
+    if (replaced !== null) await endSession(tx, replaced.token);
     const started = await startSession(tx, found.principal, now);
     const proof = { kind: 'session', id: sessionIdOf(started) } as const;
-    await auditPerson(tx, { ...found.principal, proof }, { ...fact, action: 'session.started' });
+    const fact = { at: now, requestId: login.requestId };
+    const ended = { ...fact, action: 'session.ended', after: { by: 'another login' } };
+    const entries = [
+      ...(replaced === null ? [] : [{ whose: replaced.principal, fact: ended }]),
+      { whose: { ...found.principal, proof }, fact: { ...fact, action: 'session.started' } },
+    ];
+    // Chains are held in one order by all: those of accounts, then that of the operators.
+    for (const { whose, fact } of entries.sort((a, b) => inOrder(chainOf(a.whose), chainOf(b.whose))))
+      await auditPerson(tx, whose, fact);
     return started;
   });
   return token === null ? { refused: loginFailed() } : { done: { token, principal: found.principal } };
@@ -138,6 +142,11 @@ export function slowDown(waitMs: number): Refusal {
 
 const accountOf = (principal: Principal): string | null =>
   principal.kind === 'organisation_admin' ? principal.accountId : null;
+
+const inOrder = (a: string, b: string): number => Number(a > b) - Number(a < b);
+
+/** Sorts behind every account's. */
+const chainOf = (principal: Principal): string => accountOf(principal) ?? '~';
 
 async function findByEmail(db: Context['db'], kind: Principal['kind'], email: string): Promise<Found | null> {
   const where = { email };

@@ -93,6 +93,13 @@ test('an applicant is brought from the application to the first key from the she
     'sign_contract',
     'issue_key',
   ]);
+  await run('accounts', 'change', id, '--name', 'Zarya Metall OOO', '--reason', 'It was renamed.');
+  await screen(id);
+  const reinstate = ['accounts', 'reinstate', id, '--reason', 'Looked at.'];
+  await expect(run(...reinstate)).rejects.toThrow(/waits for a decision/);
+  await expect(run(...reinstate, '--accept', 'all')).rejects.toThrow(/takes "match"/);
+  expect((await run(...reinstate, '--accept', 'match')).out).toMatch(/^state +active$/m);
+  expect(await gw('show', id)).toMatch(/ accept_match +complete +complete +op_admin$/m);
   await expect(gw('issue-key', id, '--name', 'second')).rejects.toThrow(/invalid_transition/);
 });
 

@@ -40,6 +40,12 @@ export function openKeyNotes({ redis, now }: KeyNotesOptions): KeyNotes {
   /** `<minute> <id or -> <code>` → count, on the way to Redis. */
   let failures = new Map<string, number>();
 
+  const add = (wanted: string, count: number): void => {
+    const isKnown = failures.has(wanted) || failures.size < capacity;
+    const counter = isKnown ? wanted : `${wanted.split(' ', 1)[0]} - uncounted`;
+    failures.set(counter, (failures.get(counter) ?? 0) + count);
+  };
+
   return {
     used({ publicId }) {
       const today = Math.floor(now() / dayMs);
@@ -55,9 +61,7 @@ export function openKeyNotes({ redis, now }: KeyNotesOptions): KeyNotes {
     failed(whose, code) {
       const minute = Math.floor(now() / minuteMs);
       const name = typeof whose === 'string' ? `- ${whose}` : `${whose.publicId} ${code}`;
-      const known = failures.has(`${minute} ${name}`) || failures.size < capacity;
-      const counter = known ? `${minute} ${name}` : `${minute} - uncounted`;
-      failures.set(counter, (failures.get(counter) ?? 0) + 1);
+      add(`${minute} ${name}`, 1);
     },
 
     async flush() {
@@ -72,7 +76,7 @@ export function openKeyNotes({ redis, now }: KeyNotesOptions): KeyNotes {
         await pipeline.exec();
       } catch {
         for (const use of sentUses) if (uses.size < capacity) uses.add(use);
-        for (const [counter, count] of sentFailures) failures.set(counter, (failures.get(counter) ?? 0) + count);
+        for (const [counter, count] of sentFailures) add(counter, count);
       }
     },
   };

@@ -74,8 +74,11 @@ export const auditCommands: readonly AdminCommand[] = [
 ];
 
 async function verify(call: AdminCall) {
-  const noted = call.all('head').map(readHead);
   const only = call.option('chain');
+  const noted = call
+    .all('head')
+    .map(readHead)
+    .filter(({ chain }) => only === undefined || chain === only);
   const steps = only === undefined || only === operatorChain ? await StepCheck.begin(call.api) : null;
   const heads = (await readChains(call.api)).filter(({ chain }) => only === undefined || chain === only);
   const results: Verified[] = [];
