@@ -91,6 +91,16 @@ describe('the request phase', () => {
     }
   });
 
+  test('has Envoy wait for a large body at once, and once', async () => {
+    const slow = slowCheck();
+    const call = callForTests(contextForTests({ checks: [slow.check] }).context);
+    call.ask(chatBody({ user: 'x'.repeat(1024 * 1024) }));
+    expect(call.answers[1]).toEqual({ overrideMessageTimeout: { seconds: 5, nanos: 0 } });
+    slow.answer(null);
+    await turn();
+    expect(call.answers).toHaveLength(3);
+  });
+
   test.each([null, apiError('prompt_too_long')])(
     'sends nothing, asks nothing more and makes no receipt for a client that went during a check (%s)',
     async (error) => {

@@ -23,6 +23,7 @@ import {
   readCaller,
   readHeaders,
   setHeader,
+  slow,
   unchanged,
   wait,
 } from './messages.ts';
@@ -46,10 +47,6 @@ export interface CallContext extends Timeouts, Steps {
   readonly ends: Ends;
   readonly now: () => number;
 }
-
-/** Well within Envoy's usual patience, and longer than any step may take. */
-const slowStepAfterMs = 300;
-const slowStepS = 5;
 
 const chunkObjects = { chat: 'chat.completion.chunk', completions: 'text_completion', embeddings: '' } as const;
 /** Reply headers of a provider that a client may see; the rest is ours. */
@@ -117,17 +114,20 @@ export class Call implements Processor {
     const caller = this.#caller;
     // Fail closed: without a catalogue nobody can say which models and regions there are.
     if (!catalogue || !endpoint || !caller) return this.#refuse(apiError('internal_error'));
+    const isLarge = bytes.length > slow.bodyBytes;
+    if (isLarge) this.#call.answer(wait(slow.waitS));
     const asked = { endpoint, bytes, caller, catalogue, requestId: this.#requestId(), isOpen: () => this.#open };
     const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
     const admission = admit(asked, this.#context);
-    if (admission instanceof Promise) this.#await(admission.then(go));
+    if (admission instanceof Promise) this.#await(admission.then(go), isLarge);
     else go(admission);
   }
 
   /** A step that takes its time (a vocabulary is being read, say) is waited for longer than Envoy would by itself. */
-  #await(admitted: Promise<void>): void {
-    const slow = setTimeout(() => this.#open && this.#call.answer(wait(slowStepS)), slowStepAfterMs);
-    admitted.catch(this.#call.fail).finally(() => clearTimeout(slow));
+  #await(admitted: Promise<void>, isAsked: boolean): void {
+    const ask = () => this.#open && this.#call.answer(wait(slow.waitS));
+    const timer = isAsked ? undefined : setTimeout(ask, slow.afterMs);
+    admitted.catch(this.#call.fail).finally(() => clearTimeout(timer));
   }
 
   #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {

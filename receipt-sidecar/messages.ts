@@ -122,6 +122,12 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
 /** Has Envoy wait longer for the answer to the message at hand; it heeds this once for each message. */
 export const wait = (seconds: number): IProcessingResponse => ({ overrideMessageTimeout: { seconds, nanos: 0 } });
 
+/**
+ * When Envoy is asked to wait longer for the word on a request: for a large body at once, since reading it takes the
+ * processor; for any other after a time well within Envoy's usual patience. The wait is longer than any step may take.
+ */
+export const slow = { bodyBytes: 1024 * 1024, afterMs: 300, waitS: 5 } as const;
+
 /** Answers once the receipt is safe, so that a client can read it the moment it has its id. */
 export function answerAfter(saved: Promise<unknown>, call: ProcessorCall, response: IProcessingResponse): void {
   saved.then(() => call.answer(response)).catch(call.fail);
