@@ -33,11 +33,12 @@ const as = (role: 'viewer' | 'support' | 'admin') => withToken(running.operator,
 test('viewers read, support revokes, admins do everything, and the log has their names', async () => {
   const { id, keyId, keys } = await newAccount();
   const key = `${keys}/${keyId}`;
-  const tries: [string, 'GET' | 'POST', string, object | undefined][] = [
+  const tries: [string, 'GET' | 'POST' | 'PATCH', string, object | undefined][] = [
     ['list', 'GET', keys, undefined],
     ['read', 'GET', key, undefined],
     ['create', 'POST', keys, { name: 'new' }],
     ['rotate', 'POST', `${key}/rotate`, {}],
+    ['change', 'PATCH', key, { limits: null }],
     ['revoke', 'POST', `${key}/revoke`, undefined],
     ['restore', 'POST', `${key}/restore`, undefined],
   ];
@@ -46,7 +47,7 @@ test('viewers read, support revokes, admins do everything, and the log has their
     const let_in: string[] = [];
     for (const [name, method, url, body] of tries)
       if ((await as(role)(method, url, body)).statusCode === 200) let_in.push(name);
-    const allowed = { viewer: 2, support: 3, admin: 6 }[role];
+    const allowed = { viewer: 2, support: 3, admin: 7 }[role];
     const names = tries.map(([name]) => name);
     expect(let_in, role).toEqual(role === 'support' ? ['list', 'read', 'revoke'] : names.slice(0, allowed));
   }
@@ -95,7 +96,7 @@ async function organisationAdmin(accountId: string) {
       expiresAt,
     },
   });
-  return (method: 'GET' | 'POST', url: string, payload?: object) =>
+  return (method: 'GET' | 'POST' | 'PATCH', url: string, payload?: object) =>
     running.operator.inject({
       method,
       url,
@@ -125,6 +126,19 @@ test('an admin of an Audit organisation rotates and revokes the own keys, and se
       { kind: 'organisation_admin', id: `orgadm_${own.id}`, name: expect.stringMatching(/^Grace \(session /) },
     ]),
   );
+});
+
+test('the admin of an Enterprise organisation limits the own keys, and no others', async () => {
+  const own = await newAccount();
+  const other = await newAccount();
+  const call = await organisationAdmin(own.id);
+  const limits = { per_s: null, burst: null, per_day: 5, streams: null };
+  const patch = (keyId: string) => call('PATCH', `/organisation/v1/keys/${keyId}`, { limits });
+  expect((await patch(own.keyId)).json().error.code).toBe('invalid_limits');
+  const data = { tier: 'enterprise', limitPerS: 1, limitBurst: 1, limitPerDay: 10 } as const;
+  for (const { id } of [own, other]) await running.stores.db.account.update({ where: { id }, data });
+  expect((await patch(own.keyId)).json()).toMatchObject({ id: own.keyId, limits });
+  expect((await patch(other.keyId)).statusCode).toBe(404);
 });
 
 test('the admin of an organisation grants every scope of the tier, also admin:keys', async () => {

@@ -1,5 +1,7 @@
 /** The limiter on a real Valkey, which some of these tests halt, take away and fill up. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -47,12 +49,12 @@ afterEach(() => {
 });
 
 /** As an instance of ext-authz has it. `onClock`: time is what the test sets. */
-async function open({ instances = 1, onClock = false, now = Date.now } = {}): Promise<Limiter> {
-  const connection = openRedis(valkey.url, log);
+async function open({ instances = 1, onClock = false, url = valkey.url } = {}): Promise<Limiter> {
+  const connection = openRedis(url, log);
   await new Promise((resolve) => connection.once('ready', resolve));
   const limiter = openLimiter({
     redis: connection,
-    now,
+    now: Date.now,
     monotonic: () => performance.now(),
     instances,
     log,
@@ -223,6 +225,31 @@ test('several instances without Redis admit together what one limit admits, and 
   expect(admittedOf(after)).toBeLessThanOrEqual(Math.max(0, 90 - 3 - admittedOf(decisions)));
   expect(Number(await redis.hget(limitKey('a', 'calls'), 'n'))).toBeGreaterThanOrEqual(87);
 }, 60_000);
+
+test('a Redis whose machine is gone without a word is left, and the next one under its address is used', async () => {
+  let isGone = false;
+  const sockets: Socket[] = [];
+  const proxy = createServer((client) => {
+    const lost = isGone;
+    const server = connect(valkey.url);
+    sockets.push(client, server);
+    // What comes over a lost connection is swallowed; one that is made afterwards works.
+    client.on('data', (data) => (isGone && !lost ? undefined : server.write(data)));
+    server.on('data', (data) => client.write(data));
+    for (const each of [client, server]) each.on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const limiter = await open({ url: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+  const drawn = drawnOf(limitOf(1, 100));
+  expect((await ask(limiter, drawn)).standings[0]?.remaining).toBe(99);
+  isGone = true;
+  expect((await ask(limiter, drawn)).admitted).toBe(true);
+  expect(limiter.local()).toBe(true);
+  await isBack(limiter);
+  expect((await ask(limiter, drawn)).standings[0]?.remaining).toBeLessThanOrEqual(98);
+  for (const socket of sockets) socket.destroy();
+  proxy.close();
+});
 
 test('a Redis that takes no writes decides nothing, and is not asked by each request whether it does', async () => {
   const limiter = await open();
