@@ -1,15 +1,18 @@
 /** The gateway answers as its OpenAPI document says, to well-formed requests and to malformed ones that nobody thought of. */
 import { routes, scopes } from '@gw/contract/access';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stack } from '../sdk/gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
-import { groups, schemathesis } from './schemathesis.ts';
+import { groups, installed, schemathesis } from './schemathesis.ts';
 
 const accounts = openTestAccounts();
 afterAll(() => accounts.close());
+beforeAll(async () => {
+  await installed();
+}, 300_000);
 
 describe.concurrent('schemathesis finds no reply that the document does not describe', () => {
-  test.each(Object.entries(groups))('%s', { timeout: 240_000 }, async (_name, paths) => {
+  test.each(Object.entries(groups))('%s', { timeout: 300_000 }, async (_name, paths) => {
     const key = await accounts.create({ perS: 10_000, perDay: 1_000_000 }, { scopes });
     const { code, text } = await schemathesis({ publicUrl: stack.publicUrl, key, maxExamples: 10, seed: 1, paths });
     expect(code, text.slice(-20_000)).toBe(0);

@@ -23,6 +23,12 @@ export interface Run {
   readonly paths: RegExp;
 }
 
+/** Path of its interpreter; installs it first if it is not there. */
+export const installed = (): Promise<string> =>
+  pythonWith('schemathesis', inCheckout('test', 'errors', 'python', 'requirements.txt'), (line) =>
+    process.stderr.write(`${line}\n`),
+  );
+
 /** What it printed; `code` is 0 if no reply broke the document. */
 export async function schemathesis({
   publicUrl,
@@ -31,8 +37,7 @@ export async function schemathesis({
   seed,
   paths,
 }: Run): Promise<{ code: number; text: string }> {
-  const requirements = inCheckout('test', 'errors', 'python', 'requirements.txt');
-  const python = await pythonWith('schemathesis', requirements, (line) => process.stderr.write(`${line}\n`));
+  const python = await installed();
   // It leaves files where it runs.
   const cwd = mkdtempSync(join(tmpdir(), 'gw-schemathesis-'));
   const config = ['--config-file', inCheckout('test', 'errors', 'schemathesis.toml'), '--no-color'];

@@ -1,12 +1,13 @@
 /** The same as in `test/errors`, for longer and each time with other requests; a failure names its seed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { groups, schemathesis } from '../errors/schemathesis.ts';
+import { groups, installed, schemathesis } from '../errors/schemathesis.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 
 let gateway: OwnGateway;
 beforeAll(async () => {
+  await installed();
   gateway = await startOwnGateway();
-});
+}, 300_000);
 afterAll(() => gateway?.stop());
 
 const seed = Math.floor(Date.now() / 1000);
