@@ -5,10 +5,11 @@
  * seem at most a little dearer; a limit is held against the median of many short runs, which take turns.
  */
 import { randomBytes } from 'node:crypto';
-import { chatRequestSchema } from '@gw/contract/chat';
 import { generateApiKey, hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
 import { makeReceipt } from '@gw/receipt-sidecar/receipt';
+import { parseRequest } from '@gw/receipt-sidecar/request/parse';
 import { finishedCalls } from './receipt-calls.ts';
+import { requestBodies } from './request-bodies.ts';
 import { median } from './statistics.ts';
 import { warmKeyCheck } from './warm-key.ts';
 
@@ -67,15 +68,6 @@ export async function timesOf(steps: readonly (() => unknown)[], now: () => numb
 
 export const isExceeded = ({ limitUs, us }: Micro): boolean => limitUs !== null && us > limitUs;
 
-const body = JSON.stringify({
-  model: 'sim-small',
-  messages: [
-    { role: 'system', content: 'You are a helpful assistant.' },
-    { role: 'user', content: 'Say hello to the benchmark. '.repeat(20) },
-  ],
-  temperature: 0.5,
-});
-
 export interface Step {
   readonly name: string;
   readonly run: () => unknown;
@@ -98,15 +90,16 @@ export async function microBenchmarks(
     ([, { identity, outcome }]) => makeReceipt(identity, outcome).reason === null,
   );
   const isLetIn = await check();
-  if (!areReceipts || !isLetIn || !chatRequestSchema.safeParse(JSON.parse(body)).success || parseApiKey(key) === null) {
+  const areRead = requestBodies.every(([, bytes]) => parseRequest('chat', bytes).ok);
+  if (!areReceipts || !isLetIn || !areRead || parseApiKey(key) === null) {
     throw new Error('A step of the benchmark does not take its own example.');
   }
   const steps: Step[] = [
-    {
-      name: 'read and validate a chat request',
-      run: () => chatRequestSchema.safeParse(JSON.parse(body)),
+    ...requestBodies.map(([name, bytes]) => ({
+      name: `read and validate ${name}`,
+      run: () => parseRequest('chat', bytes),
       limitUs: null,
-    },
+    })),
     {
       name: 'check the form of a key and hash it',
       run: () => parseApiKey(key) && hashApiKey(key, pepper),
