@@ -45,6 +45,7 @@ export function chatEvents(): string {
     chunkObject: 'chat.completion.chunk',
     addresses: exampleAddresses,
     telemetry: null,
+    tooLong: () => null,
     receipt: ({ usage }) => additions(called(usage)),
   });
   const provided = [...reply.head, ...reply.tokens, ...reply.tail].map((event) => events.push(Buffer.from(event)));
