@@ -17,6 +17,7 @@ import { openPolicyEvents } from './policy-events.ts';
 import { createReceiptCounts } from './receipt-counts.ts';
 import type { Asked } from './request/admission.ts';
 import type { ParsedRequest } from './request/parse.ts';
+import { createPromptCounts } from './request/prompt-counts.ts';
 import { checkPromptLength } from './request/prompt-length.ts';
 import { makeScreen } from './request/screen.ts';
 import { TokenThread, tokenThreadBounds } from './request/token-thread.ts';
@@ -61,6 +62,7 @@ export async function startSidecar(config: Config) {
   const policyEvents = openPolicyEvents({ redis, spool: policySpool, log });
   const screenCounts = createScreenCounts(policyEvents.counts);
   const ends = openEnds(endsWaitMs, redisEnds(redis));
+  const promptCounts = createPromptCounts();
   const tokenThread = new TokenThread({
     ...tokenThreadBounds,
     onFault: (reason) => log.warn({ reason }, 'the thread that counts tokens failed; texts go on uncounted'),
@@ -69,7 +71,8 @@ export async function startSidecar(config: Config) {
     addresses: config.addresses,
     catalogue: catalogue.current,
     checks: [
-      (request: ParsedRequest, asked: Asked) => checkPromptLength(request, asked, tokenThread),
+      (request: ParsedRequest, asked: Asked) =>
+        checkPromptLength(request, asked, { thread: tokenThread, counts: promptCounts }),
       makeScreen({
         events: policyEvents,
         counts: screenCounts,
@@ -106,6 +109,7 @@ export async function startSidecar(config: Config) {
         counts.register(registry);
         slotCounts.register(registry);
         screenCounts.register(registry);
+        promptCounts.register(registry);
       })
     : null;
   log.info({ listen: config.listen }, 'ready');

@@ -31,6 +31,9 @@ const catalogue = catalogueOf([
   model('endless', null, 'o200k_base'),
 ]);
 
+/** What became of the prompts that had to be counted. */
+const noted: string[] = [];
+
 function ask(endpoint: Endpoint, fields: object, counter: Pick<TokenThread, 'count'> = thread, from = catalogue) {
   const bytes = Buffer.from(JSON.stringify({ model: 'small', ...fields }));
   const parsed = parseRequest(endpoint, bytes);
@@ -38,7 +41,7 @@ function ask(endpoint: Endpoint, fields: object, counter: Pick<TokenThread, 'cou
   return checkPromptLength(
     parsed.request,
     { bytes, caller: { accountId: 'a', keyId: 'k', models: null } as never, catalogue: from },
-    counter,
+    { thread: counter, counts: { note: (outcome) => void noted.push(outcome) } },
   );
 }
 const chat = (content: unknown, fields: object = {}) => ({ messages: [{ role: 'user', content }], ...fields });
@@ -51,9 +54,11 @@ describe('a prompt', () => {
   it('is refused with its count and what the model takes, by one token too many', async () => {
     // 93 words, 3 tokens of frame and 1 of the role, 3 for the reply.
     expect(await ask('chat', chat(words(93)))).toBeNull();
+    expect(noted).toEqual(['fits']);
     expect(await ask('chat', chat(words(94)))).toEqual(
       tooLong('The prompt has 101 tokens; small takes 100.', 'messages'),
     );
+    expect(noted).toEqual(['fits', 'too_long']);
     expect(await ask('completions', { prompt: words(100) })).toBeNull();
     expect(await ask('completions', { prompt: words(101) })).toEqual(
       tooLong('The prompt has 101 tokens; small takes 100.', 'prompt'),
@@ -133,6 +138,7 @@ describe('a prompt', () => {
 
   it('passes where counting fails', async () => {
     expect(await ask('chat', chat(words(1000)), { count: () => Promise.resolve(null) })).toBeNull();
+    expect(noted.at(-1)).toBe('uncounted');
   });
 
   it('of tokens is as long as its list, whatever the tokenizer', () => {

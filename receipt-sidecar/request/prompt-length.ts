@@ -10,6 +10,7 @@ import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { knownTokenizer, longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import type { Asked } from './admission.ts';
 import type { ParsedRequest } from './parse.ts';
+import type { PromptCounts } from './prompt-counts.ts';
 import { promptField, tooManyTokens } from './prompt-words.ts';
 import { tokenListsOf } from './token-lists.ts';
 import type { Counted, TokenThread } from './token-thread.ts';
@@ -20,11 +21,16 @@ const tokensOfRole = 1;
 /** So that the message names the exact count of a prompt that is a little too long, and a huge one is not counted whole. */
 const countedTimesLimit = 2;
 
+export interface Counting {
+  readonly thread: Pick<TokenThread, 'count'>;
+  readonly counts: Pick<PromptCounts, 'note'>;
+}
+
 /** At once where no text has to be counted, which is so for all prompts that are shorter in bytes than the window. */
 export function checkPromptLength(
   request: ParsedRequest,
   { bytes, caller, catalogue }: Pick<Asked, 'bytes' | 'caller' | 'catalogue'>,
-  thread: Pick<TokenThread, 'count'>,
+  { counts, thread }: Counting,
 ): ApiError | null | Promise<ApiError | null> {
   const model = catalogue.models.get(request.model);
   const limit = model?.contextWindow ?? null;
@@ -54,6 +60,7 @@ export function checkPromptLength(
     .count({ texts, together, tokenizer, limit: limit - frame, stopAbove })
     .then((counted: Counted | null) => {
       // Fail open: the provider counts too.
+      counts.note(counted === null ? 'uncounted' : counted.over ? 'too_long' : 'fits');
       if (!counted?.over) return null;
       const { at, tokens: count, whole } = counted.over;
       return tooLong({ at, of, tokens: count + frame, isWhole: whole && isWhole });

@@ -1,0 +1,24 @@
+/** What the monitoring system reads of prompts that had to be counted; most pass by their bytes. */
+import { Counter, type Registry } from 'prom-client';
+
+const outcomes = ['fits', 'too_long', 'uncounted'] as const;
+export type PromptOutcome = (typeof outcomes)[number];
+
+export interface PromptCounts {
+  /** `uncounted`: the thread was overloaded, too slow or dead, and the prompt passed. */
+  note(outcome: PromptOutcome): void;
+  /** Adds the metric to those of the service. */
+  register(registry: Registry): void;
+}
+
+export function createPromptCounts(): PromptCounts {
+  const counted = new Counter({
+    name: 'gw_prompts_counted_total',
+    help: 'Prompts whose tokens had to be counted, by what came of it',
+    labelNames: ['outcome'],
+    registers: [],
+  });
+  // Known from the start, so that the first one is an increase.
+  for (const outcome of outcomes) counted.inc({ outcome }, 0);
+  return { note: (outcome) => counted.inc({ outcome }), register: (registry) => registry.registerMetric(counted) };
+}
