@@ -1,12 +1,13 @@
 /**
  * The texts of a request that are screened: every string of its body, and every name of a field.
  *
- * Invariant: no string of the body is left out but the encoded bytes of images, sound and files, which hold no words. What
+ * Invariant: no string of the body is left out but encoded bytes that are no text (images, sound, most documents). What
  * a model reads as prose is one reading in the order of the body, so that a phrase that is split over messages or parts is
  * whole again; all else (names, roles, schemas, fields that this gateway does not know) is another.
  */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { Texts } from './find-rules.ts';
+import { mediumOf } from './media-text.ts';
 import { seam } from './normalise.ts';
 
 /** Fields whose texts a model reads one after the other. */
@@ -21,10 +22,6 @@ const proseFields = new Set([
   'prediction',
   'description',
 ]);
-/** Of a data URL, what stands before the bytes. */
-const dataUrl = /^data:[^,]{0,200};base64,/i;
-const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
-
 export interface RequestText {
   readonly texts: Texts;
   /** The token lists of `prompt` or `input`, which are no text yet. */
@@ -57,10 +54,11 @@ function tokenLists(value: unknown): readonly (readonly number[])[] {
 
 function collect(value: unknown, field: string, holder: string, readings: Readings): void {
   if (typeof value === 'string') {
-    const text = proseFields.has(field) ? value : withoutMedia(value, field, holder);
-    (proseFields.has(field) ? readings.prose : readings.other).push(text);
-    const hidden = taggedText(text);
-    if (hidden !== '') readings.prose.push(hidden);
+    const isProse = proseFields.has(field);
+    const medium = isProse ? null : mediumOf(value, isBytes(field, holder));
+    const text = medium?.text ?? value;
+    (isProse ? readings.prose : readings.other).push(text);
+    for (const more of [medium?.words ?? '', taggedText(text)]) if (more !== '') readings.prose.push(more);
   } else if (Array.isArray(value)) {
     // Of numbers there may be millions.
     for (const item of value) if (typeof item !== 'number') collect(item, field, holder, readings);
@@ -71,13 +69,8 @@ function collect(value: unknown, field: string, holder: string, readings: Readin
     }
 }
 
-/** What is no medium where one belongs is text all the same. */
-function withoutMedia(text: string, field: string, holder: string): string {
-  const head = dataUrl.exec(text)?.[0] ?? '';
-  const isBare = (field === 'data' && holder === 'input_audio') || (field === 'file_data' && holder === 'file');
-  if (head === '' && !isBare) return text;
-  return base64.test(head === '' ? text : text.slice(head.length)) ? head : text;
-}
+const isBytes = (field: string, holder: string): boolean =>
+  (field === 'data' && holder === 'input_audio') || (field === 'file_data' && holder === 'file');
 
 const firstTag = 0xe0020;
 const lastTag = 0xe007e;

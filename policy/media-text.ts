@@ -1,0 +1,57 @@
+/**
+ * Words that come as a medium: a text file as a data URL, or encoded bytes that are text after all.
+ *
+ * Invariant: what is declared to be text is read however broken it is, so that a bad byte hides nothing; what is declared
+ * to be something else is read if it begins as text does, which images, sound and most documents do not.
+ */
+
+/** `data:`, the type with its parameters, and `;base64` where the bytes are so encoded. */
+const dataUrl = /^data:([^,]{0,200}?)(;base64)?,/i;
+/** Types whose bytes are words; no type at all means plain text. */
+const wordy =
+  /^(?:;|$|text\/|application\/(?:[\w.+-]+\+)?(?:json|xml|yaml|x-yaml|x-ndjson|javascript|rtf|sql|x-sh|x-tex)\b|image\/svg)/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: no text holds them.
+const noText = /[\x01-\x08\x0e-\x1a\x1c-\x1f\ufffd]/;
+/** Letters of base64 that tell what it begins with. */
+const sniffed = 64;
+
+export interface Medium {
+  /** What stands in the request, without bytes that hold no words. */
+  readonly text: string;
+  /** What the bytes say; empty if they are no text. */
+  readonly words: string;
+}
+
+/** `isBytes`: the field holds bare base64, without a data URL. Null if `value` is plain text. */
+export function mediumOf(value: string, isBytes: boolean): Medium | null {
+  const found = dataUrl.exec(value);
+  if (!found) return isBytes ? encoded('', value, false) : null;
+  const [head, type = '', base64] = found;
+  const content = value.slice(head.length);
+  if (base64 === undefined) return { text: value, words: percentDecoded(content) };
+  return encoded(head, content, wordy.test(type));
+}
+
+const onlyBase64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+function encoded(head: string, content: string, isWordy: boolean): Medium {
+  const begins = decoded(Buffer.from(content.slice(0, sniffed), 'base64')).replace(/\ufffd{1,3}$/, '');
+  const isText = isWordy || (begins !== '' && !noText.test(begins));
+  return {
+    // What is no base64 where it belongs is text all the same.
+    text: onlyBase64.test(content) ? head : head + content,
+    words: isText ? decoded(Buffer.from(content, 'base64')) : '',
+  };
+}
+
+/** NUL is left out: it stands between the letters of a text in UTF-16, and between the texts of a request. */
+function decoded(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+  return new TextDecoder(encoding).decode(bytes).replaceAll('\0', '');
+}
+
+/** Each run of encoded bytes by itself, so that one that is broken hides no other. */
+const percentDecoded = (text: string): string =>
+  text.replace(/(?:%[0-9a-f]{2})+/gi, (run) => decoded(Buffer.from(run.replaceAll('%', ''), 'hex')));
