@@ -11,8 +11,8 @@ import type { Redis } from 'ioredis';
 import { watchAnswers } from './answer-watch.ts';
 import { dayMs, everyLimit, type Standing, standingOf } from './bucket.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
-import { type Debt, type KeyedLimit, openLocalShares } from './local-shares.ts';
-import { settleScript, takeScript } from './take.lua.ts';
+import { type KeyedLimit, openLocalShares } from './local-shares.ts';
+import { type LimitScripts, openRedisLimits } from './redis-limits.ts';
 
 export interface LimiterOptions {
   /** Without a time-out for commands: the limiter has a patience of its own. */
@@ -28,7 +28,7 @@ export interface LimiterOptions {
   /** How often Redis is asked whether it is back, ms. */
   readonly probeMs: number;
   /** Tests decide by a clock of their own. */
-  readonly scripts?: { readonly take: string; readonly settle: string };
+  readonly scripts?: LimitScripts;
 }
 
 export interface Decision {
@@ -47,92 +47,57 @@ export interface Limiter {
   stop(): void;
 }
 
-/** A connection whose other end has vanished without a word is made anew after this many probes' time. */
-const probesInVain = 30;
-
-type Commands = Redis & {
-  gwTake(keys: number, ...args: (string | number)[]): Promise<number[]>;
-  gwSettle(keys: number, ...args: (string | number)[]): Promise<unknown>;
-};
-
-export function openLimiter(options: LimiterOptions): Limiter {
-  const { instances, log, now, probeMs } = options;
-  const { settle, take } = options.scripts ?? { take: takeScript, settle: settleScript };
-  options.redis.defineCommand('gwTake', { lua: take });
-  options.redis.defineCommand('gwSettle', { lua: settle });
-  const redis = options.redis as Commands;
+export function openLimiter({ instances, log, now, ...options }: LimiterOptions): Limiter {
+  const redis = openRedisLimits(options.redis, options.scripts);
   const answers = watchAnswers({ now: options.monotonic, patienceMs: options.patienceMs });
   const shares = openLocalShares(instances);
-  let local = false;
   let decidedHere = 0;
-  let probing: NodeJS.Timeout | undefined;
+
+  const absence = watchAbsence(options, redis.probe, () => {
+    log.info({ decidedHere }, 'limits are exact again');
+    // Redis answers in the order in which it is asked, so that no decision comes before these.
+    for (const [key, debt] of shares.collectDebts(now())) redis.settle(key, debt).catch(() => shares.owe(key, debt));
+  });
+  const goLocal = (fault: unknown): void => {
+    if (absence.lasts()) return;
+    decidedHere = 0;
+    const reason = fault instanceof Error ? fault.message : String(fault);
+    log.warn({ fault: reason, instances }, 'Redis is away: limits are enforced by each instance for its share');
+    absence.begin();
+  };
 
   const decideHere = (limits: readonly KeyedLimit[], shadow: number): Decision => {
     const nowMs = now();
     decidedHere += 1;
     const { lacking, standings } = shares.take(limits, shadow, nowMs);
-    return { admitted: (lacking & ~shadow) === 0, lacking, standings, untilMidnightMs: dayMs - (nowMs % dayMs) };
-  };
-
-  const readReply = (limits: readonly KeyedLimit[], shadow: number, reply: readonly number[]): Decision => {
-    const [lacking = 0, redisMs = 0] = reply;
-    const left = limits.map((_, index) => ({
-      milliTokens: reply[2 + 2 * index] ?? 0,
-      used: reply[3 + 2 * index] ?? 0,
-    }));
-    shares.follow(limits, left, now());
-    const standings = limits.map(({ limit }, index) => standingOf(limit, left[index] ?? { milliTokens: 0, used: 0 }));
-    return { admitted: (lacking & ~shadow) === 0, lacking, standings, untilMidnightMs: dayMs - (redisMs % dayMs) };
-  };
-
-  const settleDebt = ([key, debt]: [string, Debt]): void => {
-    const { day, limit, milliTokens, used } = debt;
-    redis
-      .gwSettle(1, key, limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, milliTokens, used, day)
-      .catch(() => shares.owe(key, debt));
-  };
-
-  const comeBack = (): void => {
-    local = false;
-    log.info({ decidedHere }, 'limits are exact again');
-    // Redis answers in the order in which it is asked, so that no decision comes before these.
-    for (const debt of shares.collectDebts(now())) settleDebt(debt);
-  };
-  const probe = (): void => {
-    const reconnecting = setTimeout(() => redis.disconnect(true), probeMs * probesInVain).unref();
-    // As a decision, on a limit that is nobody's: a Redis that may not write can not decide.
-    takeInRedis(redis, [probeLimit], 0)
-      .finally(() => clearTimeout(reconnecting))
-      .then(comeBack, probeLater);
-  };
-  const probeLater = (): void => {
-    probing = setTimeout(probe, probeMs).unref();
-  };
-  const goLocal = (fault: unknown): void => {
-    if (local) return;
-    local = true;
-    decidedHere = 0;
-    log.warn(
-      { fault: fault instanceof Error ? fault.message : String(fault), instances },
-      'Redis is away: limits are enforced by each instance for its share',
-    );
-    probeLater();
+    return decisionOf(lacking, shadow, standings, nowMs);
   };
 
   return {
-    local: () => local,
-    stop: () => clearTimeout(probing),
+    local: absence.lasts,
+    stop: absence.stop,
     async decide(accountId, kind, drawn) {
       const limits = drawn.levels.map((level) => ({ key: keyOf(accountId, kind, level), limit: level.limit }));
       const shadow = shadowBits(drawn);
-      if (local) return decideHere(limits, shadow);
-      const reply = await answers.wait(() => takeInRedis(redis, limits, shadow)).catch(goLocal);
-      return reply ? readReply(limits, shadow, reply) : decideHere(limits, shadow);
+      if (absence.lasts()) return decideHere(limits, shadow);
+      const taken = await answers.wait(() => redis.take(limits, shadow)).catch(goLocal);
+      if (!taken) return decideHere(limits, shadow);
+      const { atMs, lacking, left } = taken;
+      shares.follow(limits, left, now());
+      const standings = limits.map(({ limit }, index) => standingOf(limit, left[index] ?? nothing));
+      return decisionOf(lacking, shadow, standings, atMs);
     },
   };
 }
 
-const probeLimit: KeyedLimit = { key: limitKey('-', 'probe'), limit: { rate: { perS: 1, burst: 1 }, perDay: null } };
+const nothing = { milliTokens: 0, used: 0 };
+
+const decisionOf = (lacking: number, shadow: number, standings: readonly Standing[], nowMs: number): Decision => ({
+  admitted: (lacking & ~shadow) === 0,
+  lacking,
+  standings,
+  untilMidnightMs: dayMs - (nowMs % dayMs),
+});
 
 /** The keys of one account share a hash tag, so that one script may take them all. */
 const keyOf = (accountId: string, kind: string, { id, of }: Level): string =>
@@ -141,9 +106,35 @@ const keyOf = (accountId: string, kind: string, { id, of }: Level): string =>
 const shadowBits = ({ shadow }: DrawnLimits): number =>
   (shadow.includes('rate') ? everyLimit.rate : 0) | (shadow.includes('day') ? everyLimit.day : 0);
 
-function takeInRedis(redis: Commands, limits: readonly KeyedLimit[], shadow: number): Promise<number[]> {
-  const args: (string | number)[] = limits.map(({ key }) => key);
-  args.push(shadow & everyLimit.rate ? 1 : 0, shadow & everyLimit.day ? 1 : 0);
-  for (const { limit } of limits) args.push(limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, limit.perDay ?? -1);
-  return redis.gwTake(limits.length, ...args);
+/** A connection whose other end has vanished without a word is made anew after this many probes' time. */
+const probesInVain = 30;
+
+/** From `begin` until a probe is answered; then `over` is called. */
+function watchAbsence(
+  { probeMs, redis }: Pick<LimiterOptions, 'probeMs' | 'redis'>,
+  probe: () => Promise<unknown>,
+  over: () => void,
+) {
+  let lasts = false;
+  let timer: NodeJS.Timeout | undefined;
+  const later = (): void => {
+    timer = setTimeout(ask, probeMs).unref();
+  };
+  const ask = (): void => {
+    const reconnecting = setTimeout(() => redis.disconnect(true), probeMs * probesInVain).unref();
+    probe()
+      .finally(() => clearTimeout(reconnecting))
+      .then(() => {
+        lasts = false;
+        over();
+      }, later);
+  };
+  return {
+    lasts: () => lasts,
+    begin: () => {
+      lasts = true;
+      later();
+    },
+    stop: () => clearTimeout(timer),
+  };
 }

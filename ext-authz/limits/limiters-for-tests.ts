@@ -1,0 +1,93 @@
+/** Limiters as instances of ext-authz have them, on a Valkey that a test may halt, take away and fill up. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Service } from '@gw/cli/services/service';
+import { startValkey } from '@gw/cli/services/valkey';
+import type { Logger } from '@gw/service/log';
+import { openRedis } from '@gw/service/redis';
+import { Redis } from 'ioredis';
+import type { Limit } from './bucket.ts';
+import { onTestClock } from './clock-for-tests.ts';
+import type { DrawnLimits } from './drawn-limits.ts';
+import { type Decision, type Limiter, openLimiter } from './limiter.ts';
+import { settleScript, takeScript } from './take.lua.ts';
+
+export interface LimitersOnValkey {
+  /** Past the limiters. */
+  readonly redis: Redis;
+  readonly valkey: () => Service;
+  /** What the limiters of this test have logged. */
+  readonly lines: string[];
+  /** `onClock`: time is what the test sets. `url`: another way to the same Valkey. */
+  open(options?: { readonly instances?: number; readonly onClock?: boolean; readonly url?: string }): Promise<Limiter>;
+  /** Valkey stops, and starts again with what it had. */
+  take(): Promise<void>;
+  bringBack(): Promise<void>;
+  /** After each test: ends its limiters, and empties Valkey. */
+  clear(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startLimiters(): Promise<LimitersOnValkey> {
+  const dir = mkdtempSync(join(tmpdir(), 'gwlimiter-'));
+  const start = () => startValkey({ dir, log: () => {} });
+  let valkey = await start();
+  const redis = new Redis(valkey.url);
+  redis.on('error', () => {});
+  const stops: (() => void)[] = [];
+  const lines: string[] = [];
+  const note = (_: unknown, line: string) => lines.push(line);
+  const log = { warn: note, info: note } as unknown as Logger;
+  return {
+    redis,
+    valkey: () => valkey,
+    lines,
+    async open({ instances = 1, onClock = false, url = valkey.url } = {}) {
+      const connection = openRedis(url, log);
+      await new Promise((resolve) => connection.once('ready', resolve));
+      const limiter = openLimiter({
+        redis: connection,
+        now: Date.now,
+        monotonic: () => performance.now(),
+        instances,
+        log,
+        patienceMs: 250,
+        probeMs: 20,
+        ...(onClock && { scripts: { take: onTestClock(takeScript), settle: onTestClock(settleScript) } }),
+      });
+      stops.push(limiter.stop, () => connection.disconnect());
+      return limiter;
+    },
+    take: () => valkey.stop(),
+    bringBack: async () => {
+      valkey = await start();
+    },
+    clear: async () => {
+      for (const stop of stops.splice(0)) stop();
+      lines.length = 0;
+      await redis.flushall();
+    },
+    stop: async () => {
+      redis.disconnect();
+      await valkey.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export const limitOf = (perS: number, burst: number, perDay: number | null = null): Limit => ({
+  rate: { perS, burst },
+  perDay,
+});
+
+/** Of the account, and of its key. */
+export const drawnOf = (...limits: Limit[]): DrawnLimits => ({
+  levels: limits.map((limit, index) => ({ of: index === 0 ? 'account' : 'key', id: index === 0 ? 'a' : 'k', limit })),
+  shadow: [],
+});
+
+export const ask = (limiter: Limiter, drawn: DrawnLimits): Promise<Decision> => limiter.decide('a', 'calls', drawn);
+
+export const admittedOf = (decisions: readonly Decision[]): number =>
+  decisions.filter(({ admitted }) => admitted).length;

@@ -1,0 +1,138 @@
+/** The limiter while its Valkey is halted, away, gone or full, and afterwards. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { limitKey } from '@gw/contract/internal/redis';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { Limiter } from './limiter.ts';
+import { admittedOf, ask, drawnOf, type LimitersOnValkey, limitOf, startLimiters } from './limiters-for-tests.ts';
+
+let limiters: LimitersOnValkey;
+beforeAll(async () => {
+  limiters = await startLimiters();
+}, 60_000);
+afterAll(() => limiters?.stop());
+afterEach(() => limiters.clear());
+
+const isBack = (limiter: Limiter) => expect.poll(() => limiter.local(), { timeout: 10_000 }).toBe(false);
+
+test('a Redis that hangs is waited for once; the others are decided at once, and counted when it goes on', async () => {
+  const limiter = await limiters.open();
+  const drawn = drawnOf(limitOf(1, 1000, 1000));
+  await ask(limiter, drawn);
+  process.kill(limiters.valkey().pid, 'SIGSTOP');
+  try {
+    const began = performance.now();
+    const waiting = Array.from({ length: 20 }, () => ask(limiter, drawn));
+    await Promise.all(waiting);
+    const waitedMs = performance.now() - began;
+    expect(waitedMs).toBeGreaterThan(240);
+    expect(limiter.local()).toBe(true);
+    // Nobody else waits: no timer runs out before these are done.
+    let timers = 0;
+    const timer = setInterval(() => (timers += 1), 250);
+    for (let asked = 0; asked < 80; asked += 1) expect((await ask(limiter, drawn)).admitted).toBe(true);
+    clearInterval(timer);
+    expect(timers).toBe(0);
+  } finally {
+    process.kill(limiters.valkey().pid, 'SIGCONT');
+  }
+  await isBack(limiter);
+  const { standings } = await ask(limiter, drawn);
+  // The 20 that were given up have reached Redis too, and count twice; none is forgotten.
+  expect(standings[0]?.remainingDay).toBeLessThanOrEqual(1000 - 102);
+  expect(standings[0]?.remainingDay).toBeGreaterThanOrEqual(1000 - 122);
+  expect(limiters.lines.filter((line) => line.includes('limits'))).toHaveLength(2);
+});
+
+test('through a Redis that is killed and comes back again and again, burst and rate hold', async () => {
+  const limiter = await limiters.open();
+  const drawn = drawnOf(limitOf(50, 30));
+  const began = Date.now();
+  let admitted = 0;
+  let isAsking = true;
+  const asking = (async () => {
+    while (isAsking) {
+      admitted += admittedOf(await Promise.all(Array.from({ length: 10 }, () => ask(limiter, drawn))));
+      await delay(5);
+    }
+  })();
+  let outages = 0;
+  for (let kills = 0; kills < 3; kills += 1) {
+    await delay(300);
+    await limiters.take();
+    await expect.poll(() => limiter.local()).toBe(true);
+    outages += 1;
+    await delay(300);
+    await limiters.bringBack();
+    await isBack(limiter);
+  }
+  await delay(500);
+  isAsking = false;
+  await asking;
+  const most = 30 + (50 * (Date.now() - began)) / 1000;
+  expect(outages).toBe(3);
+  expect(admitted).toBeLessThanOrEqual(Math.ceil(most));
+  expect(admitted).toBeGreaterThan(most * 0.9);
+}, 60_000);
+
+test('several instances without Redis admit together what one limit admits, and Redis counts it afterwards', async () => {
+  const instances = await Promise.all(Array.from({ length: 3 }, () => limiters.open({ instances: 3 })));
+  const drawn = drawnOf(limitOf(1, 100, 90));
+  for (const limiter of instances) await ask(limiter, drawn);
+  await limiters.take();
+  const decisions = await Promise.all(
+    Array.from({ length: 600 }, (_, index) => ask(instances[index % 3] as Limiter, drawn)),
+  );
+  // 87 were left; each instance rounds its share up.
+  expect(admittedOf(decisions)).toBeGreaterThanOrEqual(84);
+  expect(admittedOf(decisions)).toBeLessThanOrEqual(90);
+  await limiters.bringBack();
+  for (const limiter of instances) await isBack(limiter);
+  const after = await Promise.all(instances.map((limiter) => ask(limiter, drawn)));
+  expect(admittedOf(after)).toBeLessThanOrEqual(Math.max(0, 90 - 3 - admittedOf(decisions)));
+  expect(Number(await limiters.redis.hget(limitKey('a', 'calls'), 'n'))).toBeGreaterThanOrEqual(87);
+}, 60_000);
+
+test('a Redis whose machine is gone without a word is left, and the next one under its address is used', async () => {
+  let isGone = false;
+  const sockets: Socket[] = [];
+  const proxy = createServer((client) => {
+    const lost = isGone;
+    const server = connect(limiters.valkey().url);
+    sockets.push(client, server);
+    // What comes over a lost connection is swallowed; one that is made afterwards works.
+    client.on('data', (data) => (isGone && !lost ? undefined : server.write(data)));
+    server.on('data', (data) => client.write(data));
+    for (const each of [client, server]) each.on('error', () => {});
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const limiter = await limiters.open({ url: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+  const drawn = drawnOf(limitOf(1, 100));
+  expect((await ask(limiter, drawn)).standings[0]?.remaining).toBe(99);
+  isGone = true;
+  expect((await ask(limiter, drawn)).admitted).toBe(true);
+  expect(limiter.local()).toBe(true);
+  await isBack(limiter);
+  expect((await ask(limiter, drawn)).standings[0]?.remaining).toBeLessThanOrEqual(98);
+  for (const socket of sockets) socket.destroy();
+  proxy.close();
+});
+
+test('a Redis that takes no writes decides nothing, and is not asked by each request whether it does', async () => {
+  const limiter = await limiters.open();
+  const drawn = drawnOf(limitOf(1, 5));
+  await limiters.redis.config('SET', 'maxmemory', '1');
+  try {
+    const decisions = [];
+    for (let asked = 0; asked < 20; asked += 1) decisions.push(await ask(limiter, drawn));
+    expect(admittedOf(decisions)).toBe(5);
+    await delay(200);
+    expect(limiter.local()).toBe(true);
+    expect(limiters.lines.filter((line) => line.includes('share'))).toHaveLength(1);
+  } finally {
+    await limiters.redis.config('SET', 'maxmemory', '0');
+  }
+  await isBack(limiter);
+  expect((await ask(limiter, drawn)).standings[0]?.remaining).toBe(0);
+});
