@@ -11,8 +11,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { envoyBinary } from '@gw/cli/binaries';
 import { freePorts } from '@gw/cli/ports';
+import { ask } from '@gw/cli/readiness';
 import { loadSecrets } from '@gw/cli/secrets';
 import { startChild } from '@gw/cli/services/child';
+import type { TestCertificate } from '@gw/envoy/certificate-for-tests';
 import { inject, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
@@ -44,6 +46,7 @@ const listener = z.looseObject({
   address: address.optional(),
   filter_chains: z.array(
     z.looseObject({
+      transport_socket: z.unknown().optional(),
       filters: z.array(z.looseObject({ typed_config: z.looseObject({ access_log: z.array(logger).optional() }) })),
     }),
   ),
@@ -68,7 +71,26 @@ const found = <T>(value: T | undefined, what: string): T => {
   return value;
 };
 
-function configFor(places: { port: number; adminSocket: string; accessLog: string; controlPlane: string }): string {
+interface Places {
+  readonly port: number;
+  readonly adminSocket: string;
+  readonly accessLog: string;
+  readonly controlPlane: string;
+  readonly tls: TestCertificate | null;
+}
+
+const tlsSocket = ({ certificate, key }: TestCertificate) => ({
+  name: 'envoy.transport_sockets.tls',
+  typed_config: {
+    '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext',
+    common_tls_context: {
+      alpn_protocols: ['h2', 'http/1.1'],
+      tls_certificates: [{ certificate_chain: { inline_string: certificate }, private_key: { inline_string: key } }],
+    },
+  },
+});
+
+function configFor(places: Places): string {
   const config = configuration.parse(parse(readFileSync(join(stack.dir, 'envoy.yaml'), 'utf8'), { merge: true }));
   config.admin.address.pipe.path = places.adminSocket;
   const { listeners, clusters } = config.static_resources;
@@ -77,6 +99,7 @@ function configFor(places: { port: number; adminSocket: string; accessLog: strin
     'public listener',
   );
   found(front.address?.socket_address, 'public port').port_value = places.port;
+  if (places.tls) for (const chain of front.filter_chains) chain.transport_socket = tlsSocket(places.tls);
   const loggers = front.filter_chains.flatMap(({ filters }) =>
     filters.flatMap((each) => each.typed_config.access_log ?? []),
   );
@@ -113,7 +136,8 @@ function openWitness(arrived: Arrived[]): Server {
   }).on('close', () => agent.destroy());
 }
 
-export async function startWatchedGateway(): Promise<WatchedGateway> {
+/** `tls`: the certificate of a public listener that speaks TLS, with HTTP/2 by its handshake. */
+export async function startWatchedGateway(tls: TestCertificate | null = null): Promise<WatchedGateway> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-routes-'));
   const [port = 0] = await freePorts(1);
   const arrived: Arrived[] = [];
@@ -121,7 +145,7 @@ export async function startWatchedGateway(): Promise<WatchedGateway> {
   const [adminSocket, controlPlane] = [join(dir, 'admin.sock'), join(dir, 'control-plane.sock')];
   await new Promise<void>((resolve) => witness.listen(controlPlane, resolve));
   const file = join(dir, 'envoy.yaml');
-  writeFileSync(file, configFor({ port, adminSocket, accessLog: join(dir, 'access.log'), controlPlane }), {
+  writeFileSync(file, configFor({ port, adminSocket, accessLog: join(dir, 'access.log'), controlPlane, tls }), {
     mode: 0o600,
   });
   const envoy = await startChild({
@@ -130,15 +154,13 @@ export async function startWatchedGateway(): Promise<WatchedGateway> {
     env: { GW_INTERNAL_TOKEN: loadSecrets(stack.dir).internalToken },
     logFile: join(dir, 'envoy.log'),
   });
-  const serves = async () => {
-    const headers = { authorization: `Bearer ${stack.keys.enterprise}`, 'content-type': 'application/json' };
-    const body = JSON.stringify({ model: stack.model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 });
-    const reply = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: 'POST', headers, body }).catch(
-      () => null,
+  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}/v1/chat/completions`;
+  const call = { model: stack.model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 };
+  const serves = () =>
+    ask(url, stack.keys.enterprise, call).then(
+      ({ status }) => status === 200,
+      () => false,
     );
-    await reply?.text();
-    return reply?.status === 200;
-  };
   await vi.waitUntil(serves, { timeout: 30_000, interval: 100 });
   return {
     port,
