@@ -1,0 +1,99 @@
+/** Sidecars' slots by the timers' clock, with a Redis in memory between them. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { pino } from 'pino';
+import { vi } from 'vitest';
+import type { Caller } from '../messages.ts';
+import { type ConnectionForTests, connectionForTests, RedisForTests } from './leases-for-tests.ts';
+import { type Slot, StreamSlots } from './slots.ts';
+
+export interface SidecarForTests {
+  readonly slots: StreamSlots;
+  readonly connection: ConnectionForTests;
+}
+
+export interface SlotsForTests {
+  readonly redis: RedisForTests;
+  /** Messages of the log. */
+  readonly logged: string[];
+  /** Outcomes, each with who counted. */
+  readonly decided: string[];
+  ended(): number;
+  /** One more sidecar, of `instances`. */
+  sidecar(instances?: number): SidecarForTests;
+  stop(): void;
+}
+
+/** Turns of the event loop stay real. */
+export function slotsForTests(): SlotsForTests {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'] });
+  const redis = new RedisForTests();
+  const logged: string[] = [];
+  const decided: string[] = [];
+  const opened: StreamSlots[] = [];
+  let ended = 0;
+  let ids = 0;
+  return {
+    redis,
+    logged,
+    decided,
+    ended: () => ended,
+    sidecar(instances = 1) {
+      const connection = connectionForTests(redis);
+      const slots = new StreamSlots({
+        leases: connection.leases,
+        instances,
+        newId: () => {
+          ids += 1;
+          return `${ids}`;
+        },
+        now: () => performance.now(),
+        counts: {
+          decided: (outcome, local) => void decided.push(`${outcome} ${local ? 'local' : 'exact'}`),
+          ended: (leases) => {
+            ended += leases;
+          },
+        },
+        log: pino({ level: 'info' }, { write: (line: string) => logged.push(JSON.parse(line).msg) }),
+      });
+      opened.push(slots);
+      return { slots, connection };
+    },
+    stop() {
+      for (const slots of opened) slots.stop();
+      vi.useRealTimers();
+    },
+  };
+}
+
+export async function advance(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  await turn();
+}
+
+export const caller = (limit: number, more: Partial<Caller> = {}): Caller => ({
+  accountId: 'acct',
+  keyId: 'key',
+  models: null,
+  streams: { limit, shadow: false },
+  keyStreams: null,
+  ...more,
+});
+
+/** The slot, or why there is none. */
+export async function take(slots: StreamSlots, by: Caller): Promise<Slot | string> {
+  const taken = await slots.take(by);
+  return taken.ok ? taken.slot : taken.error.message;
+}
+
+export async function taken(slots: StreamSlots, by: Caller): Promise<Slot> {
+  const slot = await take(slots, by);
+  if (typeof slot === 'string') throw new Error(slot);
+  return slot;
+}
+
+/** How many of `count` get a slot. */
+export async function admitted(slots: StreamSlots, by: Caller, count: number): Promise<number> {
+  let got = 0;
+  for (let asked = 0; asked < count; asked += 1) got += typeof (await take(slots, by)) === 'string' ? 0 : 1;
+  return got;
+}
