@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { advance, dayMs, fullState, type Limit, takeTogether } from './bucket.ts';
+import { advance, dayMs, everyLimit, fullState, type Limit, takeTogether } from './bucket.ts';
 import { openLocalShares } from './local-shares.ts';
 
 const start = Date.parse('2026-11-21T09:00:00Z');
@@ -75,6 +75,14 @@ describe('the shares of instances', () => {
     shares.follow([{ key, limit }], [{ milliTokens: 8000, used: 990 }], start);
     const { standings } = shares.take([{ key, limit }], 0, start);
     expect(standings).toEqual([{ remaining: 1, nextTokenMs: 0, remainingDay: 2 }]);
+  });
+
+  test('owe nothing for what a limit in shadow let through', () => {
+    const limit: Limit = { rate: { perS: 10, burst: 2 }, perDay: 3 };
+    const shares = openLocalShares(1);
+    const both = everyLimit.rate | everyLimit.day;
+    for (let call = 0; call < 10; call += 1) shares.take([{ key, limit }], both, start);
+    expect(shares.collectDebts(start).get(key)).toMatchObject({ milliTokens: 2000, used: 3 });
   });
 
   test('owe what they admitted, by the day, until it has been counted; what was refilled is owed no more', () => {

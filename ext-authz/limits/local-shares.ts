@@ -5,7 +5,16 @@
  * has left, so that neither an outage nor a Redis that comes and goes opens a bucket or a day a second time. What was
  * admitted here is owed to Redis until it has been counted there.
  */
-import { advance, fullState, type Limit, type LimitState, type Standing, standingOf, takeTogether } from './bucket.ts';
+import {
+  advance,
+  fullState,
+  type Limit,
+  type LimitState,
+  lack,
+  type Standing,
+  standingOf,
+  takeTogether,
+} from './bucket.ts';
 
 /** Limits remembered; those that are new longest ago go first. */
 const capacity = 50_000;
@@ -107,9 +116,14 @@ export function openLocalShares(instances: number): LocalShares {
         return { ...keyed, whole: keyed.limit, limit: part, state };
       });
       const lacking = takeTogether(levels, shadow, nowMs);
-      if ((lacking & ~shadow) === 0)
-        for (const { key, state, whole } of levels)
-          owe(key, { limit: whole, milliTokens: 1000, used: 1, day: state.day });
+      if ((lacking & ~shadow) === 0) {
+        for (const [index, { key, state, whole }] of levels.entries()) {
+          // As with Redis: a limit in shadow that had no room owes nothing.
+          const lacks = lacking >> (2 * index);
+          const milliTokens = lacks & lack.rate ? 0 : 1000;
+          owe(key, { limit: whole, milliTokens, used: lacks & lack.day ? 0 : 1, day: state.day });
+        }
+      }
       return { lacking, standings: levels.map(({ limit, state }) => standingOf(limit, state)) };
     },
 

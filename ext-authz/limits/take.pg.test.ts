@@ -12,7 +12,7 @@ import { startValkey } from '@gw/cli/services/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { dayMs, everyLimit, fullState, type Limit, type LimitState, takeTogether } from './bucket.ts';
+import { dayMs, everyLimit, fullState, type Limit, type LimitState, standingOf, takeTogether } from './bucket.ts';
 import { onTestClock, setTestClock } from './clock-for-tests.ts';
 import { settleScript, takeScript } from './take.lua.ts';
 
@@ -96,6 +96,27 @@ describe('the script and the arithmetic', () => {
 });
 
 describe('the script', () => {
+  test('lets in whoever waits as long as its reply says, and not a millisecond earlier', async () => {
+    await fc.assert(
+      fc.asyncProperty(drawn, fc.array(fc.integer({ min: 0, max: 300 }), { maxLength: 30 }), async (limits, pauses) => {
+        await redis.flushall();
+        let nowMs = morning;
+        for (const pause of pauses) {
+          nowMs += pause;
+          const { lacking, left } = await takeAt(nowMs, limits);
+          if (lacking === 0) continue;
+          const isDay = (lacking & everyLimit.day) !== 0;
+          const waits = limits.map((limit, index) => standingOf(limit, left[index] ?? { milliTokens: 0, used: 0 }));
+          const waitMs = isDay ? dayMs - (nowMs % dayMs) : Math.max(...waits.map(({ nextTokenMs }) => nextTokenMs));
+          expect((await takeAt(nowMs + waitMs - 1, limits)).lacking).not.toBe(0);
+          nowMs += waitMs;
+          expect((await takeAt(nowMs, limits)).lacking).toBe(0);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   test('admits the burst at once, then at the rate, on the clock of Valkey', async () => {
     const limit: Limit = { rate: { perS: 20, burst: 10 }, perDay: null };
     const taken: Taken[] = [];
