@@ -16,6 +16,7 @@ import {
   withoutIdle,
 } from './report.ts';
 import { restartedParts, runRounds, type Sample, scenarios } from './rounds.ts';
+import { screeningSteps } from './screening.ts';
 import { reportText } from './table.ts';
 import type { Target } from './target.ts';
 import { startTargets } from './targets.ts';
@@ -37,7 +38,7 @@ async function makeReport(
   samples: Sample[],
 ): Promise<Report> {
   const limits = await startLimitSteps();
-  const micro = await microBenchmarks(cpuMs, undefined, limits.steps).finally(limits.stop);
+  const micro = await microBenchmarks(cpuMs, undefined, [...limits.steps, ...screeningSteps()]).finally(limits.stop);
   const byName = <T>(value: (target: Target) => T): Partial<Record<Target['name'], T>> =>
     Object.fromEntries(targets.map((target) => [target.name, value(target)]));
   const net = withoutIdle(samples);

@@ -8,7 +8,7 @@ import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import { type Automaton, buildAutomaton, type Phrase, representative } from './automaton.ts';
 import { isUnspaced } from './fold.ts';
 import { lettersOf } from './normalise.ts';
-import { compilePattern, type Pattern } from './pattern.ts';
+import { compilePattern, jointPattern, maxJointSize, type Pattern } from './pattern.ts';
 import { longestPhrase } from './scan.ts';
 
 export interface CompiledRules {
@@ -18,6 +18,8 @@ export interface CompiledRules {
   readonly automaton: Automaton;
   /** By the rule's place; null for a rule with phrases. */
   readonly patterns: readonly (Pattern | null)[];
+  /** Matches wherever one of several patterns does; null if there are not several. */
+  readonly joint: Pattern | null;
 }
 
 export interface RuleProblem {
@@ -108,7 +110,11 @@ export function compileRules(set: readonly PolicyRule[]): Compiled {
     else addPattern(rule, places.get(rule.id), parts);
   const { phrases, patterns, problems } = parts;
   if (problems.length > 0) return { ok: false, problems };
+  const refuse = (reason: string): Compiled => ({ ok: false, problems: [{ rule: null, reason }] });
+  if (patterns.reduce((sum, pattern) => sum + (pattern?.size ?? 0), 0) > maxJointSize)
+    return refuse('the patterns of all rules together are too large');
   const built = buildAutomaton(phrases);
-  if (!built.ok) return { ok: false, problems: [{ rule: null, reason: built.reason }] };
-  return { ok: true, compiled: { rules, automaton: built.automaton, patterns } };
+  if (!built.ok) return refuse(built.reason);
+  const joint = jointPattern(rules.flatMap((rule) => (rule.kind === 'pattern' ? [rule.pattern] : [])));
+  return { ok: true, compiled: { rules, automaton: built.automaton, patterns, joint } };
 }

@@ -14,7 +14,7 @@ import { Scan } from './scan.ts';
 const blockUnits = 1 << 20;
 const sliceChars = 1 << 16;
 /** A pattern takes one step for a letter as long as its table of states holds, and else as many as it has instructions. */
-const instructionsPerUnit = 8;
+const instructionsPerUnit = 32;
 /** Patterns see a long text in pieces of this length, which overlap: a match of more than `overlap` letters may be missed. */
 const pieceChars = 1 << 12;
 const overlap = 1 << 9;
@@ -54,7 +54,7 @@ async function finish<T>(work: Work<T>, turn: () => Promise<void>): Promise<T> {
   }
 }
 
-function* match({ rules, automaton, patterns }: CompiledRules, texts: Texts): Work<readonly PolicyRule[]> {
+function* match({ rules, automaton, patterns, joint }: CompiledRules, texts: Texts): Work<readonly PolicyRule[]> {
   const matched = new Uint8Array(rules.length);
   for (const text of texts) {
     const found = new Uint8Array(rules.length);
@@ -65,18 +65,21 @@ function* match({ rules, automaton, patterns }: CompiledRules, texts: Texts): Wo
     }
     const likely = patterns.flatMap((pattern, place) => (pattern && found[place] === 1 ? [{ pattern, place }] : []));
     for (const { place } of likely) found[place] = 0;
-    if (likely.length > 0) yield* matchPatterns(text, likely, found);
+    if (likely.length > 0) yield* matchPatterns(text, likely, joint, found);
     for (const [place, isFound] of found.entries()) if (isFound === 1) matched[place] = 1;
   }
   return rules.filter((_rule, place) => matched[place] === 1);
 }
+
+const costOf = (pattern: Pattern, piece: string): number => (piece.length * pattern.size) / instructionsPerUnit;
 
 interface Likely {
   readonly pattern: Pattern;
   readonly place: number;
 }
 
-function* matchPatterns(text: string, likely: readonly Likely[], found: Uint8Array): Work<void> {
+function* matchPatterns(text: string, likely: readonly Likely[], joint: Pattern | null, found: Uint8Array): Work<void> {
+  const first = likely.length > 1 ? joint : null;
   const normaliser = new Normaliser(text);
   while (!normaliser.ended) {
     normaliser.read(sliceChars);
@@ -87,11 +90,13 @@ function* matchPatterns(text: string, likely: readonly Likely[], found: Uint8Arr
     const isLast = normalised.length - start <= pieceChars;
     const end = isLast ? normalised.length : gapBefore(normalised, start + pieceChars);
     const piece = normalised.slice(start, end);
-    for (const { pattern, place } of likely) {
-      if (found[place] === 1) continue;
-      if (pattern.test(piece)) found[place] = 1;
-      yield (piece.length * pattern.size) / instructionsPerUnit;
-    }
+    if (first) yield costOf(first, piece);
+    if (first === null || first.test(piece))
+      for (const { pattern, place } of likely) {
+        if (found[place] === 1) continue;
+        if (pattern.test(piece)) found[place] = 1;
+        yield costOf(pattern, piece);
+      }
     start = isLast ? end : gapBefore(normalised, end - overlap);
   }
 }

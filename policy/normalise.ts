@@ -10,11 +10,13 @@ import { foldedPoint, foldedText, unit } from './fold.ts';
 export const seam = '\0';
 const seamUnit = 0;
 
-const decoder = new TextDecoder('utf-16le');
+/** Not cleared: what is read of it was written before. */
+const unitsFor = (count: number): Uint16Array<ArrayBuffer> =>
+  new Uint16Array(Buffer.allocUnsafeSlow(2 * count).buffer as ArrayBuffer, 0, count);
 
 export class Normaliser {
   readonly #text: string;
-  #units: Uint16Array;
+  #units: Uint16Array<ArrayBuffer>;
   #length = 0;
   #at = 0;
   /** What stands before the next letter: nothing, `seamUnit` or a gap. */
@@ -22,7 +24,7 @@ export class Normaliser {
 
   constructor(text: string) {
     this.#text = text;
-    this.#units = new Uint16Array(text.length + 64);
+    this.#units = unitsFor(2 * text.length + 2);
   }
 
   get ended(): boolean {
@@ -31,39 +33,81 @@ export class Normaliser {
 
   /** Reads at least `count` code units more, if there are as many. */
   read(count: number): void {
-    const end = Math.min(this.#text.length, this.#at + count);
-    while (this.#at < end) {
-      const codePoint = this.#text.codePointAt(this.#at) ?? 0;
-      this.#at += codePoint > 0xffff ? 2 : 1;
-      const folded = foldedPoint(codePoint);
-      if (codePoint === seamUnit) this.#gap ??= seamUnit;
-      else if (folded === unit.several) {
-        const units = foldedText(codePoint);
-        for (let part = 0; part < units.length; part++) this.#write(units.charCodeAt(part));
-      } else if (folded === unit.surrogate) this.#write(unit.gap);
-      else if (folded !== unit.dropped) this.#write(folded);
+    const text = this.#text;
+    const end = Math.min(text.length, this.#at + count);
+    let at = this.#at;
+    while (at < end) {
+      at = this.#readLetters(at, end);
+      if (at === end) break;
+      const codeUnit = text.charCodeAt(at);
+      const folded = foldedPoint(codeUnit);
+      if (folded === unit.surrogate) at = this.#readPair(at);
+      else {
+        if (folded === unit.gap) this.#gap = codeUnit === seamUnit ? (this.#gap ?? seamUnit) : unit.gap;
+        else if (folded === unit.several) this.#writeText(foldedText(codeUnit));
+        at++;
+      }
     }
+    this.#at = at;
+  }
+
+  /** The usual case: letters that become one, and spaces. Returns where there is something else, or `end`. */
+  #readLetters(from: number, end: number): number {
+    const text = this.#text;
+    // A letter takes two places, with the gap before it.
+    while (this.#length + 2 * (end - from) > this.#units.length) this.#grow();
+    const units = this.#units;
+    let length = this.#length;
+    let gap = length === 0 ? null : this.#gap;
+    let at = from;
+    for (; at < end; at++) {
+      const codeUnit = text.charCodeAt(at);
+      const folded = foldedPoint(codeUnit);
+      if (folded > unit.gap) {
+        if (gap !== null) units[length++] = gap;
+        gap = null;
+        units[length++] = folded;
+      } else if (folded === unit.gap && codeUnit !== seamUnit) gap = length === 0 ? null : unit.gap;
+      else if (folded !== unit.dropped) break;
+    }
+    this.#length = length;
+    this.#gap = gap;
+    return at;
+  }
+
+  #readPair(at: number): number {
+    const codePoint = this.#text.codePointAt(at) ?? 0;
+    const folded = foldedPoint(codePoint);
+    if (folded === unit.surrogate || folded === unit.gap) this.#gap = unit.gap;
+    else if (folded === unit.several) this.#writeText(foldedText(codePoint));
+    else if (folded !== unit.dropped) this.#writeLetter(folded);
+    return at + (codePoint > 0xffff ? 2 : 1);
   }
 
   /** What was read so far. */
   get normalised(): string {
-    return decoder.decode(this.#units.subarray(0, this.#length));
+    return Buffer.from(this.#units.buffer, 0, 2 * this.#length).toString('utf16le');
   }
 
-  #write(folded: number): void {
-    if (folded === unit.gap) {
-      this.#gap = unit.gap;
-      return;
+  #writeLetter(folded: number): void {
+    if (this.#gap !== null) {
+      if (this.#length > 0) this.#units[this.#length++] = this.#gap;
+      this.#gap = null;
     }
-    // One letter may become eighteen.
-    if (this.#length + 2 > this.#units.length) this.#grow();
-    if (this.#gap !== null && this.#length > 0) this.#units[this.#length++] = this.#gap;
-    this.#gap = null;
     this.#units[this.#length++] = folded;
   }
 
+  #writeText(text: string): void {
+    for (let at = 0; at < text.length; at++) {
+      const folded = text.charCodeAt(at);
+      if (this.#length + 2 > this.#units.length) this.#grow();
+      if (folded === unit.gap) this.#gap = unit.gap;
+      else this.#writeLetter(folded);
+    }
+  }
+
   #grow(): void {
-    const larger = new Uint16Array(this.#units.length * 2);
+    const larger = unitsFor(this.#units.length * 2);
     larger.set(this.#units.subarray(0, this.#length));
     this.#units = larger;
   }

@@ -19,6 +19,8 @@ export type PatternResult =
   | { readonly ok: false; readonly reason: string };
 
 export const maxProgramSize = 1000;
+/** Of all patterns of a set together. */
+export const maxJointSize = 20_000;
 
 /** The pattern without escapes and sets of characters: what is left stands for itself, or is an operator. */
 const plainPart = (source: string): string =>
@@ -57,6 +59,16 @@ export function compilePattern(source: string): PatternResult {
   if (foreign !== null)
     return refuse(`"${foreign}" never stands in a normalised text, which has "${normalise(foreign)}" in its place`);
   return { ok: true, pattern: { size, test: (text) => testAtSeams(expression, text) } };
+}
+
+/**
+ * What matches wherever one of `sources` does, in one pass; each has to compile alone. Null for none, and where a pass of
+ * all together says no more than that of one.
+ */
+export function jointPattern(sources: readonly string[]): Pattern | null {
+  if (sources.length < 2) return null;
+  const expression = RE2JS.compile(sources.map((source) => `(?:${source})`).join('|'));
+  return { size: expression.programSize(), test: (text) => testAtSeams(expression, text) };
 }
 
 /** Letters on each side of a seam that are read as one text. */
