@@ -3,6 +3,7 @@ import { errorCatalogue, fieldErrors } from './error-catalogue.ts';
 import { type ErrorDefinition, type ErrorType, patienceS, type Retry, retriedByStatus } from './error-definition.ts';
 import { type ApiError, errorBody, errorHeaders, fieldError, retriedBySdks } from './errors.ts';
 import { exampleAddresses } from './example-addresses.ts';
+import { fieldCodes } from './field-codes.ts';
 import { operatorErrorCatalogue } from './operator-errors.ts';
 
 /** Headings of their own, so that no anchor of a group is that of a code. */
@@ -22,6 +23,9 @@ const retries: Readonly<Record<Retry, string>> = {
   after_retry_after: 'after the seconds in `Retry-After`',
   with_backoff: 'with backoff',
 };
+
+/** Those that have no entry of their own. */
+const ownFieldCodes = (): string[] => fieldCodes().filter((code) => !(code in errorCatalogue));
 
 type Entry = readonly [code: string, definition: ErrorDefinition];
 
@@ -55,6 +59,13 @@ function section(entry: Entry): string {
     `- What to do: ${action}`,
     `- Retry: ${retries[retry]}. The official SDKs ${sdks(entry)}.`,
     ...(brought ? [`- Headers: ${brought}.`] : []),
+    ...(code in fieldErrors
+      ? [
+          `- Codes: ${fieldCodes()
+            .map((each) => `\`${each}\``)
+            .join(', ')}.`,
+        ]
+      : []),
   ];
   return `### ${code}\n\n${lines.join('\n')}\n`;
 }

@@ -67,7 +67,14 @@ export const operatorErrorCatalogue = defineErrors({
   invalid_operator: missing('operator'),
   invalid_operator_token: missing('operator token'),
   invalid_organisation_admin: missing('organisation admin'),
+  invalid_policy_exemption: missing('policy exemption'),
+  invalid_policy_rule: missing('policy rule'),
+  invalid_policy_version: missing('policy version'),
   invalid_provider: missing('provider'),
 });
 
 export type OperatorCode = keyof typeof operatorErrorCatalogue;
+
+type NameIn<Code> = Code extends `invalid_${infer Name}` ? Name : never;
+/** What can be looked for in vain on the operators' port. */
+export type OperatorThing = NameIn<OperatorCode> | 'model' | 'region';

@@ -1,5 +1,6 @@
 /** What the operator listener refuses with, beside the codes of the public API: the same error object. */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import type { OperatorThing } from '@gw/contract/operator-errors';
 import type { OperatorRole } from './principal.ts';
 
 /** Nobody is logged in, or no more. */
@@ -33,13 +34,8 @@ export const tooManyLogins = (retryAfterS: number): ApiError =>
 export const invalidTransition = (message: string): ApiError => apiError('invalid_transition', { message });
 
 /** The code names the kind of thing: `invalid_account`, `invalid_operator`. */
-export const notFound = (kind: string, message = `There is no such ${kind.replaceAll('_', ' ')}.`): ApiError => ({
-  code: `invalid_${kind}`,
-  type: 'validation_error',
-  status: 404,
-  message,
-  param: null,
-});
+export const notFound = (thing: OperatorThing, message = `There is no such ${thing.replaceAll('_', ' ')}.`): ApiError =>
+  apiError(`invalid_${thing}`, { status: 404, message });
 
 /** Each new credential takes the time of a login. */
 export const tooManyAtOnce = (): Refusal => ({

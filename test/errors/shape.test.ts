@@ -152,6 +152,13 @@ describe.each(tricks)('$name', ({ ask, code }) => {
   );
 });
 
+test('a QUERY without a content type, which Envoy refuses before it looks for a route, is refused in our words', async () => {
+  for (const { path } of routeRequests) {
+    const reply = await send({ method: 'QUERY', path, key: admin });
+    expect(judge.judgeError('QUERY', path, reply).code, path).toBe('invalid_request');
+  }
+});
+
 test('HEAD is refused like any other method, without the body that its replies never have', async () => {
   for (const { path } of routeRequests) {
     const reply = await send({ method: 'HEAD', path, key: admin });
