@@ -59,6 +59,20 @@ describe('the thread', () => {
       expect(await thread.decode([[0], [1, unknown, 2]], tokenizer)).toEqual({ unknown });
   });
 
+  it.each(tokenizers)('reads any numbers as the bytes that they stand for: %s', async (tokenizer) => {
+    const { default: tokens } = await import(`gpt-tokenizer/bpeRanks/${tokenizer}`);
+    const bytesOf = (number: number) => Buffer.from(tokens[number] ?? '\n');
+    // The bytes of letters that need several are among the first numbers.
+    const number = fc.oneof(fc.nat(300), fc.nat(50_256));
+    await fc.assert(
+      fc.asyncProperty(fc.array(number, { maxLength: 30 }), async (list) => {
+        const texts = [Buffer.concat(list.map(bytesOf)).toString('utf8')];
+        expect(await thread.decode([list], tokenizer)).toEqual({ texts });
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it.each(tokenizers)('knows of no token longer than the stated bound: %s', async (tokenizer) => {
     const { default: tokens } = await import(`gpt-tokenizer/bpeRanks/${tokenizer}`);
     const lengths = (tokens as (string | number[] | undefined)[]).map((token) => Buffer.from(token ?? '').length);

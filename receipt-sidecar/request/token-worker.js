@@ -150,13 +150,21 @@ async function decode({ lists, tokenizer }) {
   const { tokens } = await vocabularyOf(tokenizer);
   const texts = [];
   for (const list of lists) {
-    const parts = [];
+    let text = '';
+    // Tokens that are no whole text come together until one that is.
+    let bytes = [];
     for (const number of list) {
-      const token = number > lastSpecial[tokenizer] ? undefined : (tokens[number] ?? '\n');
-      if (token === undefined) return { unknown: number };
-      parts.push(bytesOf(token));
+      if (number > lastSpecial[tokenizer]) return { unknown: number };
+      const token = tokens[number] ?? '\n';
+      if (typeof token === 'string') {
+        if (bytes.length > 0) {
+          text += bytesOf(bytes).toString('utf8');
+          bytes = [];
+        }
+        text += token;
+      } else bytes.push(...token);
     }
-    texts.push(Buffer.concat(parts).toString('utf8'));
+    texts.push(text + bytesOf(bytes).toString('utf8'));
   }
   return { texts };
 }
