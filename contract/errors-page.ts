@@ -25,7 +25,10 @@ const retries: Readonly<Record<Retry, string>> = {
 };
 
 /** Those that have no entry of their own. */
-const ownFieldCodes = (): string[] => fieldCodes().filter((code) => !(code in errorCatalogue));
+const ownFieldCodes = (): string[] =>
+  fieldCodes()
+    .filter((code) => !(code in errorCatalogue))
+    .map((code) => `\`${code}\``);
 
 type Entry = readonly [code: string, definition: ErrorDefinition];
 
@@ -59,13 +62,7 @@ function section(entry: Entry): string {
     `- What to do: ${action}`,
     `- Retry: ${retries[retry]}. The official SDKs ${sdks(entry)}.`,
     ...(brought ? [`- Headers: ${brought}.`] : []),
-    ...(code in fieldErrors
-      ? [
-          `- Codes: ${fieldCodes()
-            .map((each) => `\`${each}\``)
-            .join(', ')}.`,
-        ]
-      : []),
+    ...(code in fieldErrors ? [`- Codes: ${ownFieldCodes().join(', ')}.`] : []),
   ];
   return `### ${code}\n\n${lines.join('\n')}\n`;
 }
