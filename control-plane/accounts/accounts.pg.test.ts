@@ -165,6 +165,7 @@ test('with the tier Enterprise an account loses the limits of its keys as well, 
   expect((await findKey(db, 'xxxxxxxxxxx3'))?.limits).toEqual({ ratePerS: 1, burst: 2, perDay: 3, streams: 4 });
   await as('admin')('PATCH', `${path}/acct_x`, { tier: 'audit_plus' });
   expect((await findKey(db, 'xxxxxxxxxxx3'))?.limits).toBeNull();
+  expect((await newest('acct_x'))?.after).toMatchObject({ tier: 'audit_plus', key_limits_dropped: 1 });
   await as('admin')('PATCH', `${path}/acct_x`, { tier: 'enterprise', limits });
   expect((await findKey(db, 'xxxxxxxxxxx3'))?.limits).toBeNull();
 });

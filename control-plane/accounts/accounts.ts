@@ -110,14 +110,18 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
         const refused = await refusalOf(tx, before, wanted, reason);
         if (refused !== null) return { refused };
         const row = await tx.account.update({ where: { id }, data: dataOf(wanted) });
-        if (row.tier !== 'enterprise' && before.tier === 'enterprise') await dropLimitsOfKeys(tx, id);
+        const leaves = before.tier === 'enterprise' && row.tier !== 'enterprise';
+        const unlimited = leaves ? await dropLimitsOfKeys(tx, id) : 0;
         const fields = Object.keys(wanted) as (keyof AccountChange)[];
         const of = (account: AccountRow) => {
           const view = accountView(account);
           return Object.fromEntries(fields.map((field) => [field, view[field]]));
         };
-        const after = reason === undefined ? of(row) : { ...of(row), reason };
-        await audit(tx, change, id, 'account.changed', of(before), after);
+        const more = {
+          ...(unlimited > 0 && { key_limits_dropped: unlimited }),
+          ...(reason !== undefined && { reason }),
+        };
+        await audit(tx, change, id, 'account.changed', of(before), { ...of(row), ...more });
         return { done: row };
       }),
   };
@@ -165,7 +169,7 @@ const ownLimitsOf = ({ limitBurst, limitPerDay, limitPerS, limitStreams }: Accou
 const withStreams = <T extends NegotiatedLimits | null | undefined>(limits: T, { limitStreams }: AccountRow) =>
   limits && limits.streams === undefined ? { ...limits, streams: limitStreams } : limits;
 
-/** Their change is announced with that of the account. */
+/** Returns how many keys had some. Their change is announced with that of the account. */
 const dropLimitsOfKeys = (tx: Tx, accountId: string) =>
   tx.$executeRaw`
     UPDATE api_keys SET limit_per_s = NULL, limit_burst = NULL, limit_per_day = NULL, limit_streams = NULL
