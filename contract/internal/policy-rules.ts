@@ -13,7 +13,6 @@ export const screenCodes = {
   dual_use: 'dual_use_screen_block',
   acceptable_use: 'acceptable_use_violation',
 } as const;
-export type PolicyScreen = keyof typeof screenCodes;
 
 export const maxRules = 200;
 export const maxPhrasesPerRule = 1000;
