@@ -60,8 +60,10 @@ function* match({ rules, automaton, patterns, joint }: CompiledRules, texts: Tex
     const found = new Uint8Array(rules.length);
     const scan = new Scan(automaton, text, found);
     while (!scan.ended) {
+      const before = scan.letters;
       scan.read(sliceChars);
-      yield sliceChars;
+      // One sign may become eighteen letters.
+      yield Math.max(sliceChars, scan.letters - before);
     }
     const likely = patterns.flatMap((pattern, place) => (pattern && found[place] === 1 ? [{ pattern, place }] : []));
     for (const { place } of likely) found[place] = 0;

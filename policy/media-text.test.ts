@@ -43,6 +43,7 @@ test('a data URL without base64 is read as it is and decoded', () => {
     text: 'data:text/plain,how%20to%ffmake',
     words: 'how to\ufffdmake',
   });
+  expect(words('data:,%1how%%74o%')).toBe('%1how%to%');
 });
 
 test('images, sound and documents hold no words, and their bytes are left out', () => {

@@ -74,14 +74,18 @@ const isBytes = (field: string, holder: string): boolean =>
 
 const firstTag = 0xe0020;
 const lastTag = 0xe007e;
+/** What all of them begin with in UTF-16. */
+const firstUnit = '\udb40';
 
 /** ASCII that is written in the tag characters: no reader sees it, and a model may read it all the same. */
 function taggedText(text: string): string {
-  if (!text.includes('\udb40')) return '';
-  let hidden = '';
-  for (const character of text) {
-    const codePoint = character.codePointAt(0) ?? 0;
-    if (codePoint >= firstTag && codePoint <= lastTag) hidden += String.fromCharCode(codePoint - firstTag + 0x20);
+  if (!text.includes(firstUnit)) return '';
+  // One byte after the other: of millions of letters a string would be put together slowly.
+  const hidden = Buffer.alloc(text.length >> 1);
+  let length = 0;
+  for (let at = text.indexOf(firstUnit); at !== -1; at = text.indexOf(firstUnit, at + 2)) {
+    const codePoint = text.codePointAt(at) ?? 0;
+    if (codePoint >= firstTag && codePoint <= lastTag) hidden[length++] = codePoint - firstTag + 0x20;
   }
-  return hidden;
+  return hidden.toString('latin1', 0, length);
 }

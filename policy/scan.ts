@@ -31,6 +31,11 @@ export class Scan {
     return this.#at >= this.#text.length;
   }
 
+  /** Looked at so far. */
+  get letters(): number {
+    return this.#letters;
+  }
+
   /** Reads at least `count` code units more, if there are as many. */
   read(count: number): void {
     const { classes, next } = this.#automaton;

@@ -36,6 +36,19 @@ describe('strict JSON', () => {
     expect(problem('{"a":'.repeat(100_000))).toContain('64 levels');
   });
 
+  it('refuses what holds too many keys, texts, lists or objects, and takes any count of numbers', () => {
+    const many = (part: (at: number) => string, open: string, close: string) =>
+      parse(`${open}${Array.from({ length: 120_000 }, (_, at) => part(at)).join(',')}${close}`);
+    for (const part of ['""', '[]', '{}'])
+      expect(
+        many(() => part, '[', ']'),
+        part,
+      ).toMatchObject({ why: 'too many parts' });
+    expect(many((at) => `"k${at}":1`, '{', '}')).toMatchObject({ ok: false, why: 'too many parts' });
+    expect(many(() => '1', '[', ']').ok).toBe(true);
+    expect(parse('{').ok ? null : parse('{')).toMatchObject({ why: 'malformed' });
+  });
+
   it('refuses a key that stands twice, also when one of them is escaped', () => {
     expect(problem('{"a":1,"a":2}')).toContain('twice');
     expect(problem('{"a":1,"\\u0061":2}')).toContain('twice');

@@ -2,16 +2,20 @@
  * JSON that every parser reads alike.
  *
  * Invariant: what passes is valid UTF-8, at most 64 levels deep, without duplicate keys, NUL, lone surrogates or numbers
- * out of range. So the provider can not read it differently from what was validated here.
+ * out of range. So the provider can not read it differently from what was validated here. What holds too many parts is
+ * refused while it is read: building millions of objects or keys would hold up every other call for seconds.
  */
 
 export type JsonObject = Record<string, unknown>;
 export type StrictJson =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string };
+  | { readonly ok: false; readonly problem: string; readonly why: 'malformed' | 'too many parts' };
 
 const maxDepth = 64;
-const refuse = (problem: string): StrictJson => ({ ok: false, problem });
+/** Keys, texts, lists and objects; more than any request that is taken has. Numbers are cheap and not counted. */
+const maxParts = 120_000;
+const tooManyParts = 'too many parts';
+const refuse = (problem: string): StrictJson => ({ ok: false, problem, why: 'malformed' });
 
 // Keeps a byte order mark, so that JSON.parse refuses it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -26,6 +30,8 @@ export function parseStrictJson(bytes: Uint8Array): StrictJson {
   if (text.trim() === '') return refuse('The body is empty; send a JSON object.');
   // Before JSON.parse, whose recursion a hostile nesting could exhaust.
   const problem = structureProblem(text);
+  if (problem === tooManyParts)
+    return { ok: false, problem: `The body holds more than ${maxParts} parts.`, why: tooManyParts };
   if (problem) return refuse(problem);
   let value: unknown;
   try {
@@ -66,9 +72,11 @@ const numberToken = /[-+.0-9eE]+/y;
 /** What JSON.parse would not notice. Its own errors (an unclosed string, say) are left to it. */
 function structureProblem(text: string): string | null {
   const frames: Frame[] = [];
+  let parts = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     const frame = frames[frames.length - 1];
+    if ((code === quote || code === 0x7b || code === 0x5b) && ++parts > maxParts) return tooManyParts;
     if (code === quote) {
       const end = endOfString(text, i);
       if (end === -1) return null;

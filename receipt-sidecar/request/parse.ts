@@ -49,7 +49,8 @@ const refuse = (error: ApiError): Parsed => ({ ok: false, error });
 
 export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   const json = parseStrictJson(bytes);
-  if (!json.ok) return refuse(apiError('invalid_json', { message: json.problem }));
+  if (!json.ok)
+    return refuse(apiError(json.why === 'malformed' ? 'invalid_json' : 'invalid_request', { message: json.problem }));
   const bounded = boundedForSchema(json.value);
   if (!bounded.ok) return bounded;
   const checked = schemas[endpoint].safeParse(bounded.value);
