@@ -195,9 +195,8 @@ describe('patterns', () => {
 
   test('are found anywhere in a long text, also where its pieces meet', async () => {
     const filler = 'word '.repeat(1600);
-    for (let at = 3000; at < 8000; at += 5)
-      if (at % 45 === 0)
-        expect(await found(sarin, `${filler.slice(0, at)}make some pure sarin ${filler.slice(at)}`)).toEqual(['sarin']);
+    for (let at = 4000; at < 4200; at += 5)
+      expect(await found(sarin, `${filler.slice(0, at)}make some pure sarin ${filler.slice(at)}`)).toEqual(['sarin']);
     expect(normalise(filler).length).toBeGreaterThan(4096);
   });
 });

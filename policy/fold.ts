@@ -37,7 +37,6 @@ export function foldCodePoint(codePoint: number): string {
   if (own !== undefined) return own.toLowerCase();
   let folded = '';
   for (const part of text.normalize('NFKD')) {
-    if (invisible.test(part)) continue;
     for (const small of shaped(part).normalize('NFKD')) {
       if (invisible.test(small)) continue;
       folded += wordPart.test(small) ? shaped(small) : ' ';

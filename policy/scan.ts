@@ -50,10 +50,9 @@ export class Scan {
       const folded = foldedPoint(text.charCodeAt(at));
       if (folded > unit.gap) {
         state = next[state + (classes[folded] ?? 0)] ?? 0;
-        const unspaced = isUnspaced(folded) ? 1 : 0;
-        wordStarts[letters & (remembered - 1)] = afterGap | unspaced;
+        wordStarts[letters & (remembered - 1)] = afterGap;
         letters++;
-        afterGap = unspaced;
+        afterGap = isUnspaced(folded) ? 1 : 0;
         if (next[state] !== 0) this.#note(next[state] ?? 0, letters, at + 1);
         at++;
       } else if (folded === unit.gap) {
@@ -98,10 +97,9 @@ export class Scan {
     }
     const { classes, next } = this.#automaton;
     this.#state = next[this.#state + (classes[folded] ?? 0)] ?? 0;
-    const unspaced = isUnspaced(folded) ? 1 : 0;
-    this.#wordStarts[this.#letters & (remembered - 1)] = this.#afterGap | unspaced;
+    this.#wordStarts[this.#letters & (remembered - 1)] = this.#afterGap;
     this.#letters++;
-    this.#afterGap = unspaced;
+    this.#afterGap = isUnspaced(folded) ? 1 : 0;
     if (next[this.#state] !== 0) this.#note(next[this.#state] ?? 0, this.#letters, after);
   }
 
