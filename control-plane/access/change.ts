@@ -32,7 +32,6 @@ export function answer<T>(
   { addresses }: Pick<Context, 'addresses'>,
 ): unknown {
   if (!('refused' in outcome)) return outcome.done;
-  if (outcome.retryAfterS !== undefined) void reply.header('retry-after', outcome.retryAfterS);
   return refuse(reply, outcome.refused, addresses);
 }
 

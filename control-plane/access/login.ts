@@ -136,8 +136,7 @@ async function verify(
 }
 
 export function slowDown(waitMs: number): Refusal {
-  const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
-  return { refused: tooManyLogins(retryAfterS), retryAfterS };
+  return { refused: tooManyLogins(Math.max(1, Math.ceil(waitMs / 1000))) };
 }
 
 const accountOf = (principal: Principal): string | null =>

@@ -50,6 +50,4 @@ export type Outcome<T> = { readonly done: T } | Refusal;
 
 export interface Refusal {
   readonly refused: ApiError;
-  /** Whole seconds, at least 1, where waiting helps. */
-  readonly retryAfterS?: number;
 }
