@@ -1,6 +1,6 @@
 /**
- * Whatever Envoy asks of a service carries the internal token, and nothing that Envoy tells of itself shows it: a running
- * Envoy, and services that answer just enough.
+ * Whatever Envoy asks of a service carries the internal token, and nothing that Envoy tells of itself shows it; and it asks
+ * for the limits of every call: a running Envoy, and services that answer just enough.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
@@ -34,18 +34,21 @@ const header = (key: string, value: string) => ({
   appendAction: 2 as const,
 });
 
+/** Whether the check says who calls, and with which limits. */
+let isIdentified = true;
 const extAuthz: EnvoyServices = {
   check: async () => {
     asked.add('check');
     return {
       status: { code: 0 },
       okResponse: {},
-      dynamicMetadata: { fields: { account_id: text('a'), limits: text('1:1:1') } },
+      ...(isIdentified ? { dynamicMetadata: { fields: { account_id: text('a'), limits: text('l') } } } : {}),
     };
   },
-  shouldRateLimit: async () => {
+  shouldRateLimit: async ({ descriptors }) => {
     asked.add('rate limit');
-    return { overallCode: 1 };
+    const told = descriptors?.[0]?.entries?.map(({ value }) => value).join();
+    return { overallCode: told?.startsWith('a,l,') ? 1 : 2 };
   },
   accessLog: () => asked.add('access log of ext-authz'),
 };
@@ -121,6 +124,7 @@ async function startEnvoy(env: Record<string, string>): Promise<void> {
 }
 
 beforeEach(() => {
+  isIdentified = true;
   asked.clear();
   refused.clear();
 });
@@ -164,4 +168,18 @@ it('an Envoy without the token gets nothing from anybody', async () => {
   expect((await ask('/v1/chat/completions', 'POST')).status).toBe(500);
   expect([...asked]).toEqual([]);
   expect([...refused]).toContain('/v3/discovery:clusters');
+});
+
+it('a check that does not say whose limits hold leads to the rate limit all the same', async () => {
+  await startEnvoy({ GW_INTERNAL_TOKEN: token });
+  isIdentified = false;
+  for (const [path, method] of [
+    ['/v1/models', 'GET'],
+    ['/v1/chat/completions', 'POST'],
+    ['/v1/keys', 'GET'],
+  ] as const) {
+    asked.clear();
+    expect((await ask(path, method)).status, path).toBe(429);
+    expect([...asked], path).toEqual(expect.arrayContaining(['check', 'rate limit']));
+  }
 });

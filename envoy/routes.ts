@@ -53,8 +53,13 @@ const toSink = (path: string) => ({
 const methodMatch = (method: string) => ({ headers: [{ name: ':method', string_match: { exact: method } }] });
 
 function rateLimits(kind: string): object[] {
+  // Without a default Envoy would not ask at all where the metadata is missing, and the call would have no limit.
   const fromIdentity = (key: string) => ({
-    metadata: { descriptor_key: key, metadata_key: { key: identityNamespace, path: [{ key }] } },
+    metadata: {
+      descriptor_key: key,
+      metadata_key: { key: identityNamespace, path: [{ key }] },
+      default_value: 'missing',
+    },
   });
   return [
     {
