@@ -74,6 +74,24 @@ export const errorSchema: Json = {
   },
 };
 
+/** OpenAPI 3.1 has no word for a sequence of events: the schema is that of one event, in the words of its successor. */
+export const eventSchema = (chunk: string): Json => ({
+  type: 'object',
+  required: ['data'],
+  properties: {
+    data: {
+      anyOf: [
+        { const: '[DONE]' },
+        {
+          type: 'string',
+          contentMediaType: 'application/json',
+          contentSchema: { anyOf: [ref('schemas', chunk), ref('schemas', 'Error')] },
+        },
+      ],
+    },
+  },
+});
+
 type Entry = readonly [CatalogueCode, ErrorDefinition];
 const entries = Object.entries(errorCatalogue) as unknown as readonly Entry[];
 const statusesOf = ({ status, pathStatus }: ErrorDefinition): number[] =>

@@ -23,7 +23,16 @@ import {
 import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from './lineage.ts';
 import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
 import examples from './openapi-examples.json' with { type: 'json' };
-import { errorResponses, errorSchema, headers, type Json, jsonBody, ref, successHeaders } from './openapi-replies.ts';
+import {
+  errorResponses,
+  errorSchema,
+  eventSchema,
+  headers,
+  type Json,
+  jsonBody,
+  ref,
+  successHeaders,
+} from './openapi-replies.ts';
 import { operatorErrorCatalogue } from './operator-errors.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
 
@@ -211,24 +220,6 @@ function queryParameters(query: z.ZodObject): Json[] {
 
 const streamText =
   'Success. With `stream: true` server-sent events: each `data:` is one chunk, the last chunk with choices carries `gw` and `routing_trace`, and `[DONE]` ends the stream; a provider that fails midway gives one event with an error instead';
-
-/** OpenAPI 3.1 has no word for a sequence of events: the schema is that of one event, in the words of its successor. */
-const eventSchema = (chunk: string): Json => ({
-  type: 'object',
-  required: ['data'],
-  properties: {
-    data: {
-      anyOf: [
-        { const: '[DONE]' },
-        {
-          type: 'string',
-          contentMediaType: 'application/json',
-          contentSchema: { anyOf: [ref('schemas', chunk), ref('schemas', 'Error')] },
-        },
-      ],
-    },
-  },
-});
 
 function responses(route: Route, known: Operation): Json {
   const content: Json = jsonBody(known.response === null ? { type: 'object' } : ref('schemas', known.response));
