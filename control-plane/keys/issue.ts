@@ -7,7 +7,7 @@ import { type AuditFact, appendAudit } from '../audit/append.ts';
 import type { Caller } from './caller.ts';
 import { findKeyRow, type KeyRow, keyObject } from './key-row.ts';
 import type { KeysOptions } from './keys.ts';
-import { limitsRefusal, viewOf } from './limits.ts';
+import { limitsRefusal, ownLimitsRefusal, viewOf } from './limits.ts';
 import { type KeyRefusal, mostKeys } from './refusals.ts';
 import { type Changed, done, refused, type Transaction } from './result.ts';
 
@@ -42,6 +42,8 @@ export async function issue(
   // What a successor takes over was allowed once; an account that has less by now binds by itself.
   const tooWide = limits !== null && predecessor === null ? await limitsRefusal(tx, accountId, limits) : null;
   if (tooWide) return refused(tooWide);
+  const aboveOwn = await ownLimitsRefusal(tx, accountId, actor, limits);
+  if (aboveOwn) return refused(aboveOwn);
   const excess = await excessOf(tx, accountId, actor, at);
   if (excess) return refused(excess);
   const { plaintext, publicId } = generateApiKey(random);

@@ -51,6 +51,19 @@ test('a key is issued with limits of its own, and its successors take them over'
     expect((await ask('POST', '/v1/keys', { name: 'k', limits: empty })).body.limits).toBeNull();
 });
 
+test('a key that has limits gives none above them: by no new key and by no successor of another', async () => {
+  const { ask, refusal, keyId } = await enterprise();
+  const free = issuedKeySchema.parse((await ask('POST', '/v1/keys', { name: 'free' })).body);
+  await running.stores.db.apiKey.update({ where: { publicId: keyId }, data: { limitPerDay: 300, limitStreams: 4 } });
+  for (const limits of [undefined, { per_day: 300 }, { streams: 4 }, { per_day: 301, streams: 4 }])
+    expect(await refusal('POST', '/v1/keys', { name: 'k', limits })).toEqual([400, 'invalid_limits', 'limits']);
+  expect(await refusal('POST', `/v1/keys/${free.id}/rotate`)).toEqual([400, 'invalid_limits', 'limits']);
+  const limits = { per_day: 300, streams: 4 };
+  const given = issuedKeySchema.parse((await ask('POST', '/v1/keys', { name: 'k', limits })).body);
+  expect(given.limits).toEqual({ ...none, ...limits });
+  expect((await ask('POST', `/v1/keys/${given.id}/rotate`)).status).toBe(200);
+});
+
 test('limits of a key are never above those of its account, and belong to Enterprise alone', async () => {
   const { refusal } = await enterprise();
   const create = (limits: unknown) => refusal('POST', '/v1/keys', { name: 'k', limits });

@@ -1,14 +1,15 @@
 /**
  * What a key may take of the limits of its account: Enterprise only.
  *
- * Invariant: no part is given above what the account has at that time. If the account is given less later, its own limit
+ * Invariants: no part is given above what the account has at that time, and by a key none above what it has itself. If the account is given less later, its own limit
  * binds first; if it leaves the tier, the limits of its keys go with those of the account.
  */
 import { type AccountTier, enterpriseStreams } from '@gw/contract/access';
+import type { Actor } from '@gw/contract/internal/audit-chain';
 import type { KeyLimitsRequest, KeyLimitsView, KeyObject } from '@gw/contract/keys';
 import { appendAudit } from '../audit/append.ts';
 import type { Caller } from './caller.ts';
-import { type KeyRow, keyObject, limitsOf } from './key-row.ts';
+import { findKeyRow, type KeyRow, keyObject, limitsOf } from './key-row.ts';
 import type { KeyRefusal } from './refusals.ts';
 import { type Changed, done, refused, type Transaction } from './result.ts';
 
@@ -18,6 +19,8 @@ export function viewOf(wanted: KeyLimitsRequest | null | undefined): KeyLimitsVi
   const limits = { per_s, burst, per_day, streams };
   return Object.values(limits).some((limit) => limit !== null) ? limits : null;
 }
+
+const fields = ['per_s', 'burst', 'per_day', 'streams'] as const;
 
 interface AccountLimits extends KeyLimitsView {
   readonly tier: AccountTier;
@@ -34,9 +37,28 @@ export async function limitsRefusal(
       COALESCE(limit_streams, ${enterpriseStreams}) AS streams
     FROM accounts WHERE id = ${accountId}`;
   if (account?.tier !== 'enterprise') return { why: 'limits_not_offered' };
-  for (const field of ['per_s', 'burst', 'per_day', 'streams'] as const) {
+  for (const field of fields) {
     const [wanted, most] = [limits[field], account[field]];
     if (wanted !== null && most !== null && wanted > most) return { why: 'limits_too_wide', field, most };
+  }
+  return null;
+}
+
+/**
+ * Null: whoever asks may issue a key with `limits`. A key that has limits gives none above them, or it could leave them
+ * behind with a key of its own making. Its row is held by `tx`.
+ */
+export async function ownLimitsRefusal(
+  tx: Transaction,
+  accountId: string,
+  { id, kind }: Actor,
+  limits: KeyLimitsView | null,
+): Promise<KeyRefusal | null> {
+  const asking = kind === 'api_key' ? await findKeyRow(tx, accountId, id) : null;
+  const own = asking && limitsOf(asking);
+  for (const field of own ? fields : []) {
+    const [wanted, most] = [limits?.[field] ?? null, own?.[field] ?? null];
+    if (most !== null && (wanted === null || wanted > most)) return { why: 'limits_above_own', field, most };
   }
   return null;
 }

@@ -7,6 +7,8 @@ export type KeyRefusal =
   | { readonly why: 'unknown_account' | 'unknown_key' | 'expiry_not_offered' | 'expiry_past' | 'limits_not_offered' }
   /** The account itself has no more than `most`. */
   | { readonly why: 'limits_too_wide'; readonly field: string; readonly most: number }
+  /** The key that asks has no more than `most`. */
+  | { readonly why: 'limits_above_own'; readonly field: string; readonly most: number }
   /** Whoever asks may not, or no longer. */
   | { readonly why: 'caller'; readonly error: ApiError }
   | { readonly why: 'scope_not_granted'; readonly scope: Scope; readonly byKey: boolean; readonly inherited: boolean }
@@ -35,6 +37,11 @@ export function publicError(refusal: KeyRefusal): ApiError {
       return fieldError('limits', 'Limits of a key need the tier Enterprise.');
     case 'limits_too_wide':
       return fieldError('limits', `limits: ${refusal.field} is above what the account has (${refusal.most}).`);
+    case 'limits_above_own':
+      return fieldError(
+        'limits',
+        `limits: ${refusal.field} has to be ${refusal.most} at most, which is what the key that asks has itself.`,
+      );
     case 'expiry_past':
       return fieldError('expires_at', '`expires_at` has to be in the future.');
     case 'revoked':
