@@ -56,7 +56,7 @@ export const managementLimits = { ratePerS: 10, burst: 50 } as const;
 
 /** Which limit a route draws on. */
 export type LimitKind = 'calls' | 'management';
-/** `sidecar`: goes to a provider, with a receipt. `control`: the control plane answers. */
+/** `sidecar`: goes to a provider, with a receipt. `control`: the control plane answers, or Envoy where no key is needed. */
 export type Handler = 'sidecar' | 'control';
 
 export interface Route {
