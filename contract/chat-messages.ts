@@ -36,11 +36,11 @@ const called = z.looseObject({ name: z.string(), arguments: z.string() });
 const toolCall = z
   .looseObject({
     id: z.string(),
-    type: z.string(),
+    type: z.string().nullish(),
     function: called.nullish(),
     custom: z.looseObject({ name: z.string(), input: z.string() }).nullish(),
   })
-  .check(requiredByType({ function: 'function', custom: 'custom' }));
+  .check(requiredByType({ function: 'function', custom: 'custom' }, 'function'));
 
 const name = z.string().nullish();
 

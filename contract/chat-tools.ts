@@ -64,14 +64,11 @@ const responseFormat = z
     if (payload.value.schema === undefined) requiredByType({ json_schema: 'json_schema' })(payload);
   });
 
-/** OpenAI takes no more. */
-const maxTools = 128;
-
 export const toolFields = {
-  tools: z.array(tool).max(maxTools).nullish(),
+  tools: z.array(tool).nullish(),
   tool_choice: toolChoice.nullish(),
   parallel_tool_calls: z.boolean().nullish(),
-  functions: z.array(z.looseObject(functionFields)).max(maxTools).nullish(),
+  functions: z.array(z.looseObject(functionFields)).nullish(),
   function_call: z
     .union([z.enum(['none', 'auto']), named], 'expected none, auto, or an object that names a function')
     .nullish(),

@@ -1,21 +1,25 @@
 /** `POST /v1/completions`: OpenAI's legacy text completion, plus `gw` and `routing_trace`. */
 import { z } from 'zod';
-import { textOrTokens } from './embeddings.ts';
+import { maxTexts, tokenLists } from './embeddings.ts';
 import { gatewayFields } from './gw-options.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
 import { samplingFields, usageSchema } from './sampling.ts';
+
+/** As for embeddings, and also nothing: then the model begins by itself. */
+const prompt = z.union([z.string(), z.array(z.string()).min(1).max(maxTexts), ...tokenLists]).nullable();
 
 export const completionRequestSchema = z
   .looseObject({
     ...samplingFields,
     ...gatewayFields,
-    prompt: textOrTokens,
+    prompt,
     // None is asked for by those who want the probabilities of the prompt itself.
     max_tokens: z.int().min(0).nullish(),
     suffix: z.string().nullish(),
     echo: z.boolean().nullish(),
     best_of: z.int().min(1).max(20).nullish(),
-    logprobs: z.int().min(0).max(5).nullish(),
+    /** OpenAI takes 5 at most, vLLM 20. */
+    logprobs: z.int().min(0).max(20).nullish(),
   })
   .meta({ id: 'CompletionRequest' });
 

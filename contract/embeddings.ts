@@ -2,26 +2,25 @@
 import { z } from 'zod';
 import { gatewayFields } from './gw-options.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
-import { samplingFields, usageSchema } from './sampling.ts';
+import { samplingFields, usageSchema, word } from './sampling.ts';
 
 const token = z.int().nonnegative();
 /** Texts, or lists of tokens, in one request. */
 export const maxTexts = 2048;
 
-/** A text, several texts, a tokenised text, or several of those. Never empty. */
-export const textOrTokens = z.union([
-  z.string().min(1),
-  z.array(z.string().min(1)).min(1).max(maxTexts),
-  z.array(token).min(1),
-  z.array(z.array(token).min(1)).min(1).max(maxTexts),
-]);
+/** A tokenised text, or several of those. */
+export const tokenLists = [z.array(token).min(1), z.array(z.array(token).min(1)).min(1).max(maxTexts)] as const;
+
+/** A text, several texts, or tokens. Never empty. */
+const textOrTokens = z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(maxTexts), ...tokenLists]);
 
 export const embeddingRequestSchema = z
   .looseObject({
     ...gatewayFields,
     model: samplingFields.model,
     input: textOrTokens,
-    encoding_format: z.enum(['float', 'base64']).nullish(),
+    /** `float` and `base64` of OpenAI; other servers have more. */
+    encoding_format: word.nullish(),
     dimensions: z.int().min(1).nullish(),
     user: z.string().nullish(),
   })

@@ -9,8 +9,10 @@ import { z } from 'zod';
 /** A word out of a set that grows. */
 export const word = z.string().min(1).max(64);
 
-/** What a function, a tool or a schema may be called. */
-export const functionName = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, 'expected 1 to 64 letters, digits, _ and -');
+/** What a function, a tool or a schema may be called: OpenAI takes 64 of letters, digits, _ and -, other servers more. */
+export const functionName = z
+  .string()
+  .regex(/^[a-zA-Z0-9_.:/-]{1,128}$/, 'expected 1 to 128 letters, digits, _, -, ., : and /');
 
 /** Any JSON object: a schema, say. */
 export const jsonObject = z.record(z.string(), z.unknown());

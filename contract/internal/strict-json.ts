@@ -9,7 +9,13 @@
 export type JsonObject = Record<string, unknown>;
 export type StrictJson =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string; readonly why: 'malformed' | 'too many parts' };
+  | {
+      readonly ok: false;
+      readonly problem: string;
+      readonly why: 'malformed' | 'too many parts';
+      /** Of a number that is out of range: the field of the body that it is the value of, if it is one. */
+      readonly field?: string;
+    };
 
 const maxDepth = 64;
 /** Keys, texts, lists and objects; more than any request that is taken has. Numbers are cheap and not counted. */
@@ -29,10 +35,10 @@ export function parseStrictJson(bytes: Uint8Array): StrictJson {
   }
   if (text.trim() === '') return refuse('The body is empty; send a JSON object.');
   // Before JSON.parse, whose recursion a hostile nesting could exhaust.
-  const problem = structureProblem(text);
-  if (problem === tooManyParts)
+  const found = structureProblem(text);
+  if (found?.problem === tooManyParts)
     return { ok: false, problem: `The body holds more than ${maxParts} parts.`, why: tooManyParts };
-  if (problem) return refuse(problem);
+  if (found) return { ok: false, why: 'malformed', ...found };
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -69,26 +75,32 @@ function endOfString(text: string, open: number): number {
 
 const numberToken = /[-+.0-9eE]+/y;
 
+interface Found {
+  readonly problem: string;
+  readonly field?: string;
+}
+
 /** What JSON.parse would not notice. Its own errors (an unclosed string, say) are left to it. */
-function structureProblem(text: string): string | null {
+function structureProblem(text: string): Found | null {
   const frames: Frame[] = [];
   let parts = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     const frame = frames[frames.length - 1];
-    if ((code === quote || code === 0x7b || code === 0x5b) && ++parts > maxParts) return tooManyParts;
+    if ((code === quote || code === 0x7b || code === 0x5b) && ++parts > maxParts) return { problem: tooManyParts };
     if (code === quote) {
       const end = endOfString(text, i);
       if (end === -1) return null;
       if (frame?.keys && frame.expectKey) {
         frame.expectKey = false;
         const key = unescaped(text.slice(i, end + 1));
-        if (frame.keys.has(key)) return `The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`;
+        if (frame.keys.has(key))
+          return { problem: `The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.` };
         frame.keys.add(key);
       }
       i = end;
     } else if (code === 0x7b || code === 0x5b) {
-      if (frames.length === maxDepth) return `The body is nested deeper than ${maxDepth} levels.`;
+      if (frames.length === maxDepth) return { problem: `The body is nested deeper than ${maxDepth} levels.` };
       frames.push(code === 0x7b ? { keys: new Set(), expectKey: true } : { keys: null, expectKey: false });
     } else if (code === 0x7d || code === 0x5d) {
       frames.pop();
@@ -97,7 +109,10 @@ function structureProblem(text: string): string | null {
     } else if ((code >= 0x30 && code <= 0x39) || code === 0x2d) {
       numberToken.lastIndex = i;
       const token = numberToken.exec(text)?.[0] ?? '-';
-      if (token.length > 3 && inexact(token)) return 'A number in the body is out of range.';
+      if (token.length > 3 && inexact(token)) {
+        const field = frames.length === 1 && frame?.keys ? [...frame.keys].at(-1) : undefined;
+        return { problem: 'A number in the body is out of range.', ...(field !== undefined && { field }) };
+      }
       i += token.length - 1;
     }
   }

@@ -3,11 +3,13 @@
  * that 10 MiB of wrong ones would take seconds and gigabytes.
  *
  * Invariant: what the schema gets to see has at most `maxValues` values. Texts and tokens to embed or complete, which may
- * be millions of numbers, are checked here and stand in front of the schema as one text.
+ * be millions of numbers, are checked here and stand in front of the schema as one text; only in the field that the endpoint
+ * has for them.
  */
 
 import { maxTexts } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import type { Endpoint } from './parse.ts';
 
 const maxValues = 50_000;
 /** Objects whose keys are the client's: each wrong pair is two problems. */
@@ -15,15 +17,23 @@ const maxPairs = { metadata: 16, logit_bias: 10_000 } as const;
 
 export type Bounded = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: ApiError };
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isText = (value: unknown): boolean => typeof value === 'string';
+/** Servers complete nothing, too, and can not embed it. */
+const isTextWithWords = (value: unknown): boolean => isText(value) && value !== '';
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isTokens = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isToken);
 
-function isTextOrTokens(value: unknown): boolean {
-  if (!Array.isArray(value)) return isText(value);
+function isTextsOrTokens(value: readonly unknown[], isOne: (text: unknown) => boolean): boolean {
   if (typeof value[0] === 'number') return isTokens(value);
-  return value.length > 0 && value.length <= maxTexts && value.every(typeof value[0] === 'string' ? isText : isTokens);
+  return value.length > 0 && value.length <= maxTexts && value.every(typeof value[0] === 'string' ? isOne : isTokens);
 }
+
+/** Where an endpoint takes many texts, and what one of them is. */
+const listFields = {
+  chat: null,
+  completions: { field: 'prompt', isOne: isText },
+  embeddings: { field: 'input', isOne: isTextWithWords },
+} as const;
 
 /** Counts values, and stops when there are too many. */
 function countValues(value: unknown, budget: number): number {
@@ -36,13 +46,15 @@ function countValues(value: unknown, budget: number): number {
   return count;
 }
 
-/** The body as the schema may see it. */
-export function boundedForSchema(body: unknown): Bounded {
+/** The body as the schema of the endpoint may see it. */
+export function boundedForSchema(endpoint: Endpoint, body: unknown): Bounded {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return { ok: true, value: body };
   const light: Record<string, unknown> = { ...body };
-  for (const field of ['input', 'prompt']) {
-    if (!Array.isArray(light[field])) continue;
-    if (!isTextOrTokens(light[field])) {
+  const list = listFields[endpoint];
+  const value = list && light[list.field];
+  if (list && Array.isArray(value)) {
+    const { field, isOne } = list;
+    if (!isTextsOrTokens(value, isOne)) {
       const message = `\`${field}\` is not valid: a text, up to ${maxTexts} texts, a list of tokens, or up to ${maxTexts} such lists.`;
       return { ok: false, error: fieldError(field, message) };
     }

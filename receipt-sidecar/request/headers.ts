@@ -2,7 +2,7 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { type Headers, setHeader } from '../messages.ts';
 
-const maxBytes = 10 * 1024 * 1024;
+export const maxBodyBytes = 10 * 1024 * 1024;
 
 /**
  * `x-request-id` and `x-forwarded-proto` stay for Envoy itself (without the latter no route matches after this phase);
@@ -30,7 +30,7 @@ export function refusedHeaders(headers: Headers): ApiError | null {
   return null;
 }
 
-export const tooLarge = (body: Uint8Array): boolean => body.length > maxBytes;
+export const tooLarge = (body: Uint8Array): boolean => body.length > maxBodyBytes;
 
 /** Names to take off: all that the allow-list of the contract does not name. */
 export function headersToRemove(headers: Headers): string[] {

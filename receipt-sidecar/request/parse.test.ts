@@ -53,6 +53,26 @@ describe('a request', () => {
     expect(tokens.ok && (tokens.request.body.input as number[]).length).toBe(2_000_000);
   });
 
+  it('counts the values of a list that its endpoint knows nothing of, and passes it on if they are few', () => {
+    const many = Array.from({ length: 60_000 }, () => 0);
+    for (const field of ['prompt', 'input'])
+      expect(errorOf({ [field]: many })).toEqual(refused('invalid_request', null));
+    const few = chat({ input: [{ a: 1 }], prompt: [1, 'a'] });
+    expect(few.ok && few.request.body).toMatchObject({ input: [{ a: 1 }], prompt: [1, 'a'] });
+  });
+
+  it.each(['9223372036854775807', '-9007199254740993'])('names a seed that it can not pass on exactly: %s', (seed) => {
+    const body = (field: string) => Buffer.from(`{"model":"m","messages":[],"n":1,${field}}`);
+    const errorFor = (field: string) => {
+      const parsed = parseRequest('chat', body(field));
+      return parsed.ok ? null : { code: parsed.error.code, param: parsed.error.param };
+    };
+    expect(errorFor(`"seed":${seed}`)).toEqual({ code: 'invalid_seed', param: 'seed' });
+    expect(errorFor(`"other":${seed}`)).toEqual({ code: 'invalid_json', param: null });
+    expect(errorFor(`"other":{"seed":${seed}}`)).toEqual({ code: 'invalid_json', param: null });
+    expect(errorFor(`"seed":1,"other":[${seed}]`)).toEqual({ code: 'invalid_json', param: null });
+  });
+
   it('takes every form of texts and tokens, and no mixture', () => {
     const input = (value: unknown) =>
       parseRequest('embeddings', Buffer.from(JSON.stringify({ model: 'm', input: value }))).ok;

@@ -49,9 +49,12 @@ const refuse = (error: ApiError): Parsed => ({ ok: false, error });
 
 export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   const json = parseStrictJson(bytes);
+  // Random seeds of 64 bits are common, and passed on they would be other numbers.
+  if (!json.ok && json.field === 'seed')
+    return refuse(fieldError('seed', '`seed` is not valid: expected a whole number between -(2^53 - 1) and 2^53 - 1.'));
   if (!json.ok)
     return refuse(apiError(json.why === 'malformed' ? 'invalid_json' : 'invalid_request', { message: json.problem }));
-  const bounded = boundedForSchema(json.value);
+  const bounded = boundedForSchema(endpoint, json.value);
   if (!bounded.ok) return bounded;
   const checked = schemas[endpoint].safeParse(bounded.value);
   if (!checked.success) return refuse(schemaError(checked.error, json.value));

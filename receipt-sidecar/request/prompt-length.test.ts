@@ -9,7 +9,13 @@ import { checkPromptLength } from './prompt-length.ts';
 import { readTokenLists } from './token-lists.ts';
 import { TokenThread, tokenThreadBounds } from './token-thread.ts';
 
-const thread = new TokenThread({ ...tokenThreadBounds, countMs: 60_000, answerMs: 60_000, onFault: () => undefined });
+const thread = new TokenThread({
+  ...tokenThreadBounds,
+  workMs: 60_000,
+  answerMs: 60_000,
+  waitMs: 60_000,
+  onFault: () => undefined,
+});
 // A vocabulary takes half a second of processor time to read, and the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 });
 afterAll(() => thread.stop());
@@ -158,7 +164,7 @@ describe('a list of tokens', () => {
   const read = (endpoint: Endpoint, fields: object, counter: Pick<TokenThread, 'decode'> = thread) => {
     const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'small', ...fields })));
     if (!parsed.ok) throw new Error(parsed.error.message);
-    return readTokenLists(parsed.request, catalogue, counter);
+    return readTokenLists(parsed.request, { caller: { accountId: 'a' } as never, catalogue }, counter);
   };
 
   it('is read as the text that it stands for', async () => {
@@ -184,9 +190,33 @@ describe('a list of tokens', () => {
     expect(await read('embeddings', { input: [1] }, dead)).toMatchObject({ error: { code: 'internal_error' } });
   });
 
+  it('is refused where it stands for more text than a body may hold', async () => {
+    const long = { decode: () => Promise.resolve({ tooLong: true } as const) };
+    expect(await read('completions', { prompt: [1] }, long)).toMatchObject({
+      error: { code: 'invalid_prompt', param: 'prompt', message: expect.stringContaining('10 MiB') },
+    });
+  });
+
+  it.each([
+    ['chat', 'prompt', [1, 2]],
+    ['chat', 'input', [[1, 2]]],
+    ['completions', 'input', [1, 2]],
+    ['embeddings', 'prompt', [1, 2]],
+    ['completions', 'prompt_token_ids', [1, 2]],
+    ['completions', 'prompt_embeds', 'AAAA'],
+    ['chat', 'input_ids', [1, 2]],
+    ['embeddings', 'input_embeds', [[0.5]]],
+  ] as const)('is refused in a field of %s where nobody would read it: %s', (endpoint, field, value) => {
+    const own = { chat: chat('a'), completions: { prompt: 'a' }, embeddings: { input: 'a' } }[endpoint];
+    expect(read(endpoint, { ...own, [field]: value }, neverAsked)).toMatchObject({
+      error: { code: 'invalid_request', status: 400, param: field },
+    });
+    expect(read(endpoint, { ...own, [field]: null }, neverAsked)).toBeNull();
+  });
+
   it('is none where there is text', () => {
     expect(read('embeddings', { input: ['a', 'b'] }, neverAsked)).toBeNull();
     expect(read('completions', { prompt: 'a' }, neverAsked)).toBeNull();
-    expect(read('chat', { ...chat('a'), prompt: [1, 2] }, neverAsked)).toBeNull();
+    expect(read('chat', { ...chat('a'), input: [{ a: 1 }], prompt: ['a'] }, neverAsked)).toBeNull();
   });
 });

@@ -57,7 +57,7 @@ export function checkPromptLength(
   if (certain !== -1) return tooLong({ at: certain, of, tokens: leastOf(bounds[certain] ?? 0), isWhole: false });
   const stopAbove = limit * countedTimesLimit;
   return thread
-    .count({ texts, together, tokenizer, limit: limit - frame, stopAbove })
+    .count({ account: caller.accountId, texts, together, tokenizer, limit: limit - frame, stopAbove })
     .then((counted: Counted | null) => {
       // Fail open: the provider counts too.
       counts.note(counted === null ? 'uncounted' : counted.over ? 'too_long' : 'fits');
@@ -100,7 +100,7 @@ interface Prompt {
 function promptOf({ body, endpoint }: ParsedRequest): Prompt {
   if (endpoint !== 'chat') {
     const value = body[promptField[endpoint]];
-    return { texts: Array.isArray(value) ? value : [String(value)], frame: 0, isWhole: true, together: false };
+    return { texts: Array.isArray(value) ? value : [String(value ?? '')], frame: 0, isWhole: true, together: false };
   }
   const messages = body.messages as readonly JsonObject[];
   const contents = messages.map(contentOf);

@@ -48,7 +48,7 @@ export function makeScreen(options: ScreenOptions): Check {
       counts.screened(verdict?.action ?? 'pass', (clock() - start) / 1000);
       return verdict ? record(options, request, asked, verdict) : null;
     };
-    return andThen(readTokenLists(request, catalogue, thread), (lists) => {
+    return andThen(readTokenLists(request, asked, thread), (lists) => {
       if (lists && !lists.ok) return lists.error;
       const { texts } = requestText(request.body, lists?.texts);
       return andThen(findRules(catalogue.policy.compiled, texts), decide);

@@ -1,13 +1,14 @@
 /**
  * Lists of tokens in place of text: `prompt` and `input` may be both.
  *
- * Invariant: a list is either read, so that its text can be screened, or refused. It never passes unread: without the
- * vocabulary nobody could say what it asks for (docs/decisions/0008-token-arrays.md).
+ * Invariant: a list is either read, so that its text can be screened, or refused. Nothing that a server is known to take for
+ * a prompt passes unread: without the vocabulary nobody could say what it asks for (docs/decisions/0008-token-arrays.md).
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { knownTokenizer } from '@gw/contract/internal/tokenizers';
-import type { Catalogue } from '../snapshot.ts';
-import type { ParsedRequest } from './parse.ts';
+import type { Asked } from './admission.ts';
+import { maxBodyBytes } from './headers.ts';
+import type { Endpoint, ParsedRequest } from './parse.ts';
 import type { TokenThread } from './token-thread.ts';
 
 type Tokens = readonly number[];
@@ -18,12 +19,30 @@ export type ReadLists =
 
 /** The field of the request that holds lists, and the lists; null where it holds text. */
 export function tokenListsOf(request: ParsedRequest): { readonly field: string; readonly lists: Tokens[] } | null {
-  const field = request.endpoint === 'embeddings' ? 'input' : 'prompt';
-  const value = request.endpoint === 'chat' ? null : request.body[field];
-  if (!Array.isArray(value)) return null;
+  const field = ownField(request.endpoint);
+  const value = field && request.body[field];
+  if (!field || !Array.isArray(value)) return null;
   if (typeof value[0] === 'number') return { field, lists: [value as Tokens] };
   return Array.isArray(value[0]) ? { field, lists: value as Tokens[] } : null;
 }
+
+/** What other servers take in place of a prompt, and nobody here can read: numbers of tokens, and vectors. */
+const unreadableFields = ['prompt_token_ids', 'input_ids', 'prompt_embeds', 'input_embeds'];
+
+const holdsNumbers = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  (typeof value[0] === 'number' || (Array.isArray(value[0]) && typeof value[0][0] === 'number'));
+
+/** The first field that would pass unread; null if there is none. */
+function unreadField({ body, endpoint }: ParsedRequest): string | null {
+  const foreign = unreadableFields.find((field) => body[field] !== undefined && body[field] !== null);
+  if (foreign !== undefined) return foreign;
+  const own = ownField(endpoint);
+  return ['prompt', 'input'].find((field) => field !== own && holdsNumbers(body[field])) ?? null;
+}
+
+const ownField = (endpoint: Endpoint): string | null =>
+  ({ chat: null, completions: 'prompt', embeddings: 'input' })[endpoint];
 
 /**
  * The texts of the lists of a request, in their order; null if it holds none, and then at once. A model that does not exist
@@ -31,9 +50,11 @@ export function tokenListsOf(request: ParsedRequest): { readonly field: string; 
  */
 export function readTokenLists(
   request: ParsedRequest,
-  catalogue: Catalogue,
+  { caller, catalogue }: Pick<Asked, 'caller' | 'catalogue'>,
   thread: Pick<TokenThread, 'decode'>,
 ): Promise<ReadLists> | ReadLists | null {
+  const unread = unreadField(request);
+  if (unread) return { ok: false, error: apiError('invalid_request', { message: notRead(unread), param: unread }) };
   const found = tokenListsOf(request);
   if (!found) return null;
   const model = catalogue.models.get(request.model);
@@ -41,14 +62,19 @@ export function readTokenLists(
   const { field, lists } = found;
   const tokenizer = knownTokenizer(model.tokenizer);
   if (!tokenizer) return { ok: false, error: fieldError(field, unreadable(field, model.id)) };
-  return thread.decode(lists, tokenizer).then((decoded): ReadLists => {
+  return thread.decode({ account: caller.accountId, lists, tokenizer }).then((decoded): ReadLists => {
     // Fail closed: what could not be read can not be screened.
     if (!decoded) return { ok: false, error: apiError('internal_error') };
     if ('texts' in decoded) return { ok: true, texts: decoded.texts };
+    if ('tooLong' in decoded) return { ok: false, error: fieldError(field, tooMuchText(field)) };
     const message = `\`${field}\` holds ${decoded.unknown}, which is no token of ${tokenizer}, the vocabulary of \`${model.id}\`.`;
     return { ok: false, error: fieldError(field, message) };
   });
 }
 
+const tooMuchText = (field: string): string =>
+  `\`${field}\` stands for more text than a request may hold (${maxBodyBytes / 1024 / 1024} MiB).`;
+const notRead = (field: string): string =>
+  `\`${field}\` can not be read by the gateway, so it can not be screened. Send the text, or lists of tokens in the field that this endpoint has for them.`;
 const unreadable = (field: string, model: string): string =>
   `\`${field}\` has to be text: the vocabulary of \`${model}\` is not known to the gateway, so lists of tokens can not be read. Send the text (in LangChain: check_embedding_ctx_length=False), or ask the operator to set the tokenizer of the model.`;

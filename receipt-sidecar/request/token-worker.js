@@ -23,18 +23,26 @@ const piecesPerLook = 4096;
 
 const loaded = new Map();
 
-/** `tokens`: bytes of each token, by number. `ranks`: the number of each token, by its bytes as Latin-1 text. */
+/**
+ * `tokens`: bytes of each token, by number, and `sizes` how many. `ranks`: the number of each token, by its bytes as
+ * Latin-1 text.
+ */
 async function vocabularyOf(name) {
   const known = loaded.get(name);
   if (known) return known;
   const [load, pattern] = vocabularies[name];
   const [{ default: tokens }, patterns] = await Promise.all([load(), import('gpt-tokenizer/encodingParams/constants')]);
   const ranks = new Map();
+  // A number that is left out, or above all of these, reads as a line end.
+  const sizes = new Uint8Array(tokens.length).fill(1);
   for (const [number, token] of tokens.entries()) {
     // Text, or the bytes of a token that is no whole text; numbers that are left out have no token.
-    if (token !== undefined) ranks.set(bytesOf(token).latin1Slice(), number);
+    if (token === undefined) continue;
+    const bytes = bytesOf(token);
+    ranks.set(bytes.latin1Slice(), number);
+    sizes[number] = bytes.length;
   }
-  const vocabulary = { tokens, ranks, pieces: patterns[`${pattern}_TOKEN_SPLIT_REGEX`] };
+  const vocabulary = { tokens, sizes, ranks, pieces: patterns[`${pattern}_TOKEN_SPLIT_REGEX`] };
   loaded.set(name, vocabulary);
   return vocabulary;
 }
@@ -145,28 +153,45 @@ async function count({ texts, together, tokenizer, limit, stopAbove, timeMs }) {
   return sum.tokens > limit ? { over: { at: 0, ...sum } } : { over: null };
 }
 
-/** The text of each list. A special token parts two texts, as a line end does; `unknown` is a number without a token. */
-async function decode({ lists, tokenizer }) {
-  const { tokens } = await vocabularyOf(tokenizer);
-  const texts = [];
-  for (const list of lists) {
-    let text = '';
-    // Tokens that are no whole text come together until one that is.
-    let bytes = [];
+/**
+ * The text of each list. A special token parts two texts, as a line end does; `unknown` is a number without a token. What
+ * would become too much text is known before any of it is made. Null: not read in time.
+ */
+async function decode({ lists, tokenizer, maxTextBytes, timeMs }) {
+  const { tokens, sizes } = await vocabularyOf(tokenizer);
+  const end = performance.now() + timeMs;
+  let bytes = 0;
+  for (const list of lists)
     for (const number of list) {
       if (number > lastSpecial[tokenizer]) return { unknown: number };
-      const token = tokens[number] ?? '\n';
-      if (typeof token === 'string') {
-        if (bytes.length > 0) {
-          text += bytesOf(bytes).toString('utf8');
-          bytes = [];
-        }
-        text += token;
-      } else bytes.push(...token);
+      bytes += sizes[number] ?? 1;
     }
-    texts.push(text + bytesOf(bytes).toString('utf8'));
+  if (bytes > maxTextBytes) return { tooLong: true };
+  const texts = [];
+  for (const list of lists) {
+    const text = textOf(list, tokens, () => performance.now() > end);
+    if (text === null) return null;
+    texts.push(text);
   }
   return { texts };
+}
+
+function textOf(list, tokens, isLate) {
+  let text = '';
+  // Tokens that are no whole text come together until one that is.
+  let bytes = [];
+  for (let at = 0; at < list.length; at++) {
+    const token = tokens[list[at]] ?? '\n';
+    if (typeof token === 'string') {
+      if (bytes.length > 0) {
+        text += bytesOf(bytes).toString('utf8');
+        bytes = [];
+      }
+      text += token;
+    } else bytes.push(...token);
+    if (at % piecesPerLook === 0 && isLate()) return null;
+  }
+  return text + bytesOf(bytes).toString('utf8');
 }
 
 /** Above the tokens of text are the special ones, up to this number. */

@@ -22,6 +22,8 @@ export const goodMessages: readonly object[] = [
     tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: '{}' } }],
   },
   { role: 'assistant', tool_calls: [{ id: '1', type: 'custom', custom: { name: 'c', input: 'x' } }] },
+  // As Mistral has them.
+  { role: 'assistant', tool_calls: [{ id: '1', function: { name: 'f', arguments: '{}' } }] },
   { role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }], refusal: null, reasoning_content: 'hm' },
   { role: 'assistant', content: 'a', audio: { id: 'audio_1' }, function_call: null, tool_calls: [] },
   { role: 'tool', content: 'a', tool_call_id: '1' },
@@ -67,6 +69,7 @@ export const badMessages: readonly (readonly [message: unknown, code: string, pa
   [{ role: 'assistant', tool_calls: {} }, 'invalid_tool_calls', '.tool_calls'],
   [{ role: 'assistant', tool_calls: [{ type: 'function' }] }, missing, '.tool_calls[0].id'],
   [{ role: 'assistant', tool_calls: [{ id: '1', type: 'function' }] }, missing, '.tool_calls[0].function'],
+  [{ role: 'assistant', tool_calls: [{ id: '1' }] }, missing, '.tool_calls[0].function'],
   [{ role: 'assistant', tool_calls: [{ id: '1', type: 'custom' }] }, missing, '.tool_calls[0].custom'],
   [
     { role: 'assistant', tool_calls: [{ id: '1', type: 'function', function: { name: 'f' } }] },

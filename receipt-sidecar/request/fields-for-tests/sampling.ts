@@ -11,7 +11,7 @@ const shared: readonly [string, Field][] = [
   count('max_tokens', 1, null, chat),
   count('max_tokens', 0, null, ['completions']),
   count('max_completion_tokens', 1, null, chat),
-  count('logprobs', 0, 5, ['completions']),
+  count('logprobs', 0, 20, ['completions']),
   flag('logprobs', chat),
   flag('stream'),
   flag('echo', ['completions']),
@@ -83,27 +83,27 @@ const ofEmbeddings: readonly [string, Field][] = [
     'encoding_format',
     {
       endpoints: ['embeddings'],
-      good: ['float', 'base64', null],
-      bad: ['hex', 5, ''].map((value) => [value, 'invalid_encoding_format']),
+      good: ['float', 'base64', 'int8', 'bytes_only', null],
+      bad: [5, '', 'x'.repeat(65)].map((value) => [value, 'invalid_encoding_format']),
     },
   ],
 ];
 
-const texts = (field: string, endpoint: Endpoint): [string, Field] => [
+/** `empty`: texts without words, which can be completed and not embedded. */
+const texts = (field: string, endpoint: Endpoint, empty: { good?: unknown[]; bad?: unknown[] }): [string, Field] => [
   field,
   {
     endpoints: [endpoint],
-    good: ['a', ['a', 'b'], [1, 2], [[1], [2, 3]], Array(2048).fill('a')],
-    bad: ['', 5, {}, [], [''], ['a', 1], [1, 'a'], [[]], [-1], [1.5], Array(2049).fill('a')].map((value) => [
-      value,
-      `invalid_${field}`,
-    ]),
+    good: ['a', ['a', 'b'], [1, 2], [[1], [2, 3]], Array(2048).fill('a'), ...(empty.good ?? [])],
+    bad: [5, {}, [], ['a', 1], [1, 'a'], [[]], [-1], [1.5], Array(2049).fill('a'), ...(empty.bad ?? [])].map(
+      (value) => [value, `invalid_${field}`],
+    ),
   },
 ];
 
 export const samplingFields: readonly [string, Field][] = [
   ...shared,
   ...ofEmbeddings,
-  texts('prompt', 'completions'),
-  texts('input', 'embeddings'),
+  texts('prompt', 'completions', { good: ['', [''], ['', 'a'], null] }),
+  texts('input', 'embeddings', { bad: ['', [''], ['a', ''], null] }),
 ];

@@ -53,12 +53,13 @@ export const toolFields: readonly [string, Field][] = [
           },
         ],
         [{ type: 'web_search' }],
-        Array.from({ length: 128 }, (_, at) => functionTool(`f${at}`)),
+        // As Gemini and the servers of tool protocols name them.
+        [functionTool('files.read'), functionTool('server:files/read'), functionTool('x'.repeat(128))],
+        Array.from({ length: 300 }, (_, at) => functionTool(`f${at}`)),
         null,
       ],
       bad: [
         [{}, 'invalid_tools'],
-        [Array.from({ length: 129 }, (_, at) => functionTool(`f${at}`)), 'invalid_tools'],
         [[5], 'invalid_tools', 'tools[0]'],
         [[{}], missing, 'tools[0].type'],
         [[{ type: 'function' }], missing, 'tools[0].function'],
@@ -66,7 +67,7 @@ export const toolFields: readonly [string, Field][] = [
         [[{ type: 'function', function: null }], 'invalid_function', 'tools[0].function'],
         [[{ type: 'function', function: {} }], missing, 'tools[0].function.name'],
         [[functionTool('f'), functionTool('a b')], 'invalid_name', 'tools[1].function.name'],
-        [[functionTool('x'.repeat(65))], 'invalid_name', 'tools[0].function.name'],
+        [[functionTool('x'.repeat(129))], 'invalid_name', 'tools[0].function.name'],
         [[functionTool('')], 'invalid_name', 'tools[0].function.name'],
         [
           [{ type: 'function', function: { name: 'f', parameters: [] } }],
