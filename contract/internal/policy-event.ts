@@ -4,8 +4,8 @@
  * Invariant: it holds nothing of the text but a salted hash, by which whoever has the text can show that it was this one.
  */
 import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import { z } from 'zod';
+import { canonicalText } from './canonical-text.ts';
 import type { JsonObject } from './strict-json.ts';
 
 export const policyEventSchema = z.object({
@@ -36,7 +36,5 @@ export type PolicyEvent = z.infer<typeof policyEventSchema>;
  */
 export function screenedSha256(salt: Uint8Array, body: JsonObject): string {
   const { gw: _gw, extra_body: _extraBody, ...screened } = body;
-  const text = canonicalize(screened);
-  if (text === undefined) throw new Error('A body has no canonical form.');
-  return createHash('sha256').update(salt).update(text, 'utf8').digest('hex');
+  return createHash('sha256').update(salt).update(canonicalText(screened), 'utf8').digest('hex');
 }
