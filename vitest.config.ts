@@ -20,6 +20,8 @@ export default defineConfig({
           name: 'fast',
           include: ['**/*.test.ts'],
           exclude: [...exclude, stores, stack],
+          // Some walk through every code point, or thousands of random cases, beside whatever else the machine does.
+          testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },

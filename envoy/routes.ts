@@ -8,7 +8,7 @@
 
 import { type Route, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
-import { identityNamespace } from '@gw/contract/internal/identity';
+import { identityNamespace, missingIdentity } from '@gw/contract/internal/identity';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
 
 const perRoute = (name: string, message: string, fields: object) => ({
@@ -58,7 +58,7 @@ function rateLimits(kind: string): object[] {
     metadata: {
       descriptor_key: key,
       metadata_key: { key: identityNamespace, path: [{ key }] },
-      default_value: 'missing',
+      default_value: missingIdentity,
     },
   });
   return [

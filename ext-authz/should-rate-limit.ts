@@ -4,7 +4,8 @@
  *
  * Invariant: every reply of a limited route carries the limit headers, and every 429 a Retry-After that lets the client in.
  */
-import { type Addresses, errorBody } from '@gw/contract/errors';
+import { type Addresses, errorBody, errorHeaders } from '@gw/contract/errors';
+import { missingIdentity } from '@gw/contract/internal/identity';
 import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/envoy/rpc/service';
 import { drawnLimits } from './limits/drawn-limits.ts';
 import type { LimitCounts } from './limits/limit-counts.ts';
@@ -31,7 +32,7 @@ export function makeShouldRateLimit({ addresses, counts, limiter }: RateLimitCon
     const kind = entries.get('kind') ?? '';
     const accountId = entries.get('account_id');
     // A fault is a refusal: Envoy lets no call pass whose limits nobody has decided.
-    if (!accountId) throw new Error('A rate limit was asked for without an account.');
+    if (!accountId || accountId === missingIdentity) throw new Error('A rate limit was asked for without an account.');
     const drawn = drawnLimits(kind, accountId, entries.get('limits') ?? '');
     const decision = await limiter.decide(accountId, kind, drawn);
     counts.decided(accountId, kind, drawn, decision);
@@ -40,8 +41,8 @@ export function makeShouldRateLimit({ addresses, counts, limiter }: RateLimitCon
     const refusal = refusalOf(drawn, decision);
     return {
       overallCode: overallCode.overLimit,
-      rawBody: Buffer.from(errorBody(refusal.error, addresses)),
-      responseHeadersToAdd: [...headers, ...refusal.headers, { key: 'content-type', value: 'application/json' }],
+      rawBody: Buffer.from(errorBody(refusal, addresses)),
+      responseHeadersToAdd: [...headers, ...[...errorHeaders(refusal)].map(([key, value]) => ({ key, value }))],
     };
   };
 }

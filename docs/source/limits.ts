@@ -1,5 +1,6 @@
 /** The tables of the page about limits: those of the tiers, and what a client is told, call by call. */
 import { enterpriseStreams, type Limits, managementLimits, tierLimits } from '@gw/contract/access';
+import { errorHeaders } from '@gw/contract/errors';
 import { dayMs, fullState, type Limit, standingOf, takeTogether } from '@gw/ext-authz/limits/bucket';
 import { limitHeaders, refusalOf } from '@gw/ext-authz/limits/limit-headers';
 import { tableOf } from './numbers.ts';
@@ -37,11 +38,12 @@ export function clientTable(): string {
     const untilMidnightMs = dayMs - (nowMs % dayMs);
     const decision = { admitted: lacking === 0, lacking, standings: [standingOf(example, state)], untilMidnightMs };
     const refusal = decision.admitted ? null : refusalOf(drawn, decision);
-    const sent = [...limitHeaders(drawn, decision), ...(refusal?.headers ?? [])];
+    const refusalHeaders = refusal ? [...errorHeaders(refusal)].map(([key, value]) => ({ key, value })) : [];
+    const sent = [...limitHeaders(drawn, decision), ...refusalHeaders];
     const headerOf = (name: string) => sent.find(({ key }) => key === name)?.value ?? '';
     return [
       `${afterMs / 1000} s`,
-      refusal ? `429 \`${refusal.error.code}\`` : '200',
+      refusal ? `429 \`${refusal.code}\`` : '200',
       ...shownHeaders.map((name) => headerOf(`x-ratelimit-${name}`)),
       headerOf('retry-after'),
       headerOf('x-should-retry'),

@@ -16,7 +16,7 @@ const drawn = (shadow: DrawnLimits['shadow']): DrawnLimits => ({
 function setUp() {
   const clock = { ms: 0 };
   const lines: object[] = [];
-  const log = { warn: (line: object) => lines.push(line) } as unknown as Logger;
+  const log = { info: (line: object) => lines.push(line) } as unknown as Logger;
   let local = false;
   const counts = createLimitCounts({ log, now: () => clock.ms, local: () => local });
   const registry = new Registry();

@@ -47,7 +47,7 @@ export function createLimitCounts({ local, log, now }: LimitCountsOptions): Limi
     if (saidAt.size >= capacity) saidAt.delete(saidAt.keys().next().value ?? '');
     saidAt.set(accountId, now());
     const keyId = drawn.levels[1]?.id;
-    log.warn({ accountId, ...(keyId && { keyId }), limits: shadowed }, 'a limit in shadow would have refused a call');
+    log.info({ accountId, ...(keyId && { keyId }), limits: shadowed }, 'a limit in shadow would have refused a call');
   };
 
   return {

@@ -13,9 +13,6 @@ export interface LimitHeader {
   readonly value: string;
 }
 
-/** Waiting longer than this is not an SDK's job. */
-const patienceS = 60;
-
 const header = (key: string, value: number | string): LimitHeader => ({ key, value: String(value) });
 /** Rounded up, so that waiting that long is enough. */
 const seconds = (ms: number): number => Math.ceil(ms) / 1000;
@@ -48,25 +45,20 @@ export function limitHeaders({ levels }: DrawnLimits, { standings, untilMidnight
   return headers;
 }
 
-export interface Refusal {
-  readonly error: ApiError;
-  readonly headers: readonly LimitHeader[];
-}
-
 /** Of a decision that is not `admitted`: by the limit that takes longest to let the client in. */
-export function refusalOf({ levels, shadow }: DrawnLimits, { lacking, standings, untilMidnightMs }: Decision): Refusal {
+export function refusalOf(
+  { levels, shadow }: DrawnLimits,
+  { lacking, standings, untilMidnightMs }: Decision,
+): ApiError {
   const denies = (index: number, limit: 'rate' | 'day') =>
     !shadow.includes(limit) && ((lacking >> (2 * index)) & lack[limit]) !== 0;
   const spent = levels.find((_, index) => denies(index, 'day'));
   const [slowest] = levels
     .map((level, index) => ({ level, waitMs: denies(index, 'rate') ? (standings[index]?.nextTokenMs ?? 0) : -1 }))
     .sort((a, b) => b.waitMs - a.waitMs);
-  const waitS = wholeSeconds(spent ? untilMidnightMs : (slowest?.waitMs ?? 0));
+  const retryAfterS = wholeSeconds(spent ? untilMidnightMs : (slowest?.waitMs ?? 0));
   const code = spent ? 'daily_budget_exceeded' : 'requests_per_second_exceeded';
-  return {
-    error: apiError(code, messageOf(spent ?? slowest?.level, spent ? 'day' : 'rate')),
-    headers: [header('retry-after', waitS), ...(waitS > patienceS ? [header('x-should-retry', 'false')] : [])],
-  };
+  return apiError(code, { ...messageOf(spent ?? slowest?.level, spent ? 'day' : 'rate'), retryAfterS });
 }
 
 function messageOf(level: Level | undefined, limit: 'rate' | 'day'): { message?: string } {

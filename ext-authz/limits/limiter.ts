@@ -12,7 +12,7 @@ import { watchAnswers } from './answer-watch.ts';
 import { dayMs, everyLimit, type Standing, standingOf } from './bucket.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
 import { type KeyedLimit, openLocalShares } from './local-shares.ts';
-import { type LimitScripts, openRedisLimits } from './redis-limits.ts';
+import { type LimitScripts, openRedisLimits, type TakenInRedis } from './redis-limits.ts';
 
 export interface LimiterOptions {
   /** Without a time-out for commands: the limiter has a patience of its own. */
@@ -73,6 +73,20 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
     return decisionOf(lacking, shadow, standings, nowMs);
   };
 
+  /** Redis may decide the request that it was asked for yet. It says so before it answers a probe, so before debts are told. */
+  const decideWithout = (
+    taking: Promise<TakenInRedis> | null,
+    limits: readonly KeyedLimit[],
+    shadow: number,
+  ): Decision => {
+    const decision = decideHere(limits, shadow);
+    const forgive = (late: TakenInRedis): void => {
+      if (decision.lacking === 0 && late.lacking === 0) shares.forgive(limits, late.atMs);
+    };
+    taking?.then(forgive, () => {});
+    return decision;
+  };
+
   return {
     local: absence.lasts,
     stop: absence.stop,
@@ -80,10 +94,15 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
       const limits = drawn.levels.map((level) => ({ key: keyOf(accountId, kind, level), limit: level.limit }));
       const shadow = shadowBits(drawn);
       if (absence.lasts()) return decideHere(limits, shadow);
-      const taken = await answers.wait(() => redis.take(limits, shadow)).catch(goLocal);
-      if (!taken) return decideHere(limits, shadow);
+      let taking: Promise<TakenInRedis> | null = null;
+      const ask = () => {
+        taking = redis.take(limits, shadow);
+        return taking;
+      };
+      const taken = await answers.wait(ask).catch(goLocal);
+      if (!taken) return decideWithout(taking, limits, shadow);
       const { atMs, lacking, left } = taken;
-      shares.follow(limits, left, now());
+      shares.follow(limits, left, { decidedMs: atMs, nowMs: now() });
       const standings = limits.map(({ limit }, index) => standingOf(limit, left[index] ?? nothing));
       return decisionOf(lacking, shadow, standings, atMs);
     },

@@ -20,7 +20,12 @@ export interface LimitersOnValkey {
   /** What the limiters of this test have logged. */
   readonly lines: string[];
   /** `onClock`: time is what the test sets. `url`: another way to the same Valkey. */
-  open(options?: { readonly instances?: number; readonly onClock?: boolean; readonly url?: string }): Promise<Limiter>;
+  open(options?: {
+    readonly instances?: number;
+    readonly onClock?: boolean;
+    readonly probeMs?: number;
+    readonly url?: string;
+  }): Promise<Limiter>;
   /** Valkey stops, and starts again with what it had. */
   take(): Promise<void>;
   bringBack(): Promise<void>;
@@ -43,7 +48,7 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
     redis,
     valkey: () => valkey,
     lines,
-    async open({ instances = 1, onClock = false, url = valkey.url } = {}) {
+    async open({ instances = 1, onClock = false, probeMs = 20, url = valkey.url } = {}) {
       const connection = openRedis(url, log);
       await new Promise((resolve) => connection.once('ready', resolve));
       const limiter = openLimiter({
@@ -53,7 +58,7 @@ export async function startLimiters(): Promise<LimitersOnValkey> {
         instances,
         log,
         patienceMs: 250,
-        probeMs: 20,
+        probeMs,
         ...(onClock && { scripts: { take: onTestClock(takeScript), settle: onTestClock(settleScript) } }),
       });
       stops.push(limiter.stop, () => connection.disconnect());

@@ -43,7 +43,7 @@ describe('the shares of instances', () => {
           for (let call = 0; call < calls; call += 1) {
             const isIn = away ? shares.take(keyed, 0, nowMs).lacking === 0 : redis.take(nowMs);
             if (isIn) admitted += 1;
-            if (!away) shares.follow(keyed, [redis.state], nowMs);
+            if (!away) shares.follow(keyed, [redis.state], { decidedMs: nowMs, nowMs });
           }
           expect(admitted).toBeLessThanOrEqual(rate.burst + (rate.perS * (nowMs - start)) / 1000 + 1e-6);
           expect(admitted).toBeLessThanOrEqual(perDay);
@@ -72,9 +72,53 @@ describe('the shares of instances', () => {
   test('begin with what Redis had left, not with a full bucket or a new day', () => {
     const limit: Limit = { rate: { perS: 1, burst: 100 }, perDay: 1000 };
     const shares = openLocalShares(4);
-    shares.follow([{ key, limit }], [{ milliTokens: 8000, used: 990 }], start);
+    shares.follow([{ key, limit }], [{ milliTokens: 8000, used: 990 }], {
+      decidedMs: start,
+      nowMs: start,
+    });
     const { standings } = shares.take([{ key, limit }], 0, start);
     expect(standings).toEqual([{ remaining: 1, nextTokenMs: 0, remainingDay: 2 }]);
+  });
+
+  test('take nothing over midnight from the day before, whichever of the two clocks is ahead', () => {
+    const limit: Limit = { rate: { perS: 1, burst: 100 }, perDay: 100 };
+    const midnight = (Math.floor(start / dayMs) + 1) * dayMs;
+    const left = (used: number) => [{ milliTokens: 100_000, used }];
+    for (const aheadMs of [1, -1]) {
+      const shares = openLocalShares(1);
+      const follow = (used: number, decidedMs: number) =>
+        shares.follow([{ key, limit }], left(used), { decidedMs, nowMs: decidedMs + aheadMs });
+      follow(100, midnight - 1);
+      follow(1, midnight + 1);
+      const { lacking, standings } = shares.take([{ key, limit }], 0, midnight + 7_200_000);
+      expect(lacking).toBe(0);
+      expect(standings[0]?.remainingDay).toBe(98);
+    }
+  });
+
+  test('owe nothing for what Redis counted after all, on its day', () => {
+    const limit: Limit = { rate: { perS: 1, burst: 100 }, perDay: 100 };
+    const keyed = [{ key, limit }];
+    const shares = openLocalShares(1);
+    for (let call = 0; call < 3; call += 1) shares.take(keyed, 0, start);
+    shares.forgive(keyed, start);
+    shares.forgive(keyed, start - dayMs);
+    expect(shares.collectDebts(start).get(key)).toMatchObject({ milliTokens: 1000, used: 2 });
+    shares.forgive(keyed, start);
+    expect(shares.collectDebts(start).size).toBe(0);
+  });
+
+  test('forget first what was used longest ago', () => {
+    const limit: Limit = { rate: { perS: 1, burst: 2 }, perDay: null };
+    const shares = openLocalShares(1);
+    const left = (name: string) => shares.take([{ key: name, limit }], 0, start).standings[0]?.remaining;
+    left('old');
+    left('used');
+    for (let other = 0; other < 49_998; other += 1) left(`other ${other}`);
+    expect(left('used')).toBe(0);
+    left('one more');
+    expect(left('used')).toBe(0);
+    expect(left('old')).toBe(1);
   });
 
   test('owe nothing for what a limit in shadow let through', () => {

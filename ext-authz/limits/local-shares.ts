@@ -3,10 +3,12 @@
  *
  * Invariant: a share grows by time alone. It is kept through every outage, and while Redis answers it follows what Redis
  * has left, so that neither an outage nor a Redis that comes and goes opens a bucket or a day a second time. What was
- * admitted here is owed to Redis until it has been counted there.
+ * admitted here is owed to Redis until it has been counted there. Both are true of as many limits as are remembered: one that
+ * was forgotten begins anew.
  */
 import {
   advance,
+  dayMs,
   fullState,
   type Limit,
   type LimitState,
@@ -16,7 +18,7 @@ import {
   takeTogether,
 } from './bucket.ts';
 
-/** Limits remembered; those that are new longest ago go first. */
+/** Limits remembered; those that were used longest ago go first. */
 const capacity = 50_000;
 
 /** What was admitted here and Redis has not counted. */
@@ -38,14 +40,16 @@ export interface KeyedLimit {
 type Left = Pick<LimitState, 'milliTokens' | 'used'>;
 
 export interface LocalShares {
-  /** What Redis had left after a decision of its own. */
-  follow(limits: readonly KeyedLimit[], left: readonly Left[], nowMs: number): void;
+  /** What Redis had left after a decision of its own at `decidedMs` of its clock. */
+  follow(limits: readonly KeyedLimit[], left: readonly Left[], at: { decidedMs: number; nowMs: number }): void;
   /** Decides here, as `takeTogether` does. */
   take(limits: readonly KeyedLimit[], shadow: number, nowMs: number): Taken;
   /** All that is owed, once. */
   collectDebts(nowMs: number): ReadonlyMap<string, Debt>;
   /** What was collected and could not be counted. */
   owe(key: string, debt: Debt): void;
+  /** Of a request that was admitted here: Redis has counted it after all, at `decidedMs` of its clock. */
+  forgive(limits: readonly KeyedLimit[], decidedMs: number): void;
 }
 
 export interface Taken {
@@ -75,6 +79,8 @@ export function openLocalShares(instances: number): LocalShares {
     const known = shares.get(key);
     if (known) {
       known.part = part;
+      shares.delete(key);
+      shares.set(key, known);
       return known;
     }
     if (shares.size >= capacity) forgetOldest();
@@ -97,7 +103,21 @@ export function openLocalShares(instances: number): LocalShares {
   return {
     owe,
 
-    follow(limits, left, nowMs) {
+    forgive(limits, decidedMs) {
+      for (const { key } of limits) {
+        const share = shares.get(key);
+        if (!share?.owed) continue;
+        const { milliTokens, used, ...owed } = share.owed;
+        const isOfDay = owed.day === Math.floor(decidedMs / dayMs);
+        share.owed = {
+          ...owed,
+          milliTokens: Math.max(0, milliTokens - 1000),
+          used: isOfDay ? Math.max(0, used - 1) : used,
+        };
+      }
+    },
+
+    follow(limits, left, { decidedMs, nowMs }) {
       for (const [index, keyed] of limits.entries()) {
         const stands = left[index];
         if (stands === undefined) continue;
@@ -105,6 +125,8 @@ export function openLocalShares(instances: number): LocalShares {
         advance(state, part, nowMs);
         state.milliTokens = Math.min(state.milliTokens, stands.milliTokens / instances);
         if (keyed.limit.perDay === null || part.perDay === null) continue;
+        // Decided on another day than the one that has begun here: it says nothing of this one.
+        if (Math.floor(decidedMs / dayMs) !== state.day) continue;
         const leftOfDay = Math.ceil(Math.max(0, keyed.limit.perDay - stands.used) / instances);
         state.used = Math.max(state.used, part.perDay - leftOfDay);
       }

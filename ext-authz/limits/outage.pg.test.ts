@@ -17,7 +17,8 @@ afterEach(() => limiters.clear());
 const isBack = (limiter: Limiter) => expect.poll(() => limiter.local(), { timeout: 10_000 }).toBe(false);
 
 test('a Redis that hangs is waited for once; the others are decided at once, and counted when it goes on', async () => {
-  const limiter = await limiters.open();
+  // So rarely that its connection is not given up before Redis goes on.
+  const limiter = await limiters.open({ probeMs: 300 });
   const drawn = drawnOf(limitOf(1, 1000, 1000));
   await ask(limiter, drawn);
   process.kill(limiters.valkey().pid, 'SIGSTOP');
@@ -39,9 +40,8 @@ test('a Redis that hangs is waited for once; the others are decided at once, and
   }
   await isBack(limiter);
   const { standings } = await ask(limiter, drawn);
-  // The 20 that were given up have reached Redis too, and count twice; none is forgotten.
-  expect(standings[0]?.remainingDay).toBeLessThanOrEqual(1000 - 102);
-  expect(standings[0]?.remainingDay).toBeGreaterThanOrEqual(1000 - 122);
+  // The 20 that were given up have reached Redis too, and count once all the same.
+  expect(standings[0]?.remainingDay).toBe(1000 - 102);
   expect(limiters.lines.filter((line) => line.includes('limits'))).toHaveLength(2);
 });
 
@@ -73,7 +73,8 @@ test('through a Redis that is killed and comes back again and again, burst and r
   const most = 30 + (50 * (Date.now() - began)) / 1000;
   expect(outages).toBe(3);
   expect(admitted).toBeLessThanOrEqual(Math.ceil(most));
-  expect(admitted).toBeGreaterThan(most * 0.9);
+  // Tokens that nobody asked for while the machine stood still are lost above the burst; but it never was closed for long.
+  expect(admitted).toBeGreaterThan(most / 2);
 }, 60_000);
 
 test('several instances without Redis admit together what one limit admits, and Redis counts it afterwards', async () => {
