@@ -35,7 +35,7 @@ export function warmKeyCheck(): () => Promise<boolean> {
     faults: { note: () => {} },
   });
   const attributes = {
-    contextExtensions: { scope: 'inference:write', handler: 'sidecar' },
+    contextExtensions: { scope: 'inference:write', handler: 'sidecar', open_to: 'active' },
     request: { http: { headers: { authorization: `Bearer ${plaintext}` } } },
   };
   return async () => {

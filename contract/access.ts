@@ -66,6 +66,8 @@ export interface Route {
   readonly scope: Scope | null;
   readonly limit: LimitKind | null;
   readonly handler: Handler;
+  /** Closed to a suspended account: what spends, and what opens a door. */
+  readonly needsActive?: true;
   readonly summary: string;
 }
 
@@ -76,6 +78,7 @@ export const routes: readonly Route[] = [
     scope: 'inference:write',
     limit: 'calls',
     handler: 'sidecar',
+    needsActive: true,
     summary: 'Create a chat completion with a receipt',
   },
   {
@@ -84,6 +87,7 @@ export const routes: readonly Route[] = [
     scope: 'inference:write',
     limit: 'calls',
     handler: 'sidecar',
+    needsActive: true,
     summary: 'Create a text completion with a receipt',
   },
   {
@@ -92,6 +96,7 @@ export const routes: readonly Route[] = [
     scope: 'inference:write',
     limit: 'calls',
     handler: 'sidecar',
+    needsActive: true,
     summary: 'Create embeddings with a receipt',
   },
   {
@@ -180,6 +185,7 @@ export const routes: readonly Route[] = [
     scope: 'admin:keys',
     limit: 'management',
     handler: 'control',
+    needsActive: true,
     summary: 'Issue a key; the reply is the only one that shows it',
   },
   {
@@ -196,6 +202,7 @@ export const routes: readonly Route[] = [
     scope: 'admin:keys',
     limit: 'management',
     handler: 'control',
+    needsActive: true,
     summary: 'Issue a successor; the predecessor goes on working',
   },
   {
@@ -212,6 +219,7 @@ export const routes: readonly Route[] = [
     scope: 'admin:keys',
     limit: 'management',
     handler: 'control',
+    needsActive: true,
     summary: 'Take a revocation back, within 90 days',
   },
   { method: 'GET', path: '/openapi.json', scope: null, limit: null, handler: 'control', summary: 'This document' },

@@ -27,7 +27,10 @@ export const headers = {
   'x-gw-receipt-id': header({ type: 'string' }, 'On every reply whose call reached a provider'),
   'x-ratelimit-limit-requests': header(count, 'Size of the token bucket'),
   'x-ratelimit-remaining-requests': header(count, 'Tokens left in the bucket'),
-  'x-ratelimit-reset-requests': header({ type: 'number', minimum: 0 }, 'Seconds to the next token'),
+  'x-ratelimit-reset-requests': header(
+    { type: 'number', minimum: 0 },
+    'Seconds to the next token; 0 while one is there',
+  ),
   'x-ratelimit-limit-day': header(count, 'Requests per UTC day'),
   'x-ratelimit-remaining-day': header(count, 'Requests left today'),
   'x-ratelimit-reset-day': header(count, 'Seconds to midnight UTC'),
@@ -135,10 +138,12 @@ function errorHeadersOf(status: number, names: readonly CatalogueCode[]): Json {
   const brought = names.map((name) => errorHeaders(apiError(name, { status })));
   const possible = (Object.keys(headers) as HeaderName[]).filter((name) => brought.some((each) => each.has(name)));
   const certain = possible.filter((name) => brought.every((each) => each.has(name)));
-  const limited = status === 429 ? (['x-ratelimit-limit-requests', 'x-should-retry'] as const) : [];
+  // A call without a key, or with a method that no route has, meets no limit.
+  const limited = status === 401 || status === 405 ? [] : limitHeaders;
+  const futile = status === 429 ? (['x-should-retry'] as const) : [];
   return headersOf(
     ['x-request-id', ...certain],
-    [...new Set([...possible.filter((name) => !certain.includes(name)), ...limited])],
+    [...new Set([...possible.filter((name) => !certain.includes(name)), ...limited, ...futile])],
   );
 }
 

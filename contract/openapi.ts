@@ -180,9 +180,7 @@ function withoutIdentity(schema: object): Json {
 function paths(): Json {
   const result: Record<string, Json> = {};
   for (const route of routes) {
-    const item = result[route.path] ?? {};
-    item[route.method.toLowerCase()] = operation(route);
-    result[route.path] = item;
+    result[route.path] = { ...result[route.path], [route.method.toLowerCase()]: operation(route) };
   }
   return result;
 }

@@ -82,6 +82,7 @@ it('shows the page of a configured origin the reply, refusals too, and the heade
 it('the document of the API needs no other part, and the page of a configured origin may read it', async () => {
   const reply = await ask('/openapi.json', { headers: { origin: 'https://app.example.com' } });
   expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/json']);
+  expect(reply.headers.get('cache-control')).toBe('public, max-age=300');
   expect(await reply.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument('https://gw.example.com'))));
   expect(reply.headers.get('access-control-allow-origin')).toBe('https://app.example.com');
 });

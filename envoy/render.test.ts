@@ -76,7 +76,9 @@ const filters = z.looseObject({
     .looseObject({
       disabled: z.boolean().optional(),
       check_settings: z
-        .looseObject({ context_extensions: z.object({ scope: z.string(), handler: z.string() }) })
+        .looseObject({
+          context_extensions: z.object({ scope: z.string(), handler: z.string(), open_to: z.enum(['active', 'all']) }),
+        })
         .optional(),
     })
     .optional(),
@@ -139,7 +141,11 @@ describe('the routes', () => {
       for (const { route: action, typed_per_filter_config: config } of found) {
         const check = config['envoy.filters.http.ext_authz'];
         expect(action?.rate_limits).toHaveLength(1);
-        expect(check?.check_settings?.context_extensions).toEqual({ scope: route.scope, handler: route.handler });
+        expect(check?.check_settings?.context_extensions).toEqual({
+          scope: route.scope,
+          handler: route.handler,
+          open_to: route.handler === 'sidecar' || route.needsActive ? 'active' : 'all',
+        });
         if (action?.cluster !== 'sink')
           expect(config['envoy.filters.http.ext_proc']?.disabled ?? false).toBe(route.handler === 'control');
         expect(action?.cluster ?? action?.cluster_header).toMatch(

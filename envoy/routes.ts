@@ -75,7 +75,11 @@ function rateLimits(kind: string): object[] {
 const keyAndScope = (route: Route) =>
   perRoute('envoy.filters.http.ext_authz', 'envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute', {
     check_settings: {
-      context_extensions: { scope: route.scope ?? '', handler: route.handler },
+      context_extensions: {
+        scope: route.scope ?? '',
+        handler: route.handler,
+        open_to: route.needsActive ? 'active' : 'all',
+      },
       // The body is the sidecar's business.
       disable_request_body_buffering: true,
     },

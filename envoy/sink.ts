@@ -28,17 +28,24 @@ export const refusal = (error: ApiError, addresses: Addresses, allow?: string) =
   ],
 });
 
-export const directJson = (body: string) => ({
+export const directJson = (body: string, headers: Readonly<Record<string, string>> = {}) => ({
   direct_response: { status: 200, body: { inline_string: body } },
-  response_headers_to_add: [setHeader('content-type', 'application/json')],
+  response_headers_to_add: [
+    setHeader('content-type', 'application/json'),
+    ...Object.entries(headers).map(([name, value]) => setHeader(name, value)),
+  ],
 });
 
 const notForwarded = apiError('internal_error', {
   message: 'The gateway could not process the request; nothing was sent to a provider.',
 });
 
+const document = ({ baseUrl }: Addresses): string => JSON.stringify(openApiDocument(baseUrl));
+/** It is large, and changes with the product alone. */
+const cached = { 'cache-control': 'public, max-age=300' };
+
 export const sinkRoutes = (addresses: Addresses): object[] => [
-  { match: { path: '/openapi.json' }, ...directJson(JSON.stringify(openApiDocument(addresses.baseUrl))) },
+  { match: { path: '/openapi.json' }, ...directJson(document(addresses), cached) },
   {
     match: { prefix: sinkPaths.refusedContentType },
     ...refusal(apiError('invalid_content_type', { param: 'Content-Type' }), addresses),

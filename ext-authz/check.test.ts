@@ -29,6 +29,7 @@ interface Asked {
   readonly authorization?: string;
   readonly scope?: string;
   readonly handler?: string;
+  readonly openTo?: string;
 }
 
 /** `[status, code]` of the refusal, or `ok`. */
@@ -37,6 +38,7 @@ async function ask({
   authorization = `Bearer ${plaintext}`,
   scope = 'inference:write',
   handler = 'sidecar',
+  openTo = 'active',
 }: Asked) {
   const find = async () => {
     if (found instanceof Error) throw found;
@@ -55,7 +57,10 @@ async function ask({
   };
   const check = makeCheck(context);
   const answer = await check({
-    attributes: { contextExtensions: { scope, handler }, request: { http: { headers: { authorization } } } },
+    attributes: {
+      contextExtensions: { scope, handler, open_to: openTo },
+      request: { http: { headers: { authorization } } },
+    },
   });
   const { deniedResponse } = answer;
   if (!deniedResponse) return 'ok';
@@ -84,7 +89,12 @@ describe('the check of a call', () => {
 
   it('leaves the reads of a suspended account open', async () => {
     const found = { account: { ...stored.account, state: 'suspended' as const } };
-    expect(await ask({ found, scope: 'inference:read', handler: 'control' })).toBe('ok');
+    expect(await ask({ found, scope: 'inference:read', handler: 'control', openTo: 'all' })).toBe('ok');
+    expect(await ask({ found, scope: 'admin:keys', handler: 'control' })).toEqual([403, 'customer_suspended']);
+    expect(await ask({ found, scope: 'inference:read', handler: 'control', openTo: '' })).toEqual([
+      403,
+      'customer_suspended',
+    ]);
   });
 
   it('fails closed: when no store answers, and on a route that names no scope', async () => {

@@ -84,7 +84,7 @@ export function makeCheck(context: CheckContext): Check {
 
   return async (request) => {
     const attributes = request.attributes;
-    const { scope, handler } = attributes?.contextExtensions ?? {};
+    const { scope, handler, open_to: openTo } = attributes?.contextExtensions ?? {};
     const result = await authenticate(attributes?.request?.http?.headers?.authorization, context).catch(
       (fault: unknown) => {
         faults.note(fault);
@@ -99,7 +99,7 @@ export function makeCheck(context: CheckContext): Check {
     }
     const { key } = result;
     notes.used(key);
-    if (handler === 'sidecar' && key.account.state === 'suspended') return denied('customer_suspended', addresses);
+    if (openTo !== 'all' && key.account.state === 'suspended') return denied('customer_suspended', addresses);
     const needed = scopes.find((known) => known === scope);
     // A route without a scope that reached this filter is a mistake in the configuration.
     if (!needed) return denied('internal_error', addresses);

@@ -67,7 +67,7 @@ export async function startInstance(
     lookUps: () => lookUps,
     ask: async (key) => {
       const headers = { authorization: `Bearer ${key}` };
-      const contextExtensions = { scope: 'inference:write', handler: 'sidecar' };
+      const contextExtensions = { scope: 'inference:write', handler: 'sidecar', open_to: 'active' };
       const { deniedResponse } = await check({ attributes: { contextExtensions, request: { http: { headers } } } });
       return deniedResponse ? JSON.parse(String(deniedResponse.body)).error.code : 'ok';
     },

@@ -89,6 +89,8 @@ function makeJudge(raw: unknown, publicUrl: string): Judge {
       const validate = validatorOf(`${pointer}/content/${escaped(type)}/schema`);
       expect(validate(JSON.parse(reply.text)), ajv.errorsText(validate.errors)).toBe(true);
     }
+    for (const name of Object.keys(reply.headers).filter((each) => each.startsWith('x-ratelimit-')))
+      expect(Object.keys(response.headers ?? {}), `${reply.status} of ${method} ${path}`).toContain(name);
     for (const [name, header] of Object.entries(response.headers ?? {})) {
       const known =
         '$ref' in header ? document.components.headers[String(header.$ref).split('/').at(-1) ?? ''] : header;

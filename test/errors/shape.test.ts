@@ -41,7 +41,7 @@ const tricks: readonly Trick[] = [
   {
     name: 'a suspended account',
     ask: when(
-      ({ route }) => route.handler === 'sidecar',
+      ({ route }) => route.needsActive === true,
       () => ({ key: keys.suspended }),
     ),
     code: /^customer_suspended$/,

@@ -2,7 +2,7 @@
  * Of several reasons to refuse a call the client is told the first one: method and path, key, state of the account, scope,
  * limits, body, policy, open streams, region. So a reason tells nothing to somebody who may not know it.
  */
-import { type Scope, scopes } from '@gw/contract/access';
+import { routes, type Scope, scopes } from '@gw/contract/access';
 import { afterAll, expect, it } from 'vitest';
 import { chatBody, expectRefusal, type Refusal, send, stack } from '../input/ask.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
@@ -144,6 +144,27 @@ it.each(causes.map((each, at) => [each.name, at] as const))(
     expectRefusal(await refusalOf(causes.slice(at)), first.refusal);
   },
 );
+
+/** Routes of the control plane that open a door; their limit is wide, so it stays out. */
+const doors = routes.filter(({ handler, needsActive }) => needsActive && handler === 'control').map(({ path }) => path);
+const malformed = { status: 400, type: 'validation_error' };
+
+it('the routes that open a door are known', () => expect(doors).toHaveLength(3));
+
+it.each(doors)('%s: state of the account, scope, body', async (route) => {
+  const path = route.replace('{key_id}', 'AbcdefGhijkl');
+  const asked = async (state: Call['state'], held: readonly Scope[]) =>
+    send({ method: 'POST', path, key: await accounts.create({ state }, { scopes: held }), body: '[1]' });
+  const unscoped = scopes.filter((scope) => scope !== 'admin:keys');
+  const suspended = refusal(403, 'policy_error', 'customer_suspended');
+  expectRefusal(await asked('suspended', unscoped), suspended);
+  expectRefusal(await asked('suspended', scopes), suspended);
+  expectRefusal(await asked('active', unscoped), refusal(403, 'auth_error', 'insufficient_scope'));
+  const { status, text } = await asked('active', scopes);
+  // Restoring has no body that could be wrong.
+  const last = route.endsWith('/restore') ? { status: 404, type: 'validation_error' } : malformed;
+  expect({ status, type: JSON.parse(text).error.type }).toEqual(last);
+});
 
 it('none of them: the call is answered', async () => {
   expect((await refusalOf([])).status).toBe(200);
