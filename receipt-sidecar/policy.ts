@@ -1,9 +1,10 @@
 /**
  * The rules that requests are screened by here: those of the snapshot, else those that the software came with.
  *
- * Invariant: there always are rules. A set that can not be matched takes its whole snapshot with it: the last one stays.
+ * Invariants: there always are rules. A set that can not be read or matched (of a newer release, say) does not come into
+ * force and holds up nothing else: the last set that could, else the built-in one, stays, and `unusable` says why.
  */
-import type { Policy } from '@gw/contract/internal/policy-rules';
+import { type Policy, policySchema } from '@gw/contract/internal/policy-rules';
 import { type CompiledRules, compileRules } from '@gw/policy/compile';
 import { defaultPolicy } from '@gw/policy/default-rules';
 
@@ -13,30 +14,42 @@ export interface PolicyInForce {
   readonly compiled: CompiledRules;
   /** Ids of the rules that do not hold for an account. */
   exemptOf(accountId: string): readonly string[];
+  /** Why the set of the snapshot is not this one; null: it is. */
+  readonly unusable: string | null;
 }
 
 /** Made once: they are the same for as long as the process runs. */
-let builtIn: CompiledRules | null = null;
-function compiledDefault(): CompiledRules {
-  builtIn ??= compiled(defaultPolicy);
+let builtIn: PolicyInForce | null = null;
+function builtInPolicy(): PolicyInForce {
+  if (builtIn) return builtIn;
+  const result = compileRules(defaultPolicy.rules);
+  if (!result.ok) throw new Error('The rules that the software came with can not be matched.');
+  builtIn = inForce(defaultPolicy, result.compiled);
   return builtIn;
 }
 
-/** `known`: what was made before, whose rules are not made again if they are the same. */
-export function policyInForce(policy: Policy = defaultPolicy, known: PolicyInForce | null = null): PolicyInForce {
-  const exemptions = new Map(Object.entries(policy.exemptions));
-  const isDefault = policy.sha256 === defaultPolicy.sha256;
-  return {
-    version: policy.version,
-    sha256: policy.sha256,
-    compiled: known?.sha256 === policy.sha256 ? known.compiled : isDefault ? compiledDefault() : compiled(policy),
-    exemptOf: (accountId) => exemptions.get(accountId) ?? [],
-  };
-}
+const inForce = ({ exemptions, sha256, version }: Policy, compiled: CompiledRules): PolicyInForce => {
+  const byAccount = new Map(Object.entries(exemptions));
+  return { version, sha256, compiled, exemptOf: (accountId) => byAccount.get(accountId) ?? [], unusable: null };
+};
 
-function compiled({ rules, version }: Policy): CompiledRules {
-  const result = compileRules(rules);
-  if (result.ok) return result.compiled;
+/**
+ * `given`: the policy of a snapshot, not yet read; absent: an older control plane. `known`: what was in force before, whose
+ * rules are not made again if they are the same.
+ */
+export function policyInForce(given: unknown, known: PolicyInForce | null = null): PolicyInForce {
+  if (given === undefined) return builtInPolicy();
+  const stay = (unusable: string): PolicyInForce => ({ ...(known ?? builtInPolicy()), unusable });
+  const read = policySchema.safeParse(given);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    return stay(`they can not be read: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`.slice(0, 300));
+  }
+  const policy = read.data;
+  for (const made of [known, builtInPolicy()])
+    if (made?.sha256 === policy.sha256) return inForce(policy, made.compiled);
+  const result = compileRules(policy.rules);
+  if (result.ok) return inForce(policy, result.compiled);
   const problems = result.problems.map(({ rule, reason }) => `${rule ?? 'all rules'}: ${reason}`);
-  throw new Error(`version ${version} of the rules of screening can not be matched: ${problems.join('; ')}`);
+  return stay(`version ${policy.version} can not be matched: ${problems.join('; ')}`.slice(0, 300));
 }

@@ -10,8 +10,14 @@ export interface ScreenCounts {
   register(registry: Registry): void;
 }
 
-/** `unstored`: events that no store has taken yet, and those that were lost. */
-export function createScreenCounts(unstored: () => { readonly kept: number; readonly lost: number }): ScreenCounts {
+interface ScreenState {
+  /** Events that no store has taken yet, and those that were lost. */
+  readonly unstored: () => { readonly kept: number; readonly lost: number };
+  /** Whether the rules that were published last are not those in force, since they can not be used. */
+  readonly isPolicyUnusable: () => boolean;
+}
+
+export function createScreenCounts({ isPolicyUnusable, unstored }: ScreenState): ScreenCounts {
   const screened = new Counter({
     name: 'gw_policy_screened_total',
     help: 'Requests that were screened, by what came of it',
@@ -42,13 +48,21 @@ export function createScreenCounts(unstored: () => { readonly kept: number; read
       this.set(unstored().lost);
     },
   });
+  const unusable = new Gauge({
+    name: 'gw_policy_unusable',
+    help: '1 while the published rules of screening can not be used here, and others stay in force',
+    registers: [],
+    collect() {
+      this.set(isPolicyUnusable() ? 1 : 0);
+    },
+  });
   return {
     screened: (outcome, took) => {
       screened.inc({ outcome });
       seconds.observe(took);
     },
     register: (registry) => {
-      for (const metric of [screened, seconds, kept, lost]) registry.registerMetric(metric);
+      for (const metric of [screened, seconds, kept, lost, unusable]) registry.registerMetric(metric);
     },
   };
 }

@@ -60,7 +60,8 @@ export async function startSidecar(config: Config) {
   });
   const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname());
   const policyEvents = openPolicyEvents({ redis, spool: policySpool, log });
-  const screenCounts = createScreenCounts(policyEvents.counts);
+  const isPolicyUnusable = () => (catalogue.current()?.policy.unusable ?? null) !== null;
+  const screenCounts = createScreenCounts({ unstored: policyEvents.counts, isPolicyUnusable });
   const ends = openEnds(endsWaitMs, redisEnds(redis));
   const promptCounts = createPromptCounts();
   const tokenThread = new TokenThread({
@@ -102,7 +103,12 @@ export async function startSidecar(config: Config) {
   );
   const report = () => ({
     ok: catalogue.current() !== null,
-    details: { catalogue: catalogue.current() !== null, redis: redis.status === 'ready', streams_exact: !slots.local },
+    details: {
+      catalogue: catalogue.current() !== null,
+      redis: redis.status === 'ready',
+      streams_exact: !slots.local,
+      published_rules: !isPolicyUnusable(),
+    },
   });
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {

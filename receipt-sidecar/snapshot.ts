@@ -63,7 +63,7 @@ export interface CatalogueSource {
 
 const textOf = (fault: unknown) => (fault instanceof Error ? fault.message.slice(0, 500) : String(fault));
 
-/** Reads at start, on every message, and every `pollMs` in case a message was lost. A bad snapshot is refused whole. */
+/** Reads at start, on every message, and every `pollMs` in case a message was lost. A bad snapshot is refused whole; of rules alone see policy.ts. */
 export function holdCatalogue({ redis, subscriber, pollMs, file, log }: CatalogueSource): CatalogueHolder {
   let catalogue: Catalogue | null = null;
   const takeUp = (text: string, from: string): void => {
@@ -72,6 +72,11 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
     const { models, deployments, version } = snapshot;
     const counts = { models: models.length, deployments: deployments.length, policy: catalogue.policy.version };
     log.info({ version, ...counts, from }, 'catalogue taken up');
+    if (catalogue.policy.unusable !== null)
+      log.error(
+        { version, inForce: catalogue.policy.version, reason: catalogue.policy.unusable },
+        'the published rules of screening can not be used; others stay in force',
+      );
   };
   const read = async (): Promise<void> => {
     const version = await redis.get(snapshotVersionKey);

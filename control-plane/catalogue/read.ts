@@ -1,5 +1,4 @@
 /** The catalogue as Postgres has it: read in one transaction, so that its parts and its version fit together. */
-import type { Policy } from '@gw/contract/internal/policy-rules';
 import {
   acceleratorsSchema,
   gridReadingSchema,
@@ -34,7 +33,7 @@ export interface Catalogue {
   readonly liveGrid: readonly SnapshotGridReading[];
   readonly operationalGrid: readonly OperationalReading[];
   /** What requests are screened by; absent until the first version is there. */
-  readonly policy?: Policy | undefined;
+  readonly policy?: Snapshot['policy'];
 }
 
 /** The zone's annual average, or null if there is none. */

@@ -1,16 +1,27 @@
 /** Whether a set of rules can be put into force, judged by the engine that will match it. */
 import { type ApiError, fieldError } from '@gw/contract/errors';
-import type { PolicyRule } from '@gw/contract/internal/policy-rules';
+import { type PolicyRule, policyRulesSchema } from '@gw/contract/internal/policy-rules';
 import { type CompiledRules, compileRules } from '@gw/policy/compile';
+import type { z } from 'zod';
 
 /** As many problems as one reads at a time. */
 const shown = 5;
 
-export type Checked = { readonly compiled: CompiledRules } | { readonly refused: ApiError };
+/** What every release writes of a rule; the rest may be of another one. */
+export interface StoredRule {
+  readonly id: string;
+}
 
-export function checkRules(rules: readonly PolicyRule[]): Checked {
+export type Checked =
+  | { readonly compiled: CompiledRules; readonly rules: readonly PolicyRule[] }
+  | { readonly refused: ApiError };
+
+export function checkRules(stored: readonly StoredRule[]): Checked {
+  const read = policyRulesSchema.safeParse(stored);
+  if (!read.success) return { refused: unreadable(stored, read.error) };
+  const rules = read.data;
   const result = compileRules(rules);
-  if (result.ok) return { compiled: result.compiled };
+  if (result.ok) return { compiled: result.compiled, rules };
   const [first] = result.problems;
   const place = rules.findIndex(({ id }) => id === first?.rule);
   const reasons = result.problems
@@ -19,4 +30,11 @@ export function checkRules(rules: readonly PolicyRule[]): Checked {
   const more = result.problems.length - reasons.length;
   const text = `${reasons.join('; ')}${more > 0 ? `; and ${more} more problems` : ''}.`;
   return { refused: { ...fieldError('rules', text), param: place < 0 ? 'rules' : `rules[${place}]` } };
+}
+
+function unreadable(stored: readonly StoredRule[], { issues: [issue] }: z.ZodError): ApiError {
+  const [place] = issue?.path ?? [];
+  const rule = typeof place === 'number' ? stored[place] : undefined;
+  const text = `${rule ? `rule ${rule.id}` : 'the rules'} can not be read by this release: ${issue?.message ?? ''}.`;
+  return { ...fieldError('rules', text), param: rule ? `rules[${String(place)}]` : 'rules' };
 }

@@ -13,9 +13,8 @@ import { z } from 'zod';
 import { idSchema, nameSchema } from '../access/fields.ts';
 import { notFound, type Outcome } from '../access/refusals.ts';
 import type { Context } from '../context.ts';
-import { checkRules } from './check-rules.ts';
-import type { Budget } from './locate.ts';
-import { type Place, placesIn } from './places.ts';
+import { checkRules, type StoredRule } from './check-rules.ts';
+import { leavesOf, openSearch, type Place, placesIn, type Sample, type Search } from './places.ts';
 import { differences, noRulesYet, openVersions, type RuleDifferences, type VersionView } from './versions.ts';
 
 /** What is let in from clients, too. */
@@ -82,9 +81,6 @@ export interface Match {
   readonly places: readonly Place[];
 }
 
-/** What a whole dry run may spend on places, in characters that are looked at: less than a second. */
-const charsForPlaces = 20_000_000;
-
 export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => Promise<Outcome<DryRun>> {
   const { db } = context;
   const versions = openVersions(context);
@@ -112,20 +108,23 @@ export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => 
     if ('refused' in found) return found;
     const exempt = await exemptionsOf(body.account_id);
     if ('refused' in exempt) return exempt;
-    const { rules, version } = found.done;
-    const checked = checkRules(rules);
+    const { version } = found.done;
+    const checked = checkRules(found.done.rules);
     if ('refused' in checked) return checked;
+    const { compiled, rules } = checked;
     const unread = body.samples.findIndex((sample) => sample.body && requestText(sample.body).tokens.length > 0);
     if (unread >= 0)
       return { refused: fieldError(`samples[${unread}].body`, 'A dry run reads no token lists; give the text.') };
-    const budget: Budget = { chars: charsForPlaces };
+    const search = openSearch();
     const samples: SampleResult[] = [];
     for (const [at, { body: given, name, text }] of body.samples.entries()) {
       const request: JsonObject = given ?? { content: text ?? '' };
-      const found = await findRules(checked.compiled, requestText(request).texts);
+      await search.turn();
+      const sample = { texts: requestText(request).texts, leaves: leavesOf(request) };
+      const found = await findRules(compiled, sample.texts);
       const verdict = verdictOf(found, exempt.done);
       const matches: Match[] = [];
-      for (const rule of found) matches.push(await matchOf(request, rule, exempt.done, budget));
+      for (const rule of found) matches.push(await matchOf(sample, rule, exempt.done, search));
       samples.push({ name: name ?? String(at + 1), ...outcomeOf(verdict), matches });
     }
     const changes = differences(inForce.rules, rules);
@@ -136,17 +135,12 @@ export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => 
 
 interface RulesToTry {
   readonly version: number | null;
-  readonly rules: readonly PolicyRule[];
+  readonly rules: readonly StoredRule[];
 }
 
-async function matchOf(
-  request: JsonObject,
-  rule: PolicyRule,
-  exempt: readonly string[],
-  budget: Budget,
-): Promise<Match> {
+async function matchOf(sample: Sample, rule: PolicyRule, exempt: readonly string[], search: Search): Promise<Match> {
   const { action, id, screen } = rule;
-  return { rule: id, screen, action, exempt: exempt.includes(id), places: await placesIn(request, rule, budget) };
+  return { rule: id, screen, action, exempt: exempt.includes(id), places: await placesIn(sample, rule, search) };
 }
 
 const outcomeOf = (verdict: Verdict | null): Pick<SampleResult, 'outcome' | 'code'> => ({

@@ -18,6 +18,8 @@ export interface Budget {
   chars: number;
 }
 
+/** What a try costs besides its letters, in characters. */
+const charsPerTry = 100;
 /** More than what a rule spares goes on for: two for each word. */
 const spareCuts = 100;
 
@@ -29,7 +31,7 @@ export async function locate(text: string, matches: Matches, most: number, budge
   const spans: Span[] = [];
   const tryOut = (from: number, to: number): boolean | Promise<boolean> => {
     const slice = text.slice(cuts[from], cuts[to]);
-    budget.chars -= slice.length;
+    budget.chars -= slice.length + charsPerTry;
     return budget.chars >= 0 && matches(slice);
   };
   /** What follows may be what a rule spares; further on, another place may begin. */

@@ -3,18 +3,20 @@
  *
  * Invariant: a version is one whole set and never changes; the newest is in force. Versions are published one after the
  * other, each by whoever knew the one before and still may, in one transaction with its entry in the audit log. A set that can not be
- * compiled is never published. A publication that changes no rule leaves no trace.
+ * compiled is never published. A publication that changes no rule leaves no trace. What is stored may be of another release
+ * and mean nothing to this one: it is shown as it is, and can always be replaced.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiError, fieldError } from '@gw/contract/errors';
-import { type PolicyRule, policyRulesSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import type { Database, Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
 import type { Change } from '../access/change.ts';
 import { invalidTransition, notFound, type Outcome } from '../access/refusals.ts';
 import { stillMay } from '../access/still-may.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
-import { checkRules } from './check-rules.ts';
+import { checkRules, type StoredRule } from './check-rules.ts';
 
 export interface VersionHead {
   readonly object: 'policy_version';
@@ -27,7 +29,7 @@ export interface VersionHead {
 }
 
 export interface VersionView extends VersionHead {
-  readonly rules: readonly PolicyRule[];
+  readonly rules: readonly StoredRule[];
 }
 
 export interface Publication {
@@ -36,9 +38,9 @@ export interface Publication {
   readonly note: string;
   /** What the rules in force become, or why not. */
   readonly become: (
-    inForce: readonly PolicyRule[],
+    inForce: readonly StoredRule[],
     tx: Prisma.TransactionClient,
-  ) => Promise<Outcome<readonly PolicyRule[]>>;
+  ) => Promise<Outcome<readonly StoredRule[]>>;
 }
 
 export interface Versions {
@@ -87,7 +89,9 @@ const headOf = ({ createdAt, createdBy, note, sha256, version }: Omit<Row, 'rule
   created_by: createdBy,
 });
 
-const viewOf = (row: Row): VersionView => ({ ...headOf(row), rules: policyRulesSchema.parse(row.rules) });
+const storedRulesSchema = z.array(z.looseObject({ id: z.string() }));
+
+const viewOf = (row: Row): VersionView => ({ ...headOf(row), rules: storedRulesSchema.parse(row.rules) });
 
 export const noRulesYet = (): ApiError =>
   notFound('policy_version', 'There are no rules yet; the control plane is about to write the first ones.');
@@ -112,9 +116,10 @@ async function publish(
   if ('refused' in next) return next;
   const checked = checkRules(next.done);
   if ('refused' in checked) return checked;
-  const sha256 = rulesSha256(next.done);
+  const { rules } = checked;
+  const sha256 = rulesSha256(rules);
   if (sha256 === before.sha256) return { done: before };
-  const after = await writeVersion(tx, change, { version: before.version + 1, rules: next.done, note });
+  const after = await writeVersion(tx, change, { version: before.version + 1, rules, note });
   await appendAudit(tx, change.at, {
     accountId: null,
     actor: change.actor,
@@ -122,7 +127,7 @@ async function publish(
     target: `policy:${after.version}`,
     requestId: change.requestId,
     before: { version: before.version, sha256: before.sha256 },
-    after: { version: after.version, sha256, note, rules: differences(before.rules, next.done) },
+    after: { version: after.version, sha256, note, rules: differences(before.rules, rules) },
   });
   return { done: after };
 }
@@ -172,7 +177,7 @@ export interface RuleDifferences {
 }
 
 /** Ids of rules. The order of a set counts too, since the first rule that blocks gives the code; it names no rule. */
-export function differences(before: readonly PolicyRule[], after: readonly PolicyRule[]): RuleDifferences {
+export function differences(before: readonly StoredRule[], after: readonly StoredRule[]): RuleDifferences {
   const old = new Map(before.map((rule) => [rule.id, rule]));
   const left = new Set(after.map(({ id }) => id));
   return {

@@ -175,15 +175,33 @@ test('a snapshot without rules is screened by those that the software came with'
   expect(events).toMatchObject([{ policy_version: 0 }]);
 });
 
-test('a snapshot whose rules can not be matched is refused whole', () => {
-  const broken = [
-    { ...rule('broken', {}, 'x y z'), kind: 'pattern', pattern: '(', needs: ['abc'] } as unknown as PolicyRule,
-  ];
-  const policy = { version: 8, sha256: rulesSha256(broken), rules: broken, exemptions: {} };
-  expect(() => makeCatalogue({ ...snapshot, policy })).toThrow(
-    'version 8 of the rules of screening can not be matched: broken:',
-  );
-});
+const unusable = [
+  [
+    'can not be matched',
+    { rules: [{ ...rule('broken', {}, 'x y z'), kind: 'pattern', pattern: '(', needs: ['abc'] }] },
+  ],
+  ['is of a kind that a later release has', { rules: [{ ...rule('newer', {}, 'x y z'), kind: 'meaning' }] }],
+  ['is none', { rules: 5 }],
+] as const;
+test.each(unusable)(
+  'a set of rules that %s holds up nothing else: the last one stays, else the built-in one',
+  (_, bad) => {
+    const policy = { version: 8, sha256: '0'.repeat(64), exemptions: {}, ...bad };
+    const next = { ...snapshot, version: 2, policy };
+    const before = makeCatalogue(snapshot);
+    const after = makeCatalogue(next, before);
+    expect(after.version).toBe(2);
+    expect(after.policy).toEqual({
+      ...before.policy,
+      unusable: expect.stringMatching(/can not be (?:read|matched): ./),
+    });
+    expect(after.policy.exemptOf('exempt')).toEqual(['weapons', 'watched']);
+    const first = makeCatalogue(next);
+    expect([first.policy.version, first.policy.compiled.rules.length > 0]).toEqual([0, true]);
+    expect(first.policy.unusable).not.toBeNull();
+    expect(makeCatalogue({ ...snapshot, version: 3 }, after).policy).toMatchObject({ version: 7, unusable: null });
+  },
+);
 
 test('rules that stay the same are made ready once, while exemptions change with each snapshot', () => {
   const first = makeCatalogue(snapshot);
