@@ -1,6 +1,5 @@
 /** A change of a key or of its account, while 32 connections call as fast as they are answered. */
 import { Agent, request } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@gw/cli/stack';
 
 const connections = 32;
@@ -55,6 +54,11 @@ export async function underLoad(
   const before = new Set<string>();
   const late = new Set<string>();
   let calls = 0;
+  let allAnswered = (): void => {};
+  /** As many as there are connections: the calls flow, and what was known before is seen. */
+  const answered = new Promise<void>((resolve) => {
+    allAnswered = resolve;
+  });
   let begunAt = Number.POSITIVE_INFINITY;
   let repliedAt = Number.POSITIVE_INFINITY;
   const work = async (): Promise<void> => {
@@ -63,11 +67,12 @@ export async function underLoad(
       const seen = view(await send(agent, publicUrl, key, call));
       calls += 1;
       if (performance.now() < begunAt) before.add(seen);
+      if (calls === connections) allAnswered();
       if (sentAt > repliedAt + promisedMs) late.add(seen);
     }
   };
   const working = Promise.all(Array.from({ length: connections }, work));
-  await delay(300);
+  await Promise.race([answered, working]);
   begunAt = performance.now();
   await change();
   repliedAt = performance.now();
