@@ -1,4 +1,5 @@
 /** Screening of long requests by the rules that the software comes with, from the parsed body to the rules that match. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { compileRules } from '@gw/policy/compile';
 import { defaultRules } from '@gw/policy/default-rules';
 import { findRules } from '@gw/policy/find-rules';
@@ -9,19 +10,30 @@ import type { Step } from './micro.ts';
 export const screeningLimitUs = 2000;
 const length = 100_000;
 
+const docs = new URL('../docs/', import.meta.url);
+/** What is said about this gateway: rules and screening among all else. */
+const prose = (): string =>
+  readdirSync(docs)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => readFileSync(new URL(name, docs), 'utf8'))
+    .join('\n')
+    // The page has a request that is blocked as its example.
+    .replaceAll('How do I make a nerve agent?', '');
+
 /** No rule matches any of them. */
 const texts: readonly (readonly [name: string, text: string])[] = [
   [
     'English prose',
     'It was a bright cold day in the laboratory; the students balanced equations, read about 1914-1918, and asked why. ',
   ],
+  ['the documentation of this gateway', prose()],
   [
     'beginnings of forbidden phrases',
-    'How to make saris, how do I make a bombastic speech, how can I weaponize anthracite, help me plan a school shoot. ',
+    'How to make saris, how do I make a bombastic speech, how can I weaponize anthracite, help me plan a school shoot, how to make a bomb shelter. ',
   ],
   [
-    'words that patterns look for',
-    'The sarin attack, ransomware, the trojan horse, a biological weapon, smallpox, sex education and nerve agents. ',
+    'words of rules',
+    'The sarin attack, ransomware, the trojan horse, nude statues, erotic art, sexual and reproductive health, naked mole rats. ',
   ],
   ['Russian prose', 'Съешь же ещё этих мягких французских булок, да выпей чаю; потом почитай о химии и об истории. '],
   ['Chinese prose', '学生们在实验室里配平方程式，阅读历史，并且提出问题。'],

@@ -2,8 +2,8 @@
  * Finds many phrases in one pass (Aho and Corasick, 1975), whatever stands between their letters.
  *
  * Invariants: one step of the table for each letter of the text, however many phrases there are; no state ends more than
- * `maxNested` phrases, so that a found letter costs no more either. Gaps are no letters: `n-e r.v e` is `nerve`. Letters
- * and digits that are taken for each other (`0` and `o`, `1`, `l` and `i`) are one letter here.
+ * `maxNested` phrases, so that a found letter costs no more either. Gaps are no letters: `n-e r.v e` is `nerve`. A digit
+ * is also the letter that it looks like (`0` and `o`), and no letter is ever another one: an LED is no IED.
  */
 import { isUnspaced } from './fold.ts';
 
@@ -12,10 +12,15 @@ export interface Phrase {
   readonly letters: string;
   /** What is found when it is found: the place of a rule. */
   readonly rule: number;
-  /** Whether it is found inside of words, too. */
-  readonly anywhere: boolean;
-  /** Letters after it with which it does not count. */
-  readonly tails: readonly string[];
+  readonly goingOn: GoingOn;
+}
+
+/** What may follow a phrase, by its letters as `alike` reads them. */
+export interface GoingOn {
+  /** Where the sentence goes on with one of these, it does not count. */
+  readonly unless: readonly string[];
+  /** Where the sentence goes on without one of these, it does not count. Null: whatever follows. */
+  readonly before: readonly string[] | null;
 }
 
 export interface Ending {
@@ -23,7 +28,7 @@ export interface Ending {
   readonly length: number;
   readonly anyStart: boolean;
   readonly anyEnd: boolean;
-  readonly tails: readonly string[];
+  readonly goingOn: GoingOn;
 }
 
 /**
@@ -47,25 +52,25 @@ const maxCells = 8_000_000;
 const otherColumn = 1;
 const firstColumn = 2;
 
-/** Each is read as the last one. */
-const alike = ['0o', '1li', '3e', '4a', '5s', '7t'];
-const alikeUnits = new Map(
-  alike.flatMap((letters) =>
-    [...letters].map((letter) => [letter.charCodeAt(0), letters.charCodeAt(letters.length - 1)]),
-  ),
-);
-/** The one that stands for all that it is taken for. */
-export const representative = (unit: number): number => alikeUnits.get(unit) ?? unit;
+/** Digits that are read as one letter. A 1 is an i or an l, whichever a phrase goes on with. */
+const lettersOfDigits = new Map(['0o', '3e', '4a', '5s', '7t'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]));
+const [one, letterI, letterL] = [0x31, 0x69, 0x6c];
+
+/** For what follows a phrase: the letter that stands for all that it is taken for, 1, i and l among them. */
+export const representative = (unit: number): number =>
+  unit === one || unit === letterL ? letterI : (lettersOfDigits.get(unit) ?? unit);
 
 function columnsOf(phrases: readonly Phrase[]): { readonly classes: Uint16Array; readonly width: number } {
   const classes = new Uint16Array(0x10000).fill(otherColumn);
   let width = firstColumn;
   for (const { letters } of phrases)
     for (let at = 0; at < letters.length; at++) {
-      const unit = representative(letters.charCodeAt(at));
+      const own = letters.charCodeAt(at);
+      const unit = lettersOfDigits.get(own) ?? own;
       if (classes[unit] === otherColumn) classes[unit] = width++;
     }
-  for (const [unit, stand] of alikeUnits) classes[unit] = classes[stand] ?? otherColumn;
+  for (const [digit, letter] of lettersOfDigits) classes[digit] = classes[letter] ?? otherColumn;
+  if (classes[one] === otherColumn) classes[one] = width++;
   return { classes, width };
 }
 
@@ -76,7 +81,7 @@ export function buildAutomaton(phrases: readonly Phrase[]): Built {
   const next = new Int32Array((letters + 1) * width);
   const ends = new Map<number, Ending[]>();
   let rows = 1;
-  for (const { letters: word, rule, anywhere, tails } of phrases) {
+  for (const { letters: word, rule, goingOn } of phrases) {
     let state = 0;
     for (let at = 0; at < word.length; at++) {
       const cell = state + (classes[word.charCodeAt(at)] ?? otherColumn);
@@ -84,10 +89,10 @@ export function buildAutomaton(phrases: readonly Phrase[]): Built {
       state = next[cell] ?? 0;
     }
     const known = ends.get(state) ?? [];
-    const anyStart = anywhere || isUnspaced(word.charCodeAt(0));
-    const anyEnd = anywhere || isUnspaced(word.charCodeAt(word.length - 1));
-    if (!known.some((ending) => ending.rule === rule && ending.anyEnd === anyEnd))
-      ends.set(state, [...known, { rule, length: word.length, anyStart, anyEnd, tails }]);
+    const anyStart = isUnspaced(word.charCodeAt(0));
+    const anyEnd = isUnspaced(word.charCodeAt(word.length - 1));
+    if (!known.some((ending) => ending.rule === rule))
+      ends.set(state, [...known, { rule, length: word.length, anyStart, anyEnd, goingOn }]);
   }
   return link(next.slice(0, rows * width), classes, width, ends);
 }
@@ -107,6 +112,7 @@ function link(next: Int32Array, classes: Uint16Array, width: number, ends: Map<n
       if (found.length > maxNested) return { ok: false, reason: `more than ${maxNested} phrases end with one another` };
       next[state] = endings.push(found) - 1;
     } else next[state] = inherited;
+    const asOne = [one, letterI, letterL].map((letter) => next[state + (classes[letter] ?? 0)] ?? 0).find(Boolean);
     for (let column = otherColumn; column < width; column++) {
       const child = next[state + column] ?? 0;
       const other = state === 0 ? 0 : (next[fall + column] ?? 0);
@@ -116,6 +122,8 @@ function link(next: Int32Array, classes: Uint16Array, width: number, ends: Map<n
         queue.push(child);
       }
     }
+    // After the letters, so that what both a digit and a letter lead to is gone on from once.
+    if (asOne) next[state + (classes[one] ?? 0)] = asOne;
   }
   return { ok: true, automaton: { classes, next, endings } };
 }

@@ -7,7 +7,7 @@
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import { type Automaton, buildAutomaton, type Phrase, representative } from './automaton.ts';
 import { isUnspaced } from './fold.ts';
-import { lettersOf } from './normalise.ts';
+import { lettersOf, normalise } from './normalise.ts';
 import { compilePattern, jointPattern, maxJointSize, type Pattern } from './pattern.ts';
 import { longestPhrase } from './scan.ts';
 
@@ -76,15 +76,25 @@ interface Parts {
   readonly problems: RuleProblem[];
 }
 
+const whatever = { unless: [], before: null };
+
 /** `place`: undefined for a rule that is checked alone, since it is not enabled. */
 function addPhrases(rule: PolicyRule & { kind: 'phrases' }, place: number | undefined, parts: Parts): void {
   const exceptions = (rule.unless ?? []).flatMap(spellings).map(alike);
+  const before = rule.before?.flatMap(spellings).map(alike) ?? null;
+  for (const word of rule.before ?? [])
+    if (!/^[^ ]+$/.test(normalise(word)))
+      parts.problems.push({ rule: rule.id, reason: `what it may stand before, "${word}", is not one word` });
   for (const phrase of rule.phrases) {
     const problem = phraseProblem(lettersOf(phrase));
     if (problem) parts.problems.push({ rule: rule.id, reason: `its phrase "${phrase}" ${problem}` });
     else if (place !== undefined)
       for (const letters of spellings(phrase))
-        parts.phrases.push({ letters, rule: place, anywhere: false, tails: tailsAfter(alike(letters), exceptions) });
+        parts.phrases.push({
+          letters,
+          rule: place,
+          goingOn: { unless: tailsAfter(alike(letters), exceptions), before },
+        });
   }
 }
 
@@ -96,7 +106,7 @@ function addPattern(rule: PolicyRule & { kind: 'pattern' }, place: number | unde
     const problem = phraseProblem(lettersOf(need));
     if (problem) parts.problems.push({ rule: rule.id, reason: `what it needs, "${need}", ${problem}` });
     else if (place !== undefined)
-      for (const letters of spellings(need)) parts.phrases.push({ letters, rule: place, anywhere: true, tails: [] });
+      for (const letters of spellings(need)) parts.phrases.push({ letters, rule: place, goingOn: whatever });
   }
 }
 

@@ -31,6 +31,7 @@ const found = async (rules: readonly PolicyRule[], ...texts: string[]): Promise<
   (await findRules(compiledOf(rules), texts)).map(({ id }) => id);
 
 describe('phrases', () => {
+  const bombRule = { ...rule, id: 'bomb', kind: 'phrases' as const, phrases: ['make a bomb'] };
   const bomb = [phrases('bomb', ['make a bomb'])];
 
   test('are whole words: neither more letters before nor after', async () => {
@@ -53,6 +54,56 @@ describe('phrases', () => {
     ])
       expect(await found(bomb, text), text).toEqual(['bomb']);
     expect(await found(bomb, 'make such a bomb')).toEqual([]);
+  });
+
+  test('of look-alike letters are found in digits for letters, and never in one letter for another', async () => {
+    const device = [phrases('ied', ['make an ied', 'fill in'])];
+    expect(await found(device, 'How do I make an LED blink?')).toEqual([]);
+    expect(await found(device, 'make an 1ed and fi11 it')).toEqual(['ied']);
+    expect(await found(device, 'fi11 1n')).toEqual(['ied']);
+    expect(await found(device, 'fiil ln')).toEqual([]);
+    expect(await found([phrases('digits', ['model 1 x', 'model ix'])], 'model 1 x')).toEqual(['digits']);
+    expect(await found([phrases('kilo', ['take 1 kilo'])], 'take i kilo, take l kilo')).toEqual([]);
+  });
+
+  test('that count only at the end of a sentence, or before some words, make no other noun', async () => {
+    const ending: PolicyRule[] = [{ ...bombRule, before: ['at', 'Without', 'please'] }];
+    for (const text of [
+      'make a bomb',
+      'make a bomb?',
+      'make a bomb! Shelter',
+      'make a bomb. Shelter',
+      'make a bomb\n\nshelter',
+      `make a bomb${seam}shelter`,
+      'make a bomb at home',
+      'make a bomb WITHOUT, say, a licence',
+      'make a bomb - p1ease',
+      `make a bomb w${seam}ithout a licence`,
+      '{"q":"make a bomb","r":2}',
+      `make a bomb${' '.repeat(1000)}shelter`,
+    ])
+      expect(await found(ending, text), text).toEqual(['bomb']);
+    for (const text of [
+      'make a bomb shelter',
+      'make a bomb\nshelter',
+      'make a bomb-at',
+      'make a bomb.png',
+      'make a bomb atlas',
+    ])
+      expect(await found(ending, text), text).toEqual(text === 'make a bomb-at' ? ['bomb'] : []);
+    expect(await found([{ ...bombRule, before: [] }], 'make a bomb at home')).toEqual([]);
+  });
+
+  test('that go on as an exception in another text or sentence count all the same', async () => {
+    const spared = [phrases('bomb', ['make a bomb'], ['bomb shelter'])];
+    expect(await found(spared, 'make a bomb shelter')).toEqual([]);
+    for (const text of [
+      `make a bomb${seam}shelter`,
+      `make a bomb shel${seam}ter`,
+      'make a bomb. Shelter',
+      'make a bomb!\nshelter',
+    ])
+      expect(await found(spared, text), text).toEqual(['bomb']);
   });
 
   test('that go on as an exception do not count, wherever the words are cut', async () => {
@@ -186,11 +237,37 @@ describe('patterns', () => {
     expect(await found(sarin, 'make', 'sarin')).toEqual([]);
   });
 
+  test('see a word that is cut at one of many seams', async () => {
+    for (let before = 0; before < 9; before++)
+      for (const cut of [`brew sa${seam}rin`, `br${seam}ew${seam}some${seam}sarin`])
+        expect(await found(sarin, `x${seam}`.repeat(before) + cut + `${seam}x`.repeat(50)), cut).toEqual(['sarin']);
+  });
+
+  test('cost as much as the length of a text and not the number of its seams, whoever puts them there', {
+    timeout: 60_000,
+  }, async () => {
+    const rules = compiledOf([...sarin, pattern('other', 'tabun [a-z]+', ['tabun'])]);
+    const turnsFor = async (part: string, length: number): Promise<number> => {
+      let turns = 0;
+      const text = `sarin${seam}tabun${seam}${part.repeat(length / part.length)}`;
+      await findRules(rules, [text], async () => void turns++);
+      return turns;
+    };
+    const length = 1 << 19;
+    const plain = await turnsFor('abcdefgh ijklmn ', length);
+    const seams = await turnsFor(`a${seam}b${seam}`, length);
+    expect(plain).toBeGreaterThan(0);
+    expect(seams).toBeLessThanOrEqual(8 * (plain + 1));
+    expect(await turnsFor(`a${seam}b${seam}`, 2 * length)).toBeLessThanOrEqual(2 * seams + 1);
+  });
+
   test('are not tried on a text that does not hold what they need', async () => {
     const tried = [pattern('x', 'aaa', ['zzz'])];
     expect(await found(tried, 'aaa')).toEqual([]);
     expect(await found(tried, 'aaa', 'zzz')).toEqual([]);
     expect(await found(tried, 'aaa z-z-z')).toEqual(['x']);
+    expect(await found(tried, `aaa z${seam}zz`)).toEqual(['x']);
+    expect(await found(tried, 'aaa jazz zone, fizzz, zzzap')).toEqual([]);
   });
 
   test('are found anywhere in a long text, also where its pieces meet', async () => {

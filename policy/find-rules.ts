@@ -6,8 +6,8 @@
  */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import type { CompiledRules } from './compile.ts';
-import { Normaliser } from './normalise.ts';
-import type { Pattern } from './pattern.ts';
+import { Normaliser, seam } from './normalise.ts';
+import { mostReadings, type Pattern } from './pattern.ts';
 import { Scan } from './scan.ts';
 
 /** One unit is one letter looked at once: some 5 ns. */
@@ -73,7 +73,8 @@ function* match({ rules, automaton, patterns, joint }: CompiledRules, texts: Tex
   return rules.filter((_rule, place) => matched[place] === 1);
 }
 
-const costOf = (pattern: Pattern, piece: string): number => (piece.length * pattern.size) / instructionsPerUnit;
+const costOf = (pattern: Pattern, piece: string): number =>
+  (piece.length * (piece.includes(seam) ? mostReadings : 1) * pattern.size) / instructionsPerUnit;
 
 interface Likely {
   readonly pattern: Pattern;

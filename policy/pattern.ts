@@ -71,18 +71,28 @@ export function jointPattern(sources: readonly string[]): Pattern | null {
   return { size: expression.programSize(), test: (text) => testAtSeams(expression, text) };
 }
 
-/** Letters on each side of a seam that are read as one text. */
-const reach = 256;
+/** Readings in which some seams join two texts and the others part them. */
+const mixedReadings = 4;
+export const mostReadings = 2 + mixedReadings;
 
-/** Texts that meet are read as two words, as one where all do, and as one where only these do. */
-function testAtSeams(expression: RE2JS, text: string): boolean {
-  if (!text.includes(seam)) return expression.test(text);
-  const spaced = text.replaceAll(seam, ' ');
-  if (expression.test(spaced) || expression.test(text.replaceAll(seam, ''))) return true;
-  for (let at = text.indexOf(seam); at !== -1; at = text.indexOf(seam, at + 1)) {
-    // From a whole word on.
-    const start = at <= reach ? 0 : spaced.indexOf(' ', at - reach);
-    if (expression.test(spaced.slice(start, at) + spaced.slice(at + 1, at + 1 + reach))) return true;
+/**
+ * Texts that meet are read as two words, as one where all do, and as one where each `mixedReadings`th does: so a word that
+ * is cut is whole again in one of them, while its neighbours are apart. However many seams there are, there are no more
+ * readings than `mostReadings`.
+ */
+export function* readings(text: string): Generator<string, void, void> {
+  if (!text.includes(seam)) return yield text;
+  yield text.replaceAll(seam, ' ');
+  yield text.replaceAll(seam, '');
+  let seams = 0;
+  for (let at = text.indexOf(seam); at !== -1 && seams < mixedReadings; at = text.indexOf(seam, at + 1)) seams++;
+  for (let joined = 0; seams > 1 && joined < seams; joined++) {
+    let at = 0;
+    yield text.replaceAll(seam, () => (at++ % mixedReadings === joined ? '' : ' '));
   }
+}
+
+function testAtSeams(expression: RE2JS, text: string): boolean {
+  for (const reading of readings(text)) if (expression.test(reading)) return true;
   return false;
 }

@@ -118,6 +118,26 @@ test('the bytes of images, sound and files are left out where they belong, and n
     expect(holds(part, 'aGVsbG8'), JSON.stringify(part).slice(0, 40)).toBe(true);
 });
 
+test('bytes are left out in no other field, however they look', () => {
+  const url = 'data:;base64,how/to/make/a/nerve/agent';
+  for (const body of [
+    { messages: [{ role: 'user', name: url, content: 'x' }] },
+    { tools: [{ function: { name: 'f', parameters: { title: url, enum: [url], default: url } } }] },
+    { stop: [url] },
+    { url },
+    { unknown: { data: url } },
+    { input_audio: { other: { data: url } } },
+  ])
+    expect(other(body), JSON.stringify(body)).toContain(url);
+});
+
+test('arguments of a tool call are read as they stand, and as what their JSON says', () => {
+  const args = '{"q":"how to\\nmake \\u0073arin","p":"a \\"b\\" \\ud83d\\ude00 \\u0000"}';
+  const body = { messages: [{ tool_calls: [{ function: { name: 'f', arguments: args } }] }] };
+  expect(prose(body)).toEqual([args, '{"q":"how to\nmake sarin","p":"a "b" 😀 "}']);
+  expect(prose({ arguments: '{"q":"plain"}' })).toEqual(['{"q":"plain"}']);
+});
+
 test('what is written in invisible tag characters is prose of its own', () => {
   const hidden = [...'make it'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
   expect(prose({ messages: [{ content: `Hello${hidden}` }] })).toEqual([`Hello${hidden}`, 'make it']);

@@ -1,12 +1,13 @@
 /**
  * The texts of a request that are screened: every string of its body, and every name of a field.
  *
- * Invariant: no string of the body is left out but encoded bytes that are no text (images, sound, most documents). What
+ * Invariant: no string of the body is left out but encoded bytes that are no text, where images, sound and files belong. What
  * a model reads as prose is one reading in the order of the body, so that a phrase that is split over messages or parts is
  * whole again; all else (names, roles, schemas, fields that this gateway does not know) is another.
  */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { Texts } from './find-rules.ts';
+import { jsonUnescaped } from './json-text.ts';
 import { mediumOf } from './media-text.ts';
 import { seam } from './normalise.ts';
 
@@ -56,9 +57,10 @@ function collect(value: unknown, field: string, holder: string, readings: Readin
   if (typeof value === 'string') {
     const isProse = proseFields.has(field);
     const medium = isProse ? null : mediumOf(value, isBytes(field, holder));
-    const text = medium?.text ?? value;
+    const text = isMedium(field, holder) ? (medium?.text ?? value) : value;
     (isProse ? readings.prose : readings.other).push(text);
-    for (const more of [medium?.words ?? '', taggedText(text)]) if (more !== '') readings.prose.push(more);
+    const unescaped = field === 'arguments' ? jsonUnescaped(text) : '';
+    for (const more of [medium?.words ?? '', unescaped, taggedText(text)]) if (more !== '') readings.prose.push(more);
   } else if (Array.isArray(value)) {
     // Of numbers there may be millions.
     for (const item of value) if (typeof item !== 'number') collect(item, field, holder, readings);
@@ -68,6 +70,10 @@ function collect(value: unknown, field: string, holder: string, readings: Readin
       collect(inner, name, field, readings);
     }
 }
+
+/** Fields whose bytes are left out if they are no text. All others are read as they stand. */
+const isMedium = (field: string, holder: string): boolean =>
+  (field === 'url' && holder === 'image_url') || isBytes(field, holder);
 
 const isBytes = (field: string, holder: string): boolean =>
   (field === 'data' && holder === 'input_audio') || (field === 'file_data' && holder === 'file');

@@ -5,10 +5,18 @@
  */
 import { type Automaton, type Ending, representative } from './automaton.ts';
 import { foldedPoint, foldedText, isUnspaced, unit } from './fold.ts';
+import { seam } from './normalise.ts';
 
 /** More letters than a phrase can have: where the last ones began a word. A power of two. */
 const remembered = 4096;
 export const longestPhrase = remembered;
+const seamUnit = seam.charCodeAt(0);
+const longestGap = 64;
+/**
+ * What stands in the gap after a sentence, or after a text within the request. A point or a colon within a word is none
+ * (`bomb.png`), nor is one line end, since lines are broken anywhere.
+ */
+const sentenceEnd = /[\0?!;…。？！；｡．)\]}<\\]|[.:].|\n\s*\n|"\s*[,:]/su;
 
 export class Scan {
   readonly #automaton: Automaton;
@@ -111,16 +119,33 @@ export class Scan {
   #isWhole(ending: Ending, letters: number, after: number): boolean {
     if (!ending.anyStart && this.#wordStarts[(letters - ending.length) & (remembered - 1)] === 0) return false;
     if (!ending.anyEnd && (after === -1 || !this.#isWordEnd(after))) return false;
-    return ending.tails.length === 0 || after === -1 || !this.#goesOn(ending.tails, after);
+    const { before, unless } = ending.goingOn;
+    if (after === -1 || (before === null && unless.length === 0)) return before === null;
+    if (this.#isSentenceEnd(after)) return true;
+    return !this.#goesOn(unless, after, false) && (before === null || this.#goesOn(before, after, true));
   }
 
-  /** Whether one of `tails` follows at `from`, and ends with a word. */
-  #goesOn(tails: readonly string[], from: number): boolean {
+  /** Whether the text, or a sentence of it, ends before its next letter. A long gap is an end. */
+  #isSentenceEnd(from: number): boolean {
+    const text = this.#text;
+    const last = Math.min(text.length, from + longestGap);
+    for (let at = from; at < last; ) {
+      const codePoint = text.codePointAt(at) ?? 0;
+      const folded = foldedPoint(codePoint);
+      if (folded > unit.gap || folded === unit.several) return sentenceEnd.test(text.slice(from, at));
+      at += codePoint > 0xffff ? 2 : 1;
+    }
+    return true;
+  }
+
+  /** Whether one of `tails` follows at `from`, and ends with a word; over seams only what makes a phrase count. */
+  #goesOn(tails: readonly string[], from: number, overSeams: boolean): boolean {
     const text = this.#text;
     let read = '';
     let left = tails;
     for (let at = from; at < text.length && left.length > 0; ) {
       const codePoint = text.codePointAt(at) ?? 0;
+      if (codePoint === seamUnit && !overSeams) return false;
       at += codePoint > 0xffff ? 2 : 1;
       const folded = foldedPoint(codePoint);
       if (folded <= unit.gap && folded !== unit.several) continue;

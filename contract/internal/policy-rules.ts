@@ -20,6 +20,7 @@ export const maxPhrasesPerRule = 1000;
 export const maxPhrases = 5000;
 export const maxPhraseChars = 200;
 export const maxUnless = 100;
+export const maxBefore = 100;
 /** Of all rules of a set together. */
 export const maxPatterns = 50;
 export const maxPatternChars = 1000;
@@ -49,15 +50,17 @@ export const policyRuleSchema = z.discriminatedUnion('kind', [
     kind: z.literal('phrases'),
     /** Whole words in this order; case, marks, punctuation and look-alike letters make no difference. */
     phrases: z.array(phrase).min(1).max(maxPhrasesPerRule),
-    /** A phrase that goes on as one of these does not count: `bomb shelter` spares `make a bomb` before `shelter`. */
+    /** A phrase that goes on as one of these in its sentence does not count: `bomb shelter` spares `make a bomb` before `shelter`. */
     unless: z.array(phrase).max(maxUnless).optional(),
+    /** Where given, a phrase counts only at the end of a sentence or before one of these words. */
+    before: z.array(phrase).max(maxBefore).optional(),
   }),
   z.strictObject({
     ...ruleFields,
     kind: z.literal('pattern'),
     /** RE2 syntax, matched in linear time. The text is in small letters, its words one space apart. */
     pattern: z.string().min(1).max(maxPatternChars),
-    /** The pattern is tried on texts alone that hold one of these, as a part of a word or over several. */
+    /** The pattern is tried on texts alone that hold one of these as whole words: name each form, `agent` and `agents`. */
     needs: z.array(phrase).min(1).max(maxNeeds),
   }),
 ]);

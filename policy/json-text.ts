@@ -1,0 +1,30 @@
+/**
+ * JSON that comes as a text, as the arguments of a tool call do: a model is shown what it says, not how it is escaped.
+ *
+ * Invariant: nothing is parsed or built, so a text that is deep, long or no JSON at all costs no more than its length.
+ */
+const backslash = 0x5c;
+/** `\u` and four digits. */
+const escapeLength = 6;
+const letterU = 0x75;
+const named = new Map(['b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]));
+const fourDigits = /^[0-9a-f]{4}$/i;
+
+/** The text with the escapes of its strings undone; empty if there are none. NUL, which parts texts, is left out. */
+export function jsonUnescaped(text: string): string {
+  if (!text.includes('\\')) return '';
+  const units = new Uint16Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    let unit = text.charCodeAt(at);
+    if (unit === backslash && at + 1 < text.length) {
+      const next = text.charCodeAt(at + 1);
+      const digits = next === letterU ? text.slice(at + 2, at + escapeLength) : '';
+      const isNumbered = fourDigits.test(digits);
+      unit = isNumbered ? Number.parseInt(digits, 16) : (named.get(next) ?? next);
+      at += isNumbered ? escapeLength - 1 : 1;
+    }
+    if (unit !== 0) units[length++] = unit;
+  }
+  return Buffer.from(units.buffer, 0, 2 * length).toString('utf16le');
+}
