@@ -20,8 +20,10 @@ let redis: Redis;
 let events: PolicyEvents;
 
 const spoolFolder = () => join(dir, 'spool');
+/** A busy machine must not decide which store takes an event: that Redis is away is told by the client of Redis. */
+const patient = { patienceMs: 60_000, redisBoundMs: 60_000 };
 const open = async () =>
-  openPolicyEvents({ redis, spool: await openSpool(spoolFolder(), 'here'), log, tendEveryMs: 50 });
+  openPolicyEvents({ redis, spool: await openSpool(spoolFolder(), 'here'), log, tendEveryMs: 50, ...patient });
 
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'gwpolicyevents-'));
@@ -92,7 +94,7 @@ test('what a process that died left on disk is in the stream after the next star
   await waitFor(async () => expect((await inStream()).map(({ id }) => id)).toContain(left.id));
 });
 
-test('while neither Redis nor the disk takes it, it waits in memory, and the answer no longer than a moment', async () => {
+test('while neither Redis nor the disk takes it, it waits in memory', async () => {
   rmSync(spoolFolder(), { recursive: true });
   writeFileSync(spoolFolder(), 'in the way');
   await valkey.stop();

@@ -27,10 +27,11 @@ export interface PolicyEventsOptions {
   readonly spool: Spool;
   readonly log: Logger;
   readonly tendEveryMs?: number;
+  /** How long an answer waits for a store, and how much of that for Redis. */
+  readonly patienceMs?: number;
+  readonly redisBoundMs?: number;
 }
 
-const patienceMs = 50;
-const redisBoundMs = 30;
 /** About 50 MB. The oldest go when the job that reads the stream is away for longer than that lasts. */
 const maxStreamLength = 100_000;
 const maxKeptChars = 16 * 1024 * 1024;
@@ -38,7 +39,14 @@ const replayBatch = 200;
 
 const textOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
 
-export function openPolicyEvents({ redis, spool, log, tendEveryMs = 1000 }: PolicyEventsOptions): PolicyEvents {
+export function openPolicyEvents({
+  redis,
+  spool,
+  log,
+  tendEveryMs = 1000,
+  patienceMs = 50,
+  redisBoundMs = 30,
+}: PolicyEventsOptions): PolicyEvents {
   const kept = openKept(maxKeptChars);
   let spooled = true; // An earlier process may have left something.
   /** Redis did not take an event in time: no other one waits for it until it answers again. */
