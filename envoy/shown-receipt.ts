@@ -23,18 +23,24 @@ export const accessLogEntries = (message: StreamAccessLogsMessage): readonly Acc
 export const gwFields = ({ commonProperties }: AccessLogEntry) =>
   commonProperties?.metadata?.filterMetadata?.gw?.fields;
 
+/** Whose call it is; null if the log does not tell, which it always does. */
+export function loggedCaller({ commonProperties }: AccessLogEntry) {
+  const identity = commonProperties?.metadata?.filterMetadata?.[identityNamespace]?.fields;
+  const accountId = identity?.account_id?.stringValue;
+  const keyId = identity?.key_id?.stringValue;
+  return accountId && keyId ? { accountId, keyId } : null;
+}
+
 /** Null if the sidecar finished the reply, or if the log does not tell whose call it was, which it always does. */
 export function shownReceipt(logged: AccessLogEntry): ShownReceipt | null {
   const gw = gwFields(logged);
   const receiptId = gw?.receipt_id?.stringValue;
   const degraded = gw?.degraded?.stringValue;
   if (!gw?.shown?.boolValue || !receiptId || !degraded) return null;
-  const identity = logged.commonProperties?.metadata?.filterMetadata?.[identityNamespace]?.fields;
-  const accountId = identity?.account_id?.stringValue;
-  const keyId = identity?.key_id?.stringValue;
+  const caller = loggedCaller(logged);
   const endpoint = logged.request?.path?.split('?', 1)[0];
-  if (!accountId || !keyId || !endpoint) return null;
-  const head = JSON.stringify({ accountId, keyId, endpoint });
+  if (!caller || !endpoint) return null;
+  const head = JSON.stringify({ ...caller, endpoint });
   const entry = `${head.slice(0, -1)},"receipt":${degraded},"routingTrace":null,"facts":null,"shown":true}`;
   return { receiptId, entry };
 }

@@ -1,17 +1,34 @@
 /**
  * What Envoy's access log tells of calls that ended without this process: a connection broke, or Envoy's last resort
- * finished the reply because an answer did not come in time.
+ * finished the reply because an answer did not come in time. And, every ten seconds, of streams that run.
  *
  * Invariant: the ledger ends up with the receipt that the client was shown, even if this process, having stood still,
  * has made another one meanwhile.
  */
 import type { StreamAccessLogsMessage } from '@gw/envoy/rpc/service';
-import { accessLogEntries, gwFields, shownReceipt } from '@gw/envoy/shown-receipt';
+import { type AccessLogEntry, accessLogEntries, gwFields, loggedCaller, shownReceipt } from '@gw/envoy/shown-receipt';
 import type { Ends } from './ends.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
+import type { Lease } from './slots/leases.ts';
 
-export function readAccessLog(message: StreamAccessLogsMessage, ends: Ends, ledger: LedgerWriter): void {
+export interface AccessLogReaders {
+  readonly ends: Ends;
+  readonly ledger: Pick<LedgerWriter, 'finish' | 'keep'>;
+  /** A stream with this slot is under way. */
+  readonly runs: (lease: Lease) => void;
+}
+
+/** The number that the proto gives to `DownstreamPeriodic`. */
+const underWay = 5;
+
+export function readAccessLog(message: StreamAccessLogsMessage, { ends, ledger, runs }: AccessLogReaders): void {
   for (const logged of accessLogEntries(message)) {
+    if (isUnderWay(logged)) {
+      const id = gwFields(logged)?.slot?.stringValue;
+      const caller = loggedCaller(logged);
+      if (id && caller) runs({ id, ...caller });
+      continue;
+    }
     const receiptId = gwFields(logged)?.receipt_id?.stringValue;
     if (!receiptId) continue;
     const shown = shownReceipt(logged);
@@ -29,3 +46,7 @@ export function readAccessLog(message: StreamAccessLogsMessage, ends: Ends, ledg
     }
   }
 }
+
+/** Such an entry says nothing of an end. */
+const isUnderWay = ({ commonProperties }: AccessLogEntry): boolean =>
+  Number(commonProperties?.accessLogType ?? 0) === underWay;

@@ -51,7 +51,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     catalogue: () => makeCatalogue(snapshot),
     checks: [],
-    takeSlot: async () => ({ ok: true, slot: { release: () => undefined } }),
+    takeSlot: async () => ({ ok: true, slot: { id: 'slot', release: () => undefined } }),
     ledger: {
       begin: (id) => void ledger.begun.push(id),
       finish: async (id) => ledger.finished.push(id) > 0,

@@ -148,6 +148,7 @@ describe('the slot of a stream', () => {
     const slot = () => {
       let held = true;
       return {
+        id: 'slot',
         release: () => {
           if (held) released += 1;
           held = false;
@@ -189,6 +190,18 @@ describe('the slot of a stream', () => {
     const { context } = contextForTests({ takeSlot: slots.takeSlot });
     callForTests(context).ask(chatBody());
     expect(slots.counts()).toEqual({ taken: 1, released: 0 });
+  });
+
+  test('is named to Envoy, and a call without one names none', async () => {
+    const { context } = contextForTests();
+    const [streamed, plain] = [callForTests(context), callForTests(context)];
+    streamed.ask(stream());
+    plain.ask(chatBody());
+    await turn();
+    const named = [streamed, plain].map(
+      ({ answers }) => answers.at(-1)?.dynamicMetadata?.fields?.gw?.structValue?.fields?.slot?.stringValue,
+    );
+    expect(named).toEqual(['slot', undefined]);
   });
 
   test('is taken after the checks', async () => {

@@ -149,6 +149,8 @@ export class Call implements Processor {
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
+    const chunkObject = chunkObjects[request.endpoint];
+    const slot = this.#slot ? { slot: this.#slot.id } : {};
     const body = serialise(request, route.providerModel, route.model.takesTemperature);
     this.#call.answer({
       requestBody: {
@@ -169,7 +171,7 @@ export class Call implements Processor {
           clearRouteCache: true,
         },
       },
-      dynamicMetadata: gwMetadata({ receipt_id: receiptId, degraded, chunk_object: chunkObjects[request.endpoint] }),
+      dynamicMetadata: gwMetadata({ receipt_id: receiptId, degraded, chunk_object: chunkObject, ...slot }),
     });
   }
 

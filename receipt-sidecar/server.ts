@@ -96,7 +96,10 @@ export async function startSidecar(config: Config) {
   const server = await serveEnvoy(
     config.listen,
     config.internalToken,
-    { openProcessor: (call) => new Call(context, call), accessLog: (message) => readAccessLog(message, ends, ledger) },
+    {
+      openProcessor: (call) => new Call(context, call),
+      accessLog: (message) => readAccessLog(message, { ends, ledger, runs: (lease) => slots.runs(lease) }),
+    },
     (fault) =>
       log.error({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'a call failed'),
     config.internalTls,
@@ -123,7 +126,7 @@ export async function startSidecar(config: Config) {
   return {
     log,
     stop: async () => {
-      // Envoy goes on with what is cut then: it still counts as open, until its leases end.
+      // Envoy goes on with what is cut then: it still counts as open, by what Envoy tells the next sidecar of it.
       await server.close(5000, () => slots.abandon());
       await health?.close();
       slots.stop();

@@ -15,8 +15,12 @@ export class Held {
       account = new Map();
       this.#accounts.set(lease.accountId, account);
     }
+    if (!account.has(lease.id)) this.#size += 1;
     account.set(lease.id, lease);
-    this.#size += 1;
+  }
+
+  has({ accountId, id }: Lease): boolean {
+    return this.#accounts.get(accountId)?.has(id) ?? false;
   }
 
   /** False if it was not held any more. */

@@ -1,8 +1,9 @@
 /**
  * Slots of open streams: one for each stream on its way, as many at once as the account and the key may have.
  *
- * Invariants: a slot that is held is renewed until it is released, and one that is released is renewed no more; so what
- * Redis counts is what runs and, for `leaseMs`, what a dead holder left. While Redis does not answer, each instance goes
+ * Invariants: a slot that is held is renewed until it is released, and one that is released is renewed no more; one whose
+ * holder has gone is renewed for as long as Envoy says that its stream runs. So what Redis counts is what runs and, for
+ * `leaseMs`, what ended without a release. While Redis does not answer, each instance goes
  * on with its share of the limit in its own memory: never unlimited, never closed.
  */
 import type { ApiError } from '@gw/contract/errors';
@@ -13,9 +14,12 @@ import { Held } from './held.ts';
 import { type Found, type Lease, type Leases, leaseMs } from './leases.ts';
 import { openReach, type Reach } from './reach.ts';
 import { type Enforced, streamsExceeded } from './refusal.ts';
+import { Running } from './running.ts';
 import type { SlotCounts } from './slot-counts.ts';
 
 export interface Slot {
+  /** By this Envoy names it while the stream runs. */
+  readonly id: string;
   /** The stream has ended. May be called again. */
   release(): void;
 }
@@ -51,6 +55,7 @@ export class StreamSlots {
   readonly #options: SlotOptions;
   readonly #held = new Held();
   readonly #reach: Reach;
+  readonly #running: Running;
   /** When a limit in shadow mode was last reported, by account. */
   readonly #reported = new Map<string, number>();
   /** Released while Redis could not be told; it may come back with what it knew. */
@@ -70,6 +75,7 @@ export class StreamSlots {
       if (reach.together()) register().catch(reach.lose);
     };
     this.#reach = reach;
+    this.#running = new Running({ leases, onFault: reach.lose });
     this.#timers = [setInterval(renew, renewEveryMs), setInterval(() => this.#forgetReports(), reportEveryMs)];
   }
 
@@ -99,6 +105,11 @@ export class StreamSlots {
     return this.#decideAlone(lease, caller);
   }
 
+  /** Envoy says that the stream of this slot runs; who holds it renews it anyway. */
+  runs(lease: Lease): void {
+    if (!this.#held.has(lease)) this.#running.tell(lease);
+  }
+
   /** From now on streams go on without this process: what is still held ends with its lease, not by a release. */
   abandon(): void {
     this.#abandoned = true;
@@ -106,6 +117,7 @@ export class StreamSlots {
 
   stop(): void {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#running.stop();
     this.#reach.stop();
   }
 
@@ -158,11 +170,13 @@ export class StreamSlots {
     }
     counts.decided(found.full === null ? 'taken' : 'shadowed', this.local);
     this.#held.add(lease);
-    return { ok: true, slot: { release: () => this.#release(lease) } };
+    return { ok: true, slot: { id: lease.id, release: () => this.#release(lease) } };
   }
 
   #release(lease: Lease): void {
-    if (this.#held.remove(lease) && !this.#abandoned) this.#letGo(lease);
+    if (!this.#held.remove(lease) || this.#abandoned) return;
+    this.#running.released(lease);
+    this.#letGo(lease);
   }
 
   #letGo(lease: Lease): void {

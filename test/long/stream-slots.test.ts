@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { PartName } from '@gw/cli/stack-plans';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
@@ -80,5 +81,32 @@ describe.each(parts)('after kill -9 of %s with all streams open', (part) => {
     expect(again.statuses).toEqual(allIn(limit));
     again.leave();
     await allFree(5000);
+  }, 180_000);
+});
+
+describe.each(['killed', 'stopped in order'] as const)('after the sidecar was %s under long streams', (how) => {
+  test('those that go on without it count for as long as they last', async () => {
+    await gateway.whole();
+    const marker = `outlived-${how.slice(0, 4)}`;
+    const { statuses, leave } = await account.open(limit, marker);
+    expect(statuses).toEqual(allIn(limit));
+    const watching = watchProvider(gateway.stack, marker);
+    if (how === 'killed') gateway.kill('receipt-sidecar');
+    else {
+      await gateway.stack.part('receipt-sidecar').stop();
+      await gateway.start('receipt-sidecar');
+    }
+    await gateway.whole();
+    // Longer than a lease, so that none that the first sidecar had renewed runs any more.
+    await delay(leaseMs + 5000);
+    const more = await account.open(limit, marker);
+    await delay(1000);
+    await watching.stop();
+    expect(more.statuses).not.toContain(200);
+    expect(await account.held()).toBe(limit);
+    expect(watching.mostFor(500)).toBe(limit);
+    leave();
+    more.leave();
+    await allFree(leaseMs + 1000);
   }, 180_000);
 });

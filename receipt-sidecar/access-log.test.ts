@@ -1,0 +1,47 @@
+import type { StreamAccessLogsMessage } from '@gw/envoy/rpc/service';
+import { expect, test } from 'vitest';
+import { readAccessLog } from './access-log.ts';
+import type { Lease } from './slots/leases.ts';
+
+const texts = (fields: Readonly<Record<string, string>>) => ({
+  fields: Object.fromEntries(Object.entries(fields).map(([name, stringValue]) => [name, { stringValue }])),
+});
+
+/** What comes of one entry; `type` as the proto numbers it. */
+function read(type: number, gw: Readonly<Record<string, string>>, identity: Readonly<Record<string, string>>) {
+  const running: Lease[] = [];
+  const ended: string[] = [];
+  const filterMetadata = { gw: texts(gw), 'envoy.filters.http.ext_authz': texts(identity) };
+  const message = {
+    httpLogs: { logEntry: [{ commonProperties: { accessLogType: type, metadata: { filterMetadata } } }] },
+  };
+  readAccessLog(message as unknown as StreamAccessLogsMessage, {
+    ends: { tell: (id) => void ended.push(id), ask: async () => 'client' },
+    ledger: { finish: async () => true, keep: () => undefined },
+    runs: (lease) => void running.push(lease),
+  });
+  return { running, ended };
+}
+
+const gw = { receipt_id: 'rcpt', slot: 'slot' };
+const identity = { account_id: 'acct', key_id: 'key' };
+const [underWay, end] = [5, 6];
+
+test('an entry of a stream under way names its slot, and says nothing of an end', () => {
+  expect(read(underWay, gw, identity)).toEqual({
+    running: [{ id: 'slot', accountId: 'acct', keyId: 'key' }],
+    ended: [],
+  });
+});
+
+test('an entry of an end renews no slot', () => {
+  expect(read(end, gw, identity)).toEqual({ running: [], ended: ['rcpt'] });
+});
+
+test.each([
+  ['slot', {}, identity],
+  ['account', gw, { key_id: 'key' }],
+  ['key', gw, { account_id: 'acct' }],
+])('an entry under way without its %s does nothing', (_missing, fields, caller) => {
+  expect(read(underWay, fields, caller)).toEqual({ running: [], ended: [] });
+});

@@ -1,0 +1,62 @@
+/**
+ * Streams that run although no slot is held for them here, as Envoy tells of them every ten seconds: the sidecar that let
+ * them in has died or was stopped, or is another instance, which is told nothing by it.
+ *
+ * Invariants: a stream that runs keeps its lease, whether its sidecar lives or not; a slot that was released here is not
+ * taken again by a word that Envoy said before it heard of the end.
+ */
+import { Held } from './held.ts';
+import type { Lease, Leases } from './leases.ts';
+
+/** Far longer than a word of Envoy is on its way. A stream that Envoy goes on with nevertheless counts again after twice this. */
+const rememberMs = 10_000;
+
+export interface RunningOptions {
+  readonly leases: Pick<Leases, 'renew' | 'connected'>;
+  readonly onFault: (fault: unknown) => void;
+}
+
+export class Running {
+  readonly #options: RunningOptions;
+  #told = new Held();
+  #collecting: NodeJS.Immediate | undefined;
+  /** Slots that were released here in this span of `rememberMs`, and in the one before. */
+  #released = new Set<string>();
+  #releasedBefore = new Set<string>();
+  readonly #forgetting: NodeJS.Timeout;
+
+  constructor(options: RunningOptions) {
+    this.#options = options;
+    this.#forgetting = setInterval(() => {
+      this.#releasedBefore = this.#released;
+      this.#released = new Set();
+    }, rememberMs);
+  }
+
+  tell(lease: Lease): void {
+    if (this.#released.has(lease.id) || this.#releasedBefore.has(lease.id)) return;
+    this.#told.add(lease);
+    // What comes in one turn is renewed together. It waits no longer: another instance may be about to release the slot.
+    this.#collecting ??= setImmediate(() => this.#renew());
+  }
+
+  released(lease: Lease): void {
+    this.#released.add(lease.id);
+    this.#told.remove(lease);
+  }
+
+  stop(): void {
+    if (this.#collecting) clearImmediate(this.#collecting);
+    clearInterval(this.#forgetting);
+  }
+
+  /** Without Redis the word is let go: Envoy says it again. */
+  #renew(): void {
+    const { leases, onFault } = this.#options;
+    const told = this.#told.accounts();
+    this.#told = new Held();
+    this.#collecting = undefined;
+    if (!leases.connected()) return;
+    for (const [accountId, slots] of told) leases.renew(accountId, slots).catch(onFault);
+  }
+}
