@@ -154,7 +154,9 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
 
   requests_per_second_exceeded: async (accounts) => {
     const key = await accounts.create({ perS: 1 });
-    return repeated(3, () => read('/v1/models', key));
+    // Together: one after the other they could take as long as a token needs to come.
+    const made = await Promise.all(Array.from({ length: 8 }, () => read('/v1/models', key)));
+    return made.find(({ reply }) => reply.status === 429) ?? read('/v1/models', key);
   },
   daily_budget_exceeded: async (accounts) => {
     const key = await accounts.create({ perDay: 1 });
