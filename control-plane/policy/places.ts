@@ -96,7 +96,7 @@ export async function placesIn({ leaves, texts }: Sample, rule: PolicyRule, sear
 /** Texts that meet are told apart by a bar. */
 const excerptOf = (text: string): string => [...text.replaceAll('\0', '|')].slice(0, mostExcerptChars).join('');
 
-export interface Leaf {
+interface Leaf {
   readonly path: string;
   /** The name of the field that holds it, which says how it is read. */
   readonly field: string;

@@ -8,7 +8,7 @@ import type { StoredRule } from './check-rules.ts';
 import { grouped } from './grouped.ts';
 import { findVersionInForce } from './versions.ts';
 
-export type StoredPolicy = Omit<Policy, 'rules'> & { readonly rules: readonly StoredRule[] };
+type StoredPolicy = Omit<Policy, 'rules'> & { readonly rules: readonly StoredRule[] };
 
 /** Null until the first version is there: services screen by the rules that they came with. `tx` sees one moment. */
 export async function readPolicy(tx: Prisma.TransactionClient): Promise<StoredPolicy | null> {

@@ -32,7 +32,7 @@ export interface Counted {
 /** The text of each list, or the first number that stands for nothing, or that all texts are longer than is read. */
 export type Decoded = { readonly texts: readonly string[] } | { readonly unknown: number } | { readonly tooLong: true };
 
-export interface DecodeJob {
+interface DecodeJob {
   readonly account: string;
   readonly lists: readonly (readonly number[])[];
   readonly tokenizer: Tokenizer;
