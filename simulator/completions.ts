@@ -87,7 +87,8 @@ function asStream({ id, model, includeUsage, answers, figures, topLogprobs, echo
 export function completionReply(body: Buffer, directives: Directives, echo: Echo): Reply {
   const call = readCall(body, 'chat');
   if (isReply(call)) return call;
-  const prompts = promptTexts(call.fields.prompt ?? '');
+  // Null is a prompt of nothing; none at all is a mistake.
+  const prompts = promptTexts(call.fields.prompt === null ? '' : call.fields.prompt);
   if (prompts === null) return errorReply(400, 'prompt has to be a text or a list of texts.', 'prompt');
   const seed = seedOf(call.model.id, prompts);
   const answers = prompts.flatMap((_, index) => makeAnswers(call, seed.number + index, directives));
