@@ -59,7 +59,7 @@ describe('a body that is no strict JSON is invalid_json', () => {
       'with a surrogate in UTF-8',
       Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
     ],
-    ['with a number out of range', chatBody().replace('{', '{"seed":1e999,')],
+    ['with a number out of range', chatBody().replace('{', '{"temperature":1e999,')],
     ['with NaN', chatBody().replace('{', '{"temperature":NaN,')],
   ];
   it.each(bodies)('%s', async (_name, body) => {
