@@ -9,7 +9,7 @@ import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { policyEventStream } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import { type Patience, succeedsWithin } from './ledger/bounded.ts';
+import { boundedWrites, type Patience, succeedsWithin } from './ledger/bounded.ts';
 import { openKept } from './ledger/kept.ts';
 import type { Spool } from './ledger/spool.ts';
 
@@ -51,25 +51,17 @@ export function openPolicyEvents({
   let spooled = true; // An earlier process may have left something.
   /** Redis did not take an event in time: no other one waits for it until it answers again. */
   let away = false;
-  /** A write to the disk that has not come back: another one would only wait behind it. */
-  let hanging: Promise<unknown> | null = null;
+  const disk = boundedWrites();
 
   const toRedis = (text: string): Promise<unknown> =>
     redis.xadd(policyEventStream, 'MAXLEN', '~', maxStreamLength, '*', 'event', text);
 
-  const takenBySpool = async (text: string, patience: Patience): Promise<boolean> => {
-    if (hanging) return false;
-    const append = spool.append(text).then(() => {
-      spooled = true;
-    });
-    if (await succeedsWithin(append, patience)) return true;
-    const settled = append
-      .catch(() => undefined)
-      .finally(() => {
-        if (hanging === settled) hanging = null;
+  const takenBySpool = (text: string, patience: Patience): Promise<boolean> => {
+    const append = () =>
+      spool.append(text).then(() => {
+        spooled = true;
       });
-    hanging ??= settled;
-    return false;
+    return disk.attempt(append, patience);
   };
 
   const taken = async (text: string): Promise<boolean> => {
@@ -83,7 +75,7 @@ export function openPolicyEvents({
   };
 
   const replay = async (): Promise<void> => {
-    if (!spooled || hanging) return;
+    if (!spooled || disk.hanging()) return;
     spooled = false;
     try {
       const count = await spool.replay(async (texts) => {

@@ -48,3 +48,30 @@ export function succeedsWithin(
     );
   });
 }
+
+export interface BoundedWrites {
+  /** Whether a write has not come back. */
+  readonly hanging: () => boolean;
+  /** Whether the write succeeds while the patience lasts. Never rejects, and does not stop the write. */
+  attempt(write: () => Promise<unknown>, patience: Patience): Promise<boolean>;
+}
+
+/** Writes to a disk that may hang: while one has not come back, no other is begun, which would only wait behind it. */
+export function boundedWrites(): BoundedWrites {
+  let hanging: Promise<unknown> | null = null;
+  return {
+    hanging: () => hanging !== null,
+    async attempt(write, patience) {
+      if (hanging) return false;
+      const writing = write();
+      if (await succeedsWithin(writing, patience)) return true;
+      const settled = writing
+        .catch(() => undefined)
+        .finally(() => {
+          if (hanging === settled) hanging = null;
+        });
+      hanging ??= settled;
+      return false;
+    },
+  };
+}

@@ -8,7 +8,7 @@
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import { type Patience, succeedsWithin } from './bounded.ts';
+import { boundedWrites, type Patience, succeedsWithin } from './bounded.ts';
 import { openKept } from './kept.ts';
 import type { Spool } from './spool.ts';
 
@@ -53,8 +53,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   let spooled = true; // An earlier process may have left something.
   /** Redis did not take a receipt in time: no other one waits for it, or piles up before it, until it answers again. */
   let away = false;
-  /** A write to the disk that has not come back: another one would only wait behind it. */
-  let hanging: Promise<unknown> | null = null;
+  const disk = boundedWrites();
   /** The disk has refused the last write. */
   let refused = false;
   const kept = openKept(maxKeptChars);
@@ -83,29 +82,20 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     return false;
   };
 
-  const takenBySpool = async (entry: string, patience: Patience): Promise<boolean> => {
-    if (hanging) return false;
-    const append = spool.append(entry);
-    append.then(
-      () => {
-        spooled = true;
-        refused = false;
-      },
-      (fault: unknown) => {
-        // One line for an outage, not one for each receipt.
-        if (!refused) log.warn({ fault: textOf(fault) }, 'the spool does not take receipts');
-        refused = true;
-      },
-    );
-    if (await succeedsWithin(append, patience)) return true;
-    const settled = append
-      .catch(() => undefined)
-      .finally(() => {
-        if (hanging === settled) hanging = null;
-      });
-    hanging ??= settled;
-    return false;
+  const append = async (entry: string): Promise<void> => {
+    try {
+      await spool.append(entry);
+      spooled = true;
+      refused = false;
+    } catch (fault) {
+      // One line for an outage, not one for each receipt.
+      if (!refused) log.warn({ fault: textOf(fault) }, 'the spool does not take receipts');
+      refused = true;
+      throw fault;
+    }
   };
+  const takenBySpool = (entry: string, patience: Patience): Promise<boolean> =>
+    disk.attempt(() => append(entry), patience);
 
   const taken = async (receiptId: string, entry: string): Promise<boolean> => {
     const patience = { leftMs: patienceMs };
@@ -113,7 +103,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   };
 
   const replay = async (): Promise<void> => {
-    if (!spooled || away || hanging || redis.status !== 'ready') return;
+    if (!spooled || away || disk.hanging() || redis.status !== 'ready') return;
     spooled = false;
     try {
       const count = await spool.replay(async (entries) => {
@@ -134,7 +124,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     if (count > 0) log.info({ count }, 'receipts that waited in memory are stored');
     // Afterwards, since a hung disk holds it up.
     await replay();
-    if (kept.size === 0 && !hanging && !spooled) givenUp.clear();
+    if (kept.size === 0 && !disk.hanging() && !spooled) givenUp.clear();
   };
   let bringing: Promise<void> | null = null;
   const tend = (): Promise<void> => {
