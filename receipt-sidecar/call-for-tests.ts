@@ -2,28 +2,13 @@
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/envoy/rpc/service';
 import { Call, type CallContext } from './call.ts';
+import { plainModel } from './model-for-tests.ts';
 import { makeCatalogue } from './snapshot.ts';
 
 const snapshot: Snapshot = {
   version: 1,
   publishedAt: '2026-01-01T00:00:00.000Z',
-  models: [
-    {
-      id: 'm',
-      created: 0,
-      ownedBy: 'p',
-      kind: 'chat',
-      contextWindow: null,
-      modalities: ['text'],
-      takesTemperature: true,
-      activeParametersB: { min: 8, max: 8 },
-      totalParametersB: { min: 8, max: 8 },
-      modelClass: null,
-      quantizationBits: null,
-      tokensPerS: null,
-      ttftS: null,
-    },
-  ],
+  models: [plainModel],
   regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
   deployments: [
     {

@@ -5,26 +5,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallRecord } from './call-record.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
+import { plainModel } from './model-for-tests.ts';
 import { newReceiptId } from './receipt.ts';
 import { chooseRoute } from './request/route.ts';
 import { type Catalogue, makeCatalogue } from './snapshot.ts';
 
 const at = '2026-11-21T09:10:00.000Z';
-const plainModel: SnapshotModel = {
-  id: 'm',
-  created: 0,
-  ownedBy: 'p',
-  kind: 'chat',
-  contextWindow: null,
-  modalities: ['text'],
-  takesTemperature: true,
-  activeParametersB: { min: 8, max: 8 },
-  totalParametersB: { min: 8, max: 8 },
-  modelClass: 'small',
-  quantizationBits: null,
-  tokensPerS: null,
-  ttftS: null,
-};
+const _smallModel: SnapshotModel = { ...plainModel, modelClass: 'small' };
 const reading: Snapshot['grid'][number] = {
   zone: 'USA',
   gPerKwh: 369,

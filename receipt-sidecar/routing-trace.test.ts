@@ -1,6 +1,7 @@
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { routingTraceSchema } from '@gw/contract/receipt';
 import { describe, expect, it } from 'vitest';
+import { plainModel } from './model-for-tests.ts';
 import { chooseRoute } from './request/route.ts';
 import { routingTrace } from './routing-trace.ts';
 import { makeCatalogue } from './snapshot.ts';
@@ -50,23 +51,7 @@ function catalogueOf(changes: Partial<Snapshot> = {}) {
   return makeCatalogue({
     version: 1,
     publishedAt: at,
-    models: [
-      {
-        id: 'm',
-        created: 0,
-        ownedBy: 'p',
-        kind: 'chat',
-        contextWindow: null,
-        modalities: ['text'],
-        takesTemperature: true,
-        activeParametersB: { min: 8, max: 8 },
-        totalParametersB: { min: 8, max: 8 },
-        modelClass: 'small',
-        quantizationBits: null,
-        tokensPerS: null,
-        ttftS: null,
-      },
-    ],
+    models: [{ ...plainModel, modelClass: 'small' }],
     regions: [region('us', 'USA', 0), region('se', 'SWE', 1)],
     deployments: [deployment('d-us', 'us'), deployment('d-se', 'se')],
     grid: [annual('USA', 369), annual('SWE', 40)],

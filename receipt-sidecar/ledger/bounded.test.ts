@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { succeedsWithin } from './bounded.ts';
+import { boundedWrites, succeedsWithin } from './bounded.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -76,4 +76,24 @@ test('what succeeds or fails before its end takes no more than it took', async (
   await advance(12);
   expect(await failed).toBe(false);
   expect(patience.leftMs).toBe(38);
+});
+
+test('while a write has not come back no other is begun, and afterwards the next one is', async () => {
+  const disk = boundedWrites();
+  let comeBack = (): void => {};
+  const slow = new Promise<void>((resolve) => {
+    comeBack = resolve;
+  });
+  const begun: string[] = [];
+  const write = (name: string, done: Promise<void>) => () => {
+    begun.push(name);
+    return done;
+  };
+  expect(await disk.attempt(write('slow', slow), { leftMs: 5 })).toBe(false);
+  expect(disk.hanging()).toBe(true);
+  expect(await disk.attempt(write('behind it', Promise.resolve()), { leftMs: 1000 })).toBe(false);
+  comeBack();
+  await vi.waitUntil(() => !disk.hanging());
+  expect(await disk.attempt(write('after it', Promise.resolve()), { leftMs: 1000 })).toBe(true);
+  expect(begun).toEqual(['slow', 'after it']);
 });

@@ -3,26 +3,11 @@ import { orderCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { servesTelemetry } from '@gw/methodology/tier';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { plainModel as model } from '../model-for-tests.ts';
 import { makeCatalogue } from '../snapshot.ts';
 import { chooseRoute } from './route.ts';
 
 type Options = Parameters<typeof chooseRoute>[0]['options'];
-
-const model: Snapshot['models'][number] = {
-  id: 'm',
-  created: 0,
-  ownedBy: 'p',
-  kind: 'chat',
-  contextWindow: null,
-  modalities: ['text'],
-  takesTemperature: true,
-  activeParametersB: { min: 8, max: 8 },
-  totalParametersB: { min: 8, max: 8 },
-  modelClass: null,
-  quantizationBits: null,
-  tokensPerS: null,
-  ttftS: null,
-};
 
 interface Site {
   readonly region: string;
