@@ -1,25 +1,27 @@
 /**
  * Four kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) starts Postgres and Valkey; `stack`
- * (`test/**`) runs against the whole gateway, of which there is one for all suites; `long` (`test/long`) takes minutes,
- * with gateways of its own.
+ * (`test/**`) runs against the whole gateway, of which there is one for all suites; `long` (`test/long`, and
+ * `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
  */
 import { configDefaults, defineConfig } from 'vitest/config';
 
 const stores = '**/*.pg.test.ts';
 const stack = 'test/**/*.test.ts';
-const long = 'test/long/**/*.test.ts';
+const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
 const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
 
 export default defineConfig({
   test: {
     // The stack shares the processors with the tests.
     maxWorkers: 2,
+    // Several runs of vitest go on side by side.
+    cache: false,
     projects: [
       {
         test: {
           name: 'fast',
           include: ['**/*.test.ts'],
-          exclude: [...exclude, stores, stack],
+          exclude: [...exclude, stores, stack, ...long],
           // Some walk through every code point, or thousands of random cases, beside whatever else the machine does.
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
@@ -39,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'stack',
           include: [stack],
-          exclude: [...exclude, long],
+          exclude: [...exclude, ...long],
           globalSetup: ['test/whole-stack.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
@@ -50,7 +52,7 @@ export default defineConfig({
       {
         test: {
           name: 'long',
-          include: [long],
+          include: long,
           exclude,
           testTimeout: 600_000,
           hookTimeout: 120_000,

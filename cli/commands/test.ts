@@ -6,8 +6,9 @@
  */
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { inCheckout } from '../checkout.ts';
+import { createEmptyCluster, templateVariable } from '../services/postgres.ts';
 import { add, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
 
 interface Check {
@@ -23,17 +24,30 @@ const staticChecks: readonly Check[] = [
   { title: 'dead code', command: tool('knip'), args: [] },
 ];
 
+interface Lot {
+  /** A test project of vitest.config.ts. */
+  readonly project: string;
+  /** So many parts of its files run side by side, each with a folder and a shared gateway of its own. */
+  readonly shards: number;
+}
+
 interface Run {
   readonly checks: readonly Check[];
-  /** Test projects of vitest.config.ts. */
-  readonly projects: readonly string[];
+  /** One after the other. */
+  readonly lots: readonly Lot[];
   /** How vitest tells its progress: `default` a line per file, `verbose` a line per test as soon as it has ended. */
   readonly reporter: 'default' | 'verbose';
 }
-const fast: Run = { checks: staticChecks, projects: ['fast'], reporter: 'default' };
-const everything: Run = { checks: staticChecks, projects: ['fast', 'stores', 'stack'], reporter: 'default' };
+const fastLot: Lot = { project: 'fast', shards: 1 };
+const fast: Run = { checks: staticChecks, lots: [fastLot], reporter: 'default' };
+const everything: Run = {
+  checks: staticChecks,
+  // The files of the stack wait more than they compute, and within a part they run one by one.
+  lots: [fastLot, { project: 'stores', shards: 1 }, { project: 'stack', shards: 2 }],
+  reporter: 'default',
+};
 /** Minutes for a single test. */
-const long: Run = { checks: [], projects: ['long'], reporter: 'verbose' };
+const long: Run = { checks: [], lots: [{ project: 'long', shards: 1 }], reporter: 'verbose' };
 
 export async function check(args: readonly string[]): Promise<number> {
   return runAll(fast, args);
@@ -47,10 +61,13 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
   const dir = inCheckout('.gw', `test-${process.pid}`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   try {
-    const statics = await runChecks(run.checks);
-    const tests = await runVitest(run, files, dir);
-    const all = add(statics, tests);
-    if (tests.failed > 0) keepLogs(dir);
+    let all = await runChecks(run.checks);
+    for (const lot of run.lots) {
+      const started = Date.now();
+      const tallies = await runLot(lot, run.reporter, files, dir);
+      all = tallies.reduce(add, all);
+      process.stdout.write(`${lot.project}: ${Math.round((Date.now() - started) / 1000)} s\n`);
+    }
     process.stdout.write(`\n${tallyLine(all)}\n`);
     return all.failed === 0 && all.passed > 0 ? 0 : 1;
   } finally {
@@ -91,20 +108,36 @@ function capture({ command, args }: Check): Promise<{ ok: boolean; output: strin
   });
 }
 
-async function runVitest({ projects, reporter }: Run, files: readonly string[], dir: string): Promise<Tally> {
-  const report = join(dir, 'report.json');
-  const args = [
-    'run',
-    ...projects.flatMap((name) => ['--project', name]),
-    `--reporter=${reporter}`,
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-    ...files,
-  ];
+async function runLot(lot: Lot, reporter: string, files: readonly string[], dir: string): Promise<Tally[]> {
+  // Vitest does not divide fewer files than there are parts.
+  const shards = files.length > 0 ? 1 : lot.shards;
+  const emptyCluster = lot.project === 'fast' ? null : await emptyClusterIn(dir);
+  return Promise.all(
+    Array.from({ length: shards }, async (_, index) => {
+      const partDir = join(dir, `${lot.project}-${index + 1}`);
+      mkdirSync(partDir, { mode: 0o700 });
+      const shard = shards > 1 ? [`--shard=${index + 1}/${shards}`] : [];
+      const args = ['--project', lot.project, `--reporter=${reporter}`, ...shard, ...files];
+      const env = { GW_TEST_DIR: partDir, ...(emptyCluster !== null && { [templateVariable]: emptyCluster }) };
+      const tally = await runVitest(args, env, join(partDir, 'report.json'));
+      if (tally.failed > 0) keepLogs(partDir);
+      return tally;
+    }),
+  );
+}
+
+async function emptyClusterIn(dir: string): Promise<string> {
+  const data = join(dir, 'empty-cluster');
+  if (!existsSync(data)) await createEmptyCluster(data, () => undefined);
+  return data;
+}
+
+async function runVitest(more: readonly string[], env: Record<string, string>, report: string): Promise<Tally> {
+  const args = ['run', '--passWithNoTests', '--reporter=json', `--outputFile.json=${report}`, ...more];
   const child = spawn(tool('vitest'), args, {
     cwd: inCheckout(),
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, GW_TEST_DIR: dir },
+    env: { ...process.env, ...env },
   });
   // A signal ends vitest in order, which stops the stack of the tests; our own end follows.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill('SIGTERM'));
@@ -118,10 +151,10 @@ async function runVitest({ projects, reporter }: Run, files: readonly string[], 
 
 /** What the parts said, for whoever looks into the failure. */
 function keepLogs(dir: string): void {
-  const kept = inCheckout('.gw', 'logs', 'last-failed-test');
-  rmSync(kept, { recursive: true, force: true });
   const logs = join(dir, 'stack', 'logs');
   if (!existsSync(logs)) return;
+  const kept = inCheckout('.gw', 'logs', 'last-failed-test', basename(dir));
+  rmSync(kept, { recursive: true, force: true });
   cpSync(logs, kept, { recursive: true });
   process.stdout.write(`The logs of the stack are in ${kept}.\n`);
 }
