@@ -54,6 +54,19 @@ export async function holdKeyRows(tx: Reader, accountId: string, ids: readonly s
     ORDER BY k.public_id FOR NO KEY UPDATE OF k`;
 }
 
+/** The newest of its successors that is active; null: there is none. */
+export async function liveSuccessorOf(
+  tx: Reader,
+  { account_id, public_id }: KeyRow,
+  now: Date,
+): Promise<string | null> {
+  const rows = await tx.$queryRaw<KeyRow[]>`
+    SELECT ${keyColumns} FROM ${keyTables} WHERE k.account_id = ${account_id} AND k.predecessor = ${public_id}::text
+      AND k.revoked_at IS NULL
+    ORDER BY k.created_at DESC, k.public_id`;
+  return rows.find((row) => stateOf(row, now) === 'active')?.public_id ?? null;
+}
+
 export function stateOf({ expires_at, revoked_at }: KeyRow, now: Date): KeyObject['state'] {
   if (revoked_at !== null) return 'revoked';
   return expires_at !== null && expires_at <= now ? 'expired' : 'active';
