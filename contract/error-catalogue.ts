@@ -179,7 +179,7 @@ export const fieldErrors = defineErrors({
     retry: 'never',
     message:
       'Stands for the family invalid_<field>: the field named in error.param has the wrong type or value, for example invalid_temperature.',
-    when: 'A field of the body or a parameter of the query has the wrong type or value. `param` is its path, and the code is made from its last name.',
+    when: 'A field of the body or a parameter of the query has the wrong type or value, or is none that the endpoint takes. `param` is its path, and the code is made from its last name.',
     action: 'Fix the field.',
   },
 });

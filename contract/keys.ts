@@ -10,6 +10,13 @@ export const restorableMs = 90 * 86_400_000;
 /** Specification parts 2.1 and 5.4: only these tiers may give a key an expiry, and more than the default scopes. */
 export const hasKeyExtras = (tier: AccountTier): boolean => tier !== 'audit';
 
+/**
+ * Until when a key holds, with the tier that its account has now: keys of Audit do not expire by themselves. What was set
+ * waits, and holds again when the account comes back.
+ */
+export const workingExpiry = (expiresAt: Date | null, tier: AccountTier): Date | null =>
+  hasKeyExtras(tier) ? expiresAt : null;
+
 /** `admin:keys` is granted by people alone: a stolen key must not be able to make itself heirs. */
 export function mayGrant(scope: Scope, tier: AccountTier, byKey: boolean): boolean {
   if (scope === 'admin:keys' && byKey) return false;
@@ -104,7 +111,7 @@ const keyFields = {
   state: z.enum(['active', 'revoked', 'expired']).describe('`revoked` wins over `expired`'),
   scopes: z.array(z.enum(scopes)).describe('What the key may do, with the tier that the account has now'),
   created_at: instant,
-  expires_at: instant.nullable(),
+  expires_at: instant.nullable().describe('With the tier that the account has now: on Audit no expiry holds'),
   revoked_at: instant.nullable(),
   restorable_until: instant.nullable().describe('Until then a revocation can be taken back; null: there is none'),
   last_used_on: z.iso.date().nullable().describe('UTC day of the last call; null: not used yet'),

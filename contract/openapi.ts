@@ -46,6 +46,8 @@ interface Operation {
   /** Component name of the data of one event, where the reply can be a stream. */
   readonly chunk?: string;
   readonly mayBePending?: boolean;
+  /** Of two at once the second is refused. */
+  readonly mayConflict?: true;
 }
 
 const operations: Readonly<Record<string, Operation>> = {
@@ -89,6 +91,7 @@ const operations: Readonly<Record<string, Operation>> = {
     request: 'KeyRotateRequest',
     requestOptional: true,
     response: 'IssuedKey',
+    mayConflict: true,
   },
   'POST /v1/keys/{key_id}/revoke': { id: 'revokeKey', response: 'Key' },
   'POST /v1/keys/{key_id}/restore': { id: 'restoreKey', response: 'Key' },
@@ -134,7 +137,7 @@ export function openApiDocument(baseUrl: string): Json {
       title: 'Inference gateway',
       version: '1',
       description:
-        'An inference gateway that speaks the OpenAI API and attaches an environmental receipt to every call.',
+        'An inference gateway that speaks the OpenAI API and attaches an environmental receipt to every call. Where no provider answers, a parameter of the query that is not listed is 400 and named.',
     },
     servers: [{ url: baseUrl }],
     paths: paths(),
@@ -235,15 +238,16 @@ function responses(route: Route, known: Operation): Json {
   return {
     200: success,
     ...(known.mayBePending && { 202: pending }),
-    ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
+    ...Object.fromEntries(errorStatuses(route, known).map((status) => [status, ref('responses', `Error${status}`)])),
   };
 }
 
-function errorStatuses(route: Route): number[] {
+function errorStatuses(route: Route, known: Operation): number[] {
   const statuses = [400, 500];
   if (route.scope !== null) statuses.push(401, 403);
   if (route.limit !== null) statuses.push(429);
   if (route.path.includes('{')) statuses.push(404);
+  if (known.mayConflict) statuses.push(409);
   if (route.handler === 'sidecar') statuses.push(502, 503);
   return statuses.sort();
 }

@@ -81,6 +81,13 @@ export const validationErrors = defineErrors({
     when: 'A successor was asked for of a key that is revoked.',
     action: 'Restore the key first, or issue a new one.',
   },
+  key_has_successor: {
+    ...fixRequest,
+    status: 409,
+    message: 'This key has a successor that is active. Use that one, or revoke it and rotate again.',
+    when: 'A key was rotated before, and its successor is neither revoked nor expired: rotations at once, or one that was sent again because its reply was lost. The message names the successor.',
+    action: 'Use the successor; if its secret was lost, revoke it and rotate again.',
+  },
   too_many_keys: {
     ...fixRequest,
     message: 'The account holds as many keys as it may. Keys that are revoked or expired do not count.',

@@ -12,6 +12,7 @@ import Fastify, {
 } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Context } from './context.ts';
+import { refuseUnknownQueries } from './query.ts';
 import { handleErrors, refuse } from './replies.ts';
 
 /** Longer than Envoy keeps an idle connection, so that this side never closes one in use. */
@@ -58,6 +59,7 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
     if (encoding === 'identity') return;
     return refuse(reply, apiError('invalid_content_type', { param: 'Content-Encoding' }), context.addresses);
   });
+  refuseUnknownQueries(app, context.addresses);
   handleErrors(app, context.addresses);
   return app;
 }

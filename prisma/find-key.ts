@@ -9,7 +9,7 @@ import {
   shadowLimits,
   tierLimits,
 } from '@gw/contract/access';
-import { workingScopes } from '@gw/contract/keys';
+import { workingExpiry, workingScopes } from '@gw/contract/keys';
 import type { Queryable } from './client.ts';
 
 export interface FoundKey {
@@ -23,6 +23,7 @@ export interface FoundKey {
   readonly scopes: readonly Scope[];
   /** At the moment of the query. Revoked wins over expired; `expiresAt` lets a cache see a later expiry. */
   readonly state: 'active' | 'revoked' | 'expired';
+  /** Null also where one was set, while the account's tier has none. */
   readonly expiresAt: Date | null;
   /** What the key may take of the account's limits; null: all of it. */
   readonly limits: KeyLimits | null;
@@ -43,7 +44,8 @@ interface Row {
   hash: Uint8Array | null;
   pepper_version: number;
   scopes: string[];
-  key_state: FoundKey['state'];
+  is_revoked: boolean;
+  asked_at: Date;
   expires_at: Date | null;
   tier: AccountTier;
   account_state: 'active' | 'suspended';
@@ -63,9 +65,7 @@ interface Row {
 export async function findKey(db: Queryable, publicId: string): Promise<FoundKey | null> {
   const rows = await db.$queryRaw<Row[]>`
     SELECT k.public_id, k.account_id, k.hash, k.pepper_version, k.scopes, k.expires_at,
-      CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked'
-           WHEN k.expires_at <= clock_timestamp() THEN 'expired'
-           ELSE 'active' END AS key_state,
+      k.revoked_at IS NOT NULL AS is_revoked, clock_timestamp() AS asked_at,
       a.tier::text AS tier,
       -- What is not active may not call: an account that is closed holds no working key either.
       CASE WHEN a.state = 'active' THEN 'active' ELSE 'suspended' END AS account_state, a.models,
@@ -75,14 +75,15 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
     WHERE k.public_id = ${publicId}::char(12)`;
   const row = rows[0];
   if (row === undefined) return null;
+  const expiresAt = workingExpiry(row.expires_at, row.tier);
   return {
     publicId: row.public_id,
     accountId: row.account_id,
     hash: row.hash === null ? null : Buffer.from(row.hash),
     pepperVersion: row.pepper_version,
     scopes: workingScopes(row.scopes, row.tier),
-    state: row.key_state,
-    expiresAt: row.expires_at,
+    state: row.is_revoked ? 'revoked' : expiresAt !== null && expiresAt <= row.asked_at ? 'expired' : 'active',
+    expiresAt,
     limits: keyLimitsOf(row),
     account: {
       tier: row.tier,

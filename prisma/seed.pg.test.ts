@@ -65,7 +65,7 @@ test('an unknown public id, or one padded with spaces, finds nothing', async () 
 });
 
 test('revoked wins over expired, an expiry is told, and each change raises the key generation', async () => {
-  const publicId = publicIdOf((await seed(db, { pepper, simulatorUrl })).audit);
+  const publicId = publicIdOf((await seed(db, { pepper, simulatorUrl })).enterprise);
   const before = await keyGeneration(db);
   const expiresAt = new Date(Date.now() - 1000);
   await db.apiKey.update({ where: { publicId }, data: { expiresAt } });

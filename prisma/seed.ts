@@ -17,6 +17,7 @@ import {
   simulatorModels,
   simulatorRegions,
 } from './demo-catalogue.ts';
+import { findKey } from './find-key.ts';
 
 export const seededKeyNames = ['audit', 'auditPlus', 'enterprise', 'admin'] as const;
 export type SeededKeyName = (typeof seededKeyNames)[number];
@@ -92,7 +93,7 @@ async function seedKeys(tx: Transaction, options: SeedOptions): Promise<SeededKe
 async function seedKey(tx: Transaction, name: SeededKeyName, options: SeedOptions): Promise<string> {
   const known = parseApiKey(options.existing?.[name] ?? '');
   const row = known && (await tx.apiKey.findUnique({ where: { publicId: known.publicId } }));
-  const ended = row && (row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= new Date()));
+  const ended = row && (await findKey(tx, row.publicId))?.state !== 'active';
   const { plaintext, publicId } =
     known && !ended ? { plaintext: known.secretAndAll, publicId: known.publicId } : generateApiKey(randomBytes);
   const hash = new Uint8Array(hashApiKey(plaintext, options.pepper.secret));

@@ -4,7 +4,7 @@ import { stateFolder } from '../checkout.ts';
 import { Problem } from '../problem.ts';
 import { readRunFile } from '../run-file.ts';
 import { accountCommands } from './admin/accounts.ts';
-import { findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
+import { ApiRefusal, findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
 import { auditCommands } from './admin/audit.ts';
 import { catalogueCommands } from './admin/catalogue.ts';
 import type { AdminCall, AdminCommand } from './admin/command.ts';
@@ -48,10 +48,26 @@ export async function runAdmin(args: readonly string[], { openApi, print, tell }
   const command = commands.find(({ name }) => name === `${group} ${verb}`);
   if (!command) throw new Problem(`There is no command "admin ${`${group} ${verb}`.trim()}".\n${overview(group)}`);
   const { json, ...call } = readCall(command, args.slice(2));
-  const { exitCode = 0, note = '', text, value } = await command.run({ api: openApi(), ...call });
+  const {
+    exitCode = 0,
+    note = '',
+    text,
+    value,
+  } = await command
+    .run({ api: openApi(), ...call })
+    .catch((fault: unknown) => Promise.reject(inOptions(fault, command)));
   print(json ? `${JSON.stringify(value, null, 2)}\n` : text);
   if (!json) tell(note);
   return exitCode;
+}
+
+/** The API names its fields; whoever sits at a shell knows options. */
+function inOptions(fault: unknown, { fields = {}, options }: AdminCommand): unknown {
+  if (!(fault instanceof ApiRefusal) || fault.param === null) return fault;
+  const field = /^\w+/.exec(fault.param)?.[0] ?? '';
+  const option = fields[field] ?? field.replaceAll('_', '-');
+  const [, meaning] = Object.entries(options).find(([name]) => bare(name) === option) ?? [];
+  return meaning === undefined ? fault : new Problem(`${fault.message} The option is --${option}: ${meaning}.`);
 }
 
 type Parsed = Omit<AdminCall, 'api'>;

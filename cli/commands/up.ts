@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { refusedHost } from '@gw/contract/internal/refused-host';
 import { inCheckout, stateFolder } from '../checkout.ts';
 import { Problem, reasonOf } from '../problem.ts';
 import type { CustomProvider } from '../provider.ts';
@@ -61,6 +62,8 @@ function readProvider(url: string): CustomProvider {
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
     throw new Problem('--provider takes an address, for example --provider https://llm.example.com/v1.');
   }
+  const refused = refusedHost(url);
+  if (refused !== null) throw new Problem(`--provider names a host that is never asked (${refused}).`);
   return { url: url.replace(/\/$/, ''), key: process.env.GW_PROVIDER_KEY || null };
 }
 

@@ -44,7 +44,8 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
     }
   });
 
-  app.get(callbackPath, { config }, async (request, reply) => {
+  // What it adds besides is its own business.
+  app.get(callbackPath, { config: { ...config, anyQuery: true } }, async (request, reply) => {
     const flow = readFlow(app.parseCookie(request.headers.cookie ?? '')[cookieName]);
     // One try: what was begun can not be finished twice.
     void reply.clearCookie(cookieName, cookie);

@@ -85,7 +85,7 @@ export function openEntries<Entry extends object>(
         const entry = kind.changed(before, body);
         const fields = differences(before, entry);
         if (fields.length === 0) return { done: view(before) };
-        const refused = await kind.refusal(tx, entry);
+        const refused = kind.changeRefusal?.(before, entry, body) ?? (await kind.refusal(tx, entry));
         if (refused !== null) return { refused };
         await rows.update(tx, entry);
         await audit(tx, change, id, 'changed', only(before, fields), only(entry, fields));

@@ -26,6 +26,8 @@ export interface EntryKind<Entry extends object> {
   readonly changed: (before: Entry, body: unknown) => Entry;
   /** What is wrong with it as a whole, or with what it refers to. */
   readonly refusal: (tx: Tx, entry: Entry) => Promise<ApiError | null>;
+  /** What is wrong with the step from one to the other by this `body`, where each may stand alone. */
+  readonly changeRefusal?: (before: Entry, after: Entry, body: unknown) => ApiError | null;
   /** What refers to it, in words; null: nothing. */
   readonly usedBy: (tx: Tx, id: string) => Promise<string | null>;
   readonly warnings: (entry: Entry, around: Surroundings) => readonly string[];

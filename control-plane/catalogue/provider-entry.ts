@@ -1,9 +1,11 @@
 /**
  * Providers as operators look after them.
  *
- * Invariant: no secret is here: a provider names its credential, and the address can hold none.
+ * Invariant: no secret is here: a provider names its credential, and the address can hold none. A credential is sent to the
+ * address that it was named for: whoever changes the address names it anew.
  */
-import { fieldError } from '@gw/contract/errors';
+import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import { refusedHost } from '@gw/contract/internal/refused-host';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import { nameSchema } from '../access/fields.ts';
@@ -15,7 +17,14 @@ const idSchema = z.string().regex(slug, 'must be at most 63 letters, digits, das
 const baseUrl = z
   .string()
   .max(500)
-  .refine(isPlainUrl, 'must be an http(s) address without user, password, query and fragment')
+  .refine(isPlainUrl, {
+    error: 'must be an http(s) address without user, password, query and fragment',
+    abort: true,
+  })
+  // A name that leads to such an address by DNS is not seen here.
+  .refine((text) => refusedHost(text) === null, {
+    error: ({ input }) => `leads to a host that is never asked (${refusedHost(String(input))})`,
+  })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''));
 
 /** What Envoy or HTTP itself sets, and what is ours. */
@@ -70,6 +79,8 @@ export const providerKind: EntryKind<ProviderEntry> = {
     if (credential_ref !== null) return fieldError('auth_header', 'auth_header: needed to send the credential in.');
     return auth_scheme === null ? null : fieldError('auth_scheme', 'auth_scheme: there is no header to put it in.');
   },
+  changeRefusal: (before, after, body) =>
+    changeBody.parse(body).credential_ref === undefined ? movedCredential(before, after) : null,
   usedBy: async (tx, id) => {
     const found = await tx.deployment.findMany({ where: { providerId: id }, orderBy: { id: 'asc' } });
     return found.length === 0 ? null : `deployments belong to it: ${namesOf(found.map((each) => each.id))}`;
@@ -79,6 +90,9 @@ export const providerKind: EntryKind<ProviderEntry> = {
     ...(ref !== null && !credentials.has(ref)
       ? [`GW_CREDENTIAL_${ref} is not in the environment of this control plane: calls are answered with an error.`]
       : []),
+    ...(refusedHost(base_url) === null
+      ? []
+      : [`Its address is one that would be refused today (${refusedHost(base_url)}).`]),
     ...(ref !== null && base_url.startsWith('http:') && !isLoopback(base_url)
       ? ['The credential goes over the network unencrypted: the address is not https.']
       : []),
@@ -94,6 +108,16 @@ export const providerKind: EntryKind<ProviderEntry> = {
     remove: (tx, id) => tx.provider.delete({ where: { id } }),
   },
 };
+
+/** The origin, so that a credential does not go unencrypted either where it went encrypted before. */
+function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError | null {
+  const [from, to] = [before, after].map(({ base_url }) => new URL(base_url).origin);
+  if (from === to || after.credential_ref === null) return null;
+  return apiError('missing_required_parameter', {
+    param: 'credential_ref',
+    message: `base_url moves from ${from} to ${to}, and GW_CREDENTIAL_${after.credential_ref} would be sent there: name \`credential_ref\` in the same change, the same one or another or none.`,
+  });
+}
 
 function isPlainUrl(text: string): boolean {
   // A lone question mark is an empty query, which the parsed address does not show.

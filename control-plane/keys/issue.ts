@@ -44,7 +44,7 @@ export async function issue(
   if (tooWide) return refused(tooWide);
   const aboveOwn = await ownLimitsRefusal(tx, accountId, actor, limits);
   if (aboveOwn) return refused(aboveOwn);
-  const excess = await excessOf(tx, accountId, actor, at);
+  const excess = await excessOf(tx, key, actor, at);
   if (excess) return refused(excess);
   const { plaintext, publicId } = generateApiKey(random);
   await tx.$executeRaw`
@@ -69,10 +69,15 @@ export async function issue(
  * A key fills an account less far than people may, and only so much in a day, so that whoever has stolen one can not keep
  * the people of the account from issuing what they need. The account is held by `tx`.
  */
-async function excessOf(tx: Transaction, accountId: string, actor: Actor, at: Date): Promise<KeyRefusal | null> {
+async function excessOf(
+  tx: Transaction,
+  { accountId, tier }: NewKey,
+  actor: Actor,
+  at: Date,
+): Promise<KeyRefusal | null> {
   const byKey = actor.kind === 'api_key';
   const [count] = await tx.$queryRaw<{ valid: bigint; today: bigint }[]>`
-    SELECT count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${at})) AS valid,
+    SELECT count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${at} OR NOT ${hasKeyExtras(tier)})) AS valid,
       count(*) FILTER (WHERE created_at > ${new Date(at.getTime() - dayMs)}) AS today
     FROM api_keys WHERE account_id = ${accountId}`;
   if (Number(count?.valid ?? 0) >= (byKey ? mostKeys.byKey : mostKeys.byPeople)) return { why: 'too_many' };

@@ -1,6 +1,13 @@
 /** A key as it is stored, without its hash, and as it is shown. */
 import type { AccountTier, Scope } from '@gw/contract/access';
-import { type KeyLimitsView, type KeyObject, keyIdPattern, restorableMs, workingScopes } from '@gw/contract/keys';
+import {
+  type KeyLimitsView,
+  type KeyObject,
+  keyIdPattern,
+  restorableMs,
+  workingExpiry,
+  workingScopes,
+} from '@gw/contract/keys';
 import { type Database, Prisma } from '@gw/prisma/client';
 
 export interface KeyRow {
@@ -12,6 +19,7 @@ export interface KeyRow {
   /** Of the account. */
   readonly tier: AccountTier;
   readonly created_at: Date;
+  /** As it was set; `workingExpiry` tells whether it holds. */
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   readonly predecessor: string | null;
@@ -54,9 +62,23 @@ export async function holdKeyRows(tx: Reader, accountId: string, ids: readonly s
     ORDER BY k.public_id FOR NO KEY UPDATE OF k`;
 }
 
-export function stateOf({ expires_at, revoked_at }: KeyRow, now: Date): KeyObject['state'] {
+/** The newest of its successors that is active; null: there is none. */
+export async function liveSuccessorOf(
+  tx: Reader,
+  { account_id, public_id }: KeyRow,
+  now: Date,
+): Promise<string | null> {
+  const rows = await tx.$queryRaw<KeyRow[]>`
+    SELECT ${keyColumns} FROM ${keyTables} WHERE k.account_id = ${account_id} AND k.predecessor = ${public_id}::text
+      AND k.revoked_at IS NULL
+    ORDER BY k.created_at DESC, k.public_id`;
+  return rows.find((row) => stateOf(row, now) === 'active')?.public_id ?? null;
+}
+
+export function stateOf({ expires_at, revoked_at, tier }: KeyRow, now: Date): KeyObject['state'] {
   if (revoked_at !== null) return 'revoked';
-  return expires_at !== null && expires_at <= now ? 'expired' : 'active';
+  const expiry = workingExpiry(expires_at, tier);
+  return expiry !== null && expiry <= now ? 'expired' : 'active';
 }
 
 export const isRestorable = ({ revoked_at, has_hash }: KeyRow, now: Date): boolean =>
@@ -77,7 +99,7 @@ export function limitsOf({
 }
 
 export function keyObject(row: KeyRow, now: Date): KeyObject {
-  const { expires_at, revoked_at } = row;
+  const { revoked_at } = row;
   return {
     id: row.public_id,
     object: 'gw.api_key',
@@ -85,7 +107,7 @@ export function keyObject(row: KeyRow, now: Date): KeyObject {
     state: stateOf(row, now),
     scopes: scopesOf(row),
     created_at: row.created_at.toISOString(),
-    expires_at: expires_at?.toISOString() ?? null,
+    expires_at: workingExpiry(row.expires_at, row.tier)?.toISOString() ?? null,
     revoked_at: revoked_at?.toISOString() ?? null,
     restorable_until:
       revoked_at !== null && isRestorable(row, now)

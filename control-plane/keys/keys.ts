@@ -21,7 +21,16 @@ import type { Context } from '../context.ts';
 import { announceKeyChange } from './announce.ts';
 import { type Caller, holdForChange } from './caller.ts';
 import { issue, type NewKey, newKey, subject } from './issue.ts';
-import { findKeyRow, isRestorable, type KeyRow, keyObject, limitsOf, scopesOf, stateOf } from './key-row.ts';
+import {
+  findKeyRow,
+  isRestorable,
+  type KeyRow,
+  keyObject,
+  limitsOf,
+  liveSuccessorOf,
+  scopesOf,
+  stateOf,
+} from './key-row.ts';
 import { setLimits, viewOf } from './limits.ts';
 import { listKeys } from './list.ts';
 import { type Changed, done, type KeyResult, refused, type Transaction } from './result.ts';
@@ -77,7 +86,11 @@ export function createKeys(options: KeysOptions) {
         return issueIn(tx, { ...newKey(wanted), accountId, tier: account.value.tier, predecessor: null }, caller);
       }),
 
-    /** A successor; the predecessor goes on working until it is revoked. */
+    /**
+     * A successor; the predecessor goes on working until it is revoked. Refused while an earlier successor is active: of
+     * rotations at once, or of one that is sent again because its reply was lost, there is one key and no other that
+     * nobody knows of. The account is held, so each sees what the one before has made.
+     */
     rotate: (accountId: string, id: string, wanted: KeyRotate, caller: Caller) =>
       change<IssuedKeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
@@ -86,6 +99,8 @@ export function createKeys(options: KeysOptions) {
         if (!account.ok) return account;
         if (predecessor === null) return refused({ why: 'unknown_key' });
         if (predecessor.revoked_at !== null) return refused({ why: 'revoked' });
+        const successor = await liveSuccessorOf(tx, predecessor, now());
+        if (successor !== null) return refused({ why: 'has_successor', successor });
         const name = wanted.name ?? predecessor.name;
         const scopes = wanted.scopes ?? scopesOf(predecessor);
         const key = { ...newKey({ ...wanted, name, scopes }), limits: limitsOf(predecessor) };

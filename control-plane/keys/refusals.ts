@@ -12,6 +12,8 @@ export type KeyRefusal =
   /** Whoever asks may not, or no longer. */
   | { readonly why: 'caller'; readonly error: ApiError }
   | { readonly why: 'scope_not_granted'; readonly scope: Scope; readonly byKey: boolean; readonly inherited: boolean }
+  /** One that is active. */
+  | { readonly why: 'has_successor'; readonly successor: string }
   /** In a state in which nothing that opens a door may be done. */
   | { readonly why: 'account_not_active'; readonly state: string }
   | { readonly why: 'revoked' | 'too_late' | 'pepper_retired' | 'people_only' | 'too_many' | 'too_many_today' };
@@ -46,6 +48,11 @@ export function publicError(refusal: KeyRefusal): ApiError {
       return fieldError('expires_at', '`expires_at` has to be in the future.');
     case 'revoked':
       return apiError('key_is_revoked', { param: 'key_id' });
+    case 'has_successor':
+      return apiError('key_has_successor', {
+        param: 'key_id',
+        message: `This key has a successor that is active: ${refusal.successor}. Use that one; if its secret was lost, revoke it and rotate again.`,
+      });
     case 'too_late':
       return apiError('key_not_restorable', { param: 'key_id' });
     case 'pepper_retired':
@@ -74,7 +81,7 @@ export function peopleError(refusal: KeyRefusal): ApiError {
   if (refusal.why === 'account_not_active')
     return invalidTransition(`The account is in the state ${refusal.state}: no key is issued or restored.`);
   const error = publicError(refusal);
-  const stateForbids = ['revoked', 'too_late', 'pepper_retired'].includes(refusal.why);
+  const stateForbids = ['revoked', 'has_successor', 'too_late', 'pepper_retired'].includes(refusal.why);
   return stateForbids ? { ...invalidTransition(error.message), param: error.param } : error;
 }
 

@@ -86,6 +86,7 @@ test('rotation makes a successor with the same scopes, or with others, and leave
   const old = await issue({ name: 'old', scopes: ['gw:lineage'] });
   const heir = issuedKeySchema.parse((await ask('POST', `/v1/keys/${old.id}/rotate`)).body);
   expect(heir).toMatchObject({ name: 'old', scopes: ['gw:lineage'], predecessor: old.id, state: 'active' });
+  await ask('POST', `/v1/keys/${heir.id}/revoke`);
   const other = await ask('POST', `/v1/keys/${old.id}/rotate`, { name: 'new', scopes: ['gw:read'] });
   expect(other.body).toMatchObject({ name: 'new', scopes: ['gw:read'], predecessor: old.id });
   expect((await ask('GET', `/v1/keys/${old.id}`)).body.state).toBe('active');

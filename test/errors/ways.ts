@@ -142,6 +142,10 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
     await post(`/v1/keys/${id}/revoke`, admin);
     return post(`/v1/keys/${id}/rotate`, admin);
   },
+  key_has_successor: async (accounts) => {
+    const { admin, id } = await managedKey(accounts);
+    return repeated(2, () => post(`/v1/keys/${id}/rotate`, admin));
+  },
   too_many_keys: manyKeys,
   key_not_restorable: async (accounts) => {
     const { admin, id } = await managedKey(accounts);

@@ -33,7 +33,7 @@ export interface KeyOptions {
 }
 
 export interface TestAccounts {
-  /** A new account with one key; returns the key. Audit, unless the key's scopes need Audit Plus. */
+  /** A new account with one key; returns the key. Audit, unless its scopes or its expiry need Audit Plus. */
   create(account?: AccountOptions, key?: KeyOptions): Promise<string>;
   readonly db: Database;
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export function openTestAccounts(): TestAccounts {
       const { scopes = defaultScopes, revokedAt, expiresAt, keyStreams } = key;
       const { plaintext, publicId } = generateApiKey(randomBytes);
       const accountId = `acct_test_${publicId}`;
-      const isDefault = scopes.every((scope) => defaultScopes.includes(scope));
+      const isDefault = expiresAt === undefined && scopes.every((scope) => defaultScopes.includes(scope));
       // Limits of its own are Enterprise's; there all are negotiated together.
       const negotiated = [burst, perDay, perS, streams, shadow, keyStreams].some((limit) => limit !== undefined);
       const tier = negotiated ? 'enterprise' : isDefault ? 'audit' : 'audit_plus';

@@ -52,7 +52,7 @@ export function openOperatorApi({ url, ...shown }: Target): OperatorApi {
     });
   const logIn = async (login: Login): Promise<Record<string, string>> => {
     const reply = await ask('POST', '/session', {}, login);
-    if (!reply.ok) throw new Problem(problemOf(reply.status, await reply.text(), url, 'e-mail and credential'));
+    if (!reply.ok) throw refusalOf(reply.status, await reply.text(), url, 'e-mail and credential');
     return { cookie: reply.headers.getSetCookie()[0]?.split(';', 1)[0] ?? '', 'x-gw-csrf': '1' };
   };
   let known: Promise<Record<string, string>> | null = null;
@@ -60,7 +60,7 @@ export function openOperatorApi({ url, ...shown }: Target): OperatorApi {
     known ??= 'token' in shown ? Promise.resolve({ authorization: `Bearer ${shown.token}` }) : logIn(shown);
     const reply = await ask(method, path, await known, body);
     const text = await reply.text();
-    if (!reply.ok) throw new Problem(problemOf(reply.status, text, url, 'operator token'));
+    if (!reply.ok) throw refusalOf(reply.status, text, url, 'operator token');
     return text === '' ? null : JSON.parse(text);
   };
   return {
@@ -75,17 +75,30 @@ function queryText(query: Query): string {
   return given.size === 0 ? '' : `?${given}`;
 }
 
-const errorSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+const errorSchema = z.object({
+  error: z.object({ code: z.string(), message: z.string(), param: z.string().nullable().catch(null) }),
+});
 
-function problemOf(status: number, text: string, url: string, shown: string): string {
+/** What the operator API has refused, with the name of the field at fault as the API calls it. */
+export class ApiRefusal extends Problem {
+  readonly param: string | null;
+  constructor(message: string, param: string | null = null) {
+    super(message);
+    this.param = param;
+  }
+}
+
+function refusalOf(status: number, text: string, url: string, shown: string): ApiRefusal {
+  const strange = new ApiRefusal(`${url} answered ${status}, and not as the operator API does.`);
   let error: unknown;
   try {
     error = JSON.parse(text);
   } catch {
-    return `${url} answered ${status}, and not as the operator API does.`;
+    return strange;
   }
   const parsed = errorSchema.safeParse(error);
-  if (!parsed.success) return `${url} answered ${status}, and not as the operator API does.`;
-  const { code, message } = parsed.data.error;
-  return status === 401 ? `${url} does not accept the ${shown}: wrong, revoked or expired.` : `${message} (${code})`;
+  if (!parsed.success) return strange;
+  const { code, message, param } = parsed.data.error;
+  if (status === 401) return new ApiRefusal(`${url} does not accept the ${shown}: wrong, revoked or expired.`);
+  return new ApiRefusal(`${message} (${code})`, param);
 }

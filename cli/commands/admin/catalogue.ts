@@ -39,6 +39,9 @@ function offerOf(call: AdminCall): object {
 const helpOf = (fields: readonly CatalogueField[], mark: (field: CatalogueField) => string): Record<string, string> =>
   Object.fromEntries(fields.map((field) => [`${field.option}${mark(field)}`, field.help]));
 
+const optionsOf = ({ fields }: CatalogueGroup): Record<string, string> =>
+  Object.fromEntries(fields.map(({ field, option }) => [field, option]));
+
 /** Beside the table: a script that reads it meets nothing else. */
 const warningsOf = (group: CatalogueGroup, entry: Row): string[] =>
   (entry.warnings as readonly string[]).map((warning) => `Warning: ${entry[group.idField]}: ${warning}\n`);
@@ -81,6 +84,7 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
         ...(offers(group) ? { 'model*': offerHelp } : {}),
       },
       summary: `add a ${one}`,
+      fields: optionsOf(group),
       run: async (call) => {
         const body = { [idField]: call.args[0], ...(offers(group) ? { models: {} } : {}), ...bodyOf(group, call) };
         return shown(group, await call.api.send('POST', path, body));
@@ -94,6 +98,7 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
         ...(offers(group) ? { 'model*': offerHelp, 'without*': 'a model that it serves no more' } : {}),
       },
       summary: `change a ${one}; what is not named stays`,
+      fields: optionsOf(group),
       run: async (call) => {
         const body = bodyOf(group, call);
         if (Object.keys(body).length === 0) throw new Problem(`Nothing to change: ./gw admin ${name} --help.`);

@@ -9,6 +9,8 @@ export interface AdminCommand {
   /** Options that take a value, with what they mean; `!` at the end: needed, `*`: may be repeated. */
   readonly options: Readonly<Record<string, string>>;
   readonly summary: string;
+  /** Fields of the API that an option of another name fills; the others are named alike. */
+  readonly fields?: Readonly<Record<string, string>>;
   readonly run: (call: AdminCall) => Promise<AdminResult>;
 }
 
