@@ -1,7 +1,8 @@
 /**
  * From the bytes of a request to what the gateway knows of it, or to the error that the client gets.
  *
- * Invariant: the provider gets our serialisation of what was validated here, without `gw` and `extra_body`.
+ * Invariant: the provider gets our serialisation of what was validated here, without `gw` and `extra_body`, and
+ * without a field by which the client would steer it.
  */
 import { chatRequestSchema } from '@gw/contract/chat';
 import { completionRequestSchema } from '@gw/contract/completions';
@@ -13,6 +14,7 @@ import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
 import { contradiction } from './combinations.ts';
 import { schemaError } from './schema-error.ts';
+import { steeringField } from './steering-fields.ts';
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings';
 
@@ -67,8 +69,8 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   if (gw && extraBody?.gw && canonical(gw) !== canonical(extraBody.gw)) {
     return refuse(fieldError('gw', '`gw` and `extra_body.gw` have different values. Send one of them.'));
   }
-  const contradicting = contradiction(endpoint, body);
-  if (contradicting) return refuse(contradicting);
+  const refused = steeringField(endpoint, body) ?? contradiction(endpoint, body);
+  if (refused) return refuse(refused);
   const streamOptions = body.stream_options as { include_usage?: boolean | null } | null | undefined;
   const stream = endpoint !== 'embeddings' && body.stream === true;
   return {
