@@ -28,6 +28,8 @@ export interface ParsedRequest {
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly options: GwOptions;
+  /** Where the client wrote them; absent: `gw`. */
+  readonly optionsPath?: string;
   readonly stream: boolean;
   /** Whether the client asked for the usage chunk of a stream. */
   readonly wantsUsage: boolean;
@@ -65,8 +67,9 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
     extra_body: extraBody,
     ...body
   } = json.value as JsonObject & { gw?: unknown; extra_body?: { gw?: unknown } | null };
-  const options = gw ?? extraBody?.gw ?? {};
-  if (gw && extraBody?.gw && canonical(gw) !== canonical(extraBody.gw)) {
+  const options = givenOptions(gw);
+  const inExtraBody = givenOptions(extraBody?.gw);
+  if (options && inExtraBody && canonical(options) !== canonical(inExtraBody)) {
     return refuse(fieldError('gw', '`gw` and `extra_body.gw` have different values. Send one of them.'));
   }
   const refused = steeringField(endpoint, body) ?? contradiction(endpoint, body);
@@ -78,7 +81,8 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
     request: {
       endpoint,
       model: String(body.model),
-      options: options as GwOptions,
+      options: options ?? inExtraBody ?? {},
+      optionsPath: options ? 'gw' : 'extra_body.gw',
       stream,
       wantsUsage: stream && streamOptions?.include_usage === true,
       choices: (typeof body.n === 'number' ? body.n : 1) * promptCount(body.prompt),
@@ -90,6 +94,12 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
 /** Text completions make their choices for each prompt. */
 const promptCount = (prompt: unknown): number =>
   Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
+
+/** As the schema took them: null counts as absent, of each option and of all. */
+const givenOptions = (options: unknown): GwOptions | null =>
+  (options ?? null) === null
+    ? null
+    : Object.fromEntries(Object.entries(options as object).filter(([, value]) => value !== null));
 
 /** Key order does not make two options different. */
 const canonical = (value: unknown): string =>
