@@ -39,7 +39,8 @@ const regionsOf = (candidates: readonly Candidate[]): string[] => [
 function choiceOf({ barredBy, offered, order: [first], pinned }: Route): string {
   const chosen = first.region.code;
   if (pinned) return `The request pinned the region ${chosen}.`;
-  const before = offered.slice(0, offered.indexOf(first)).filter(({ region }) => region.code !== chosen);
+  const at = offered.findIndex(({ deployment }) => deployment.id === first.deployment.id);
+  const before = offered.slice(0, at).filter(({ region }) => region.code !== chosen);
   const passed = new Map(before.map((candidate) => [candidate.region.code, barredBy(candidate)]));
   if (passed.size === 0)
     return `${chosen} comes first in the provider preference among the regions that serve this model.`;
