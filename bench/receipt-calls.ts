@@ -62,7 +62,15 @@ function callTo(entry: Model, telemetry: Outcome['telemetry'] = null): FinishedC
         choices: 1,
         body: {},
       },
-      route: { model: entry, providerModel: entry.id, pinned: false, order: [servedBy], cluster: 'bench-fr' },
+      route: {
+        model: entry,
+        providerModel: entry.id,
+        pinned: false,
+        order: [servedBy],
+        cluster: 'bench-fr',
+        offered: [servedBy],
+        barredBy: () => null,
+      },
     },
     outcome: {
       status: 'complete',

@@ -4,7 +4,7 @@ import { content, message } from './chat-messages.ts';
 import { toolFields } from './chat-tools.ts';
 import { gatewayFields } from './gw-options.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
-import { jsonObject, samplingFields, usageSchema, word } from './sampling.ts';
+import { jsonObject, maxCount, samplingFields, usageSchema, word } from './sampling.ts';
 
 /** OpenAI's bounds: 16 pairs, keys of 64 characters, values of 512. */
 const metadata = z
@@ -25,8 +25,8 @@ export const chatRequestSchema = z
     ...toolFields,
     ...gatewayFields,
     messages: z.array(message).min(1),
-    max_tokens: z.int().min(1).nullish(),
-    max_completion_tokens: z.int().min(1).nullish(),
+    max_tokens: z.int().min(1).max(maxCount).nullish(),
+    max_completion_tokens: z.int().min(1).max(maxCount).nullish(),
     logprobs: z.boolean().nullish(),
     top_logprobs: z.int().min(0).max(20).nullish(),
     metadata: metadata.nullish(),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { maxTexts, tokenLists } from './embeddings.ts';
 import { gatewayFields } from './gw-options.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
-import { samplingFields, usageSchema } from './sampling.ts';
+import { maxCount, samplingFields, usageSchema } from './sampling.ts';
 
 /** As for embeddings, and also nothing: then the model begins by itself. */
 const prompt = z.union([z.string(), z.array(z.string()).min(1).max(maxTexts), ...tokenLists]).nullable();
@@ -14,7 +14,7 @@ export const completionRequestSchema = z
     ...gatewayFields,
     prompt,
     // None is asked for by those who want the probabilities of the prompt itself.
-    max_tokens: z.int().min(0).nullish(),
+    max_tokens: z.int().min(0).max(maxCount).nullish(),
     suffix: z.string().nullish(),
     echo: z.boolean().nullish(),
     best_of: z.int().min(1).max(20).nullish(),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { gatewayFields } from './gw-options.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
-import { samplingFields, usageSchema, word } from './sampling.ts';
+import { maxCount, samplingFields, usageSchema, word } from './sampling.ts';
 
 const token = z.int().nonnegative();
 /** Texts, or lists of tokens, in one request. */
@@ -21,7 +21,7 @@ export const embeddingRequestSchema = z
     input: textOrTokens,
     /** `float` and `base64` of OpenAI; other servers have more. */
     encoding_format: word.nullish(),
-    dimensions: z.int().min(1).nullish(),
+    dimensions: z.int().min(1).max(maxCount).nullish(),
     user: z.string().nullish(),
   })
   .meta({ id: 'EmbeddingRequest' });

@@ -4,13 +4,15 @@ import { boundaries, requestedTiers } from './receipt.ts';
 
 export const gwOptionsSchema = z
   .strictObject({
-    tier: z.enum(requestedTiers).optional().describe('Default `auto`: the best tier that the route can serve'),
-    boundary: z.enum(boundaries).optional().describe('Default `comprehensive`'),
-    region: z.string().optional().describe('Pins the request to a region of GET /v1/regions'),
+    tier: z.enum(requestedTiers).nullish().describe('Default `auto`: the best tier that the route can serve'),
+    boundary: z.enum(boundaries).nullish().describe('Default `comprehensive`'),
+    region: z.string().nullish().describe('Pins the request to a region of GET /v1/regions'),
   })
   .meta({ id: 'GwOptions' });
 
-export type GwOptions = z.infer<typeof gwOptionsSchema>;
+type Given = z.infer<typeof gwOptionsSchema>;
+/** Without those that are null: they count as absent. */
+export type GwOptions = { readonly [name in keyof Given]?: NonNullable<Given[name]> };
 
 /** The two places where options arrive; every inference request carries them. */
 export const gatewayFields = {

@@ -10,6 +10,9 @@ export type Json = Record<string, unknown>;
 export const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
 export const jsonBody = (schema: Json): Json => ({ 'application/json': { schema } });
 
+export const noIdempotency =
+  'The header `Idempotency-Key` can not be honoured yet, and is refused: `invalid_idempotency_key`';
+
 const limitHeaders = [
   'x-ratelimit-limit-requests',
   'x-ratelimit-remaining-requests',

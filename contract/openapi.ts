@@ -30,6 +30,7 @@ import {
   headers,
   type Json,
   jsonBody,
+  noIdempotency,
   ref,
   successHeaders,
 } from './openapi-replies.ts';
@@ -99,7 +100,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'GET /healthz': { id: 'readHealth', response: null },
 };
 
-/** What a client may send: unknown fields are allowed, defaults may be absent. */
+/** Unknown fields are allowed, defaults may be absent. */
 const requestSchemas = { GwOptions: gwOptionsSchema, ChatCompletionRequest: chatRequestSchema };
 const moreRequestSchemas = { CompletionRequest: completionRequestSchema, EmbeddingRequest: embeddingRequestSchema };
 const keyRequestSchemas = { KeyCreateRequest: keyCreateSchema, KeyRotateRequest: keyRotateSchema };
@@ -157,7 +158,7 @@ export function openApiDocument(baseUrl: string): Json {
   };
 }
 
-/** Converts schemas to JSON Schema; those that name each other become references, and so do those within that have a name. */
+/** Converts schemas to JSON Schema; those that have a name, also within others, become references. */
 function jsonSchemas(schemas: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): Json {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
@@ -195,6 +196,7 @@ function operation(route: Route): Json {
   return {
     operationId: known.id,
     summary: route.summary,
+    ...(route.method === 'POST' && { description: noIdempotency }),
     ...(route.scope ? { security: [{ bearer: [] }], 'x-scope': route.scope } : { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(known.request && {

@@ -201,13 +201,17 @@ export const routingTraceSchema = z
         g_per_kwh: amount('gCO2e/kWh'),
         age_minutes: amount('Minutes; null for a forecast'),
         eligible: z.boolean(),
-        excluded_reason: text('Why it could not be chosen'),
+        excluded_reason: text(
+          'Why it could not be chosen: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, no_live_signal, carbon_aware_routing_off',
+        ),
       }),
     ),
     estimated_saving_g: z
       .number()
       .nullable()
-      .describe('Against the provider-preference choice; negative if it would have been cleaner'),
+      .describe(
+        'Against the provider-preference choice; negative if it would have been cleaner; null where the region was pinned, or another one answered than was chosen',
+      ),
   })
   .meta({ id: 'RoutingTrace', description: 'How the region was chosen' });
 

@@ -17,6 +17,9 @@ export const functionName = z
 /** Any JSON object: a schema, say. */
 export const jsonObject = z.record(z.string(), z.unknown());
 
+/** Counts that servers keep in 32 bits; more would overflow there, or be a whole window that nobody meant. */
+export const maxCount = 2 ** 31 - 1;
+
 export const samplingFields = {
   model: z.string().min(1).max(256),
   temperature: z.number().min(0).max(2).nullish(),

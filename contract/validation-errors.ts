@@ -57,6 +57,19 @@ export const validationErrors = defineErrors({
     when: 'The prompt has more tokens than the context window of the model holds, by count or by the word of the provider.',
     action: 'Shorten the prompt, or choose a model with a larger context window.',
   },
+  unsupported_field: {
+    ...fixRequest,
+    message: 'A field of the body is not supported.',
+    when: 'The body has a field that would steer the provider itself (its address, its credential, another model or route, fallbacks, plugins, …), or a known field whose name is in other letters (`Model`). `param` names it. Other unknown fields pass.',
+    action: 'Leave the field out.',
+  },
+  invalid_idempotency_key: {
+    ...fixRequest,
+    message:
+      'Idempotency keys are not supported yet: the same request sent twice would run twice. Send it without Idempotency-Key.',
+    when: 'A POST has the header `Idempotency-Key`, which this gateway can not honour yet. Ignored, it would promise what is not kept. `param` is `Idempotency-Key`.',
+    action: 'Send the request without the header; the official SDKs send none unless told to.',
+  },
   upstream_rejected_request: {
     ...fixRequest,
     message: 'The model provider rejected the request.',

@@ -4,6 +4,7 @@
 const requestHeaders = [
   'authorization',
   'content-type',
+  // Refused behind Envoy, in words that a page would not see if its preflight failed.
   'idempotency-key',
   'openai-organization',
   'openai-project',

@@ -38,7 +38,12 @@ const deployment = (id: string, region: string, model = 'm'): Snapshot['deployme
   wueOnsiteLPerKwh: null,
   telemetry: null,
 });
-const region = (code: string, gridZone: string, preference: number, status: 'active' | 'degraded' = 'active') => ({
+const region = (
+  code: string,
+  gridZone: string,
+  preference: number,
+  status: Snapshot['regions'][number]['status'] = 'active',
+) => ({
   code,
   name: code,
   country: code,
@@ -85,6 +90,12 @@ describe('a route', () => {
     expect(code(catalogueOf(), 'mars')).toEqual(['invalid_region', 400, 'gw.region']);
     const regions = [region('us', 'USA', 0, 'degraded'), region('se', 'SWE', 1)];
     expect(code(catalogueOf({ regions }), 'us')).toEqual(['region_degraded', 503, 'gw.region']);
+    const routed = chooseRoute(
+      { ...ask({ region: 'us' }), optionsPath: 'extra_body.gw' },
+      catalogueOf({ regions }),
+      null,
+    );
+    expect(routed.ok ? null : routed.error.param).toBe('extra_body.gw.region');
     expect(code(catalogueOf({ deployments: [deployment('d-us', 'us')] }), 'se')).toEqual([
       'invalid_model',
       400,
@@ -125,13 +136,70 @@ describe('a routing trace', () => {
     ]);
   });
 
-  it('names the deployments that failed before the one that answered', () => {
+  it('names what was chosen, what failed and what answered', () => {
     const catalogue = catalogueOf();
     const route = routeOf(catalogue);
     const served = catalogue.candidate('d-se') ?? null;
     const trace = routingTrace(route, served, 2, at);
     expect(trace.attempts).toEqual({ count: 2, failed: [{ deployment: 'd-us', outcome: 'failed' }] });
     expect(trace.region).toBe('se');
+    expect(trace.decision).toBe(
+      'us comes first in the provider preference among the regions that serve this model. us failed, and se, which comes next, answered.',
+    );
+    // Its grid is cleaner than that of the choice, and nobody knows what the call would have taken there.
+    expect(trace.estimated_saving_g).toBeNull();
+    expect(routingTrace(route, null, 2, at)).toMatchObject({
+      decision: expect.stringMatching(/ us failed, and no other region is known to have answered\.$/),
+      estimated_saving_g: null,
+    });
+    expect(routingTrace(route, route.order[0], 1, at).estimated_saving_g).toBe(0);
+  });
+
+  it('tells two deployments of one region apart, and lists the region once', () => {
+    const deployments = [deployment('d-us', 'us'), deployment('d-us-2', 'us'), deployment('d-se', 'se')];
+    const catalogue = catalogueOf({ deployments });
+    const trace = routingTrace(routeOf(catalogue), catalogue.candidate('d-us-2') ?? null, 2, at);
+    expect(trace.decision).toMatch(/ Its deployment d-us did not answer; d-us-2 of the same region did\.$/);
+    expect(trace.candidates.map(({ region: code }) => code)).toEqual(['us', 'se']);
+    expect(trace.estimated_saving_g).toBe(0);
+  });
+
+  it.each(['saturated', 'degraded', 'decommissioned'] as const)(
+    'says of a region that is %s why it was left out',
+    (status) => {
+      const regions = [region('us', 'USA', 0, status), region('se', 'SWE', 1)];
+      const trace = (options: Options) => {
+        const route = routeOf(catalogueOf({ regions }), options);
+        return routingTrace(route, route.order[0], 1, at);
+      };
+      expect(trace({}).decision).toBe(`se was chosen: it comes next in the provider preference, after us (${status}).`);
+      expect(
+        trace({}).candidates.map((each) => [each.region, each.g_per_kwh, each.eligible, each.excluded_reason]),
+      ).toEqual([
+        ['us', 369, false, `region_${status}`],
+        ['se', 40, false, 'no_live_signal'],
+      ]);
+      expect(trace({}).estimated_saving_g).toBe(0);
+      expect(trace({ region: 'se' })).toMatchObject({
+        decision: 'The request pinned the region se.',
+        candidates: [
+          { region: 'us', eligible: false, excluded_reason: 'other_region_pinned' },
+          { region: 'se', eligible: true, excluded_reason: null },
+        ],
+        estimated_saving_g: null,
+      });
+    },
+  );
+
+  it('says of a region without measured energy why it was left out', () => {
+    const deployments = [deployment('d-us', 'us'), { ...deployment('d-se', 'se'), telemetry: 'melious' }];
+    const route = routeOf(catalogueOf({ deployments }), { tier: 'telemetry' });
+    const trace = routingTrace(route, route.order[0], 1, at);
+    expect(trace.decision).toContain('after us (reports no measured energy).');
+    expect(trace.candidates.map(({ excluded_reason }) => excluded_reason)).toEqual([
+      'tier_not_served',
+      'no_live_signal',
+    ]);
   });
 
   it('shows a live signal with its age, and the yearly one when the live one has grown old', () => {

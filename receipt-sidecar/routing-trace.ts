@@ -4,7 +4,7 @@
  */
 import type { RoutingTrace } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
-import type { Candidate, Route } from './request/route.ts';
+import type { Bar, Candidate, Route } from './request/route.ts';
 
 /** What is known of a candidate's grid at the moment of the call. */
 function signalOf(candidate: Candidate, at: Date, requestedAt: string): RoutingTrace['operational_signal'] {
@@ -23,6 +23,66 @@ function signalOf(candidate: Candidate, at: Date, requestedAt: string): RoutingT
   };
 }
 
+const barWords: Readonly<Record<Bar, string>> = {
+  region_degraded: 'degraded',
+  region_saturated: 'saturated',
+  region_decommissioned: 'decommissioned',
+  other_region_pinned: 'not pinned',
+  tier_not_served: 'reports no measured energy',
+};
+
+const regionsOf = (candidates: readonly Candidate[]): string[] => [
+  ...new Set(candidates.map(({ region }) => region.code)),
+];
+
+/** Why the first of the order was chosen. */
+function choiceOf({ barredBy, offered, order: [first], pinned }: Route): string {
+  const chosen = first.region.code;
+  if (pinned) return `The request pinned the region ${chosen}.`;
+  const at = offered.findIndex(({ deployment }) => deployment.id === first.deployment.id);
+  const before = offered.slice(0, at).filter(({ region }) => region.code !== chosen);
+  const passed = new Map(before.map((candidate) => [candidate.region.code, barredBy(candidate)]));
+  if (passed.size === 0)
+    return `${chosen} comes first in the provider preference among the regions that serve this model.`;
+  const reasons = [...passed].map(([code, bar]) => (bar === null ? code : `${code} (${barWords[bar]})`));
+  return `${chosen} was chosen: it comes next in the provider preference, after ${reasons.join(', ')}.`;
+}
+
+/** What became of the choice; empty if it answered. */
+function outcomeOf({ order: [first] }: Route, served: Candidate | null, failed: readonly Candidate[]): string {
+  const names = regionsOf(failed).join(', ');
+  if (!served) return failed.length > 0 ? ` ${names} failed, and no other region is known to have answered.` : '';
+  if (served.deployment.id === first.deployment.id) return '';
+  const { deployment, region } = served;
+  if (region.code === first.region.code)
+    return ` Its deployment ${first.deployment.id} did not answer; ${deployment.id} of the same region did.`;
+  return ` ${names || first.region.code} failed, and ${region.code}, which comes next, answered.`;
+}
+
+/** One for each region that serves the model, in the order of provider preference. */
+function candidatesOf(
+  { barredBy, offered, pinned }: Route,
+  now: Date,
+  requestedAt: string,
+): RoutingTrace['candidates'] {
+  return regionsOf(offered).flatMap((code) => {
+    const inRegion = offered.filter(({ region }) => region.code === code);
+    const candidate = inRegion.find((each) => barredBy(each) === null) ?? inRegion[0];
+    if (!candidate) return [];
+    const signal = signalOf(candidate, now, requestedAt);
+    // A live signal is shown, but does not steer yet.
+    const unsteered = signal?.live_eligible ? 'carbon_aware_routing_off' : 'no_live_signal';
+    const excluded = barredBy(candidate) ?? (pinned ? null : unsteered);
+    return {
+      region: code,
+      g_per_kwh: signal?.g_per_kwh ?? null,
+      age_minutes: signal?.age_minutes ?? null,
+      eligible: excluded === null,
+      excluded_reason: excluded,
+    };
+  });
+}
+
 /** `attempts`: how many deployments were tried, as Envoy counted. */
 export function routingTrace(
   route: Route,
@@ -34,17 +94,13 @@ export function routingTrace(
   const at = served ? order.findIndex(({ deployment }) => deployment.id === served.deployment.id) : -1;
   // Envoy tells who answered and how many tries it took; those before the one that answered have failed.
   const failed = attempts > 1 ? order.slice(0, at === -1 ? attempts - 1 : at) : [];
-  const first = order[0].region.code;
   const now = new Date(requestedAt);
-  const signals = order.map((candidate) => signalOf(candidate, now, requestedAt));
-  const live = signals.some((signal) => signal?.live_eligible);
+  const candidates = candidatesOf(route, now, requestedAt);
+  const live = candidates.some(({ excluded_reason: reason }) => reason === 'carbon_aware_routing_off');
   return {
     policy: pinned ? 'pinned' : 'provider_preference',
-    decision: pinned
-      ? `The request pinned the region ${first}.`
-      : `${first} comes first in the provider preference among the regions that serve this model.`,
+    decision: choiceOf(route) + outcomeOf(route, served, failed),
     fallback: !pinned,
-    // A live signal is shown, but does not steer yet.
     fallback_reason: pinned ? null : live ? 'carbon_aware_routing_off' : 'no_live_grid_signal',
     region: served?.region.code ?? null,
     deployment: served?.deployment.id ?? null,
@@ -53,14 +109,9 @@ export function routingTrace(
       failed: failed.map(({ deployment }) => ({ deployment: deployment.id, outcome: 'failed' })),
     },
     operational_signal: served ? signalOf(served, now, requestedAt) : null,
-    candidates: order.map(({ region }, index) => ({
-      region: region.code,
-      g_per_kwh: signals[index]?.g_per_kwh ?? null,
-      age_minutes: signals[index]?.age_minutes ?? null,
-      eligible: pinned,
-      excluded_reason: pinned ? null : signals[index]?.live_eligible ? 'carbon_aware_routing_off' : 'no_live_signal',
-    })),
-    // The choice is the provider-preference choice (or the client's own), so nothing is saved against it.
-    estimated_saving_g: pinned ? null : 0,
+    candidates,
+    // Where the choice answered, it was the provider-preference choice, so nothing is saved against it. After a fail-over
+    // nobody knows what the region that failed would have taken.
+    estimated_saving_g: !pinned && served?.region.code === order[0].region.code ? 0 : null,
   };
 }

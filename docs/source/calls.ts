@@ -174,6 +174,8 @@ export function madeCall(number: number, call: Call): MadeCall {
       pinned: region !== undefined,
       order: [candidate, ...others],
       cluster: orderCluster([candidate, ...others].map(({ deployment }) => deployment.id)),
+      offered: routeOf(model, undefined, call.grid),
+      barredBy: ({ region: { code } }) => (region === undefined || code === region ? null : 'other_region_pinned'),
     },
   };
   const usage = call.usage === undefined ? usualUsage : call.usage;

@@ -27,6 +27,8 @@ export function refusedHeaders(headers: Headers): ApiError | null {
   const encoding = headers.get('content-encoding');
   if (encoding && encoding.trim().toLowerCase() !== 'identity')
     return apiError('invalid_content_type', { param: 'Content-Encoding' });
+  // Ignored, it would promise that a second call is not run and not paid for.
+  if (headers.has('idempotency-key')) return apiError('invalid_idempotency_key', { param: 'Idempotency-Key' });
   return null;
 }
 

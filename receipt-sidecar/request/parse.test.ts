@@ -121,6 +121,22 @@ describe('a request', () => {
     );
   });
 
+  it('takes an option of null for none, and remembers where the client wrote the others', () => {
+    const optionsOf = (fields: object) => {
+      const parsed = chat(fields);
+      return parsed.ok ? [parsed.request.options, parsed.request.optionsPath] : parsed.error;
+    };
+    const nothing = { tier: null, boundary: null, region: null };
+    expect(optionsOf({ gw: nothing })).toEqual([{}, 'gw']);
+    expect(optionsOf({ gw: { ...nothing, tier: 'proxy' } })).toEqual([{ tier: 'proxy' }, 'gw']);
+    expect(optionsOf({ gw: null, extra_body: { gw: { ...nothing, tier: 'proxy' } } })).toEqual([
+      { tier: 'proxy' },
+      'extra_body.gw',
+    ]);
+    expect(optionsOf({ gw: { region: null }, extra_body: { gw: {} } })).toEqual([{}, 'gw']);
+    expect(errorOf({ gw: { colour: null } })).toEqual(refused('invalid_gw', 'gw.colour'));
+  });
+
   it('refuses a body that is no object', () => {
     for (const body of ['[]', '"text"', '5', 'null']) {
       const parsed = parseRequest('chat', Buffer.from(body));

@@ -1,7 +1,8 @@
 /**
  * From the bytes of a request to what the gateway knows of it, or to the error that the client gets.
  *
- * Invariant: the provider gets our serialisation of what was validated here, without `gw` and `extra_body`.
+ * Invariant: the provider gets our serialisation of what was validated here, without `gw` and `extra_body`, and
+ * without a field by which the client would steer it.
  */
 import { chatRequestSchema } from '@gw/contract/chat';
 import { completionRequestSchema } from '@gw/contract/completions';
@@ -13,6 +14,7 @@ import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
 import { contradiction } from './combinations.ts';
 import { schemaError } from './schema-error.ts';
+import { steeringField } from './steering-fields.ts';
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings';
 
@@ -26,6 +28,8 @@ export interface ParsedRequest {
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly options: GwOptions;
+  /** Where the client wrote them; absent: `gw`. */
+  readonly optionsPath?: string;
   readonly stream: boolean;
   /** Whether the client asked for the usage chunk of a stream. */
   readonly wantsUsage: boolean;
@@ -63,12 +67,13 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
     extra_body: extraBody,
     ...body
   } = json.value as JsonObject & { gw?: unknown; extra_body?: { gw?: unknown } | null };
-  const options = gw ?? extraBody?.gw ?? {};
-  if (gw && extraBody?.gw && canonical(gw) !== canonical(extraBody.gw)) {
+  const options = givenOptions(gw);
+  const inExtraBody = givenOptions(extraBody?.gw);
+  if (options && inExtraBody && canonical(options) !== canonical(inExtraBody)) {
     return refuse(fieldError('gw', '`gw` and `extra_body.gw` have different values. Send one of them.'));
   }
-  const contradicting = contradiction(endpoint, body);
-  if (contradicting) return refuse(contradicting);
+  const refused = steeringField(endpoint, body) ?? contradiction(endpoint, body);
+  if (refused) return refuse(refused);
   const streamOptions = body.stream_options as { include_usage?: boolean | null } | null | undefined;
   const stream = endpoint !== 'embeddings' && body.stream === true;
   return {
@@ -76,7 +81,8 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
     request: {
       endpoint,
       model: String(body.model),
-      options: options as GwOptions,
+      options: options ?? inExtraBody ?? {},
+      optionsPath: options ? 'gw' : 'extra_body.gw',
       stream,
       wantsUsage: stream && streamOptions?.include_usage === true,
       choices: (typeof body.n === 'number' ? body.n : 1) * promptCount(body.prompt),
@@ -88,6 +94,12 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
 /** Text completions make their choices for each prompt. */
 const promptCount = (prompt: unknown): number =>
   Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
+
+/** As the schema took them: null counts as absent, of each option and of all. */
+const givenOptions = (options: unknown): GwOptions | null =>
+  (options ?? null) === null
+    ? null
+    : Object.fromEntries(Object.entries(options as object).filter(([, value]) => value !== null));
 
 /** Key order does not make two options different. */
 const canonical = (value: unknown): string =>

@@ -140,7 +140,7 @@ describe('a prompt', () => {
   it('passes where nothing is known for certain', () => {
     for (const name of ['unknown', 'newer', 'endless', 'no-such-model'])
       expect(ask('chat', chat(words(1000), { model: name }), neverAsked), name).toBeNull();
-    for (const field of ['truncate_prompt_tokens', 'truncate', 'truncation', 'transforms'])
+    for (const field of ['truncate_prompt_tokens', 'truncate', 'truncation'])
       expect(ask('chat', chat(words(1000), { [field]: 'END' }), neverAsked), field).toBeNull();
   });
 

@@ -83,7 +83,7 @@ function refusal(request: ParsedRequest, model: string, limit: number, { at, of,
 }
 
 /** Servers have several words for cutting a prompt that is too long; who sends one does not want to be refused. */
-const truncation = ['truncate_prompt_tokens', 'truncate', 'truncation', 'transforms'];
+const truncation = ['truncate_prompt_tokens', 'truncate', 'truncation'];
 const asksToTruncate = (body: JsonObject): boolean =>
   truncation.some((field) => body[field] !== undefined && body[field] !== null && body[field] !== false);
 

@@ -31,7 +31,18 @@ export interface Route {
   /** In the order in which they are tried; at least one. */
   readonly order: readonly [Candidate, ...Candidate[]];
   readonly cluster: string;
+  /** Every deployment of the model, in the order of provider preference, also those that could not be chosen. */
+  readonly offered: readonly Candidate[];
+  /** Why one could not be chosen; null: it could. */
+  readonly barredBy: (candidate: Candidate) => Bar | null;
 }
+
+export type Bar =
+  | 'region_degraded'
+  | 'region_saturated'
+  | 'region_decommissioned'
+  | 'other_region_pinned'
+  | 'tier_not_served';
 
 export type Routed = { readonly ok: true; readonly route: Route } | { readonly ok: false; readonly error: ApiError };
 
@@ -43,6 +54,10 @@ const regionErrors = {
   saturated: 'region_saturated',
   decommissioned: 'region_decommissioned',
 } as const;
+
+/** The JSON path of an option as the client wrote it. */
+const optionPath = ({ optionsPath = 'gw' }: ParsedRequest, name: keyof ParsedRequest['options']): string =>
+  `${optionsPath}.${name}`;
 
 const kindOf = (endpoint: Endpoint): SnapshotModel['kind'] => (endpoint === 'embeddings' ? 'embedding' : 'chat');
 
@@ -85,28 +100,30 @@ function offerFor({ options }: ParsedRequest, model: SnapshotModel, all: readonl
   return { all, serves, isOffered: tier === 'auto' || tiers().includes(tier), tiers };
 }
 
-function invalidTier({ options }: ParsedRequest, offered: readonly string[], where: string): Routed {
-  const { boundary = 'comprehensive', tier = 'auto' } = options;
+function invalidTier(request: ParsedRequest, offered: readonly string[], where: string): Routed {
+  const { boundary = 'comprehensive', tier = 'auto' } = request.options;
   const message = `The tier \`${tier}\` is not available ${where} in the ${boundary} boundary. Offered: ${offered.join(', ')}.`;
-  return refuse(apiError('invalid_tier', { message, param: 'gw.tier' }));
+  return refuse(apiError('invalid_tier', { message, param: optionPath(request, 'tier') }));
 }
 
 function pinnedRoute(
   request: ParsedRequest,
   model: SnapshotModel,
-  { all, serves, tiers }: Offer,
+  offer: Offer,
   code: string,
   catalogue: Catalogue,
 ): Routed {
+  const { all, serves, tiers } = offer;
   const region = catalogue.regions.get(code);
   if (!region)
     return refuse(
       apiError('invalid_region', {
         message: `There is no region \`${code.slice(0, 100)}\`. GET /v1/regions lists those that exist.`,
-        param: 'gw.region',
+        param: optionPath(request, 'region'),
       }),
     );
-  if (region.status !== 'active') return refuse(apiError(regionErrors[region.status], { param: 'gw.region' }));
+  if (region.status !== 'active')
+    return refuse(apiError(regionErrors[region.status], { param: optionPath(request, 'region') }));
   const inRegion = all.filter(({ deployment }) => deployment.region === code);
   if (inRegion.length === 0) return invalidModel(`The model \`${model.id}\` is not offered in the region \`${code}\`.`);
   const candidate = inRegion.find(serves);
@@ -114,10 +131,11 @@ function pinnedRoute(
     const others = tiers().filter((tier) => tier !== 'telemetry');
     return invalidTier(request, others, `for \`${model.id}\` in the region \`${code}\``);
   }
-  return routed(model, true, [candidate]);
+  return routed(model, offer, [candidate], code);
 }
 
-function freeRoute(model: SnapshotModel, { all, serves }: Offer): Routed {
+function freeRoute(model: SnapshotModel, offer: Offer): Routed {
+  const { all, serves } = offer;
   const active = all.filter(({ region }) => region.status === 'active');
   const first = active.find(serves);
   if (!first) return refuse(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
@@ -125,13 +143,20 @@ function freeRoute(model: SnapshotModel, { all, serves }: Offer): Routed {
   // Envoy knows no order that leaves some deployments out, so there is one only if every deployment serves the tier.
   const name = first.deployment.models[model.id];
   const areAlike = active.every((each) => each.deployment.models[model.id] === name && serves(each));
-  return routed(model, false, areAlike ? [first, ...active.slice(1)] : [first]);
+  return routed(model, offer, areAlike ? [first, ...active.slice(1)] : [first], null);
 }
 
-function routed(model: SnapshotModel, pinned: boolean, order: Route['order']): Routed {
+function routed(model: SnapshotModel, offer: Offer, order: Route['order'], pinnedTo: string | null): Routed {
   const providerModel = order[0].deployment.models[model.id] ?? model.id;
+  const barredBy = (candidate: Candidate): Bar | null => {
+    const { code, status } = candidate.region;
+    if (pinnedTo !== null && code !== pinnedTo) return 'other_region_pinned';
+    if (status !== 'active') return regionErrors[status];
+    return offer.serves(candidate) ? null : 'tier_not_served';
+  };
+  const cluster = orderCluster(order.map(({ deployment }) => deployment.id));
   return {
     ok: true,
-    route: { model, providerModel, pinned, order, cluster: orderCluster(order.map(({ deployment }) => deployment.id)) },
+    route: { model, providerModel, pinned: pinnedTo !== null, order, cluster, offered: offer.all, barredBy },
   };
 }

@@ -131,6 +131,8 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   invalid_model: () => read('/v1/models/none'),
   invalid_region: () => chat({ gw: { region: 'mars' } }),
   invalid_tier: () => chat({ gw: { tier: 'telemetry' } }),
+  unsupported_field: () => chat({ base_url: 'http://127.0.0.1/v1' }),
+  invalid_idempotency_key: () => chat({}, { 'idempotency-key': 'once' }),
   // So long that no token has to be counted.
   prompt_too_long: () =>
     asked({ path: '/v1/embeddings', body: JSON.stringify({ model: 'sim-embed', input: 'word '.repeat(400_000) }) }),

@@ -17,7 +17,6 @@ const mine = {
 };
 const personal = {
   cookie: 'session=secret',
-  'idempotency-key': 'once',
   'x-forwarded-for': '10.0.0.1',
   'x-forwarded-host': 'inside.example',
   'x-forwarded-proto': 'https',

@@ -76,6 +76,9 @@ test('BadRequestError: each wrong field is named', async () => {
     [{ gw: { boundary: 'wide' } }, 'invalid_boundary', 'gw.boundary'],
     [{ gw: { region: 'mars' } }, 'invalid_region', 'gw.region'],
     [{ model: 'sim-large', gw: { region: 'eu-west' } }, 'invalid_model', 'model'],
+    [{ extra_body: { gw: { region: 'mars' } } }, 'invalid_region', 'extra_body.gw.region'],
+    [{ extra_body: { gw: { tier: 'telemetry' } } }, 'invalid_tier', 'extra_body.gw.tier'],
+    [{ api_base: 'http://127.0.0.1/' }, 'unsupported_field', 'api_base'],
     [{ gw: { boundary: 'narrow' }, extra_body: { gw: { boundary: 'comprehensive' } } }, 'invalid_gw', 'gw'],
   ] as const;
   for (const [fields, code, param] of cases) {
@@ -83,6 +86,16 @@ test('BadRequestError: each wrong field is named', async () => {
     expect(error, code).toMatchObject({ status: 400, code, param, type: 'validation_error' });
     expect(error.headers?.get('x-gw-receipt-id')).toBeNull();
   }
+});
+
+test('BadRequestError: an Idempotency-Key, which the client sends only if it is told to', async () => {
+  const refused = { status: 400, code: 'invalid_idempotency_key', param: 'Idempotency-Key', type: 'validation_error' };
+  expect(await failure(chat(openAi(), {}, { 'Idempotency-Key': 'once' }), OpenAI.BadRequestError)).toMatchObject(
+    refused,
+  );
+  const asked = { model: 'sim-small', messages };
+  const reply = await openAi().chat.completions.create(asked, { headers: quick, idempotencyKey: 'once' });
+  expect(reply.choices).toHaveLength(1);
 });
 
 test('BadRequestError: what the provider itself refused names its param', async () => {

@@ -37,10 +37,17 @@ def _():
         ({"model": "gpt-none"}, "invalid_model", "model"),
         ({"extra_body": {"gw": {"region": "mars"}}}, "invalid_region", "gw.region"),
         ({"extra_body": {"gw": {"tier": "telemetry"}}}, "invalid_tier", "gw.tier"),
+        ({"extra_body": {"models": ["another"]}}, "unsupported_field", "models"),
     ]
     for fields, code, param in cases:
         expected = {"status_code": 400, "code": code, "param": param, "type": "validation_error"}
         raised(openai.BadRequestError, lambda: chat(**fields), **expected)
+
+
+@check("BadRequestError for an Idempotency-Key, which the client sends only if it is told to")
+def _():
+    expected = {"status_code": 400, "code": "invalid_idempotency_key", "param": "Idempotency-Key"}
+    raised(openai.BadRequestError, lambda: chat(extra_headers={"Idempotency-Key": "once"}), **expected)
 
 
 @check("NotFoundError for a model and a receipt that are not there")

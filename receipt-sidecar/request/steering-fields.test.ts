@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { type Endpoint, parseRequest, serialise } from './parse.ts';
+
+const least: Readonly<Record<Endpoint, object>> = {
+  chat: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
+  completions: { model: 'm', prompt: 'hi' },
+  embeddings: { model: 'm', input: 'hi' },
+};
+const endpoints = Object.keys(least) as Endpoint[];
+const parse = (endpoint: Endpoint, fields: object) =>
+  parseRequest(endpoint, Buffer.from(JSON.stringify({ ...least[endpoint], ...fields })));
+function refusedAs(endpoint: Endpoint, fields: object): string | null {
+  const parsed = parse(endpoint, fields);
+  if (parsed.ok) return 'nothing';
+  expect(parsed.error).toMatchObject({ code: 'unsupported_field', type: 'validation_error', status: 400 });
+  return parsed.error.param;
+}
+
+describe.each(endpoints)('in a request for %s, a field that steers the provider', (endpoint) => {
+  it.each([
+    ...['base_url', 'api_base', 'api_key', 'models', 'fallbacks', 'route', 'provider', 'custom_llm_provider'],
+    ...['extra_headers', 'extra_query', 'api_version', 'api_type', 'organization', 'headers', 'transforms', 'plugins'],
+    ...['mock_response', 'litellm_params', '_litellm_strip_stream_usage', 'deployment_id', 'region_name', 'tags'],
+    ...['aws_role_name', 'vertex_credentials', 'azure_ad_token', 'user_config', 'num_retries', 'timeout', 'cache'],
+    ...['guardrails', 'proxy', 'langfuse_host', 's3_endpoint_url', 'input_cost_per_token', 'prompt_id', 'no-log'],
+    ...['data_sources', 'kv_transfer_params', 'bootstrap_host', 'lora_path', 'preset', 'providerOptions'],
+  ])('is refused and named: %s', (name) => {
+    for (const value of ['http://127.0.0.1/', ['a'], { a: 1 }, null])
+      expect(refusedAs(endpoint, { [name]: value }), JSON.stringify(value)).toBe(name);
+  });
+
+  it('is refused in the letters that another decoder reads as it', () => {
+    for (const name of ['API_BASE', 'apiBase', 'api-base', 'baseURL', 'modelſ', 'Bac\u212Aend', 'bac\u212Aend'])
+      expect(refusedAs(endpoint, { [name]: 1 }), name).toBe(name.toLowerCase().startsWith('bac') ? 'nothing' : name);
+    for (const name of ['Model', 'MODEL', 'Uſer', 'GW', 'Extra_Body'])
+      expect(refusedAs(endpoint, { [name]: 'other' }), name).toBe(name);
+  });
+
+  it('is refused where LiteLLM reads it besides', () => {
+    for (const name of ['api_base', 'langfuse_host', 'user_api_key_team_id', 'litellm_api_key'])
+      expect(refusedAs(endpoint, { metadata: { plain: 'x', [name]: 'http://127.0.0.1/' } })).toBe(`metadata.${name}`);
+    if (endpoint === 'chat') return;
+    expect(refusedAs(endpoint, { metadata: { tags: ['paid'] } })).toBe('metadata.tags');
+  });
+
+  it('is not one that clients send: those of OpenAI and of other servers pass unchanged', () => {
+    const harmless = {
+      user: 'someone',
+      metadata: { tags: 'a', organization: 'acme', provider: 'x', headers: 'y', timeout: '3', customer: 'z' },
+      ...{ top_k: 40, min_p: 0.1, repetition_penalty: 1.1, min_tokens: 1, stop_token_ids: [1], ignore_eos: false },
+      ...{ reasoning: { effort: 'low' }, include_reasoning: true, enable_thinking: false, thinking: { type: 'off' } },
+      ...{ chat_template_kwargs: { enable_thinking: false }, guided_json: { type: 'object' }, guided_choice: ['a'] },
+      ...{ mm_processor_kwargs: {}, safe_prompt: true, prefix: 'a', usage: { include: true }, verbosity_level: 1 },
+      ...{ route_hint: 'near', model_kwargs: {}, provider_name: 'x', truncate: 'END', input_type: 'query', task: 'a' },
+      ...{ cache_control: { type: 'ephemeral' }, session_id: 's', [`base_url${'x'.repeat(100)}`]: 1, '': 1, '0': 1 },
+    };
+    const parsed = parse(endpoint, harmless);
+    if (!parsed.ok) throw new Error(`${parsed.error.param}: ${parsed.error.message}`);
+    expect(JSON.parse(serialise(parsed.request, 'm', false).toString())).toEqual({ ...least[endpoint], ...harmless });
+  });
+});
+
+it('every field that OpenAI has for a chat passes', () => {
+  const fields = {
+    ...{ store: true, service_tier: 'flex', safety_identifier: 'a', prompt_cache_key: 'b', reasoning_effort: 'low' },
+    ...{ verbosity: 'low', modalities: ['text'], parallel_tool_calls: true, response_format: { type: 'json_object' } },
+    ...{ web_search_options: {}, tools: [{ type: 'web_search' }], prompt_cache_retention: '24h', logit_bias: { 5: 1 } },
+  };
+  const parsed = parse('chat', fields);
+  expect(parsed.ok && parsed.request.body).toEqual({ ...least.chat, ...fields });
+});
+
+it('a name is not said back at length', () => {
+  const parsed = parse('chat', { [`Litellm_${'x'.repeat(1_000_000)}`]: 1 });
+  expect(parsed.ok).toBe(true);
+});
+
+it.each([
+  ['chat', 'max_tokens'],
+  ['chat', 'max_completion_tokens'],
+  ['completions', 'max_tokens'],
+  ['embeddings', 'dimensions'],
+] as const)('a count above 32 bits is refused: %s, %s', (endpoint, field) => {
+  expect(parse(endpoint, { [field]: 2 ** 31 - 1 }).ok).toBe(true);
+  for (const count of [2 ** 31, 1e15]) {
+    const parsed = parse(endpoint, { [field]: count });
+    expect(parsed.ok ? null : parsed.error).toMatchObject({ code: `invalid_${field}`, param: field, status: 400 });
+  }
+});
