@@ -43,9 +43,9 @@ function settings(layout: Layout, tls: Tls | null): EnvoySettings {
     publicAddress: '127.0.0.1',
     publicPort: layout.ports.public,
     tls: tls ? { ...tls, sdsFile: join(layout.dir, 'tls.sds.json') } : null,
-    extAuthz: socketAddress(layout, 'ext-authz'),
-    receiptSidecar: socketAddress(layout, 'receipt-sidecar'),
-    controlPlane: socketAddress(layout, 'control-plane'),
+    extAuthz: [socketAddress(layout, 'ext-authz')],
+    receiptSidecar: [socketAddress(layout, 'receipt-sidecar')],
+    controlPlane: [socketAddress(layout, 'control-plane')],
     adminSocket: adminSocket(layout),
     accessLog: join(layout.logs, 'access.log'),
     addresses: {

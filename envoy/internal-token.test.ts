@@ -103,8 +103,8 @@ beforeAll(async () => {
   await listen(controlPlane, join(dir, 'c.sock'));
   const fault = (reason: unknown) => console.error(reason);
   services = [
-    await serveEnvoy(settings.extAuthz, token, extAuthz, fault),
-    await serveEnvoy(settings.receiptSidecar, token, sidecar, fault),
+    await serveEnvoy(settings.extAuthz[0] ?? '', token, extAuthz, fault),
+    await serveEnvoy(settings.receiptSidecar[0] ?? '', token, sidecar, fault),
   ];
 }, 60_000);
 
