@@ -13,7 +13,7 @@ export interface Command {
 const commands: readonly Command[] = [
   {
     name: 'up',
-    usage: 'up [--detach] [--json] [--port N] [--control-port N] [--provider URL]',
+    usage: 'up [--detach] [--json] [--port N] [--control-port N] [--instances N] [--provider URL]',
     summary: 'start everything; print the base URL, a demo key and a curl to paste',
     run: async (args) => (await import('./commands/up.ts')).up(args),
   },

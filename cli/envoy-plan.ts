@@ -6,7 +6,7 @@ import { readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
 import { inCheckout } from './checkout.ts';
 import { startChild } from './services/child.ts';
-import { fromUser, type Layout, logFileOf, orderly, passedOn, socketAddress } from './stack-plans.ts';
+import { fromUser, instanceNames, type Layout, logFileOf, orderly, passedOn, socketAddress } from './stack-plans.ts';
 import type { PartPlan } from './supervise.ts';
 
 type Tls = { readonly certFile: string; readonly keyFile: string };
@@ -43,9 +43,9 @@ function settings(layout: Layout, tls: Tls | null): EnvoySettings {
     publicAddress: '127.0.0.1',
     publicPort: layout.ports.public,
     tls: tls ? { ...tls, sdsFile: join(layout.dir, 'tls.sds.json') } : null,
-    extAuthz: socketAddress(layout, 'ext-authz'),
-    receiptSidecar: socketAddress(layout, 'receipt-sidecar'),
-    controlPlane: socketAddress(layout, 'control-plane'),
+    extAuthz: instanceNames('ext-authz', layout.instances).map((name) => socketAddress(layout, name)),
+    receiptSidecar: instanceNames('receipt-sidecar', layout.instances).map((name) => socketAddress(layout, name)),
+    controlPlane: [socketAddress(layout, 'control-plane')],
     adminSocket: adminSocket(layout),
     accessLog: join(layout.logs, 'access.log'),
     addresses: {

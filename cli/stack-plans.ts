@@ -22,8 +22,19 @@ export const partNames = [
   'receipt-sidecar',
   'envoy',
 ] as const;
-export type PartName = (typeof partNames)[number];
-type ServiceName = Exclude<PartName, 'postgres' | 'valkey' | 'envoy'>;
+/** Of these there may be several: `ext-authz`, `ext-authz-2`, … */
+export const sharedNames = ['ext-authz', 'receipt-sidecar'] as const;
+type SharedName = (typeof sharedNames)[number];
+export type InstanceName = SharedName | `${SharedName}-${number}`;
+export type PartName = (typeof partNames)[number] | InstanceName;
+type Program = 'simulator' | 'control-plane' | SharedName;
+type ServiceName = Program | InstanceName;
+
+export const instanceNames = (name: SharedName, count: number): InstanceName[] =>
+  Array.from({ length: count }, (_, index) => (index === 0 ? name : (`${name}-${index + 1}` as const)));
+
+/** What an instance runs. */
+const programOf = (name: ServiceName) => name.replace(/-\d+$/, '') as Program;
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Everything that the plans are made from. */
@@ -33,7 +44,9 @@ export interface Layout {
   readonly sockets: string;
   readonly secrets: Secrets;
   readonly ports: { readonly public: number; readonly control: number; readonly simulator: number };
-  readonly healthPorts: Readonly<Record<'ext-authz' | 'receipt-sidecar', number>>;
+  /** How many there are of each of `sharedNames`. */
+  readonly instances: number;
+  readonly healthPorts: Readonly<Partial<Record<InstanceName, number>>>;
   readonly publicUrl: string;
   /** Of the role that the services connect as. */
   readonly databaseUrl: string;
@@ -74,14 +87,16 @@ export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): st
 function ownVariables(name: ServiceName, layout: Layout): Variables {
   const { secrets, ports, healthPorts } = layout;
   const stores = { GW_DATABASE_URL: layout.databaseUrl, GW_REDIS_URL: layout.redisUrl };
-  switch (name) {
+  const program = programOf(name);
+  switch (program) {
     case 'simulator':
       return { GW_SIM_LISTEN: `127.0.0.1:${ports.simulator}` };
     case 'ext-authz':
       return {
         ...stores,
         GW_AUTHZ_LISTEN: socketAddress(layout, name),
-        GW_AUTHZ_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name]}`,
+        GW_AUTHZ_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
+        GW_AUTHZ_INSTANCES: String(layout.instances),
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_KEY_PEPPER: secrets.pepper,
       };
@@ -89,8 +104,9 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
       return {
         GW_REDIS_URL: layout.redisUrl,
         GW_SIDECAR_LISTEN: socketAddress(layout, name),
-        GW_SIDECAR_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name]}`,
-        GW_SPOOL_DIR: join(layout.dir, 'spool'),
+        GW_SIDECAR_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
+        GW_SIDECAR_INSTANCES: String(layout.instances),
+        GW_SPOOL_DIR: join(layout.dir, name.replace(program, 'spool')),
         GW_INTERNAL_TOKEN: secrets.internalToken,
       };
     case 'control-plane':
@@ -115,7 +131,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
  * V8 takes its limit from the machine's memory and lets garbage pile up accordingly. The control plane makes the most of
  * it and never holds more than a batch; the others need room for replies of 64 MiB.
  */
-const heapLimits: Readonly<Record<ServiceName, readonly string[]>> = {
+const heapLimits: Readonly<Record<Program, readonly string[]>> = {
   'control-plane': ['--max-old-space-size=192'],
   'ext-authz': [],
   'receipt-sidecar': [],
@@ -124,11 +140,13 @@ const heapLimits: Readonly<Record<ServiceName, readonly string[]>> = {
 
 export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
   const logFile = logFileOf(layout.logs, name);
+  const program = programOf(name);
   const env = {
     GW_BASE_URL: layout.publicUrl,
     ...fromUser([...passedOn, ...settings]),
     ...ownVariables(name, layout),
-    ...layout.overrides[name],
+    ...layout.overrides[program],
+    ...(name === program ? {} : layout.overrides[name]),
   };
   return {
     name,
@@ -136,7 +154,7 @@ export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
     start: async () => {
       // A killed process leaves its socket file behind, which would be in the way.
       rmSync(join(layout.sockets, `${name}.sock`), { force: true });
-      const args = ['--enable-source-maps', ...heapLimits[name], inCheckout('dist', `${name}.js`)];
+      const args = ['--enable-source-maps', ...heapLimits[program], inCheckout('dist', `${program}.js`)];
       return orderly(await startChild({ command: process.execPath, args, env, logFile }));
     },
   };

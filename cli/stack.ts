@@ -3,7 +3,7 @@
  *
  * Invariant: `startStack` returns when a request has passed through every part, or leaves nothing running.
  */
-import { existsSync, mkdirSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { envoyBinary } from './binaries.ts';
 import { planEnvoy } from './envoy-plan.ts';
@@ -15,12 +15,16 @@ import type { DemoKeys } from './run-file.ts';
 import { loadSecrets } from './secrets.ts';
 import { serviceUrlOf } from './services/postgres.ts';
 import { removeSocketFolder, socketFolder } from './services/socket-folder.ts';
+import { takeOverSpools } from './spools.ts';
 import {
+  type InstanceName,
+  instanceNames,
   type Layout,
   logFileOf,
   type PartName,
   partNames,
   servicePlan,
+  sharedNames,
   storePlan,
   type Variables,
 } from './stack-plans.ts';
@@ -33,6 +37,8 @@ export interface StackOptions {
   readonly publicPort?: number;
   /** Default: a free one. */
   readonly controlPort?: number;
+  /** How many there are of ext-authz and of the sidecar. Default 1. */
+  readonly instances?: number;
   /** An OpenAI-compatible server in place of the simulated provider. */
   readonly provider?: CustomProvider;
   /** Certificate files for the public listener; else it speaks plain HTTP. */
@@ -67,8 +73,10 @@ export interface Stack {
   readonly redisUrl: string;
   /** Base URL of the simulated provider. */
   readonly simulatorUrl: string;
-  /** `GET <url>/healthz` of the two services that only speak gRPC else. */
-  readonly healthUrls: Readonly<Record<'ext-authz' | 'receipt-sidecar', string>>;
+  /** `GET <url>/healthz` of the two services that only speak gRPC else, and of their further instances. */
+  readonly healthUrls: Readonly<
+    Record<'ext-authz' | 'receipt-sidecar', string> & Partial<Record<InstanceName, string>>
+  >;
   /** Folder of the Unix sockets; `envoy-admin.sock` is Envoy's. */
   readonly sockets: string;
   readonly logs: string;
@@ -77,9 +85,9 @@ export interface Stack {
 }
 
 /** Ends first what takes requests, and last what keeps data. */
-const stopOrder: readonly (readonly PartName[])[] = [
+const stopOrder = (instances: readonly InstanceName[]): readonly (readonly PartName[])[] => [
   ['envoy'],
-  ['ext-authz', 'receipt-sidecar', 'control-plane'],
+  [...instances, 'control-plane'],
   ['simulator'],
   ['valkey', 'postgres'],
 ];
@@ -87,12 +95,13 @@ const stopOrder: readonly (readonly PartName[])[] = [
 export async function startStack(options: StackOptions): Promise<Stack> {
   const parts = new Map<PartName, Part>();
   const sockets = socketFolder(join(options.dir, 'sock'));
+  const shared = sharedInstances(options.instances ?? 1);
   const stop = async () => {
-    for (const names of stopOrder) await Promise.all(names.map((name) => parts.get(name)?.stop()));
+    for (const names of stopOrder(shared)) await Promise.all(names.map((name) => parts.get(name)?.stop()));
     removeSocketFolder(sockets);
   };
   try {
-    const stack = await assemble(options, sockets, parts);
+    const stack = await assemble(options, { sockets, shared }, parts);
     return { ...stack, stop };
   } catch (cause) {
     await stop();
@@ -102,11 +111,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 async function assemble(
   options: StackOptions,
-  sockets: string,
+  { sockets, shared }: { readonly sockets: string; readonly shared: readonly InstanceName[] },
   parts: Map<PartName, Part>,
 ): Promise<Omit<Stack, 'stop'>> {
   const { log } = options;
-  const logs = prepareLogs(options.dir);
+  const logs = prepareLogs(options.dir, shared);
   const watcher = { log, changed: () => options.onChange?.() };
   const without = new Set<PartName>(options.without ?? []);
   if (options.provider) without.add('simulator');
@@ -115,7 +124,7 @@ async function assemble(
     if (!without.has(name)) parts.set(name, await supervise(plan, watcher));
   };
 
-  const ports = await takePorts(options);
+  const ports = await takePorts(options, shared);
   const binary = without.has('envoy') ? Promise.resolve('') : envoyBinary(log);
   const models = options.provider ? providerModels(options.provider) : Promise.resolve([]);
   const urls = { postgres: '', valkey: '' };
@@ -136,7 +145,8 @@ async function assemble(
     sockets,
     secrets,
     ports,
-    healthPorts: { 'ext-authz': ports.authzHealth, 'receipt-sidecar': ports.sidecarHealth },
+    instances: options.instances ?? 1,
+    healthPorts: ports.health,
     publicUrl,
     databaseUrl: serviceUrlOf(urls.postgres),
     ownerDatabaseUrl: urls.postgres,
@@ -149,16 +159,17 @@ async function assemble(
     seedDatabase({ layout, provider: options.provider ?? null, models: await models }),
     start('simulator', servicePlan('simulator', layout)),
   ]);
-  await settled(
-    (['control-plane', 'ext-authz', 'receipt-sidecar'] as const).map((name) => start(name, servicePlan(name, layout))),
-  );
+  takeOverSpools(options.dir, layout.instances);
+  await settled((['control-plane', ...shared] as const).map((name) => start(name, servicePlan(name, layout))));
   const patience = { parts, ...(options.signal ? { signal: options.signal } : {}) };
   if (parts.has('control-plane')) {
     // Envoy asks the control plane for its clusters at once, and after that only with pauses.
     await until('the control plane to listen', () => existsSync(join(sockets, 'control-plane.sock')), patience);
   }
   if (!without.has('envoy')) await start('envoy', planEnvoy(layout, await binary, options.tls ?? null));
-  const complete = partNames.every((name) => parts.has(name) || (name === 'simulator' && options.provider));
+  const complete = [...partNames, ...shared].every(
+    (name) => parts.has(name) || (name === 'simulator' && options.provider),
+  );
   const model = complete
     ? await firstRequest({ publicUrl, key: keys.enterprise, complete: !options.provider }, patience)
     : null;
@@ -173,10 +184,7 @@ async function assemble(
     ownerDatabaseUrl: layout.ownerDatabaseUrl,
     redisUrl: layout.redisUrl,
     simulatorUrl: `http://127.0.0.1:${ports.simulator}`,
-    healthUrls: {
-      'ext-authz': `http://127.0.0.1:${ports.authzHealth}`,
-      'receipt-sidecar': `http://127.0.0.1:${ports.sidecarHealth}`,
-    },
+    healthUrls: healthUrlsOf(shared, ports.health),
     sockets,
     logs,
     part: (name) => {
@@ -195,24 +203,34 @@ async function settled<T extends readonly unknown[]>(
   return (await Promise.all(tasks)) as unknown as T;
 }
 
-function prepareLogs(dir: string): string {
+/** Also removes the logs of instances that there were more of the last time. */
+function prepareLogs(dir: string, shared: readonly InstanceName[]): string {
   const logs = join(dir, 'logs');
   mkdirSync(logs, { recursive: true, mode: 0o700 });
-  for (const file of [...partNames.map((name) => logFileOf(logs, name)), join(logs, 'access.log')]) {
+  const ours = [...partNames, ...shared].map((name) => logFileOf(logs, name));
+  for (const file of readdirSync(logs).map((name) => join(logs, name)))
+    if (/-\d+\.log$/.test(file) && !ours.includes(file)) rmSync(file);
+  for (const file of [...ours, join(logs, 'access.log')]) {
     if (existsSync(file)) truncateSync(file);
   }
   return logs;
 }
 
-async function takePorts(options: StackOptions) {
-  const [simulator = 0, authzHealth = 0, sidecarHealth = 0, freePublic = 0, freeControl = 0] = await freePorts(5);
+async function takePorts(options: StackOptions, shared: readonly InstanceName[]) {
+  const [simulator = 0, freePublic = 0, freeControl = 0, ...health] = await freePorts(3 + shared.length);
   return {
     public: await takePort(options.publicPort || freePublic, '--port'),
     control: await takePort(options.controlPort || freeControl, '--control-port'),
     simulator,
-    authzHealth,
-    sidecarHealth,
+    health: Object.fromEntries(shared.map((name, index) => [name, health[index] ?? 0])),
   };
+}
+
+const sharedInstances = (count: number): InstanceName[] => sharedNames.flatMap((name) => instanceNames(name, count));
+
+function healthUrlsOf(shared: readonly InstanceName[], ports: Layout['healthPorts']): Stack['healthUrls'] {
+  const urls = shared.map((name) => [name, `http://127.0.0.1:${ports[name]}`] as const);
+  return Object.fromEntries(urls) as Record<InstanceName, string>;
 }
 
 function pidsOf(parts: ReadonlyMap<PartName, Part>): Record<string, number> {

@@ -1,11 +1,19 @@
 import { type Environment, readInternalTls, readSettings } from '@gw/contract/internal/environment';
 import type { EnvoySettings } from './render.ts';
+import { addressFault, readServiceAddresses } from './service-clusters.ts';
 
 /** Envoy's settings from the environment. Throws a ConfigurationError that names every problem. */
 export function loadEnvoySettings(environment: Environment, templateDir: string): EnvoySettings {
   const settings = readSettings(environment);
   const listen = settings.optional('GW_PUBLIC_LISTEN', '0.0.0.0:8080');
   const colon = listen.lastIndexOf(':');
+  const instances = (name: string, example: string): string[] => {
+    const text = settings.required(name, example);
+    const addresses = readServiceAddresses(text);
+    const fault = text ? addressFault(addresses) : null;
+    if (fault) settings.problem(`${name} ${fault}. Example: ${name}=${example}`);
+    return addresses;
+  };
   const certFile = settings.optional('GW_TLS_CERT_FILE', '');
   const loaded: EnvoySettings = {
     nodeId: settings.optional('GW_NODE_ID', 'gw'),
@@ -18,9 +26,9 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
           sdsFile: settings.optional('GW_TLS_SDS_FILE', '/run/gw/tls.sds.json'),
         }
       : null,
-    extAuthz: settings.required('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
-    receiptSidecar: settings.required('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
-    controlPlane: settings.required('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
+    extAuthz: instances('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
+    receiptSidecar: instances('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
+    controlPlane: instances('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
     adminSocket: settings.required('GW_ENVOY_ADMIN_SOCKET', '/run/gw/envoy-admin.sock'),
     internalTls: readInternalTls(settings),
     accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),

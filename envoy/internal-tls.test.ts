@@ -30,7 +30,7 @@ beforeAll(async () => {
   const denied = { status: { code: 16 }, deniedResponse: { status: { code: 401 as const }, body: 'asked over TLS' } };
   service = await serveEnvoy('127.0.0.1:0', token, { check: async () => denied }, () => undefined, internalTls);
   [port = 0] = await freePorts(1);
-  const extAuthz = `127.0.0.1:${service.port}`;
+  const extAuthz = [`127.0.0.1:${service.port}`];
   writeEnvoyConfig({ ...settings, publicPort: port, extAuthz, internalTls }, join(dir, 'envoy.yaml'));
   const command = await envoyBinary(() => undefined);
   const args = ['-c', join(dir, 'envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];

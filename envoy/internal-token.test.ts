@@ -51,6 +51,10 @@ const extAuthz: EnvoyServices = {
     return { overallCode: told?.startsWith('a,l,') ? 1 : 2 };
   },
   accessLog: () => asked.add('access log of ext-authz'),
+  isServing: () => {
+    asked.add('health of ext-authz');
+    return true;
+  },
 };
 const sidecar: EnvoyServices = {
   openProcessor: (call) => ({
@@ -66,6 +70,10 @@ const sidecar: EnvoyServices = {
     close: () => undefined,
   }),
   accessLog: () => asked.add('access log of the sidecar'),
+  isServing: () => {
+    asked.add('health of the sidecar');
+    return true;
+  },
 };
 
 function listen(server: Server, path: string): Promise<void> {
@@ -103,8 +111,8 @@ beforeAll(async () => {
   await listen(controlPlane, join(dir, 'c.sock'));
   const fault = (reason: unknown) => console.error(reason);
   services = [
-    await serveEnvoy(settings.extAuthz, token, extAuthz, fault),
-    await serveEnvoy(settings.receiptSidecar, token, sidecar, fault),
+    await serveEnvoy(settings.extAuthz[0] ?? '', token, extAuthz, fault),
+    await serveEnvoy(settings.receiptSidecar[0] ?? '', token, sidecar, fault),
   ];
 }, 60_000);
 
@@ -136,7 +144,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-it('checks, limits, calls, access logs, forwarded requests and xDS carry the token, and no dump shows it', async () => {
+it('checks, limits, calls, health checks, access logs, forwarded requests and xDS carry the token, and no dump shows it', async () => {
   await startEnvoy({ GW_INTERNAL_TOKEN: token });
   await ask('/v1/models');
   await ask('/v1/chat/completions', 'POST');
@@ -146,6 +154,9 @@ it('checks, limits, calls, access logs, forwarded requests and xDS carry the tok
     'processor',
     'access log of ext-authz',
     'access log of the sidecar',
+    'health of ext-authz',
+    'health of the sidecar',
+    '/healthz',
     '/v1/models',
     '/v3/discovery:clusters',
     '/v3/discovery:listeners',

@@ -36,7 +36,15 @@ describe('envoy --mode validate', () => {
     ['TLS', { tls: files }],
     [
       'addresses on the network',
-      { extAuthz: 'ext-authz:9001', receiptSidecar: '127.0.0.1:9002', controlPlane: '[::1]:9003' },
+      { extAuthz: ['ext-authz:9001'], receiptSidecar: ['127.0.0.1:9002'], controlPlane: ['[::1]:9003'] },
+    ],
+    [
+      'several instances of each',
+      {
+        extAuthz: ['ext-authz-a:9001', '[::1]:9001', '127.0.0.1:9001'],
+        receiptSidecar: ['unix:/run/gw/a.sock', 'unix:/run/gw/b.sock'],
+        controlPlane: ['control-plane:9003', '10.0.0.1:9003'],
+      },
     ],
     [
       'awkward values',

@@ -9,6 +9,7 @@ import type { InternalTls } from '@gw/contract/internal/environment';
 import { corsPolicy } from './cors.ts';
 import { localReplies } from './local-replies.ts';
 import { envoyRoutes } from './routes.ts';
+import { plainSocket, serviceCluster } from './service-clusters.ts';
 import { sinkRoutes } from './sink.ts';
 
 export interface EnvoySettings {
@@ -17,10 +18,10 @@ export interface EnvoySettings {
   readonly publicPort: number;
   /** PEM files, taken up again when they change; null serves plain HTTP (loopback, or behind a load balancer). */
   readonly tls: { readonly certFile: string; readonly keyFile: string; readonly sdsFile: string } | null;
-  /** `unix:/path` or `host:port`. */
-  readonly extAuthz: string;
-  readonly receiptSidecar: string;
-  readonly controlPlane: string;
+  /** Where the instances of each service are: `unix:/path` or `host:port`. */
+  readonly extAuthz: readonly string[];
+  readonly receiptSidecar: readonly string[];
+  readonly controlPlane: readonly string[];
   readonly adminSocket: string;
   /** Certificates for the services that are not on Unix sockets; null: plain. */
   readonly internalTls: InternalTls | null;
@@ -37,45 +38,6 @@ export interface EnvoySettings {
   readonly sidecarTimeoutMs: number;
   /** Folder that holds envoy.template.yaml and degraded.lua. */
   readonly templateDir: string;
-}
-
-function address(listen: string): { type: string; address: object } {
-  if (listen.startsWith('unix:')) return { type: 'STATIC', address: { pipe: { path: listen.slice('unix:'.length) } } };
-  const colon = listen.lastIndexOf(':');
-  return {
-    type: 'STRICT_DNS',
-    address: { socket_address: { address: listen.slice(0, colon), port_value: Number(listen.slice(colon + 1)) } },
-  };
-}
-
-const plainSocket = {
-  name: 'envoy.transport_sockets.raw_buffer',
-  typed_config: { '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer' },
-};
-
-function internalSocket(listen: string, tls: InternalTls | null): object {
-  if (!tls || listen.startsWith('unix:')) return plainSocket;
-  return {
-    name: 'envoy.transport_sockets.tls',
-    typed_config: {
-      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
-      common_tls_context: {
-        tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
-        tls_certificates: [{ certificate_chain: { filename: tls.certFile }, private_key: { filename: tls.keyFile } }],
-        validation_context: { trusted_ca: { filename: tls.caFile } },
-      },
-    },
-  };
-}
-
-function endpoint(name: string, listen: string, tls: InternalTls | null): [string, unknown][] {
-  const { type, address: at } = address(listen);
-  const loadAssignment = { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: at } }] }] };
-  return [
-    [`${name.toUpperCase()}_TYPE`, type],
-    [`${name.toUpperCase()}_ENDPOINT`, loadAssignment],
-    [`${name.toUpperCase()}_SOCKET`, internalSocket(listen, tls)],
-  ];
 }
 
 /** Certificates come by SDS from files: Envoy watches them and takes up a change without a restart. */
@@ -162,9 +124,9 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['CORS', corsPolicy(settings.corsOrigins)],
     ['DEGRADED_LUA', lua],
     ['SINK_ROUTES', sinkRoutes(addresses)],
-    ...endpoint('ext_authz', settings.extAuthz, settings.internalTls),
-    ...endpoint('receipt_sidecar', settings.receiptSidecar, settings.internalTls),
-    ...endpoint('control_plane', settings.controlPlane, settings.internalTls),
+    ...serviceCluster('ext_authz', settings.extAuthz, settings.internalTls),
+    ...serviceCluster('receipt_sidecar', settings.receiptSidecar, settings.internalTls),
+    ...serviceCluster('control_plane', settings.controlPlane, settings.internalTls),
   ]);
   const template = readFileSync(`${settings.templateDir}/envoy.template.yaml`, 'utf8');
   return template.replace(/\$\{([A-Z_]+)\}/g, (found, name: string) => {

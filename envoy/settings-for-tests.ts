@@ -9,9 +9,9 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
     publicAddress: '127.0.0.1',
     publicPort: 0,
     tls: null,
-    extAuthz: `unix:${join(dir, 'a.sock')}`,
-    receiptSidecar: `unix:${join(dir, 'r.sock')}`,
-    controlPlane: `unix:${join(dir, 'c.sock')}`,
+    extAuthz: [`unix:${join(dir, 'a.sock')}`],
+    receiptSidecar: [`unix:${join(dir, 'r.sock')}`],
+    controlPlane: [`unix:${join(dir, 'c.sock')}`],
     adminSocket: join(dir, 'admin.sock'),
     accessLog: join(dir, 'access.log'),
     addresses: {

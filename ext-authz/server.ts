@@ -92,6 +92,8 @@ export async function startExtAuthz(config: Config) {
       }),
       shouldRateLimit: makeShouldRateLimit({ limiter, counts, addresses: config.addresses }),
       accessLog: (message) => noteShownReceipts(message, redis, log),
+      // It still admits keys that it remembers, but another instance may be able to ask a store.
+      isServing: () => watch.confirmed(),
     },
     onFault,
     config.internalTls,
@@ -112,6 +114,7 @@ export async function startExtAuthz(config: Config) {
   return {
     log,
     stop: async () => {
+      if (config.instances > 1) await server.leave();
       watch.stop();
       limiter.stop();
       clearInterval(flushing);

@@ -99,6 +99,8 @@ export async function startSidecar(config: Config) {
     {
       openProcessor: (call) => new Call(context, call),
       accessLog: (message) => readAccessLog(message, { ends, ledger, runs: (lease) => slots.runs(lease) }),
+      // Without Redis it can go on: the ledger has its spool. Without a catalogue each call ends in an error.
+      isServing: () => catalogue.current() !== null,
     },
     (fault) =>
       log.error({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'a call failed'),
@@ -126,6 +128,7 @@ export async function startSidecar(config: Config) {
   return {
     log,
     stop: async () => {
+      if (config.instances > 1) await server.leave();
       // Envoy goes on with what is cut then: it still counts as open, by what Envoy tells the next sidecar of it.
       await server.close(5000, () => slots.abandon());
       await health?.close();

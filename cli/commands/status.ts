@@ -47,7 +47,7 @@ function describe(found: Status): string {
   if (found.starting) return 'It is starting; ./gw logs supervisor shows how far it is.\n';
   if (!found.running) return 'Nothing is running. ./gw up starts it.\n';
   const lines = found.parts.map(
-    ({ name, pid, running }) => `${name.padEnd(16)} ${running ? `runs as process ${pid}` : 'is down'}`,
+    ({ name, pid, running }) => `${name.padEnd(18)} ${running ? `runs as process ${pid}` : 'is down'}`,
   );
   const gateway = found.answers ? 'answers' : 'does not answer';
   return `${lines.join('\n')}\n\nThe gateway at ${found.publicUrl} ${gateway}.\n`;

@@ -25,6 +25,7 @@ interface Options {
   readonly json: boolean;
   readonly publicPort: number;
   readonly controlPort: number;
+  readonly instances: number;
   readonly provider: CustomProvider | null;
 }
 
@@ -38,6 +39,7 @@ function readOptions(args: readonly string[]): Options {
       json: { type: 'boolean', default: false },
       port: { type: 'string', default: '8080' },
       'control-port': { type: 'string', default: '8081' },
+      instances: { type: 'string', default: '1' },
       provider: { type: 'string' },
     },
   });
@@ -46,6 +48,7 @@ function readOptions(args: readonly string[]): Options {
     json: values.json,
     publicPort: portNumber('--port', values.port),
     controlPort: portNumber('--control-port', values['control-port']),
+    instances: instanceCount(values.instances),
     provider: values.provider === undefined ? null : readProvider(values.provider),
   };
 }
@@ -56,6 +59,16 @@ function portNumber(option: string, text: string): number {
   if (!/^\d{1,5}$/.test(text) || port > 65_535)
     throw new Problem(`${option} takes a port, for example ${option} 9080.`);
   return port;
+}
+
+/** More than a machine has use for would only take memory. */
+const mostInstances = 16;
+
+function instanceCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d{1,2}$/.test(text) || count < 1 || count > mostInstances)
+    throw new Problem(`--instances takes a number from 1 to ${mostInstances}, for example --instances 2.`);
+  return count;
 }
 
 function readProvider(url: string): CustomProvider {
@@ -134,6 +147,7 @@ async function supervise(options: Options): Promise<number> {
       dir,
       publicPort: options.publicPort,
       controlPort: options.controlPort,
+      instances: options.instances,
       ...(options.provider ? { provider: options.provider } : {}),
       log,
       onChange: note,

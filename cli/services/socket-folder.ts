@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Problem } from '../problem.ts';
 
 /** The kernel takes 107 bytes on Linux and 103 on macOS; this leaves room for the longest name of a socket. */
-const longestFolder = 103 - '/receipt-sidecar.sock'.length;
+const longestFolder = 103 - '/receipt-sidecar-99.sock'.length;
 
 /**
  * `wanted`, or a folder of its own under the system's temporary one if that path is too long.

@@ -10,6 +10,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
 import { clientStream, fail, type Method, processing, status, unary } from './grpc.ts';
+import { healthCodec, healthPath } from './health.ts';
 import { Http2Connection } from './http2/connection.ts';
 import type { StreamHandler } from './http2/stream.ts';
 import { internalTlsOptions } from './internal-tls.ts';
@@ -99,6 +100,9 @@ function tokenCheck(expected: Buffer): (sent: string | undefined) => boolean {
   };
 }
 
+/** Envoy asks for health every half second, see `health_checks` in envoy.template.yaml. */
+const heardWithinMs = 750;
+
 const nothing: StreamHandler = { data: () => undefined, ended: () => undefined, closed: () => undefined };
 
 /** With TLS both sides show a certificate of the private authority; one without is cut off in the handshake. */
@@ -118,6 +122,9 @@ export async function serveEnvoy(
   tls: InternalTls | null = null,
 ): Promise<RpcServer> {
   const methods = methodsOf(services, onFault);
+  let isLeaving = false;
+  const health = async () => ({ isServing: !isLeaving && (services.isServing?.() ?? true) });
+  methods.set(healthPath, unary(healthCodec, health, onFault));
   const expected = digest(`Bearer ${internalToken}`);
   const connections = new Set<Http2Connection>();
   const server = openServer(listen.startsWith('unix:') ? null : tls, (socket) => {
@@ -138,6 +145,10 @@ export async function serveEnvoy(
   const port = await bind(server, listen);
   return {
     port,
+    leave: () => {
+      isLeaving = true;
+      return new Promise((resolve) => setTimeout(resolve, heardWithinMs));
+    },
     close: (graceMs, beforeCut) =>
       new Promise((resolve) => {
         const timer = setTimeout(() => {

@@ -44,11 +44,15 @@ export interface EnvoyServices {
   readonly shouldRateLimit?: ShouldRateLimit;
   readonly openProcessor?: OpenProcessor;
   readonly accessLog?: (message: StreamAccessLogsMessage) => void;
+  /** False while another instance could do better. Default: always true. */
+  readonly isServing?: () => boolean;
 }
 
 export interface RpcServer {
   /** The bound port, or null on a Unix socket. */
   readonly port: number | null;
+  /** Tells Envoy to turn to other instances and resolves once it has heard; whatever comes until then is served. */
+  leave(): Promise<void>;
   /** Ends after open calls have finished, at the latest after `graceMs`: then, after `beforeCut`, those left are cut. */
   close(graceMs: number, beforeCut?: () => void): Promise<void>;
 }

@@ -12,9 +12,10 @@ import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { readFrom } from '../outage/instances.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { apiOf, Browser } from './people.ts';
-import { addExtAuthz, readFrom, type SecondInstance } from './two-instances.ts';
+import { addExtAuthz, type SecondInstance } from './two-instances.ts';
 
 /** Name → a text that nobody may read. */
 const secrets = new Map<string, string>();

@@ -1,12 +1,12 @@
 /** A second instance of a service beside that of an own gateway, with Envoy in front of both. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { inCheckout } from '@gw/cli/checkout';
 import { loadSecrets } from '@gw/cli/secrets';
 import { type Child, startChild } from '@gw/cli/services/child';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
+import { readFrom } from '../outage/instances.ts';
 import { eventually, type OwnGateway } from '../outage/own-gateway.ts';
 
 const clusterSchema = z.looseObject({
@@ -103,20 +103,4 @@ function withEndpoint(text: string, cluster: string, socket: string): string {
   if (!endpoints) throw new Error(`Envoy has no cluster ${cluster} with endpoints.`);
   endpoints.push({ endpoint: { address: { pipe: { path: socket } } } });
   return stringify(config, { aliasDuplicateObjects: false });
-}
-
-/** What Envoy's admin interface says. */
-export function readFrom(socketPath: string, path: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ socketPath, path, headers: { host: 'localhost' } }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (data: string) => {
-        text += data;
-      });
-      response.on('end', () => resolve(text));
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
 }

@@ -32,7 +32,7 @@ export interface Load {
 
 const message = 'Say something short.';
 /** One call in four is a stream, as fast as the simulator can. */
-const calls = [
+export const loadCalls = [
   { path: '/v1/chat/completions', body: { model: 'sim-small', messages: [{ role: 'user', content: message }] } },
   { path: '/v1/completions', body: { model: 'sim-small', prompt: message } },
   { path: '/v1/embeddings', body: { model: 'sim-embed', input: message } },
@@ -56,7 +56,7 @@ export async function runLoad({ publicUrl, connections, durationMs, keyOf }: Loa
   const work = async (connection: number): Promise<void> => {
     const authorization = `Bearer ${keyOf(connection)}`;
     for (let turn = connection; performance.now() < end; turn += 1) {
-      const call = calls[turn % calls.length];
+      const call = loadCalls[turn % loadCalls.length];
       if (!call) return;
       const reply = await send(agent, `${publicUrl}${call.path}`, authorization, call.body).catch((fault: Error) => {
         faults.push(fault.message);
@@ -78,14 +78,14 @@ export async function runLoad({ publicUrl, connections, durationMs, keyOf }: Loa
   return { receiptIds, torn, refusals, faults };
 }
 
-function isWhole({ headers, text }: Refusal, id: string): boolean {
+export function isWhole({ headers, text }: Refusal, id: string): boolean {
   const ended = headers['content-type']?.startsWith('text/event-stream')
     ? text.endsWith('data: [DONE]\n\n')
     : text.endsWith('}');
   return ended && text.includes(`"gw":{"id":"${id}"`);
 }
 
-function send(agent: Agent, url: string, authorization: string, body: string): Promise<Refusal> {
+export function send(agent: Agent, url: string, authorization: string, body: string): Promise<Refusal> {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       agent,

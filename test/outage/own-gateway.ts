@@ -33,12 +33,15 @@ export interface OwnGateway {
   stop(): Promise<void>;
 }
 
-/** `env`: more variables for single parts. */
-export async function startOwnGateway({ env }: Pick<StackOptions, 'env'> = {}): Promise<OwnGateway> {
+/** `env`: more variables for single parts. `instances`: how many there are of ext-authz and of the sidecar. */
+export async function startOwnGateway({
+  env,
+  instances = 1,
+}: Pick<StackOptions, 'env' | 'instances'> = {}): Promise<OwnGateway> {
   const parent = process.env.GW_TEST_DIR ?? inCheckout('.gw');
   mkdirSync(parent, { recursive: true });
   const dir = mkdtempSync(join(parent, 'test-outage-'));
-  const stack = await startStack({ dir, log: () => {}, ...(env && { env }) });
+  const stack = await startStack({ dir, log: () => {}, instances, ...(env && { env }) });
   const db = openDatabase(stack.databaseUrl, { connections: 1, onConnectionLost: () => {} });
   const owner = openDatabase(stack.ownerDatabaseUrl, { connections: 1, onConnectionLost: () => {} });
   const ledger = ledgerOf(db);

@@ -1,6 +1,6 @@
 /** The configuration that a running Envoy tells of itself: which listeners it has, and where each route leads. */
 import { z } from 'zod';
-import { readFrom } from '../access/two-instances.ts';
+import { readFrom } from '../outage/instances.ts';
 
 const match = z.looseObject({
   path: z.string().optional(),

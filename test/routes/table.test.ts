@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { routes } from '@gw/contract/access';
 import { beforeAll, expect, inject, it } from 'vitest';
-import { readFrom } from '../access/two-instances.ts';
+import { readFrom } from '../outage/instances.ts';
 import { meaningOf } from './request.ts';
 import { forwards, type Listener, listenersOf, sampleOf } from './route-table.ts';
 

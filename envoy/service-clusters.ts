@@ -1,0 +1,79 @@
+/**
+ * Where Envoy finds the instances of a service.
+ *
+ * Invariant: a service's instances are all on Unix sockets or all on the network, since one cluster has one way of
+ * securing its connections.
+ */
+import { isIP } from 'node:net';
+import type { InternalTls } from '@gw/contract/internal/environment';
+
+/** `unix:/a.sock,unix:/b.sock` or `host:port,…`; a host may be a name that stands for many addresses. */
+export const readServiceAddresses = (text: string): string[] =>
+  text
+    .split(',')
+    .map((address) => address.trim())
+    .filter(Boolean);
+
+const isUnix = (address: string): boolean => address.startsWith('unix:');
+
+/** What is wrong with the addresses of a service, or null. */
+export function addressFault(addresses: readonly string[]): string | null {
+  if (addresses.length === 0) return 'names no address';
+  if (addresses.some(isUnix) && !addresses.every(isUnix)) return 'mixes Unix sockets and addresses on the network';
+  const wrong = addresses.find((address) => !isUnix(address) && !/^(\[[^\]]+\]|[^:[\]]+):\d{1,5}$/.test(address));
+  if (wrong !== undefined) return `has ${wrong}, which is neither unix:/path nor host:port`;
+  return new Set(addresses).size < addresses.length ? 'names an address twice' : null;
+}
+
+function splitHostPort(address: string): { host: string; port: number } {
+  const colon = address.lastIndexOf(':');
+  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) };
+}
+
+function endpoint(address: string): object {
+  if (isUnix(address)) return { pipe: { path: address.slice('unix:'.length) } };
+  const { host, port } = splitHostPort(address);
+  return { socket_address: { address: host, port_value: port } };
+}
+
+/** Of a name all addresses are taken, and asked for again and again; what is an address already needs no resolver. */
+function discovery(addresses: readonly string[]): 'STATIC' | 'STRICT_DNS' {
+  const isFixed = (address: string) => isUnix(address) || isIP(splitHostPort(address).host) !== 0;
+  return addresses.every(isFixed) ? 'STATIC' : 'STRICT_DNS';
+}
+
+export const plainSocket = {
+  name: 'envoy.transport_sockets.raw_buffer',
+  typed_config: { '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer' },
+};
+
+function internalSocket(addresses: readonly string[], tls: InternalTls | null): object {
+  if (!tls || addresses.every(isUnix)) return plainSocket;
+  return {
+    name: 'envoy.transport_sockets.tls',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+      common_tls_context: {
+        tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
+        tls_certificates: [{ certificate_chain: { filename: tls.certFile }, private_key: { filename: tls.keyFile } }],
+        validation_context: { trusted_ca: { filename: tls.caFile } },
+      },
+    },
+  };
+}
+
+/** What the template asks for of the cluster `name`. */
+export function serviceCluster(
+  name: string,
+  addresses: readonly string[],
+  tls: InternalTls | null,
+): [string, unknown][] {
+  const fault = addressFault(addresses);
+  if (fault) throw new Error(`The address of ${name} ${fault}.`);
+  const lbEndpoints = addresses.map((address) => ({ endpoint: { address: endpoint(address) } }));
+  return [
+    [`${name.toUpperCase()}_TYPE`, discovery(addresses)],
+    [`${name.toUpperCase()}_ENDPOINT`, { cluster_name: name, endpoints: [{ lb_endpoints: lbEndpoints }] }],
+    [`${name.toUpperCase()}_SOCKET`, internalSocket(addresses, tls)],
+  ];
+}
