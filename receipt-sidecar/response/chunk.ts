@@ -7,9 +7,9 @@ export const isError = (chunk: Chunk): boolean =>
   Boolean(chunk.error) || chunk.object === 'error' || chunk.type === 'error';
 
 export interface Origin {
-  readonly id?: string;
-  readonly created?: number;
-  readonly model?: string;
+  readonly id: string | undefined;
+  readonly created: number | undefined;
+  readonly model: string | undefined;
 }
 
 const longestName = 256;
@@ -17,10 +17,8 @@ const name = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= longestName ? value : undefined;
 
 /** What a chunk of our own takes from the provider's, so that it fits into the stream. It is kept for the whole stream. */
-export function originOf({ id, created, model }: Chunk): Origin {
-  return {
-    ...(name(id) !== undefined && { id: name(id) }),
-    ...(typeof created === 'number' && { created }),
-    ...(name(model) !== undefined && { model: name(model) }),
-  };
-}
+export const originOf = ({ id, created, model }: Chunk): Origin => ({
+  id: name(id),
+  created: typeof created === 'number' ? created : undefined,
+  model: name(model),
+});

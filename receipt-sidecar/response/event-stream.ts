@@ -49,9 +49,9 @@ interface Held {
 }
 
 /** An event larger than this is no completion chunk: pictures in base64 are. */
-const maxEventBytes = 8 * 1024 * 1024;
+const maxEventBytes = 4 * 1024 * 1024;
 /** Commas, lists and objects: reading an event of this many takes some 10 ms. A chunk with all logprobs has a few hundred. */
-const maxEventParts = 50_000;
+const maxEventParts = 30_000;
 /** A chunk that waits for its usage is not worth keeping more behind it. */
 const maxBehindBytes = 1024 * 1024;
 const unreadable = apiError('upstream_invalid_response', {
@@ -178,7 +178,7 @@ export class EventStream {
       return;
     }
     const clean = withoutForgery(data, chunk);
-    this.#send(bytes && clean === data && isPlain(data) ? bytes : dataEvent(clean));
+    this.#send(bytes && clean === data && isPlain(data, bytes) ? bytes : dataEvent(clean));
   }
 
   #usageChunk(data: string, chunk: Chunk): void {

@@ -164,21 +164,48 @@ class GrowingBytes {
   }
 }
 
-/**
- * What some reader takes for the end of a line, for a mark to drop, or what stands for bytes that were none of UTF-8. In
- * JSON they are inside of strings only.
- */
-const special = /[\u0085\u2028\u2029\ufeff\ufffd]/;
-const escapable = /[\u0085\u2028\u2029\ufeff]/g;
-const escaped = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** What some reader takes for the end of a line or for a mark to drop. In JSON they are inside of strings only. */
+const misread = ['\u0085', '\u2028', '\u2029', '\ufeff'] as const;
+/** What stands for bytes that were none of UTF-8. */
+const replaced = '\ufffd';
+const isMisread = (data: string): boolean => misread.some((letter) => data.includes(letter));
 
-/** Whether the provider's bytes of an event with this data, in one plain line, are what any reader takes them for. */
-export const isPlain = (data: string): boolean => !special.test(data);
+/** Whether the bytes of an event, `data: ` and this data in one line, are what any reader takes them for. */
+export function isPlain(data: string, bytes: Buffer): boolean {
+  if (data.includes(replaced)) return false;
+  const isAscii = bytes.length === data.length + 'data: \n\n'.length;
+  return isAscii || !isMisread(data);
+}
 
 /** An event whose data is this JSON: in one line, whatever a reader takes for a line end. */
 export function dataEvent(json: string): Buffer {
   const line = json.includes('\n') ? json.replaceAll('\n', ' ') : json;
-  return Buffer.from(`data: ${special.test(line) ? line.replace(escapable, escaped) : line}\n\n`);
+  const bytes = Buffer.from(`data: ${line}\n\n`);
+  return isMisread(line) ? escaped(bytes) : bytes;
+}
+
+/** The letters that are misread as JSON escapes. Byte by byte, since a text that is full of them would take many times longer. */
+function escaped(bytes: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(bytes.length * 3);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const first = bytes[at] as number;
+    const escape = first < 0xc2 ? undefined : escapeAt(bytes, at, first);
+    if (escape === undefined) out[length++] = first;
+    else {
+      for (let index = 0; index < 6; index++) out[length++] = escape.charCodeAt(index);
+      at += first === 0xc2 ? 1 : 2;
+    }
+  }
+  return out.subarray(0, length);
+}
+
+/** Of `misread`, by their bytes in UTF-8. */
+function escapeAt(bytes: Buffer, at: number, first: number): string | undefined {
+  if (first === 0xc2) return bytes[at + 1] === 0x85 ? '\\u0085' : undefined;
+  if (first === 0xef) return bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf ? '\\ufeff' : undefined;
+  if (first !== 0xe2 || bytes[at + 1] !== 0x80) return undefined;
+  return bytes[at + 2] === 0xa8 ? '\\u2028' : bytes[at + 2] === 0xa9 ? '\\u2029' : undefined;
 }
 
 export const doneEvent: Buffer = Buffer.from('data: [DONE]\n\n');
