@@ -2,7 +2,6 @@ import { apiError } from '@gw/contract/errors';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventStream, type StreamFacts } from './event-stream.ts';
-import { EventSplitter, eventData } from './events.ts';
 import { openTelemetry } from './telemetry.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
@@ -49,12 +48,17 @@ function run(text: string, options: RunOptions = {}) {
   }
   out.push(stream.end());
   const raw = Buffer.concat(out).toString('utf8');
-  const splitter = new EventSplitter();
-  const events = splitter.push(Buffer.from(raw));
-  expect(splitter.size).toBe(0);
-  const data = events.map((bytesOfEvent) => eventData(bytesOfEvent.toString('utf8')));
-  const chunks = data.filter((text_) => text_ !== null && text_ !== '[DONE]').map((text_) => JSON.parse(String(text_)));
+  const data = dataOf(raw);
+  const chunks = data.filter((each) => each !== '[DONE]').map((each) => JSON.parse(each));
   return { raw, chunks, asked, done: data.at(-1) === '[DONE]' };
+}
+
+/** Of what we send: nothing but lines of data, each with a blank line behind it, and empty comments. */
+function dataOf(raw: string): string[] {
+  const blocks = raw.split('\n\n');
+  expect(blocks.pop()).toBe('');
+  for (const block of blocks) expect(block).toMatch(/^(?::|data: [^\r\n\u0085\u2028\u2029\ufeff]+)$/);
+  return blocks.filter((block) => block !== ':').map((block) => block.slice('data: '.length));
 }
 
 const usual =
@@ -91,7 +95,7 @@ describe('a stream', () => {
   it('reads events that end in CRLF, comments, and data over several lines', () => {
     const text = `: hello\r\n\r\n${JSON.stringify(delta('a')).replace(/^/, 'data: ')}\r\n\r\ndata: {"choices":\ndata: []}\n\n${event(delta('', 'stop'))}${event('[DONE]')}`;
     const { raw, chunks } = run(text);
-    expect(raw).toContain(': hello\r\n\r\n');
+    expect(raw).not.toContain('hello');
     expect(chunks).toHaveLength(3);
     expect(chunks.at(-1)).toHaveProperty('gw');
   });
@@ -139,12 +143,11 @@ describe('a stream', () => {
     const last = { ...delta('', 'stop'), usage: usageChunk.usage };
     const filtered = { id: 'c1', choices: [], prompt_filter_results: [] };
     for (const wantsUsage of [false, true]) {
-      const { raw, chunks, asked } = run(`${event(last)}: note\n\n${event(filtered)}${event('[DONE]')}`, {
+      const { chunks, asked } = run(`${event(last)}: note\n\n${event(filtered)}${event('[DONE]')}`, {
         wantsUsage,
       });
       expect(asked[0]?.usage?.completionTokens).toBe(3);
       expect(chunks).toEqual([{ ...last, gw: { id: 'r' }, routing_trace: { policy: 'p' } }, filtered]);
-      expect(raw.indexOf(': note')).toBeGreaterThan(raw.indexOf('"gw"'));
     }
   });
 
@@ -257,7 +260,7 @@ describe('a stream of a provider that reports energy', () => {
       { usage: { completionTokens: 3 }, telemetry: { energyWh: 0.2, source: 'neuralwatt' } },
     ]);
     expect(chunks).toEqual([delta('a'), { ...delta('', 'stop'), ...additions }]);
-    expect(raw.indexOf('"gw"')).toBeLessThan(raw.indexOf(': energy'));
+    expect(raw).not.toContain('energy');
     expect(done).toBe(true);
   });
 
@@ -266,7 +269,7 @@ describe('a stream of a provider that reports energy', () => {
     const { raw, chunks, asked } = run(text, { telemetry: 'neuralwatt', wantsUsage: true });
     expect(asked).toMatchObject([{ telemetry: { energyWh: 0.2 } }]);
     expect(chunks).toEqual([delta('a'), delta('', 'stop'), { ...usageChunk, ...additions }]);
-    expect(raw.endsWith(comment(720) + event('[DONE]'))).toBe(true);
+    expect(raw).not.toContain('energy');
   });
 
   it('passes a chunk with energy and without usage on, in its place', () => {
@@ -324,7 +327,7 @@ describe('a stream of a provider that reports energy', () => {
     expect([stream.holding, asked.length]).toEqual([true, 0]);
     expect(stream.giveUpWaiting().toString()).toContain('"gw"');
     expect(asked).toMatchObject([{ usage: { completionTokens: 3 }, telemetry: null }]);
-    expect(stream.push(Buffer.from(comment(720) + event('[DONE]'))).toString()).toBe(comment(720) + event('[DONE]'));
+    expect(stream.push(Buffer.from(comment(720) + event('[DONE]'))).toString()).toBe(event('[DONE]'));
     expect(asked).toHaveLength(1);
   });
 
@@ -347,7 +350,7 @@ describe('a stream of a provider that reports energy', () => {
     }
   });
 
-  it('sends everything of the provider once and in order, however it is cut and whatever comes', () => {
+  it('sends every chunk of the provider once and in order, however it is cut and whatever comes', () => {
     const parts = [
       comment(720),
       event({ id: 'c1', choices: [], impact }),
@@ -367,9 +370,10 @@ describe('a stream of a provider that reports energy', () => {
           const gw = ',"gw":{"id":"r"},"routing_trace":{"policy":"p"}';
           // A chunk of our own, if nothing was left to carry the receipt, and what is ours on another.
           const bare = raw
+            .replaceAll(':\n\n', '')
             .replace(/data: {(?:"id":"c1",)?"object":"chat.completion.chunk",[^\n]*\n\n/, '')
             .replace(gw, '');
-          expect(bare).toBe(events.join('') + event('[DONE]'));
+          expect(bare).toBe([...events.filter((each) => each.startsWith('data:')), event('[DONE]')].join(''));
         },
       ),
     );

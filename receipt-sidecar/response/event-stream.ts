@@ -3,13 +3,16 @@
  * the client asked for one, or on a chunk of its own if the stream ended without either. Where the provider reports energy
  * in its stream, the receipt is made at the end, since that may come behind the usage.
  *
- * Invariant: every event of the provider comes out once, in order, unchanged but for what is ours (`gw`,
- * `routing_trace`) and a usage chunk that nobody asked for. The receipt is asked for exactly once.
+ * Invariant: every chunk of the provider comes out once, in order, unchanged but for what is ours (`gw`, `routing_trace`)
+ * and a usage chunk that nobody asked for; nothing else of the provider comes out, and no byte that was not read as what it
+ * is here. Its comments and lines of other fields become empty comments, which keep connections open. Behind `[DONE]` and
+ * behind an error there is nothing. The receipt is asked for exactly once.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { Usage } from '../receipt.ts';
-import { dataEvent, EventSplitter, eventData } from './events.ts';
+import { type Chunk, isError, type Origin, originOf } from './chunk.ts';
+import { dataEvent, doneEvent, EventReader, isPlain, keepAlive } from './events.ts';
 import { type Additions, addToObject, parseObject, withoutForgery } from './json-body.ts';
 import type { ReplyTelemetry } from './telemetry.ts';
 import { readUsage } from './usage.ts';
@@ -40,14 +43,17 @@ export interface EventStreamOptions {
   readonly receipt: (facts: StreamFacts) => Required<Additions>;
 }
 
-type Chunk = Record<string, unknown> & { choices?: unknown };
 interface Held {
   readonly text: string;
   readonly chunk: Chunk;
 }
 
-/** An event larger than this is no completion chunk. */
-const maxEventBytes = 16 * 1024 * 1024;
+/** An event larger than this is no completion chunk: pictures in base64 are. */
+const maxEventBytes = 4 * 1024 * 1024;
+/** Commas, lists and objects: reading an event of this many takes some 10 ms. A chunk with all logprobs has a few hundred. */
+const maxEventParts = 30_000;
+/** A chunk that waits for its usage is not worth keeping more behind it. */
+const maxBehindBytes = 1024 * 1024;
 const unreadable = apiError('upstream_invalid_response', {
   message: 'The model provider sent an event that could not be read.',
 });
@@ -55,19 +61,21 @@ const failedMidway = apiError('upstream_error', { message: 'The model provider f
 
 export class EventStream {
   readonly #options: EventStreamOptions;
-  readonly #splitter = new EventSplitter();
+  readonly #reader = new EventReader({
+    event: (data, isError, bytes) => this.#event(data, isError, bytes),
+    comment: (line) => this.#options.telemetry?.takeComment(line),
+  });
   /** The chunk for the receipt; it waits for usage and energy. What comes behind it waits in `#behind`. */
   #held: Held | null = null;
   #behind: Buffer[] = [];
-  readonly #finishedChoices = new Set<unknown>();
+  #behindBytes = 0;
+  readonly #finishedChoices = new Set<number>();
   #usage: Usage | null = null;
   #contentEvents = 0;
-  /** What a chunk of our own takes from the provider's, so that it fits into the stream. */
-  #origin: { id?: unknown; created?: unknown; model?: unknown } = {};
-  #failed = false;
+  #origin: Origin | null = null;
   #finished = false;
-  /** After an error of the provider nothing more goes out. */
-  #closed = false;
+  /** What the last event was: nothing more goes out. */
+  #over: 'done' | 'failed' | null = null;
   #out: Buffer[] = [];
 
   constructor(options: EventStreamOptions) {
@@ -76,7 +84,7 @@ export class EventStream {
 
   /** Whether something has to wait for more bytes. */
   get waiting(): boolean {
-    return this.#held !== null || this.#splitter.size > 0;
+    return this.#held !== null || this.#reader.size > 0;
   }
 
   /** Whether only usage or energy is missing. */
@@ -86,23 +94,28 @@ export class EventStream {
 
   get facts(): StreamFacts {
     const telemetry = this.#options.telemetry?.said ?? null;
-    return { usage: this.#usage, telemetry, contentEvents: this.#contentEvents, failed: this.#failed };
+    return { usage: this.#usage, telemetry, contentEvents: this.#contentEvents, failed: this.#over === 'failed' };
+  }
+
+  /** Whether the last event that the client gets has been made: `[DONE]`, or an error. */
+  get over(): 'done' | 'failed' | null {
+    return this.#over;
   }
 
   /** Takes bytes; returns what can go out. Bytes of an unfinished event and of a held chunk come out later. */
   push(bytes: Buffer): Buffer {
-    if (this.#closed) return Buffer.alloc(0);
-    for (const event of this.#splitter.push(bytes)) this.#event(event);
-    if (this.#splitter.size > maxEventBytes) this.#fail(unreadable);
+    this.#reader.sawOther = false;
+    this.#reader.push(bytes);
+    if (this.#reader.size > maxEventBytes) this.#fail(unreadable);
+    // In front of a held chunk too: it says nothing that could come too early.
+    if (this.#reader.sawOther && this.#out.length === 0 && this.#over === null) return keepAlive;
     return this.#take();
   }
 
   /** The stream is over, in order: what was still waiting, and the receipt if it has not gone out. */
   end(): Buffer {
-    const last = this.#splitter.end();
-    // A provider may leave out the last blank line.
-    if (last.length > 0) this.#event(Buffer.concat([last, Buffer.from('\n\n')]));
-    this.#finish();
+    this.#reader.end();
+    if (this.#over === null) this.#finish();
     return this.#take();
   }
 
@@ -120,23 +133,26 @@ export class EventStream {
 
   /** Sends in the order of the provider: nothing overtakes a held chunk. */
   #send(bytes: Buffer): void {
-    (this.#held ? this.#behind : this.#out).push(bytes);
+    if (!this.#held) return void this.#out.push(bytes);
+    // A copy: a piece of a few bytes keeps the whole buffer that it came in.
+    this.#behind.push(Buffer.from(bytes));
+    this.#behindBytes += bytes.length;
+    if (this.#behindBytes > maxBehindBytes) this.#finish();
   }
 
-  #event(bytes: Buffer): void {
-    if (this.#closed) return;
-    const event = bytes.toString('utf8');
-    this.#options.telemetry?.takeComments(event);
-    const data = eventData(event);
-    if (data === null) return this.#send(bytes);
-    if (data === '[DONE]') {
-      this.#finish();
-      return this.#send(bytes);
-    }
-    const chunk = parseObject(data);
+  #event(data: string, saysError: boolean, bytes: Buffer | null): void {
+    if (data.startsWith('[DONE]') && data.trimEnd() === '[DONE]') return this.#done();
+    const chunk = parseObject(data, maxEventParts);
     if (!chunk) this.#fail(unreadable);
-    else if (isError(event, chunk)) this.#fail(this.#refusal(chunk) ?? failedMidway);
+    else if (saysError || isError(chunk)) this.#fail(this.#refusal(chunk) ?? failedMidway);
     else this.#chunk(bytes, data, chunk);
+  }
+
+  #done(): void {
+    this.#finish();
+    this.#send(doneEvent);
+    this.#over = 'done';
+    this.#reader.stop();
   }
 
   /** Only before anything was generated: behind that, no prompt was too long. */
@@ -144,8 +160,8 @@ export class EventStream {
     return this.#contentEvents === 0 ? this.#options.tooLong(chunk) : null;
   }
 
-  #chunk(bytes: Buffer, data: string, chunk: Chunk): void {
-    if (this.#origin.id === undefined) this.#origin = { id: chunk.id, created: chunk.created, model: chunk.model };
+  #chunk(bytes: Buffer | null, data: string, chunk: Chunk): void {
+    this.#origin ??= originOf(chunk);
     // Some providers count as they go: the last word counts.
     this.#usage = readUsage(chunk.usage) ?? this.#usage;
     this.#options.telemetry?.takeObject(chunk);
@@ -153,15 +169,16 @@ export class EventStream {
     if (choices.length === 0 && chunk.usage) return this.#usageChunk(data, chunk);
     if (choices.some(hasContent)) this.#contentEvents += 1;
     const finishing = choices.filter(isFinished);
-    for (const choice of finishing) this.#finishedChoices.add((choice as { index?: unknown }).index);
+    const isEnough = () => this.#finishedChoices.size >= this.#options.expectedChoices;
+    for (const choice of finishing) if (!isEnough()) this.#finishedChoices.add(indexOf(choice));
     if (choices.length > 0) this.#release();
-    const last = finishing.length > 0 && this.#finishedChoices.size >= this.#options.expectedChoices;
+    const last = finishing.length > 0 && isEnough();
     if (last && !this.#finished) {
       this.#held = { text: data, chunk };
       return;
     }
     const clean = withoutForgery(data, chunk);
-    this.#send(clean === data ? bytes : dataEvent(clean));
+    this.#send(bytes && clean === data && isPlain(data, bytes) ? bytes : dataEvent(clean));
   }
 
   #usageChunk(data: string, chunk: Chunk): void {
@@ -188,10 +205,11 @@ export class EventStream {
     this.#held = null;
     this.#out.push(dataEvent(addToObject(text, chunk, additions)), ...this.#behind);
     this.#behind = [];
+    this.#behindBytes = 0;
   }
 
   #finish(): void {
-    if (this.#finished || this.#closed) return this.#release();
+    if (this.#finished) return this.#release();
     const additions = this.#receipt();
     if (this.#held) return this.#release(additions);
     const own = { ...this.#origin, object: this.#options.chunkObject, choices: [] };
@@ -200,9 +218,8 @@ export class EventStream {
 
   #fail(error: ApiError): void {
     this.#release();
-    this.#failed = true;
-    this.#closed = true;
-    this.#splitter.end();
+    this.#over = 'failed';
+    this.#reader.stop();
     if (!this.#finished) this.#receipt();
     this.#send(dataEvent(errorBody(error, this.#options.addresses)));
   }
@@ -212,10 +229,6 @@ export class EventStream {
     return this.#options.receipt(this.facts);
   }
 }
-
-/** Providers wrap the news of a failure in several ways. */
-const isError = (event: string, chunk: Chunk): boolean =>
-  Boolean(chunk.error) || chunk.object === 'error' || chunk.type === 'error' || /^event:\s*error\s*$/m.test(event);
 
 const text = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
@@ -233,4 +246,5 @@ function hasContent(choice: unknown): boolean {
   );
 }
 
+const indexOf = (choice: unknown): number => Number((choice as { index?: unknown } | null)?.index ?? 0);
 const isFinished = (choice: unknown): boolean => text((choice as { finish_reason?: unknown } | null)?.finish_reason);

@@ -1,63 +1,213 @@
-/** Cuts server-sent events out of a byte stream that may be split anywhere. */
+/**
+ * Reads server-sent events out of a byte stream that may be split anywhere, as a browser does: lines end in LF, CR or
+ * CRLF, a byte order mark at the start is none of the first line.
+ *
+ * Invariant: every byte is looked at and copied a bounded number of times, however a provider cuts its pieces, and what is
+ * kept of an unfinished event is counted in `size`.
+ */
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const colon = 0x3a;
+/** A line of its own costs more than its bytes. */
+const lineCost = 64;
 
-/** Index behind the blank line that ends the event starting at `from`, or -1 if it is not whole yet. */
-function endOfEvent(bytes: Buffer, from: number): number {
-  for (let at = bytes.indexOf(lineFeed, from); at !== -1; at = bytes.indexOf(lineFeed, at + 1)) {
-    if (bytes[at + 1] === lineFeed) return at + 2;
-    if (bytes[at + 1] === carriageReturn && bytes[at + 2] === lineFeed) return at + 3;
-  }
-  return -1;
+export interface EventHandler {
+  /**
+   * An event with data: its `data:` lines joined. `isError`: by its `event:` line. `bytes`: the provider's, where they are
+   * one plain line that `dataEvent` would write alike but for letters that it escapes; else null.
+   */
+  event(data: string, isError: boolean, bytes: Buffer | null): void;
+  /** A comment line, with its colon. */
+  comment(line: string): void;
 }
 
-/** Gathers bytes and gives out whole events. */
-export class EventSplitter {
-  /** The beginning of the next event: an event without a line end in it is only joined when that comes. */
-  #parts: Buffer[] = [];
-  /** Bytes of the unfinished event. */
-  size = 0;
+export class EventReader {
+  readonly #handler: EventHandler;
+  readonly #unfinished = new GrowingBytes();
+  #data: string[] = [];
+  #dataCost = 0;
+  #isError = false;
+  #isFirstLine = true;
+  /** The last byte was a CR: a LF that follows belongs to it. */
+  #afterCr = false;
+  #isOver = false;
+  /** Where the only line of data of the event lies in the piece at hand; -1: elsewhere, or not as we would write it. */
+  #plainFrom = -1;
+  #plainEnd = -1;
+  /** Lines without data, so that the client can be told that somebody is still there. */
+  sawOther = false;
 
-  push(bytes: Buffer): Buffer[] {
-    this.#parts.push(bytes);
-    this.size += bytes.length;
-    if (!bytes.includes(lineFeed)) return [];
-    const whole = this.#parts.length === 1 ? bytes : Buffer.concat(this.#parts);
-    const events: Buffer[] = [];
-    // An end can lie across two pieces: three bytes of what came before belong to the search.
-    let search = Math.max(0, whole.length - bytes.length - 3);
-    let from = 0;
-    for (let end = endOfEvent(whole, search); end !== -1; end = endOfEvent(whole, search)) {
-      events.push(whole.subarray(from, end));
-      from = end;
-      search = end;
+  constructor(handler: EventHandler) {
+    this.#handler = handler;
+  }
+
+  /** What is kept of the unfinished event. */
+  get size(): number {
+    return this.#unfinished.length + this.#dataCost;
+  }
+
+  push(bytes: Buffer): void {
+    if (this.#isOver || bytes.length === 0) return;
+    this.#plainFrom = -1;
+    let from = this.#afterCr && bytes[0] === lineFeed ? 1 : 0;
+    this.#afterCr = false;
+    let lf = bytes.indexOf(lineFeed, from);
+    let cr = bytes.indexOf(carriageReturn, from);
+    while (lf !== -1 || cr !== -1) {
+      const isLf = cr === -1 || (lf !== -1 && lf < cr);
+      const end = isLf ? lf : cr;
+      this.#endLine(bytes, from, end, isLf);
+      if (this.#isOver) return;
+      from = end + 1;
+      if (!isLf) {
+        if (from === bytes.length) this.#afterCr = true;
+        else if (bytes[from] === lineFeed) from += 1;
+        cr = bytes.indexOf(carriageReturn, from);
+      }
+      if (lf !== -1 && lf < from) lf = bytes[from] === lineFeed ? from : bytes.indexOf(lineFeed, from);
     }
-    this.#parts = from === whole.length ? [] : [whole.subarray(from)];
-    this.size = whole.length - from;
-    return events;
+    if (from < bytes.length) this.#unfinished.add(bytes.subarray(from));
   }
 
-  /** What is left, and nothing after it. */
-  end(): Buffer {
-    const rest = Buffer.concat(this.#parts);
-    this.#parts = [];
-    this.size = 0;
-    return rest;
+  /** The stream has ended. A provider may leave out the last line end and the blank line. */
+  end(): void {
+    if (this.#isOver) return;
+    if (this.#unfinished.length > 0) this.#endLine(Buffer.alloc(0), 0, 0, false);
+    this.#dispatch(null);
+    this.stop();
+  }
+
+  /** Nothing that comes now is looked at, or kept. */
+  stop(): void {
+    this.#isOver = true;
+    this.#unfinished.take();
+    this.#data = [];
+    this.#dataCost = 0;
+  }
+
+  #endLine(bytes: Buffer, from: number, end: number, isLf: boolean): void {
+    if (this.#unfinished.length === 0) return this.#line(bytes, from, end, isLf);
+    if (end > from) this.#unfinished.add(bytes.subarray(from, end));
+    const line = this.#unfinished.take();
+    this.#line(line, 0, line.length, false);
+  }
+
+  #line(bytes: Buffer, from: number, end: number, isLf: boolean): void {
+    let start = from;
+    if (this.#isFirstLine) {
+      this.#isFirstLine = false;
+      if (bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf) start += 3;
+    }
+    if (start === end) {
+      const isPlain = isLf && this.#plainFrom !== -1 && this.#plainEnd + 1 === from;
+      return this.#dispatch(isPlain ? bytes.subarray(this.#plainFrom, end + 1) : null);
+    }
+    if (isDataLine(bytes, start, end)) {
+      const hasSpace = bytes[start + 5] === 0x20;
+      const isOnly = this.#data.length === 0;
+      this.#plainFrom = isLf && hasSpace && isOnly ? start : -1;
+      this.#plainEnd = end;
+      this.#data.push(bytes.toString('utf8', Math.min(end, start + (hasSpace ? 6 : 5)), end));
+      this.#dataCost += end - start + lineCost;
+      return;
+    }
+    this.sawOther = true;
+    const line = bytes.toString('utf8', start, end);
+    if (bytes[start] === colon) this.#handler.comment(line);
+    else if (/^event(?::|$)/.test(line)) this.#isError = line.slice(6).trim() === 'error';
+  }
+
+  /** At a blank line. */
+  #dispatch(bytes: Buffer | null): void {
+    const isError = this.#isError;
+    this.#isError = false;
+    this.#plainFrom = -1;
+    if (this.#data.length === 0) return;
+    const data = this.#data.length === 1 ? (this.#data[0] as string) : this.#data.join('\n');
+    this.#data = [];
+    this.#dataCost = 0;
+    // An event whose data is empty is none, as in a browser.
+    if (data === '') this.sawOther = true;
+    else this.#handler.event(data, isError, bytes);
   }
 }
 
-/** The data of an event: its `data:` lines joined; null if it has none (a comment, say). */
-export function eventData(event: string): string | null {
-  if (event.startsWith('data: ') && event.indexOf('\n') >= event.length - 2) return event.slice(6).trimEnd();
-  const lines = event.split(/\r?\n/).filter((line) => line.startsWith('data:'));
-  return lines.length === 0 ? null : lines.map((line) => line.slice(line.startsWith('data: ') ? 6 : 5)).join('\n');
+/** `data:` with a value, or `data` alone. */
+function isDataLine(bytes: Buffer, at: number, end: number): boolean {
+  if (bytes[at] !== 0x64 || bytes[at + 1] !== 0x61 || bytes[at + 2] !== 0x74 || bytes[at + 3] !== 0x61) return false;
+  return end - at === 4 || (end - at > 4 && bytes[at + 4] === colon);
 }
 
-/** The comment lines of an event, each with its colon. */
-export function eventComments(event: string): string[] {
-  if (!event.startsWith(':') && !event.includes('\n:')) return [];
-  return event.split(/\r?\n/).filter((line) => line.startsWith(':'));
+/** Bytes put together in one place: kept as they came, pieces of one byte would each hold a buffer of their own. */
+class GrowingBytes {
+  #buffer: Buffer = Buffer.alloc(0);
+  length = 0;
+
+  add(bytes: Buffer): void {
+    const needed = this.length + bytes.length;
+    if (needed > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(1024, needed, this.#buffer.length * 2));
+      this.#buffer.copy(larger, 0, 0, this.length);
+      this.#buffer = larger;
+    }
+    bytes.copy(this.#buffer, this.length);
+    this.length = needed;
+  }
+
+  /** All of it; none is left here. */
+  take(): Buffer {
+    const all = this.#buffer.subarray(0, this.length);
+    this.#buffer = Buffer.alloc(0);
+    this.length = 0;
+    return all;
+  }
 }
 
-export const dataEvent = (data: string): Buffer => Buffer.from(`data: ${data}\n\n`);
+/** What some reader takes for the end of a line or for a mark to drop. In JSON they are inside of strings only. */
+const misread = ['\u0085', '\u2028', '\u2029', '\ufeff'] as const;
+/** What stands for bytes that were none of UTF-8. */
+const replaced = '\ufffd';
+const isMisread = (data: string): boolean => misread.some((letter) => data.includes(letter));
+
+/** Whether the bytes of an event, `data: ` and this data in one line, are what any reader takes them for. */
+export function isPlain(data: string, bytes: Buffer): boolean {
+  if (data.includes(replaced)) return false;
+  const isAscii = bytes.length === data.length + 'data: \n\n'.length;
+  return isAscii || !isMisread(data);
+}
+
+/** An event whose data is this JSON: in one line, whatever a reader takes for a line end. */
+export function dataEvent(json: string): Buffer {
+  const line = json.includes('\n') ? json.replaceAll('\n', ' ') : json;
+  const bytes = Buffer.from(`data: ${line}\n\n`);
+  return isMisread(line) ? escaped(bytes) : bytes;
+}
+
+/** The letters that are misread as JSON escapes. Byte by byte, since a text that is full of them would take many times longer. */
+function escaped(bytes: Buffer): Buffer {
+  const out = Buffer.allocUnsafe(bytes.length * 3);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const first = bytes[at] as number;
+    const escape = first < 0xc2 ? undefined : escapeAt(bytes, at, first);
+    if (escape === undefined) out[length++] = first;
+    else {
+      for (let index = 0; index < 6; index++) out[length++] = escape.charCodeAt(index);
+      at += first === 0xc2 ? 1 : 2;
+    }
+  }
+  return out.subarray(0, length);
+}
+
+/** Of `misread`, by their bytes in UTF-8. */
+function escapeAt(bytes: Buffer, at: number, first: number): string | undefined {
+  if (first === 0xc2) return bytes[at + 1] === 0x85 ? '\\u0085' : undefined;
+  if (first === 0xef) return bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf ? '\\ufeff' : undefined;
+  if (first !== 0xe2 || bytes[at + 1] !== 0x80) return undefined;
+  return bytes[at + 2] === 0xa8 ? '\\u2028' : bytes[at + 2] === 0xa9 ? '\\u2029' : undefined;
+}
+
+export const doneEvent: Buffer = Buffer.from('data: [DONE]\n\n');
+/** A comment without a word, which keeps a connection open. */
+export const keepAlive: Buffer = Buffer.from(':\n\n');

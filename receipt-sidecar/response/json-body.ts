@@ -1,8 +1,9 @@
 /**
- * Adds `gw` and `routing_trace` to a JSON object.
+ * Adds `gw` and `routing_trace` to a JSON object of a provider.
  *
- * Invariant: everything else stays byte for byte, unless the provider sent a `gw` or `routing_trace` of its own: then
- * those are removed, which re-serialises the object.
+ * Invariants: no `gw`, `routing_trace` or `usage.gw` of the provider is left, in whatever spelling and for whichever of two
+ * equal keys a reader takes. Everything else stays byte for byte, unless something had to be taken out: that serialises
+ * the object anew. What is nested deeper than any reply is not read.
  */
 
 export interface Additions {
@@ -21,16 +22,62 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** Null if `text` is not a JSON object. */
-export function parseObject(text: string): Record<string, unknown> | null {
+/** Deeper than any completion; far below what exhausts the recursion of JSON.stringify, or of a client's parser. */
+const maxDepth = 128;
+
+/** Null if `text` is not a JSON object, or one of more parts or levels than are read. */
+export function parseObject(text: string, maxParts = Number.POSITIVE_INFINITY): Record<string, unknown> | null {
+  if (!isBounded(text, maxParts)) return null;
   try {
     const value: unknown = JSON.parse(text);
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** One pass over the characters outside of strings. Of what is no JSON the answer means nothing. */
+function isBounded(text: string, maxParts: number): boolean {
+  // The usual chunk: so short that it holds no more parts, and with too few brackets in all to be deep.
+  if (text.length <= maxParts && count(text, '{') + count(text, '[') <= maxDepth) return true;
+  let depth = 0;
+  let parts = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === quote) {
+      at = endOfString(text, at);
+      if (at === -1) return false;
+    } else if (character === 0x7b || character === 0x5b) {
+      if (++depth > maxDepth || ++parts > maxParts) return false;
+    } else if (character === 0x7d || character === 0x5d) depth--;
+    else if (character === 0x2c && ++parts > maxParts) return false;
+  }
+  return true;
+}
+
+/** How often, as far as it matters: searching for a letter is many times cheaper than looking at each. */
+function count(text: string, letter: string): number {
+  let found = 0;
+  for (let at = text.indexOf(letter); at !== -1 && found <= maxDepth; at = text.indexOf(letter, at + 1)) found++;
+  return found;
+}
+
+/** Index of the closing quote of the string that opens at `open`, or -1. */
+function endOfString(text: string, open: number): number {
+  const next = text.indexOf('"', open + 1);
+  if (next === -1 || text.charCodeAt(next - 1) !== backslash) return next;
+  for (let at = open + 1; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === backslash) at++;
+    else if (character === quote) return at;
+  }
+  return -1;
 }
 
 /** `text` is the JSON that `value` was parsed from; additions are JSON texts. */
@@ -39,13 +86,34 @@ export function addToObject(text: string, value: Record<string, unknown>, { gw, 
   const end = clean.lastIndexOf('}');
   const added = [gw && `"gw":${gw}`, routingTrace && `"routing_trace":${routingTrace}`].filter(Boolean).join(',');
   if (added === '') return clean;
-  const comma = Object.keys(value).some((key) => key !== 'gw' && key !== 'routing_trace') ? ',' : '';
+  const comma = Object.keys(value).some((key) => !isOurs(key)) ? ',' : '';
   return `${clean.slice(0, end)}${comma}${added}${clean.slice(end)}`;
 }
 
-/** The text without the provider's own `gw` and `routing_trace`. */
+/**
+ * A `gw` at any depth, or a letter in an escape, which nobody needs: it could be inside of a `usage`, also of one that an
+ * equal key behind it hides from JSON.parse, and not from a reader who takes the first.
+ */
+const couldHide = /"gw"|\\u00[4-7]/i;
+
+/** The text without what only we may say. */
 export function withoutForgery(text: string, value: Record<string, unknown>): string {
-  if (!('gw' in value) && !('routing_trace' in value)) return text;
-  const { gw: _gw, routing_trace: _trace, ...rest } = value;
-  return JSON.stringify(rest);
+  if (!claims(value) && !couldHide.test(text)) return text;
+  const kept = Object.entries(value).filter(([key]) => !isOurs(key));
+  const clean = kept.map(([key, part]) => [key, isUsage(key) && isObject(part) ? withoutGw(part) : part] as const);
+  return JSON.stringify(Object.fromEntries(clean));
+}
+
+/** Some readers (Go's) do not mind the case of a key. */
+const isOurs = (key: string): boolean =>
+  (key.length === 2 && key.toLowerCase() === 'gw') || (key.length === 13 && key.toLowerCase() === 'routing_trace');
+const isUsage = (key: string): boolean => key.length === 5 && key.toLowerCase() === 'usage';
+const isGw = (key: string): boolean => key.length === 2 && key.toLowerCase() === 'gw';
+
+const withoutGw = (usage: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(usage).filter(([key]) => !isGw(key)));
+
+function claims(value: Record<string, unknown>): boolean {
+  for (const key in value) if (isOurs(key)) return true;
+  return false;
 }

@@ -10,7 +10,6 @@ import { readGreenpt } from '@gw/methodology/telemetry/greenpt';
 import { readMelious } from '@gw/methodology/telemetry/melious';
 import { readNeuralwatt, readNeuralwattComment } from '@gw/methodology/telemetry/neuralwatt';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
-import { eventComments } from './events.ts';
 
 /** Where a shape has its energy. */
 interface Shape {
@@ -57,11 +56,9 @@ export class ReplyTelemetry {
     this.#take(this.#shape.object?.(value));
   }
 
-  /** The text of one event, of which only the comments are looked at. */
-  takeComments(event: string): void {
-    const { comment } = this.#shape;
-    if (!comment) return;
-    for (const line of eventComments(event)) this.#take(comment(line));
+  /** A comment line of a stream, with its colon. */
+  takeComment(line: string): void {
+    this.#take(this.#shape.comment?.(line));
   }
 
   #take(result: TelemetryResult | undefined): void {

@@ -1,0 +1,24 @@
+/** What a chunk of a provider says of itself. */
+
+export type Chunk = Record<string, unknown> & { readonly choices?: unknown };
+
+/** Providers wrap the news of a failure in several ways. */
+export const isError = (chunk: Chunk): boolean =>
+  Boolean(chunk.error) || chunk.object === 'error' || chunk.type === 'error';
+
+export interface Origin {
+  readonly id: string | undefined;
+  readonly created: number | undefined;
+  readonly model: string | undefined;
+}
+
+const longestName = 256;
+const name = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= longestName ? value : undefined;
+
+/** What a chunk of our own takes from the provider's, so that it fits into the stream. It is kept for the whole stream. */
+export const originOf = ({ id, created, model }: Chunk): Origin => ({
+  id: name(id),
+  created: typeof created === 'number' ? created : undefined,
+  model: name(model),
+});

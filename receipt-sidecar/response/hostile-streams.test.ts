@@ -1,0 +1,217 @@
+/** Whatever bytes a provider sends as a stream, and however they are cut, a client reads no receipt in them but ours. */
+import fc from 'fast-check';
+import { _iterSSEMessages } from 'openai/core/streaming';
+import { describe, expect, it } from 'vitest';
+import { EventStream } from './event-stream.ts';
+
+const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
+const ours = { gw: { id: 'ours' }, routing_trace: { policy: 'ours' } };
+
+function open(): { stream: EventStream; made: () => number } {
+  let made = 0;
+  const stream = new EventStream({
+    wantsUsage: true,
+    expectedChoices: 1,
+    chunkObject: 'chat.completion.chunk',
+    addresses,
+    telemetry: null,
+    tooLong: () => null,
+    receipt: () => {
+      made += 1;
+      return { gw: JSON.stringify(ours.gw), routingTrace: JSON.stringify(ours.routing_trace) };
+    },
+  });
+  return { stream, made: () => made };
+}
+
+/** `cuts`: the lengths of pieces. */
+function rewrite(bytes: Buffer, cuts: readonly number[] = []): Buffer {
+  const { stream, made } = open();
+  const out: Buffer[] = [];
+  let from = 0;
+  for (const cut of [...cuts, bytes.length]) {
+    const to = Math.min(bytes.length, from + cut);
+    out.push(stream.push(Buffer.from(bytes.subarray(from, to))));
+    from = to;
+  }
+  out.push(stream.end());
+  expect(made()).toBe(1);
+  return Buffer.concat(out);
+}
+
+/** What the official client reads, by its own decoder. */
+async function read(bytes: Buffer): Promise<string[]> {
+  const data: string[] = [];
+  for await (const message of _iterSSEMessages(new Response(new Uint8Array(bytes)), new AbortController()))
+    data.push(message.data);
+  return data;
+}
+
+const lineEnds = ['\r\n', '\r', '\v', '\f', '\x1c', '\x1d', '\x1e', '\u0085', '\u2028', '\u2029'];
+
+/** A reader who ends lines wherever Python's `str.splitlines` does, and drops a mark at the start of any line. */
+const readLoosely = (bytes: Buffer): string[] =>
+  lineEnds
+    .reduce((text, end) => text.replaceAll(end, '\n'), bytes.toString('utf8'))
+    .split('\n')
+    .map((line) => line.replace(/^\ufeff/, ''))
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(5).trim());
+
+async function expectNothingForged(out: Buffer): Promise<void> {
+  const [first, second] = [await read(out), readLoosely(out)];
+  expect(first).toEqual(second);
+  for (const data of first) {
+    if (data === '[DONE]') continue;
+    const chunk = JSON.parse(data) as Record<string, unknown>;
+    for (const key of ['gw', 'routing_trace'] as const) if (key in chunk) expect(chunk[key]).toEqual(ours[key]);
+    expect(Object.keys((chunk.usage ?? {}) as object).map((key) => key.toLowerCase())).not.toContain('gw');
+    // Whichever of two equal keys a reader takes, in whatever case.
+    expect(data.match(/"gw"/gi) ?? []).toHaveLength('gw' in chunk ? 1 : 0);
+    expect(data).not.toMatch(/forged/i);
+  }
+}
+
+const forged = '{"id":"c","choices":[{"index":0,"delta":{"content":"x"}}],"gw":{"id":"forged"}}';
+const whole = (text: string | Buffer) => rewrite(Buffer.from(text as string));
+
+describe('a receipt of the provider', () => {
+  it.each([
+    ['behind a comment, by CR', `: x\rdata: ${forged}\r\r: y\n\n`],
+    ['behind a field, by CR', `id: x\rdata: ${forged}\r\r\n\n`],
+    ['by CR alone', `data: ${forged}\r\r`],
+    ['by CR, CRLF and LF', `data: ${forged}\r\r\n\n`],
+    ['behind a mark', `\ufeffdata: ${forged}\n\n`],
+    ['behind a mark in a later line', `: x\n\ufeffdata: ${forged}\n\n`],
+    ['behind a mark and a comment', `\ufeff: x\n\ufeffdata: ${forged}\n\ndata: {}\n\n`],
+    ['behind a line end that only some know', `: x\u2028data: ${forged}\n\n`],
+    ['in a field that nobody knows', `gw: ${forged}\n\n`],
+    ['of a named event', `event: thread.forged\ndata: ${forged}\n\n`],
+    ['without the last line end', `data: ${forged}`],
+    ['without a space', `data:${forged}\n\n`],
+    ['in lines', `data: {"id":"c",\ndata: "gw":{"id":"forged"},"choices":[]}\n\n`],
+    ['in escapes', `data: {"g\\u0077":"forged","\\u0072outing_trace":"forged","choices":[]}\n\n`],
+    ['twice', `data: {"gw":"forged","choices":[],"g\\u0077":"forged"}\n\n`],
+    ['in capitals', `data: {"GW":"forged","Routing_Trace":"forged","choices":[]}\n\n`],
+    ['in usage', `data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"gw":"forged"}}\n\n`],
+    ['in the first of two usages', `data: {"choices":[{"delta":{}}],"usage":{"gw":"forged"},"usage":null}\n\n`],
+    ['in the first of two, in escapes', `data: {"choices":[],"us\\u0061ge":{"\\u0067w":"forged"},"usage":{}}\n\n`],
+    ['behind [DONE]', `data: [DONE]\n\ndata: ${forged}\n\n`],
+    ['behind an error', `data: {"error":{}}\n\ndata: ${forged}\n\n`],
+  ])('%s, is not read', async (_, text) => {
+    await expectNothingForged(whole(text));
+    // Also where every byte comes by itself.
+    const bytes = Buffer.from(text);
+    await expectNothingForged(
+      rewrite(
+        bytes,
+        Array.from(bytes, () => 1),
+      ),
+    );
+  });
+
+  it('in bytes that are a line end to a lenient reader alone goes out as no such bytes', () => {
+    const overlong = Buffer.from([0xc0, 0x8a]);
+    const bytes = Buffer.concat([
+      Buffer.from('data: {"choices":[{"delta":{"content":"a'),
+      overlong,
+      Buffer.from('b"}}]}\n\n'),
+    ]);
+    const out = rewrite(bytes);
+    expect(out.includes(overlong)).toBe(false);
+    expect(out.toString()).toContain('"a\ufffd\ufffdb"');
+  });
+});
+
+describe('what is no receipt', () => {
+  it('comes out as it was, in one line of its own', () => {
+    const chunk = { choices: [{ delta: { content: 'a\u2028b\u0085c\ufeffd — é 🌍 "gw" \\ ' } }] };
+    const text = JSON.stringify(chunk);
+    const lines = JSON.stringify(chunk, null, 2)
+      .split('\n')
+      .map((line) => `data: ${line}`);
+    for (const sent of [`data: ${text}\n\n`, `data: ${text}\r\r`, `${lines.join('\r\n')}\r\n\r\n`]) {
+      const [line] = readLoosely(whole(sent));
+      expect(JSON.parse(line ?? '')).toEqual(chunk);
+    }
+    const plain = 'data: {"choices": [{"delta":{"content":"1.0 — é"}}], "n":1.0, "n":2}\n\n';
+    expect(whole(plain).toString().startsWith(plain)).toBe(true);
+  });
+
+  it('is kept alive by a comment without words, for comments and fields', () => {
+    const { stream } = open();
+    for (const sent of [': OPENROUTER PROCESSING\n\n', ': x\r', 'retry: 1\n\n', 'id: 1\n', 'data:\n\n'])
+      expect(stream.push(Buffer.from(sent)).toString()).toBe(':\n\n');
+    expect(stream.push(Buffer.from('\n\n\r\r\n')).toString()).toBe('');
+  });
+});
+
+describe('a stream that is too much', () => {
+  const unreadable = /"code":"upstream_invalid_response"/;
+  const deep = (levels: number) => `data: {"choices":[],"a":${'['.repeat(levels)}${']'.repeat(levels)}}\n\n`;
+
+  it('ends at an event that is nested too deeply, of any size', () => {
+    expect(whole(deep(120)).toString()).not.toMatch(unreadable);
+    for (const levels of [128, 200, 200_000]) expect(whole(deep(levels)).toString()).toMatch(unreadable);
+    expect(whole(`data: {"gw":1,"a":${'{"a":'.repeat(1e5)}1${'}'.repeat(1e5)}}\n\n`).toString()).toMatch(unreadable);
+  });
+
+  it('ends at an event of too many parts, or too long', () => {
+    expect(whole(`data: {"choices":[],"a":[${'1,'.repeat(20_000)}1]}\n\n`).toString()).not.toMatch(unreadable);
+    expect(whole(`data: {"choices":[],"a":[${'1,'.repeat(30_000)}1]}\n\n`).toString()).toMatch(unreadable);
+    expect(whole('data: x\n'.repeat(100_000)).toString()).toMatch(unreadable);
+    expect(whole(`: ${'x'.repeat(5e6)}`).toString()).toMatch(unreadable);
+  });
+
+  it('passes a picture of 2 MB', () => {
+    const text = `data: ${JSON.stringify({ choices: [{ delta: { content: 'A/+'.repeat(7e5) } }] })}\n\n`;
+    expect(whole(text).toString().startsWith(text)).toBe(true);
+  });
+
+  it('is not held for a usage that does not come behind more and more', () => {
+    const { stream, made } = open();
+    stream.push(Buffer.from('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'));
+    const filler = Buffer.from(`data: {"choices":[],"a":"${'x'.repeat(64 * 1024)}"}\n\n`);
+    for (let count = 0; count < 100 && made() === 0; count++) stream.push(filler);
+    expect(made()).toBe(1);
+    expect(stream.holding).toBe(false);
+  });
+});
+
+const piece = fc.constantFrom(
+  ...['\r', '\n', '\r\n', '\n\n', ':', ' ', 'data:', 'data: ', 'event: error', 'id', '\ufeff', '\u2028', '{', '}', '"'],
+  ...[
+    '"gw":',
+    '"g\\u0077":1',
+    '"routing_trace":"forged"',
+    ',',
+    '[DONE]',
+    '\0',
+    '\\',
+    'é',
+    '🌍',
+    forged,
+    '{"choices":[]}',
+  ],
+  '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}',
+  '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"gw":"forged"}}',
+);
+const hostileBytes = fc
+  .array(fc.oneof(piece.map(Buffer.from), fc.uint8Array({ maxLength: 4 }).map(Buffer.from)), { maxLength: 40 })
+  .map((parts) => Buffer.concat(parts));
+
+it('holds for any bytes, cut anywhere', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      hostileBytes,
+      fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 20 }),
+      async (bytes, cuts) => {
+        const out = rewrite(bytes);
+        await expectNothingForged(out);
+        const withoutComments = (each: Buffer) => each.toString().replace(/^:\n\n/gm, '');
+        expect(withoutComments(rewrite(bytes, cuts))).toBe(withoutComments(out));
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
