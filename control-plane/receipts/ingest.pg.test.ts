@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stores?.stop());
 beforeEach(async () => {
   await stores.redis.flushall();
-  await stores.db.$executeRaw`TRUNCATE receipts`;
+  await stores.empty('receipts');
 });
 afterEach(async () => {
   await Promise.all(ingesters.map((ingester) => ingester.stop()));
@@ -29,8 +29,9 @@ afterEach(async () => {
 
 const start = (consumer: string, abandonedAfterMs?: number): void => {
   const redis = stores.connect();
+  const shared = { db: stores.db, log: silentLog, seals: stores.seals };
   ingesters.push(
-    startIngester({ db: stores.db, redis, log: silentLog, consumer, ...(abandonedAfterMs && { abandonedAfterMs }) }),
+    startIngester({ ...shared, redis, consumer, ...(abandonedAfterMs && { abandonedAfterMs }) }),
   );
 };
 const add = (entry: unknown) =>
