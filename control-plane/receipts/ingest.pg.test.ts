@@ -103,7 +103,8 @@ test.each(['before', 'after'])(
   'what the client was shown is stored, whether it comes %s the late one or not',
   async (order) => {
     const late = { ...entryOf({ energy_wh: 1 }), facts: { from: 'the late one' } };
-    const degraded = { ...late.receipt, tier: 'degraded', energy_wh: null, degraded_reason: 'sidecar_unavailable' };
+    const nothing = { tier: 'degraded', energy_wh: null, carbon_g: null } as const;
+    const degraded = { ...late.receipt, ...nothing, degraded_reason: 'sidecar_unavailable' };
     const shown = { ...late, receipt: degraded, facts: null, shown: true };
     start('one');
     for (const entry of order === 'before' ? [shown, shown, late] : [late, shown, shown]) {

@@ -45,7 +45,10 @@ test('the new version has the numbers and facts given, and everything else of th
     carbonG: expect.objectContaining({}),
     body: { ...entry.receipt, version: 2, supersedes: 1, carbon_g: 2, energy_wh: 3 },
     facts: { made: 'anew' },
+    contentSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    seal: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
+  expect(second?.contentSha256).not.toBe(before?.contentSha256);
   expect([Number(second?.carbonG), Number(second?.energyWh)]).toEqual([2, 3]);
 });
 
@@ -72,7 +75,7 @@ test('what arrives late as version 1 never touches a later version', async () =>
   const entry = entryOf();
   const shown = {
     ...entry,
-    receipt: { ...entry.receipt, tier: 'degraded' as const, energy_wh: null },
+    receipt: { ...entry.receipt, tier: 'degraded' as const, energy_wh: null, carbon_g: null },
     shown: true as const,
   };
   await ingest(entry);
