@@ -63,7 +63,8 @@ const round = (deployments: GpuSettings['deployments'] = settings.deployments): 
       httpAt(() => now),
       { baseUrl: stub.url, headers: {} },
     ),
-    log: silentLog, seals: testSeals,
+    log: silentLog,
+    seals: testSeals,
     now: () => now,
     onMeasured: (count) => {
       measured += count;

@@ -30,9 +30,7 @@ afterEach(async () => {
 const start = (consumer: string, abandonedAfterMs?: number): void => {
   const redis = stores.connect();
   const shared = { db: stores.db, log: silentLog, seals: stores.seals };
-  ingesters.push(
-    startIngester({ ...shared, redis, consumer, ...(abandonedAfterMs && { abandonedAfterMs }) }),
-  );
+  ingesters.push(startIngester({ ...shared, redis, consumer, ...(abandonedAfterMs && { abandonedAfterMs }) }));
 };
 const add = (entry: unknown) =>
   stores.redis.xadd(ledgerStream, '*', 'entry', typeof entry === 'string' ? entry : JSON.stringify(entry));

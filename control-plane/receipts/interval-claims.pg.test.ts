@@ -119,7 +119,8 @@ test('more receipts than fit a batch, several instances at once, and one that di
     db: stores.db,
     sources: [sweden],
     now: () => new Date(),
-    log: silentLog, seals: testSeals,
+    log: silentLog,
+    seals: testSeals,
     signal: dying.signal,
     onRestated: () => dying.abort(),
   });

@@ -60,7 +60,8 @@ export async function restate(db: Stores['db'], sources: readonly ZoneSource[] =
     db,
     sources,
     now: () => new Date('2026-11-22T00:00:00Z'),
-    log: silentLog, seals: testSeals,
+    log: silentLog,
+    seals: testSeals,
     signal: new AbortController().signal,
     onRestated: (count) => {
       made += count;

@@ -39,7 +39,13 @@ afterAll(() => stores?.stop());
 const hour = '2026-11-21T09:00:00Z';
 const sources = [{ zone: 'SWE', source: 'electricity-maps' as const, place: 'SE' }];
 const accountId = 'acct_property';
-const shared = { sources, now: () => new Date(), log: silentLog, seals: testSeals, signal: new AbortController().signal };
+const shared = {
+  sources,
+  now: () => new Date(),
+  log: silentLog,
+  seals: testSeals,
+  signal: new AbortController().signal,
+};
 
 const steps = [
   'made',
@@ -109,7 +115,15 @@ async function measure({ receipt }: Entry): Promise<void> {
   const prometheus = prometheusAround(atMs / 1000);
   const now = () => new Date(atMs + 60_000);
   const { db } = stores;
-  await openGpuJob({ db, settings: gpuSettings, prometheus, now, log: silentLog, seals: testSeals, onMeasured: () => {} })();
+  await openGpuJob({
+    db,
+    settings: gpuSettings,
+    prometheus,
+    now,
+    log: silentLog,
+    seals: testSeals,
+    onMeasured: () => {},
+  })();
 }
 
 async function settle(gPerKwh: number): Promise<void> {

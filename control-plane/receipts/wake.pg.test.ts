@@ -57,7 +57,15 @@ test('what is woken while an instance tries it with an older catalogue stays due
   const grid = callAt(at, { model: unknownModel, grid: null });
   await ingest(stores.db, entryFrom(grid, { changes: { grid_zone: 'SWE' } }));
   const now = () => new Date();
-  const options = { db: stores.db, history: () => wakes, now, log: silentLog, seals: testSeals, signal, onRecalculated: () => {} };
+  const options = {
+    db: stores.db,
+    history: () => wakes,
+    now,
+    log: silentLog,
+    seals: testSeals,
+    signal,
+    onRecalculated: () => {},
+  };
   await recalculateDue(options, unknown);
   expect((await waiting()).map(({ dueAt }) => dueAt)).toEqual([new Date(0), new Date(0)]);
   expect(await recalculate(known)).toBe(2);
@@ -88,7 +96,15 @@ test('a waking that fails holds nothing up: what is due is made, and the next ro
   await stores.db.recalculation.updateMany({ where: { receiptId: asleep }, data: { dueAt: later } });
   let failures = 1;
   const db = withQuestions((run) => (failures-- > 0 ? Promise.reject(new Error('canceled')) : run()));
-  const options = { db, history, now: () => new Date(), log: silentLog, seals: testSeals, signal, onRecalculated: () => {} };
+  const options = {
+    db,
+    history,
+    now: () => new Date(),
+    log: silentLog,
+    seals: testSeals,
+    signal,
+    onRecalculated: () => {},
+  };
   const round = openRecalculation(options, { current: () => known });
   await expect(round()).rejects.toThrow('canceled');
   expect((await waiting()).map(({ receiptId }) => receiptId)).toEqual([asleep]);
