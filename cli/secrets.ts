@@ -7,6 +7,8 @@ import { readJson, writePrivateJson } from './private-file.ts';
 const shape = {
   /** Server-side part of the key hash, 64 hexadecimal digits. */
   pepper: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Seals the receipts that are stored, 64 hexadecimal digits. */
+  ledgerKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** What Envoy shows to each internal listener. */
   internalToken: z.string().min(32),
   /** What scripts of the first operator show to the operator API. */
@@ -18,12 +20,13 @@ export type Secrets = Readonly<Record<keyof typeof shape, string>>;
 
 const made: Readonly<Record<keyof Secrets, () => string>> = {
   pepper: () => randomBytes(32).toString('hex'),
+  ledgerKey: () => randomBytes(32).toString('hex'),
   internalToken: () => randomBytes(32).toString('hex'),
   operatorToken: () => `gwop_${randomBytes(32).toString('base64url')}`,
   operatorCredential: () => randomBytes(18).toString('base64url'),
 };
 
-/** Only what is missing is made: another pepper would end every key. */
+/** Only what is missing is made: another pepper would end every key, another ledger key would make every receipt look altered. */
 export function loadSecrets(dir: string): Secrets {
   const file = join(dir, 'secrets.json');
   const found = z.record(z.string(), z.unknown()).catch({}).parse(readJson(file));

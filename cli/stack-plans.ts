@@ -73,7 +73,7 @@ export function fromUser(names: readonly string[]): Variables {
 
 /** Credentials of providers, of grid sources and of Prometheus, and what applications are screened by. */
 function controlPlaneSettings(): Variables {
-  const own = /^GW_(CREDENTIAL|GRID|GPU|SANCTIONS|ONBOARDING)_|^GW_USE_POLICY_FILE$/;
+  const own = /^GW_(CREDENTIAL|GRID|GPU|SANCTIONS|ONBOARDING|INTEGRITY)_|^GW_USE_POLICY_FILE$/;
   return {
     // Invented names, so that onboarding can be tried out.
     GW_SANCTIONS_FILES: 'synthetic',
@@ -122,6 +122,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         // It lies in this checkout, readable by its owner alone, as the stores do.
         GW_FIRST_OPERATOR_TOKEN_DAYS: 'unlimited',
         GW_KEY_PEPPER: secrets.pepper,
+        GW_LEDGER_KEY: secrets.ledgerKey,
         ...(layout.providerKey === null ? {} : { GW_CREDENTIAL_CUSTOM: layout.providerKey }),
       };
   }

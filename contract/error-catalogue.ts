@@ -149,6 +149,14 @@ const gatewayErrors = defineErrors({
     when: 'The provider answered, but no receipt, not even a degraded one, could be put into its reply; or the lineage of a receipt does not give its numbers.',
     action: 'Send it again with backoff. A provider may have done the work already.',
   },
+  receipt_integrity_failed: {
+    type: 'methodology_error',
+    status: 500,
+    retry: 'never',
+    message: 'This receipt was altered in storage after it was made, so it is not shown. The operator has been told.',
+    when: 'The stored receipt, or what it was made from, does not match its digest, or its digest is not sealed by the gateway.',
+    action: 'Keep the copy that came with the reply: it is the genuine one. The operator restores the stored one.',
+  },
   internal_error: {
     type: 'internal_error',
     status: 500,

@@ -50,7 +50,7 @@ export async function startTestApp(now: () => Date = () => new Date()): Promise<
   const pepper = { version: 1, secret: testPepper };
   const keys = createKeys({ db, redis, log: silentLog, now, pepper, random: randomBytes });
   const versionCounts = createVersionCounts(db);
-  const context = { db, redis, log: silentLog, addresses, now, catalogue, keys, versionCounts };
+  const context = { db, redis, log: silentLog, addresses, now, catalogue, keys, versionCounts, seals: stores.seals };
   const none = (): object[] => [];
   const writer = { clusterResources: none, listenerResources: none, secretResources: none };
   const app = buildInternalApp(context, { internalToken, writer, credentials: new Map() });
@@ -68,7 +68,7 @@ export async function startTestApp(now: () => Date = () => new Date()): Promise<
         if ('poison' in parsed) throw new Error(parsed.poison);
         return parsed.row;
       });
-      await insertReceipts(db, rows);
+      await insertReceipts(db, rows, stores.seals);
     },
     stop: async () => {
       await app.close();

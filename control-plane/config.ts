@@ -11,6 +11,7 @@ import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import { type AccessSettings, readAccessSettings } from './access/config.ts';
 import { type GpuSettings, readGpuSettings } from './gpu/config.ts';
 import { type GridSettings, readGridSettings } from './grid/config.ts';
+import { type IntegritySettings, readIntegritySettings } from './integrity/config.ts';
 import { readScreeningSettings, type ScreeningSettings } from './screening/config.ts';
 
 export interface Config {
@@ -29,6 +30,8 @@ export interface Config {
   readonly credentials: ReadonlyMap<string, string>;
   /** The operators' port, and who logs in there. */
   readonly access: AccessSettings;
+  /** The seals of the ledger, and its checks. */
+  readonly integrity: IntegritySettings;
   /** Sources of live carbon intensity; none by default. */
   readonly grid: GridSettings;
   /** Energy counters of self-hosted GPUs; none by default. */
@@ -53,6 +56,7 @@ export function loadConfig(environment: Environment): Config {
     peppers: readPeppers(settings),
     credentials: readCredentials(environment),
     access: readAccessSettings(settings),
+    integrity: readIntegritySettings(settings),
     grid: readGridSettings(settings),
     gpu: readGpuSettings(settings),
     screening: readScreeningSettings(settings),

@@ -5,6 +5,7 @@ import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import type { CatalogueView } from './catalogue/keeper.ts';
 import type { Keys } from './keys/keys.ts';
+import type { Seals } from './receipts/sealed-rows.ts';
 import type { VersionCounts } from './receipts/version-counts.ts';
 
 export interface Context {
@@ -17,4 +18,5 @@ export interface Context {
   readonly catalogue: CatalogueView;
   readonly keys: Keys;
   readonly versionCounts: VersionCounts;
+  readonly seals: Seals;
 }

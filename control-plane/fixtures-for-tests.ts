@@ -12,8 +12,20 @@ import { startTestPostgres, type TestPostgres } from '@gw/prisma/postgres-for-te
 import { seed } from '@gw/prisma/seed';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
+import { openLedgerSeals } from './integrity/open-seals.ts';
+import { openSeals, type Seals } from './receipts/sealed-rows.ts';
 
 export const silentLog = pino({ level: 'silent' });
+
+/** With which the tests seal the ledger. */
+export const ledgerKeys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
+
+/** For what has no stores at hand; they tell nobody what they find. */
+export const testSeals = openSeals({
+  keys: ledgerKeys,
+  sealedSince: async () => new Date(0),
+  report: async () => {},
+});
 
 export const addresses: Addresses = {
   baseUrl: 'https://gw.example',
@@ -24,9 +36,15 @@ export const addresses: Addresses = {
 
 export interface Stores {
   readonly postgres: TestPostgres;
-  /** With the rights of the services, and in addition to empty some tables between tests. */
+  /** With the rights of the services. */
   readonly db: Database;
   readonly redis: Redis;
+  /** With a key of the tests. What they find is noted, as by the service. */
+  readonly seals: Seals;
+  /** Empties tables, also those that only grow. */
+  empty(...tables: readonly string[]): Promise<void>;
+  /** As the owner, who has switched the triggers off. */
+  tamper(statement: string): Promise<void>;
   /** A further connection. */
   connect(): Redis;
   stopRedis(): Promise<void>;
@@ -42,10 +60,13 @@ export async function startStores(): Promise<Stores> {
   let valkey = await startValkey(options);
   await postgres.migrate();
   const owner = openDatabase(postgres.url, { connections: 1 });
-  await owner.$executeRaw`
-    GRANT TRUNCATE ON receipts, recalculations, restatements, grid_readings, gpu_measurements TO gw_service`;
   await seed(owner, { pepper: { version: 1, secret: randomBytes(32) }, simulatorUrl: 'http://127.0.0.1:9000' });
-  await owner.$disconnect();
+  const tamper = async (statement: string): Promise<void> => {
+    await owner.$transaction([
+      owner.$executeRaw`SET LOCAL session_replication_role = replica`,
+      owner.$executeRawUnsafe(statement),
+    ]);
+  };
   const db = openDatabase(postgres.serviceUrl);
   const path = valkey.url;
   const connections: Redis[] = [];
@@ -61,6 +82,9 @@ export async function startStores(): Promise<Stores> {
     postgres,
     db,
     redis,
+    seals: openLedgerSeals({ db, keys: ledgerKeys, now: () => new Date(), log: silentLog }),
+    tamper,
+    empty: (...tables) => tamper(`TRUNCATE ${tables.join()}`),
     connect,
     stopRedis: () => valkey.stop(),
     startRedis: async () => {
@@ -68,7 +92,7 @@ export async function startStores(): Promise<Stores> {
     },
     stop: async () => {
       for (const each of connections) each.disconnect();
-      await db.$disconnect();
+      await Promise.all([db.$disconnect(), owner.$disconnect()]);
       await Promise.all([valkey.stop(), postgres.stop()]);
       rmSync(dir, { recursive: true, force: true });
     },

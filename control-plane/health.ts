@@ -2,6 +2,8 @@
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from './context.ts';
+import { countFaults } from './integrity/faults.ts';
+import { registerIntegrity } from './integrity/gauges.ts';
 import { unscreenedCount } from './onboarding/unscreened-count.ts';
 
 export interface Health {
@@ -21,14 +23,19 @@ export function healthRoute(app: FastifyInstance, context: Context, kind: 'short
   const config = { access: { kind: 'public' }, anyQuery: true } as const;
   app.get('/healthz', { config }, async (_request, reply) => {
     if (kind === 'short') return { status: 'ok' };
-    const health = await probe(context);
+    const [health, faults] = await Promise.all([probe(context), bounded(countFaults(context.db))]);
     const ok = health.postgres && health.redis && health.catalogue;
-    return reply.code(ok ? 200 : 503).send({ status: ok ? 'ok' : 'unavailable', ...health });
+    // A restart mends no record, so what was altered makes the state degraded and leaves the status at 200.
+    const isWhole = faults === null || faults.audit + faults.receipt === 0;
+    const integrity = { audit_chain_faults: faults?.audit ?? null, receipt_integrity_faults: faults?.receipt ?? null };
+    const status = ok ? (isWhole ? 'ok' : 'degraded') : 'unavailable';
+    return reply.code(ok ? 200 : 503).send({ status, ...health, ...integrity });
   });
   if (kind === 'short') return;
   const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context)) }));
   context.versionCounts.register(metrics);
   metrics.registerMetric(unscreenedCount(context.db));
+  registerIntegrity(metrics, context.db);
   app.get('/metrics', { config }, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),
   );
@@ -39,13 +46,16 @@ async function probe({ db, redis, catalogue }: Context): Promise<Health> {
   return { postgres, redis: redisAnswers, catalogue: catalogue.current() !== null };
 }
 
-function answers(question: PromiseLike<unknown>): Promise<boolean> {
+const answers = async (question: PromiseLike<unknown>): Promise<boolean> => (await bounded(question)) !== null;
+
+/** Null if there is no answer in time. */
+function bounded<T>(question: PromiseLike<T>): Promise<T | null> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), probeMs);
-    const settle = (good: boolean) => () => {
+    const timer = setTimeout(() => resolve(null), probeMs);
+    const settle = (answer: T | null): void => {
       clearTimeout(timer);
-      resolve(good);
+      resolve(answer);
     };
-    question.then(settle(true), settle(false));
+    question.then(settle, () => settle(null));
   });
 }

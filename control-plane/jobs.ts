@@ -19,6 +19,8 @@ import type { GridSettings } from './grid/config.ts';
 import { startGridJobs } from './grid/jobs.ts';
 import { publishGrid } from './grid/publish.ts';
 import { adaptersOf, createRefresh } from './grid/refresh.ts';
+import type { IntegritySettings } from './integrity/config.ts';
+import { startIntegrityJobs } from './integrity/jobs.ts';
 import { startKeyJobs } from './keys/key-jobs.ts';
 import { startPolicyJobs } from './policy/jobs.ts';
 import { startIngester } from './receipts/ingest.ts';
@@ -34,10 +36,14 @@ export interface JobOptions {
   readonly redisUrl: string;
   readonly grid: GridSettings;
   readonly gpu: GpuSettings;
+  readonly integrity: IntegritySettings;
 }
 
-export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, grid, gpu }: JobOptions): RepeatedJob {
-  const { db, redis, log, now } = context;
+export function startJobs(
+  context: Context,
+  { keeper, blockingRedis, redisUrl, grid, gpu, integrity }: JobOptions,
+): RepeatedJob {
+  const { db, redis, log, now, seals } = context;
   const consumer = `${hostname()}-${process.pid}-${randomUUID()}`;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'catalogue', everyMs: 1000, log, run: () => keeper.refresh() }),
@@ -45,8 +51,9 @@ export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, g
     startKeyJobs(context),
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
     dailyPartitions(context),
-    startIngester({ db, redis: blockingRedis, log, consumer }),
+    startIngester({ db, redis: blockingRedis, log, consumer, seals }),
     startVersionJobs(context, grid.sources),
+    startIntegrityJobs(context, integrity),
     // Also without any source: it takes out what an earlier configuration has published.
     repeat({
       name: 'grid choice',
@@ -61,11 +68,11 @@ export function startJobs(context: Context, { keeper, blockingRedis, redisUrl, g
 }
 
 /** Also without any counters: a call that was promised a measurement has to learn that there is none. */
-function gpuCounters({ db, log, now, versionCounts }: Context, settings: GpuSettings): RepeatedJob {
+function gpuCounters({ db, log, now, seals, versionCounts }: Context, settings: GpuSettings): RepeatedJob {
   const http = { fetch, now, timeoutMs: 10_000, maxBytes: 20 * 1024 * 1024 };
   const prometheus = prometheusAt(http, settings.prometheus);
   const onMeasured = (count: number): void => versionCounts.made('measured', count);
-  const run = openGpuJob({ db, settings, prometheus, log, now, onMeasured });
+  const run = openGpuJob({ db, settings, prometheus, log, seals, now, onMeasured });
   return repeat({ name: 'GPU counters', everyMs: settings.refreshS * 1000, log, run });
 }
 

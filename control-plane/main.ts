@@ -13,6 +13,7 @@ import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import { surroundingsOf } from './catalogue/surroundings.ts';
 import { loadConfig } from './config.ts';
 import type { Context } from './context.ts';
+import { openLedgerSeals } from './integrity/open-seals.ts';
 import { startJobs } from './jobs.ts';
 import { createKeys } from './keys/keys.ts';
 import { openOnboarding, startOnboarding } from './onboarding/services.ts';
@@ -46,8 +47,9 @@ await runService(async () => {
     otherPepper: config.peppers.other,
     random: randomBytes,
   });
-  const { addresses } = config;
-  const context: Context = { db, redis, log, addresses, now, catalogue: keeper, keys, versionCounts };
+  const { addresses, integrity } = config;
+  const seals = openLedgerSeals({ db, keys: integrity.keys, now, log });
+  const context: Context = { db, redis, log, addresses, now, catalogue: keeper, keys, versionCounts, seals };
   await warnOfRights(context);
   const jobs = startJobs(context, {
     keeper,
@@ -55,6 +57,7 @@ await runService(async () => {
     redisUrl: config.redisUrl,
     grid: config.grid,
     gpu: config.gpu,
+    integrity,
   });
   const onboarding = openOnboarding(context, config.screening);
   const onboardingJobs = startOnboarding(context, onboarding, config.redisUrl);

@@ -20,6 +20,7 @@ import { catalogueOperatorRoutes } from './catalogue/operator-routes.ts';
 import { bareSurroundings } from './catalogue/surroundings.ts';
 import type { Context } from './context.ts';
 import { healthRoute } from './health.ts';
+import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
 import { keyPeopleRoutes } from './keys/people-routes.ts';
 import { onboardingOperatorRoutes } from './onboarding/operator-routes.ts';
 import { type OnboardingServices, openOnboarding } from './onboarding/services.ts';
@@ -56,6 +57,7 @@ export function buildOperatorApp(
   accountRoutes(app, context);
   organisationAdminRoutes(app, context, access);
   auditOperatorRoutes(app, context);
+  integrityOperatorRoutes(app, context);
   keyPeopleRoutes(app, context);
   organisationAuditRoutes(app, context);
   onboardingOperatorRoutes(app, context, onboarding);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from './client.ts';
 import { ensurePartitions } from './partitions.ts';
 import { startTestPostgres, type TestPostgres } from './postgres-for-tests.ts';
-import { grantServiceRights, scramOf } from './service-role.ts';
+import { grantServiceRights, scramOf, serviceRights } from './service-role.ts';
 
 let postgres: TestPostgres;
 let owner: pg.Client;
@@ -45,6 +45,77 @@ const changes = ['audit', 'onboarding_steps', 'audit_heads', 'key_generation', '
   `DELETE FROM ${table}`,
   `TRUNCATE ${table}`,
 ]);
+
+/** As the catalogue of Postgres knows them; `granted` as a table, or as some of its columns. */
+const rightsOfServices = async (): Promise<{ table: string; part: boolean; granted: string[] }[]> => {
+  const { rows } = await owner.query(
+    `SELECT c.relname AS table, c.relispartition AS part, array_remove(ARRAY[
+       CASE WHEN has_table_privilege($1, c.oid, 'SELECT') THEN 'SELECT' END,
+       CASE WHEN has_any_column_privilege($1, c.oid, 'INSERT') THEN 'INSERT' END,
+       CASE WHEN has_any_column_privilege($1, c.oid, 'UPDATE') THEN 'UPDATE' END,
+       CASE WHEN has_table_privilege($1, c.oid, 'DELETE') THEN 'DELETE' END,
+       CASE WHEN has_table_privilege($1, c.oid, 'TRUNCATE') THEN 'TRUNCATE' END,
+       CASE WHEN has_table_privilege($1, c.oid, 'TRIGGER') THEN 'TRIGGER' END], NULL) AS granted
+     FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') ORDER BY 1`,
+    ['gw_service'],
+  );
+  return rows;
+};
+
+/** Nothing in them is ever changed or taken out: by the rights of the services, and by triggers for everybody else. */
+const growing = [
+  'audit',
+  'grid_readings',
+  'ledger_epoch',
+  'onboarding_steps',
+  'policy_versions',
+  'receipt_replacements',
+  'receipts',
+];
+
+describe('the tables', () => {
+  test('are each classified, and nobody but the owner has more than the class says', async () => {
+    for (const { granted, part, table } of await rightsOfServices()) {
+      const expected = part ? ['SELECT'] : serviceRights[table];
+      expect(expected, `${table} has to be classified in service-role.ts`).toBeDefined();
+      expect(granted, table).toEqual(
+        ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].filter((right) =>
+          expected?.some((granted) => granted.startsWith(right)),
+        ),
+      );
+    }
+    expect(
+      Object.keys(serviceRights)
+        .filter((table) => growing.includes(table))
+        .sort(),
+    ).toEqual(growing);
+  });
+
+  test('that only grow refuse every change as the services, and as the owner', async () => {
+    const parts = (await rightsOfServices()).filter(({ part }) => part).map(({ table }) => table);
+    expect(parts).toContain('receipts_default');
+    const columns = await owner.query<{ table: string; column: string }>(
+      `SELECT table_name AS table, column_name AS column FROM information_schema.columns WHERE table_schema = 'public'`,
+    );
+    for (const table of [...growing, ...parts]) {
+      const updates = columns.rows.filter((row) => row.table === table);
+      expect(updates.length).toBeGreaterThan(0);
+      for (const { column } of updates)
+        await expect(service.query(`UPDATE ${table} SET "${column}" = DEFAULT`), `${table}.${column}`).rejects.toThrow(
+          'permission denied',
+        );
+      for (const statement of [`DELETE FROM ${table}`, `TRUNCATE ${table}`]) {
+        await expect(service.query(statement), statement).rejects.toThrow('permission denied');
+      }
+      await expect(owner.query(`TRUNCATE ${table}`), table).rejects.toThrow('append-only');
+    }
+    const { rows } = await owner.query<{ name: string }>(
+      `SELECT DISTINCT tgrelid::regclass::text AS name FROM pg_trigger
+       WHERE tgname LIKE '%_unchanged' AND tgenabled = 'O' AND tgtype & 27 = 27`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining([...growing, ...parts]));
+  });
+});
 
 describe('the role that the services connect as', () => {
   test.each([

@@ -1,9 +1,9 @@
 /**
  * The rights of the role that the services connect as.
  *
- * Invariant: that role owns nothing and is no superuser. It may add to the audit log and to the steps of onboarding, never
- * change or remove what stands there, nor move the head of a chain; it adds versions of the screening rules and changes
- * none; and it reads what tells of changed keys.
+ * Invariant: that role owns nothing and is no superuser. It may add to what only grows (the ledger, the audit log, the steps
+ * of onboarding, the history of grid readings, the versions of the screening rules), never change or remove what stands
+ * there, nor move the head of a chain; and it reads what tells of changed keys.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -15,16 +15,81 @@ export interface ServiceRole {
   readonly password: string | null;
 }
 
-/** Tables of which the services may do less than read, add, change and delete. */
-const narrower: Readonly<Record<string, readonly string[]>> = {
-  audit: ['SELECT', 'INSERT'],
-  onboarding_steps: ['SELECT', 'INSERT'],
-  policy_versions: ['SELECT', 'INSERT'],
-  audit_heads: ['SELECT'],
-  key_generation: ['SELECT'],
-  key_changes: ['SELECT'],
+type Rights = readonly string[];
+
+const whole: Rights = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+/** Rows are added, and never changed or taken out: triggers see to that for everybody else. */
+const grows: Rights = ['SELECT', 'INSERT'];
+const read: Rights = ['SELECT'];
+
+const changing = (...columns: string[]): string => `UPDATE (${columns.join(', ')})`;
+
+/**
+ * Every table, and what the services may do with it: one that is not here they may not even read. What tells who somebody
+ * is, whose a key is and when it was made does not change; people, accounts and keys are ended, not deleted.
+ */
+export const serviceRights: Readonly<Record<string, Rights>> = {
+  // What only grows.
+  audit: grows,
+  grid_readings: grows,
+  ledger_epoch: grows,
+  onboarding_steps: grows,
+  policy_versions: grows,
+  receipts: grows,
+  receipt_replacements: read,
+  // What triggers write.
+  audit_heads: read,
+  key_generation: read,
+  key_changes: read,
+  // What stands for somebody or something that the tables above tell of.
+  accounts: [
+    ...grows,
+    changing(
+      ...['name', 'tier', 'state', 'models', 'limit_per_s', 'limit_burst', 'limit_per_day', 'limit_streams'],
+      ...['limit_shadow', 'billing_contact', 'technical_contact'],
+    ),
+  ],
+  api_keys: [
+    ...grows,
+    changing(
+      ...['hash', 'pepper_version', 'expires_at', 'revoked_at'],
+      ...['limit_per_s', 'limit_burst', 'limit_per_day', 'limit_streams'],
+    ),
+  ],
+  operators: [
+    ...grows,
+    changing('name', 'email', 'role', 'credential_hash', 'oidc_issuer', 'oidc_subject', 'disabled_at'),
+  ],
+  organisation_admins: [...grows, changing('name', 'email', 'credential_hash', 'disabled_at')],
+  onboarding: [
+    ...grows,
+    changing(
+      ...['state', 'declaration', 'use_screening', 'sanctions_screening', 'high_risk', 'contract_hash'],
+      ...['contract_reference', 'contract_signed_at', 'expires_at', 'updated_at'],
+    ),
+  ],
+  catalogue_version: ['SELECT', changing('version')],
+  integrity_checks: ['SELECT', changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at')],
+  // What is worked with, of which the audit log tells where it matters.
+  deployments: whole,
+  gpu_measurements: whole,
+  integrity_faults: whole,
+  key_uses: whole,
+  models: whole,
+  operator_tokens: whole,
+  policy_events: whole,
+  policy_exemptions: whole,
+  providers: whole,
+  published_grid: whole,
+  recalculations: whole,
+  regions: whole,
+  restatements: whole,
+  sessions: whole,
   _prisma_migrations: [],
 };
+
+/** They reach the rows of the ledger through the ledger alone. */
+const ofPartitions: Rights = ['SELECT'];
 
 /**
  * Makes the role if it is missing, and gives it its rights to every table that is there now; so it has to follow each
@@ -72,27 +137,40 @@ async function grant(client: pg.Client, id: string): Promise<void> {
   // Databases that come from before Postgres 15 let everybody make things there, where functions with more rights look.
   await client.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   await client.query(`GRANT USAGE ON SCHEMA public TO ${id}`);
-  await client.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${id}`);
+  await client.query(`REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${id}`);
   await client.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${id}`);
   await client.query(`GRANT EXECUTE ON FUNCTION ensure_receipt_partitions(DATE, INTEGER) TO ${id}`);
-  for (const [table, rights] of Object.entries(narrower)) {
-    await client.query(`REVOKE ALL ON ${table} FROM ${id}`);
-    if (rights.length > 0) await client.query(`GRANT ${rights.join(', ')} ON ${table} TO ${id}`);
-  }
+  await client.query(`GRANT EXECUTE ON FUNCTION settle_receipts(JSON) TO ${id}`);
+  for (const { name, rights } of await rightsHere(client))
+    if (rights.length > 0)
+      await client.query(`GRANT ${rights.join(', ')} ON ${client.escapeIdentifier(name)} TO ${id}`);
 }
 
+/** The tables that are there now, with the partitions. */
+async function rightsHere(client: pg.Client): Promise<{ readonly name: string; readonly rights: Rights }[]> {
+  const { rows } = await client.query<{ name: string; part: boolean }>(
+    `SELECT relname AS name, relispartition AS part FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`,
+  );
+  return rows.map(({ name, part }) => ({ name, rights: part ? ofPartitions : (serviceRights[name] ?? []) }));
+}
+
+const isOurs = (name: string, rights: Rights): boolean => name in serviceRights || rights === ofPartitions;
+
 /** What is revoked here a role may still have by another one that it is a member of, or as everybody. */
-async function refuseMore(client: pg.Client, name: string): Promise<void> {
-  for (const [table, rights] of Object.entries(narrower)) {
+async function refuseMore(client: pg.Client, role: string): Promise<void> {
+  for (const { name, rights } of await rightsHere(client)) {
     const tooMuch = ['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'].filter((right) => !rights.includes(right)).join(', ');
+    // What somebody else keeps beside our tables is no concern of ours.
+    if (tooMuch === '' || !isOurs(name, rights)) continue;
     const { rows } = await client.query<{ has: boolean }>('SELECT has_table_privilege($1, $2, $3) AS has', [
-      name,
-      table,
+      role,
+      client.escapeIdentifier(name),
       tooMuch,
     ]);
     if (rows[0]?.has)
       throw new MigrationError(
-        `The role ${name} may do more with the table ${table} than the services shall, by another role or as everybody; the services need a role without that.`,
+        `The role ${role} may do more with the table ${name} than the services shall, by another role or as everybody; the services need a role without that.`,
       );
   }
 }

@@ -12,6 +12,7 @@ import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
 import { policyCommands } from './admin/policy.ts';
+import { receiptCommands } from './admin/receipts.ts';
 
 /** In the order in which help shows them. */
 const commands: readonly AdminCommand[] = [
@@ -22,6 +23,7 @@ const commands: readonly AdminCommand[] = [
   ...catalogueCommands,
   ...policyCommands,
   ...auditCommands,
+  ...receiptCommands,
 ];
 
 export const admin = (args: readonly string[]): Promise<number> =>

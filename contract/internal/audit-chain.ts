@@ -56,9 +56,15 @@ export interface ChainFault {
 
 /** Checks the entries of one chain in order, in as many pieces as one likes. */
 export class ChainCheck {
-  #seq = 0;
-  #hash = firstPrevHash;
+  #seq: number;
+  #hash: string;
   readonly faults: ChainFault[] = [];
+
+  /** Behind an entry that was checked before; else from the first one on. */
+  constructor({ hash, seq }: { readonly seq: number; readonly hash: string } = { seq: 0, hash: firstPrevHash }) {
+    this.#seq = seq;
+    this.#hash = hash;
+  }
 
   next(entry: AuditEntry): void {
     if (entry.seq !== this.#seq + 1) this.faults.push({ seq: this.#seq + 1, fault: 'missing' });

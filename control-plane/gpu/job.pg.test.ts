@@ -1,7 +1,7 @@
 import type { Receipt } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
+import { type Stores, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
 import { httpAt } from '../grid/stub-source-for-tests.ts';
 import {
   callAt,
@@ -39,7 +39,7 @@ afterAll(async () => {
 beforeEach(() => {
   now = new Date('2026-11-21T09:31:00.000Z');
 });
-afterEach(() => stores.db.$executeRaw`TRUNCATE receipts, gpu_measurements, recalculations`);
+afterEach(() => stores.empty('receipts', 'gpu_measurements', 'recalculations'));
 
 const settings: GpuSettings = {
   deployments: new Map([['gpu', counters]]),
@@ -64,6 +64,7 @@ const round = (deployments: GpuSettings['deployments'] = settings.deployments): 
       { baseUrl: stub.url, headers: {} },
     ),
     log: silentLog,
+    seals: testSeals,
     now: () => now,
     onMeasured: (count) => {
       measured += count;
@@ -83,7 +84,7 @@ async function recalculated(): Promise<number> {
     made += count;
   };
   const { signal } = new AbortController();
-  const options = { db: stores.db, history, now: () => now, log: silentLog, signal, onRecalculated };
+  const options = { db: stores.db, history, now: () => now, log: silentLog, seals: testSeals, signal, onRecalculated };
   await recalculateDue(options, catalogueOf([modelOf()]));
   return made;
 }

@@ -7,6 +7,7 @@
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import { nothingCounted } from '../receipts/complete-facts.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
 import { type NewVersion, supersede } from '../receipts/supersede.ts';
 import type { GpuSettings } from './config.ts';
 import type { Measured } from './measure.ts';
@@ -20,6 +21,7 @@ export interface GpuJobOptions {
   readonly settings: GpuSettings;
   readonly prometheus: Prometheus;
   readonly log: Logger;
+  readonly seals: Seals;
   readonly now: () => Date;
   /** Told of each batch of new versions. */
   readonly onMeasured: (count: number) => void;
@@ -77,7 +79,7 @@ async function clockFault({ prometheus, settings }: GpuJobOptions): Promise<Prom
 
 /** What each outcome means for its receipt; then the versions are made and the rows are taken out or put off. */
 async function conclude(
-  { db, log, now, onMeasured, settings }: GpuJobOptions,
+  { db, log, now, onMeasured, seals, settings }: GpuJobOptions,
   judged: readonly Judged[],
 ): Promise<void> {
   const at = now();
@@ -96,7 +98,7 @@ async function conclude(
     else versions.push(verdict);
   }
   const count = await db.$transaction(async (tx) => {
-    const made = await supersede(tx, versions);
+    const made = await supersede(tx, versions, seals);
     // The others have another newest version by now, and keep their lease: the next attempt starts from that one.
     const recalculable = versions.filter(
       ({ current, numbers }) => made.has(current.id) && numbers.recalculable === true,

@@ -6,7 +6,7 @@ import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess
 import type { MethodologyId } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
-import { receiptIdAt, receiptOf } from '../fixtures-for-tests.ts';
+import { receiptIdAt, receiptOf, testSeals } from '../fixtures-for-tests.ts';
 import { parseEntry } from './entry-row.ts';
 import type { StoredFacts } from './revision.ts';
 import { insertReceipts } from './store-batch.ts';
@@ -119,7 +119,7 @@ export async function ingest(db: Database, ...entries: readonly LedgerEntry[]): 
     if ('poison' in parsed) throw new Error(parsed.poison);
     return parsed.row;
   });
-  await insertReceipts(db, rows);
+  await insertReceipts(db, rows, testSeals);
 }
 
 export interface StoredVersion {

@@ -1,13 +1,16 @@
 /**
  * One receipt by its id: from Redis while it is new, from Postgres for ever.
  *
- * Invariant: a copy in Redis, which is always of the first version, never hides a later version that Postgres has.
+ * Invariant: a copy in Redis, which is always of the first version, never hides a later version that Postgres has. What
+ * Postgres has is given only if it is genuine, and nothing takes the place of what is not.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { receiptKey } from '@gw/contract/internal/redis';
 import type { Context } from '../context.ts';
 import { messageOf } from '../repeat.ts';
 import { timeOfReceipt } from './receipt-id.ts';
+import type { LedgerFault, LedgerRow } from './seal.ts';
+import { storedColumns } from './sealed-rows.ts';
 
 export interface FoundReceipt {
   /** The receipt as JSON, in the text that the client saw. */
@@ -15,6 +18,11 @@ export interface FoundReceipt {
   readonly pending: boolean;
   /** What the numbers were made from, as JSON; `null` as text where there was nothing. */
   readonly facts: string;
+}
+
+/** It is there, but is not what the gateway has stored. */
+export interface NotGenuine {
+  readonly fault: LedgerFault;
 }
 
 /** A copy that may be outdated is served all the same if Postgres has not answered by then. */
@@ -39,7 +47,7 @@ export async function findReceipt(
   accountId: string,
   id: string,
   version: number | undefined,
-): Promise<FoundReceipt | null> {
+): Promise<FoundReceipt | NotGenuine | null> {
   const createdAt = timeOfReceipt(id);
   if (createdAt === null) return null;
   let redisFault: unknown = null;
@@ -70,27 +78,30 @@ async function newerThan(
   id: string,
   createdAt: Date,
   { receipt }: StoredEntry,
-): Promise<StoredReceipt | null> {
-  // Fails open: without Postgres, or if it stands still, what Redis has is the best that is known.
+): Promise<StoredReceipt | NotGenuine | null> {
+  // Fails open: without Postgres, or if it stands still, what Redis has is the best that is known. Fails closed where
+  // Postgres has what is not genuine: which version is the newest is then not known.
   const stored = await Promise.race([
     readStored(context, accountId, id, createdAt, undefined).catch(() => null),
     delay(newerBoundMs, null, { ref: false }),
   ]);
-  return stored !== null && stored.version > receipt.version ? stored : null;
+  return stored !== null && ('fault' in stored || stored.version > receipt.version) ? stored : null;
 }
 
 async function readStored(
-  { db }: Context,
+  { db, seals }: Context,
   accountId: string,
   id: string,
   createdAt: Date,
   version: number | undefined,
-): Promise<StoredReceipt | null> {
-  const rows = await db.$queryRaw<{ version: number; json: string; facts: string | null }[]>`
-    SELECT version, body::text AS json, facts::text AS facts FROM receipts
-    WHERE id = ${id} AND created_at = ${createdAt} AND account_id = ${accountId}
-      AND (${version ?? null}::int IS NULL OR version = ${version ?? null}::int)
-    ORDER BY version DESC LIMIT 1`;
-  const [row] = rows;
-  return row ? { ...row, pending: false, facts: row.facts ?? 'null' } : null;
+): Promise<StoredReceipt | NotGenuine | null> {
+  const [row] = await db.$queryRaw<LedgerRow[]>`
+    SELECT ${storedColumns} FROM receipts r
+    WHERE r.id = ${id} AND r.created_at = ${createdAt} AND r.account_id = ${accountId}
+      AND (${version ?? null}::int IS NULL OR r.version = ${version ?? null}::int)
+    ORDER BY r.version DESC LIMIT 1`;
+  if (row === undefined) return null;
+  const [fault] = await seals.check([row]);
+  if (fault) return { fault };
+  return { version: row.version, json: row.body, pending: false, facts: row.facts ?? 'null' };
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stores?.stop());
 beforeEach(async () => {
   await stores.redis.flushall();
-  await stores.db.$executeRaw`TRUNCATE receipts`;
+  await stores.empty('receipts');
 });
 afterEach(async () => {
   await Promise.all(ingesters.map((ingester) => ingester.stop()));
@@ -29,9 +29,8 @@ afterEach(async () => {
 
 const start = (consumer: string, abandonedAfterMs?: number): void => {
   const redis = stores.connect();
-  ingesters.push(
-    startIngester({ db: stores.db, redis, log: silentLog, consumer, ...(abandonedAfterMs && { abandonedAfterMs }) }),
-  );
+  const shared = { db: stores.db, log: silentLog, seals: stores.seals };
+  ingesters.push(startIngester({ ...shared, redis, consumer, ...(abandonedAfterMs && { abandonedAfterMs }) }));
 };
 const add = (entry: unknown) =>
   stores.redis.xadd(ledgerStream, '*', 'entry', typeof entry === 'string' ? entry : JSON.stringify(entry));
@@ -102,7 +101,8 @@ test.each(['before', 'after'])(
   'what the client was shown is stored, whether it comes %s the late one or not',
   async (order) => {
     const late = { ...entryOf({ energy_wh: 1 }), facts: { from: 'the late one' } };
-    const degraded = { ...late.receipt, tier: 'degraded', energy_wh: null, degraded_reason: 'sidecar_unavailable' };
+    const nothing = { tier: 'degraded', energy_wh: null, carbon_g: null } as const;
+    const degraded = { ...late.receipt, ...nothing, degraded_reason: 'sidecar_unavailable' };
     const shown = { ...late, receipt: degraded, facts: null, shown: true };
     start('one');
     for (const entry of order === 'before' ? [shown, shown, late] : [late, shown, shown]) {

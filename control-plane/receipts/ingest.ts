@@ -12,6 +12,7 @@ import type { Redis } from 'ioredis';
 import { messageOf } from '../repeat.ts';
 import { type Entry, streamGroup } from '../stream-group.ts';
 import { parseEntry, type ReceiptRow } from './entry-row.ts';
+import type { Seals } from './sealed-rows.ts';
 import { insertReceipts, isRefusedData } from './store-batch.ts';
 
 export interface IngesterOptions {
@@ -19,6 +20,7 @@ export interface IngesterOptions {
   /** A connection of its own: it blocks while it waits for entries. */
   readonly redis: Redis;
   readonly log: Logger;
+  readonly seals: Seals;
   /** Unique among all instances. */
   readonly consumer: string;
   /** A consumer that was silent this long is dead, and its entries are taken over. */
@@ -102,7 +104,7 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, unde
  * Commits a batch, then takes it out of Redis; the other order could lose receipts. The copies that answer for single
  * receipts go too, so that the memory of Redis is bounded by the backlog and not by an hour of traffic.
  */
-async function finish({ db, redis, log }: IngesterOptions, entries: readonly Entry[]): Promise<void> {
+async function finish({ db, redis, log, seals }: IngesterOptions, entries: readonly Entry[]): Promise<void> {
   const rows: { entry: Entry; row: ReceiptRow }[] = [];
   const dead: { entry: Entry; reason: string }[] = [];
   for (const entry of entries) {
@@ -112,7 +114,7 @@ async function finish({ db, redis, log }: IngesterOptions, entries: readonly Ent
     if ('row' in parsed) rows.push({ entry, row: parsed.row });
     else dead.push({ entry, reason: parsed.poison });
   }
-  const refused = await insertAll(db, rows);
+  const refused = await insertAll(db, rows, seals);
   dead.push(...refused);
   const ids = entries.map((entry) => entry.streamId);
   const transaction = redis.multi();
@@ -136,12 +138,14 @@ async function finish({ db, redis, log }: IngesterOptions, entries: readonly Ent
 async function insertAll(
   db: Database,
   rows: readonly { entry: Entry; row: ReceiptRow }[],
+  seals: Seals,
 ): Promise<{ entry: Entry; reason: string }[]> {
   if (rows.length === 0) return [];
   try {
     await insertReceipts(
       db,
       rows.map(({ row }) => row),
+      seals,
     );
     return [];
   } catch (fault) {
@@ -149,6 +153,7 @@ async function insertAll(
     const [only] = rows;
     if (rows.length === 1 && only) return [{ entry: only.entry, reason: 'the database refuses its values' }];
     const middle = Math.ceil(rows.length / 2);
-    return [...(await insertAll(db, rows.slice(0, middle))), ...(await insertAll(db, rows.slice(middle)))];
+    const first = await insertAll(db, rows.slice(0, middle), seals);
+    return [...first, ...(await insertAll(db, rows.slice(middle), seals))];
   }
 }

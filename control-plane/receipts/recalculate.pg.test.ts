@@ -3,7 +3,7 @@ import { assess, type CallFacts } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
-import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
+import { type Stores, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
 import { storeReadings } from '../grid/store.ts';
 import {
   callAt,
@@ -39,7 +39,7 @@ async function recalculate(held: HeldCatalogue, db = stores.db): Promise<number>
     made += count;
   };
   const now = (): Date => new Date('2026-11-22T00:00:00Z');
-  await recalculateDue({ db, history, now, log: silentLog, signal, onRecalculated }, held);
+  await recalculateDue({ db, history, now, log: silentLog, seals: testSeals, signal, onRecalculated }, held);
   return made;
 }
 const { signal } = new AbortController();

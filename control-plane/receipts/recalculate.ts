@@ -16,6 +16,7 @@ import { messageOf } from '../repeat.ts';
 import { type Completion, completeFacts, type ReadingAt, replaceFacts, unmeasured } from './complete-facts.ts';
 import { parseRow, type StoredReceipt, type StoredRow } from './newest-rows.ts';
 import type { StoredFacts } from './revision.ts';
+import type { Seals } from './sealed-rows.ts';
 import { type NewVersion, supersede } from './supersede.ts';
 
 export interface RecalculateOptions {
@@ -24,6 +25,7 @@ export interface RecalculateOptions {
   readonly history: () => ReadingAt;
   readonly now: () => Date;
   readonly log: Logger;
+  readonly seals: Seals;
   /** Ends a run between two batches. */
   readonly signal: AbortSignal;
   /** Told of each batch. */
@@ -104,7 +106,7 @@ async function recalculateBatch(
     else if ('final' in outcome) final.push(row.id);
     else waiting.push({ id: row.id, waitsFor: outcome.waitsFor });
   }
-  const made = await supersede(db, versions);
+  const made = await supersede(db, versions, options.seals);
   if (final.length > 0) await db.recalculation.deleteMany({ where: { receiptId: { in: final } } });
   if (waiting.length > 0) await putOff(db, waiting);
   return made.size;

@@ -157,7 +157,7 @@ test('a degraded receipt that is made anew after its hour was settled and forgot
   const { ok, ...assessed } = assess(callAt(at, { grid: estimate(nine) }));
   if (!ok || !('impact' in assessed)) throw new Error('there are no numbers');
   const facts = callAt(at, { grid: estimate(nine) });
-  await supersede(stores.db, [{ current: entry.receipt, numbers: assessed.impact, facts }]);
+  await supersede(stores.db, [{ current: entry.receipt, numbers: assessed.impact, facts }], stores.seals);
   expect(await restate(stores.db)).toBe(1);
   expect((await newestVersion(stores.db, entry.receipt.id)).receipt).toMatchObject({
     version: 3,

@@ -18,6 +18,7 @@ import { claim, finish, type Interval, renew } from './interval-claims.ts';
 import { newest } from './ledger.ts';
 import { parseRow, type StoredReceipt, type StoredRow } from './newest-rows.ts';
 import { gridReplacement, type StoredFacts } from './revision.ts';
+import type { Seals } from './sealed-rows.ts';
 import { type SettledReading, settledFor, settledReadings } from './settled-grid.ts';
 import { type NewVersion, supersede } from './supersede.ts';
 
@@ -26,6 +27,7 @@ export interface RestateOptions {
   readonly sources: readonly ZoneSource[];
   readonly now: () => Date;
   readonly log: Logger;
+  readonly seals: Seals;
   /** Ends a run between two batches. */
   readonly signal: AbortSignal;
   /** Told of each batch. */
@@ -119,7 +121,7 @@ async function lookThroughPage(
         AND ${newest}
       ORDER BY r.created_at, r.id LIMIT ${batchSize}`;
     const versions = rows.flatMap((row) => tried(row, readings, options) ?? []);
-    const made = await supersede(db, versions);
+    const made = await supersede(db, versions, options.seals);
     count += made.size;
     if (made.size > 0) onRestated(made.size);
     // Somebody else made a version of one of them meanwhile: that one is looked at instead.

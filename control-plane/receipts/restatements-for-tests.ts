@@ -1,7 +1,7 @@
 /** Settled values, calls with a grid value, and the job that brings the two together. */
 import { receiptSchema } from '@gw/contract/receipt';
 import type { GridReading } from '@gw/methodology/assess';
-import { type Stores, silentLog } from '../fixtures-for-tests.ts';
+import { type Stores, silentLog, testSeals } from '../fixtures-for-tests.ts';
 import type { ZoneSource } from '../grid/config.ts';
 import type { GridObservation } from '../grid/reading.ts';
 import { storeReadings } from '../grid/store.ts';
@@ -50,8 +50,8 @@ export async function newestVersion(db: Stores['db'], id: string) {
   return { ...found, lineage };
 }
 
-export const emptyLedger = ({ db }: Stores): Promise<number> =>
-  db.$executeRaw`TRUNCATE receipts, recalculations, restatements, grid_readings`;
+export const emptyLedger = (stores: Stores): Promise<void> =>
+  stores.empty('receipts', 'recalculations', 'restatements', 'grid_readings');
 
 /** Looks through what is due; returns how many versions were made. */
 export async function restate(db: Stores['db'], sources: readonly ZoneSource[] = [sweden]): Promise<number> {
@@ -61,6 +61,7 @@ export async function restate(db: Stores['db'], sources: readonly ZoneSource[] =
     sources,
     now: () => new Date('2026-11-22T00:00:00Z'),
     log: silentLog,
+    seals: testSeals,
     signal: new AbortController().signal,
     onRestated: (count) => {
       made += count;

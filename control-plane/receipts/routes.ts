@@ -14,15 +14,15 @@ import { timeOfReceipt } from './receipt-id.ts';
 
 export function receiptRoutes(app: FastifyInstance, context: Context): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
-  const { addresses, db } = context;
+  const { addresses } = context;
 
   typed.get('/v1/gw/receipts', { schema: { querystring: ledgerQuerySchema } }, async (request, reply) => {
     const { accountId } = identityOf(request);
     const { query } = request;
     if (query.after !== undefined && timeOfReceipt(query.after) === null)
       return refuse(reply, fieldError('after', 'after: not a receipt id.'), addresses);
-    const { rows, hasMore } = await ledgerPage(db, accountId, query);
-    const ends = { has_more: hasMore, first_id: rows[0]?.id ?? null, last_id: rows.at(-1)?.id ?? null };
+    const { altered, firstId, hasMore, lastId, rows } = await ledgerPage(context, accountId, query);
+    const ends = { has_more: hasMore, first_id: firstId, last_id: lastId, ...(altered.length > 0 && { altered }) };
     // Assembled as text: the receipts go out as they were stored, without being parsed and printed again.
     const data = rows.map((row) => row.json).join(',');
     return sendJson(reply, `{"object":"list","data":[${data}],${JSON.stringify(ends).slice(1)}`);
@@ -33,6 +33,7 @@ export function receiptRoutes(app: FastifyInstance, context: Context): void {
     const { accountId } = identityOf(request);
     const receipt = await findReceipt(context, accountId, request.params.id, request.query.version);
     if (receipt === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
+    if ('fault' in receipt) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     return sendJson(reply, receipt.json, receipt.pending ? 202 : 200);
   });
 
@@ -40,6 +41,7 @@ export function receiptRoutes(app: FastifyInstance, context: Context): void {
     const { accountId } = identityOf(request);
     const found = await findReceipt(context, accountId, request.params.id, request.query.version);
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
+    if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     if (found.pending) return sendJson(reply, found.json, 202);
     try {
       return sendJson(reply, JSON.stringify(receiptLineage(found)));

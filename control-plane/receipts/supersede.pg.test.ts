@@ -10,7 +10,7 @@ beforeAll(async () => {
   stores = await startStores();
 }, 120_000);
 afterAll(() => stores?.stop());
-beforeEach(() => stores.db.$executeRaw`TRUNCATE receipts`);
+beforeEach(() => stores.empty('receipts'));
 
 type Entry = ReturnType<typeof entryOf>;
 
@@ -20,7 +20,7 @@ async function ingest(...entries: Entry[]): Promise<void> {
     if ('poison' in parsed) throw new Error(parsed.poison);
     return parsed.row;
   });
-  await insertReceipts(stores.db, rows);
+  await insertReceipts(stores.db, rows, stores.seals);
 }
 
 const changed = (current: Receipt, changes: Partial<Receipt>, facts: unknown = { made: 'anew' }): NewVersion => {
@@ -35,7 +35,7 @@ test('the new version has the numbers and facts given, and everything else of th
   await ingest(entry);
   const [before] = await rows();
   const version = changed(entry.receipt as Receipt, { carbon_g: 2, energy_wh: 3 });
-  expect(await supersede(stores.db, [version])).toEqual(new Set([entry.receipt.id]));
+  expect(await supersede(stores.db, [version], stores.seals)).toEqual(new Set([entry.receipt.id]));
   const [first, second] = await rows();
   expect(first).toEqual(before);
   expect(second).toEqual({
@@ -45,7 +45,10 @@ test('the new version has the numbers and facts given, and everything else of th
     carbonG: expect.objectContaining({}),
     body: { ...entry.receipt, version: 2, supersedes: 1, carbon_g: 2, energy_wh: 3 },
     facts: { made: 'anew' },
+    contentSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    seal: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
+  expect(second?.contentSha256).not.toBe(before?.contentSha256);
   expect([Number(second?.carbonG), Number(second?.energyWh)]).toEqual([2, 3]);
 });
 
@@ -53,18 +56,18 @@ test('many at once make one version, and what is already superseded is left alon
   const entries = [entryOf(), entryOf(), entryOf()];
   await ingest(...entries);
   const versions = entries.map(({ receipt }) => changed(receipt as Receipt, { carbon_g: 2 }));
-  const made = await Promise.all(Array.from({ length: 8 }, () => supersede(stores.db, versions)));
+  const made = await Promise.all(Array.from({ length: 8 }, () => supersede(stores.db, versions, stores.seals)));
   expect(made.reduce((count, ids) => count + ids.size, 0)).toBe(3);
   expect((await rows()).map(({ version }) => version)).toEqual([1, 2, 1, 2, 1, 2]);
-  expect((await supersede(stores.db, versions)).size).toBe(0);
+  expect((await supersede(stores.db, versions, stores.seals)).size).toBe(0);
   const second = versions.map((version) => changed(nextVersion(version), { carbon_g: 4 }));
-  expect((await supersede(stores.db, second)).size).toBe(3);
-  expect((await supersede(stores.db, versions)).size).toBe(0);
+  expect((await supersede(stores.db, second, stores.seals)).size).toBe(3);
+  expect((await supersede(stores.db, versions, stores.seals)).size).toBe(0);
   expect((await rows()).map(({ version }) => version)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3]);
 });
 
 test('a receipt that is not in the ledger gets no version', async () => {
-  expect((await supersede(stores.db, [changed(entryOf().receipt as Receipt, {})])).size).toBe(0);
+  expect((await supersede(stores.db, [changed(entryOf().receipt as Receipt, {})], stores.seals)).size).toBe(0);
   expect(await rows()).toEqual([]);
 });
 
@@ -72,11 +75,11 @@ test('what arrives late as version 1 never touches a later version', async () =>
   const entry = entryOf();
   const shown = {
     ...entry,
-    receipt: { ...entry.receipt, tier: 'degraded' as const, energy_wh: null },
+    receipt: { ...entry.receipt, tier: 'degraded' as const, energy_wh: null, carbon_g: null },
     shown: true as const,
   };
   await ingest(entry);
-  await supersede(stores.db, [changed(entry.receipt as Receipt, { carbon_g: 2 })]);
+  await supersede(stores.db, [changed(entry.receipt as Receipt, { carbon_g: 2 })], stores.seals);
   const [, second] = await rows();
   await ingest(shown, entry);
   const [first, still] = await rows();
@@ -89,6 +92,6 @@ test('a receipt that got a new version no longer waits to be recalculated', asyn
   await ingest(one, two);
   for (const { receipt } of [one, two])
     await stores.db.recalculation.create({ data: { receiptId: receipt.id, createdAt: new Date(receipt.created_at) } });
-  await supersede(stores.db, [changed(one.receipt as Receipt, {})]);
+  await supersede(stores.db, [changed(one.receipt as Receipt, {})], stores.seals);
   expect((await stores.db.recalculation.findMany()).map(({ receiptId }) => receiptId)).toEqual([two.receipt.id]);
 });

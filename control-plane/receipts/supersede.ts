@@ -3,12 +3,16 @@
  *
  * Invariant: a version is never changed or renumbered, and version n + 1 is made once, however many instances make it at
  * once and whatever is ingested meanwhile: it is inserted by one statement, only after n and only if it is not there. Whose call it
- * was, when it was and how it went are those of version n; only what was calculated may differ. The same statement notes
- * for the restatement whatever settled grid value the new version lacks.
+ * was, when it was and how it went are those of version n; only what was calculated may differ. Nothing is made of a version
+ * that is not genuine, so that what was altered is never sealed. The same statement notes for the restatement whatever
+ * settled grid value the new version lacks.
  */
 import type { Receipt, ReceiptHead, ReceiptNumbers } from '@gw/contract/receipt';
 import { Prisma, type Queryable } from '@gw/prisma/client';
+import type { ReceiptRow } from './entry-row.ts';
 import { notingOf } from './note-late.ts';
+import type { LedgerRow } from './seal.ts';
+import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
 
 export interface NewVersion {
   /** The receipt that is superseded. Nothing is made unless its version is still the newest. */
@@ -43,26 +47,24 @@ export function nextVersion({ current, numbers }: Pick<NewVersion, 'current' | '
  * asked reads that one and decides again. Each id at most once. What waits to be recalculated under these ids no longer
  * does. Throws if Postgres is away; then doing it again is safe.
  */
-export async function supersede(db: Queryable, versions: readonly NewVersion[]): Promise<ReadonlySet<string>> {
-  if (versions.length === 0) return new Set();
-  const rows = versions.map((version) => {
-    const receipt = nextVersion(version);
-    const { id, created_at, region, tier, prompt_tokens, completion_tokens, energy_wh, carbon_g } = receipt;
-    const columns = { id, version: receipt.version, created_at, region, tier, prompt_tokens, completion_tokens };
-    return { ...columns, energy_wh, carbon_g, body: receipt, facts: version.facts };
-  });
+export async function supersede(
+  db: Queryable,
+  versions: readonly NewVersion[],
+  seals: Seals,
+): Promise<ReadonlySet<string>> {
+  const rows = await seals.seal(rowsOf(versions, await superseded(db, versions, seals)));
+  if (rows.length === 0) return new Set();
   const noting = notingOf(rows);
   const made = await db.$queryRaw<{ id: string }[]>`
     WITH wanted AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS w (
-        id text, version int, created_at timestamptz, region text, tier text, prompt_tokens bigint,
-        completion_tokens bigint, energy_wh numeric, carbon_g numeric, body json, facts json)
+        id text, version int, created_at timestamptz, account_id text, key_id text, endpoint text, model text,
+        region text, tier text, status text, prompt_tokens bigint, completion_tokens bigint, energy_wh numeric,
+        carbon_g numeric, body json, routing_trace json, facts json, content_sha256 text, seal text, seal_key int)
     ), made AS (
       INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
-        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts)
-      SELECT w.id, w.version, w.created_at, old.account_id, old.key_id, old.endpoint, old.model, w.region, w.tier,
-        old.status, w.prompt_tokens, w.completion_tokens, w.energy_wh, w.carbon_g, w.body, old.routing_trace, w.facts
-      FROM wanted w
+        prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, content_sha256, seal, seal_key)
+      SELECT w.* FROM wanted w
       JOIN receipts old ON old.id = w.id AND old.created_at = w.created_at AND old.version = w.version - 1
       -- Versions have no gaps, so where a newer one is, this one is there too.
       ON CONFLICT (id, version, created_at) DO NOTHING
@@ -72,4 +74,36 @@ export async function supersede(db: Queryable, versions: readonly NewVersion[]):
     )${noting === null ? Prisma.empty : Prisma.sql`, noted AS (${noting})`}
     SELECT id FROM made`;
   return new Set(made.map(({ id }) => id));
+}
+
+/** The rows of the versions that are superseded, by their ids; without those that are not genuine. */
+async function superseded(
+  db: Queryable,
+  versions: readonly NewVersion[],
+  seals: Seals,
+): Promise<ReadonlyMap<string, LedgerRow>> {
+  if (versions.length === 0) return new Map();
+  const keys = versions.map(({ current: { created_at, id, version } }) => ({ id, version, created_at }));
+  const rows = await db.$queryRaw<LedgerRow[]>`
+    SELECT ${storedColumns} FROM receipts r
+    JOIN json_to_recordset(${JSON.stringify(keys)}::json) AS k (id text, version int, created_at timestamptz)
+      ON r.id = k.id AND r.version = k.version AND r.created_at = k.created_at`;
+  return new Map((await genuine(seals, rows)).map((row) => [row.id, row]));
+}
+
+function rowsOf(versions: readonly NewVersion[], before: ReadonlyMap<string, LedgerRow>): ReceiptRow[] {
+  return versions.flatMap((version) => {
+    const body = nextVersion(version);
+    const old = before.get(body.id);
+    if (old === undefined) return [];
+    const { account_id, endpoint, key_id, routing_trace } = old;
+    const { completion_tokens, created_at, id, model, prompt_tokens, region, status, tier } = body;
+    return {
+      ...{ id, version: body.version, created_at, account_id, key_id, endpoint, model, region, tier, status },
+      ...{ prompt_tokens, completion_tokens, energy_wh: body.energy_wh, carbon_g: body.carbon_g, body },
+      routing_trace: routing_trace === null ? null : JSON.parse(routing_trace),
+      facts: version.facts,
+      shown: false,
+    };
+  });
 }

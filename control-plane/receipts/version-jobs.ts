@@ -19,14 +19,14 @@ const everyMs = 2000;
 const minuteMs = 60_000;
 
 export function startVersionJobs(context: Context, sources: readonly ZoneSource[]): RepeatedJob {
-  const { db, now, log, catalogue, versionCounts } = context;
+  const { db, now, log, catalogue, seals, versionCounts } = context;
   const stopping = new AbortController();
   const { signal } = stopping;
   const history = (): ReadingAt => readingInHistory(context, sources);
   const onRecalculated = (count: number): void => versionCounts.made('recalculated', count);
   const onRestated = (count: number): void => versionCounts.made('restated', count);
-  const recalculation = { db, history, now, log, signal, onRecalculated };
-  const restatement = { db, sources, now, log, signal, onRestated };
+  const recalculation = { db, history, now, log, seals, signal, onRecalculated };
+  const restatement = { db, sources, now, log, seals, signal, onRestated };
   const jobs = [
     repeat({ name: 'recalculation of receipts', everyMs, log, run: openRecalculation(recalculation, catalogue) }),
     repeat({ name: 'restatement of receipts', everyMs, log, run: () => restateDue(restatement) }),

@@ -3,7 +3,7 @@ import { receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
+import { type Stores, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
 import type { GpuSettings } from '../gpu/config.ts';
 import { openGpuJob } from '../gpu/job.ts';
 import type { Prometheus, Series } from '../gpu/prometheus.ts';
@@ -39,7 +39,13 @@ afterAll(() => stores?.stop());
 const hour = '2026-11-21T09:00:00Z';
 const sources = [{ zone: 'SWE', source: 'electricity-maps' as const, place: 'SE' }];
 const accountId = 'acct_property';
-const shared = { sources, now: () => new Date(), log: silentLog, signal: new AbortController().signal };
+const shared = {
+  sources,
+  now: () => new Date(),
+  log: silentLog,
+  seals: testSeals,
+  signal: new AbortController().signal,
+};
 
 const steps = [
   'made',
@@ -109,7 +115,15 @@ async function measure({ receipt }: Entry): Promise<void> {
   const prometheus = prometheusAround(atMs / 1000);
   const now = () => new Date(atMs + 60_000);
   const { db } = stores;
-  await openGpuJob({ db, settings: gpuSettings, prometheus, now, log: silentLog, onMeasured: () => {} })();
+  await openGpuJob({
+    db,
+    settings: gpuSettings,
+    prometheus,
+    now,
+    log: silentLog,
+    seals: testSeals,
+    onMeasured: () => {},
+  })();
 }
 
 async function settle(gPerKwh: number): Promise<void> {
@@ -193,7 +207,7 @@ async function checkNewest(entry: Entry, facts: CallFacts, gPerKwh: number): Pro
 test('any order of ingestion, replays, settling, measuring and both jobs ends in the same newest version', async () => {
   await fc.assert(
     fc.asyncProperty(calls, orders, async (call, order) => {
-      await stores.db.$executeRaw`TRUNCATE receipts, recalculations, restatements, grid_readings, gpu_measurements`;
+      await stores.empty('receipts', 'recalculations', 'restatements', 'grid_readings', 'gpu_measurements');
       const facts = factsOf(call);
       const entry = entryFrom(facts, { accountId, changes: { grid_zone: 'SWE' } });
       for (const step of order) await take(step, entry);

@@ -1,7 +1,7 @@
 /** What waits for the catalogue: when it is tried again. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
-import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
+import { type Stores, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
 import { callAt, catalogueOf, entryFrom, ingest, modelOf, site, unknownModel, versionsOf } from './calls-for-tests.ts';
 import { recalculateDue } from './recalculate.ts';
 import { at, emptyLedger, newestVersion, sweden } from './restatements-for-tests.ts';
@@ -29,7 +29,7 @@ async function recalculate(held: HeldCatalogue): Promise<number> {
     made += count;
   };
   const now = () => new Date();
-  await recalculateDue({ db: stores.db, history, now, log: silentLog, signal, onRecalculated }, held);
+  await recalculateDue({ db: stores.db, history, now, log: silentLog, seals: testSeals, signal, onRecalculated }, held);
   return made;
 }
 
@@ -57,7 +57,15 @@ test('what is woken while an instance tries it with an older catalogue stays due
   const grid = callAt(at, { model: unknownModel, grid: null });
   await ingest(stores.db, entryFrom(grid, { changes: { grid_zone: 'SWE' } }));
   const now = () => new Date();
-  const options = { db: stores.db, history: () => wakes, now, log: silentLog, signal, onRecalculated: () => {} };
+  const options = {
+    db: stores.db,
+    history: () => wakes,
+    now,
+    log: silentLog,
+    seals: testSeals,
+    signal,
+    onRecalculated: () => {},
+  };
   await recalculateDue(options, unknown);
   expect((await waiting()).map(({ dueAt }) => dueAt)).toEqual([new Date(0), new Date(0)]);
   expect(await recalculate(known)).toBe(2);
@@ -88,7 +96,15 @@ test('a waking that fails holds nothing up: what is due is made, and the next ro
   await stores.db.recalculation.updateMany({ where: { receiptId: asleep }, data: { dueAt: later } });
   let failures = 1;
   const db = withQuestions((run) => (failures-- > 0 ? Promise.reject(new Error('canceled')) : run()));
-  const options = { db, history, now: () => new Date(), log: silentLog, signal, onRecalculated: () => {} };
+  const options = {
+    db,
+    history,
+    now: () => new Date(),
+    log: silentLog,
+    seals: testSeals,
+    signal,
+    onRecalculated: () => {},
+  };
   const round = openRecalculation(options, { current: () => known });
   await expect(round()).rejects.toThrow('canceled');
   expect((await waiting()).map(({ receiptId }) => receiptId)).toEqual([asleep]);

@@ -14,7 +14,10 @@ interface Row {
   readonly carbon_g: number | null;
 }
 
-/** `[from, to)`. Sums are made in decimal by the database and rounded to 12 significant digits at the end. */
+/**
+ * `[from, to)`. Sums are made in decimal by the database and rounded to 12 significant digits at the end. Receipts that
+ * were found not to be genuine are in no sum and in no count; they are found by whoever reads them and by the check.
+ */
 export async function usageOf(
   db: Database,
   accountId: string,
@@ -32,6 +35,8 @@ export async function usageOf(
       sum(r.carbon_g)::float8 AS carbon_g
     FROM receipts r
     WHERE r.account_id = ${accountId} AND r.created_at >= ${from} AND r.created_at < ${to} AND ${counted(version)}
+      AND NOT EXISTS (
+        SELECT 1 FROM integrity_faults f WHERE f.kind = 'receipt' AND f.name = r.id AND f.number = r.version)
     GROUP BY 1, 2 ORDER BY 1, 2`;
   return rows.map((row) => ({
     object: 'gw.usage',

@@ -30,9 +30,10 @@ function rowOf({ facts, receipt }: MadeCall) {
 
 beforeAll(async () => {
   stores = await startStores();
-  await insertReceipts(stores.db, usageCalls.map(rowOf));
+  await insertReceipts(stores.db, usageCalls.map(rowOf), stores.seals);
   const { facts, receipt: numbers } = examples.restated;
-  await supersede(stores.db, [{ current: examples.asIssued.receipt, numbers, facts: JSON.parse(facts) }]);
+  const version = { current: examples.asIssued.receipt, numbers, facts: JSON.parse(facts) };
+  await supersede(stores.db, [version], stores.seals);
 }, 120_000);
 afterAll(() => stores?.stop());
 

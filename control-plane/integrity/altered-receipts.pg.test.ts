@@ -1,0 +1,116 @@
+/** What becomes of a receipt that somebody with the rights of the owner has altered in the database. */
+import { createHash } from 'node:crypto';
+import { receiptKey } from '@gw/contract/internal/redis';
+import canonicalize from 'canonicalize';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestApp, type TestApp } from '../app-for-tests.ts';
+import { entryOf } from '../fixtures-for-tests.ts';
+import { supersede } from '../receipts/supersede.ts';
+
+let running: TestApp;
+beforeAll(async () => {
+  running = await startTestApp();
+}, 120_000);
+afterAll(() => running?.stop());
+beforeEach(() => running.stores.empty('receipts', 'integrity_faults'));
+
+type Entry = ReturnType<typeof entryOf>;
+
+const read = async (id: string, query = '') => {
+  const reply = await running.get(`/v1/gw/receipts/${id}${query}`);
+  return { status: reply.statusCode, body: reply.json() };
+};
+const where = ({ receipt: { id } }: Entry) => `WHERE id = '${id}'`;
+const forgedBody = `body = (replace(body::text, '"carbon_g":0.6', '"carbon_g":0.5'))::json`;
+
+/** As anybody could compute it who has the row, and knows what is hashed. */
+function digestOf({ accountId, endpoint, facts, keyId, receipt, routingTrace }: Entry): string {
+  const content = { account_id: accountId, key_id: keyId, endpoint, receipt, routing_trace: routingTrace, facts };
+  return createHash('sha256')
+    .update(String(canonicalize(content)))
+    .digest('hex');
+}
+
+const ways: Readonly<Record<string, (entry: Entry) => string>> = {
+  'its carbon, in the body and in the column': (entry) => `carbon_g = 0.5, ${forgedBody} ${where(entry)}`,
+  'the column alone, which sums are made of': (entry) => `carbon_g = 0.5 ${where(entry)}`,
+  'the body alone': (entry) => `${forgedBody} ${where(entry)}`,
+  'the facts': (entry) => `facts = '{"inputs":"others"}' ${where(entry)}`,
+  'whose it is': (entry) => `key_id = 'another' ${where(entry)}`,
+  'the text, to one with two values of a name': (entry) =>
+    `body = (replace(body::text, '"carbon_g":0.6', '"carbon_g":0.5,"carbon_g":0.6'))::json ${where(entry)}`,
+  'the body, with a digest that fits': (entry) =>
+    `carbon_g = 0.5, ${forgedBody}, content_sha256 = '${digestOf({ ...entry, receipt: { ...entry.receipt, carbon_g: 0.5 } })}' ${where(entry)}`,
+  'the body, and the seal is taken off': (entry) =>
+    `carbon_g = 0.5, ${forgedBody}, content_sha256 = NULL, seal = NULL, seal_key = NULL ${where(entry)}`,
+  'the number of its key': (entry) => `seal_key = 2 ${where(entry)}`,
+};
+
+describe.each(Object.entries(ways))('%s', (_, change) => {
+  test('is never served: not alone, not in a list, not as a lineage, not in a sum; the others are', async () => {
+    const [altered, other] = [entryOf(), entryOf()];
+    await running.store(altered, other);
+    expect((await read(altered.receipt.id)).status).toBe(200);
+    await running.stores.tamper(`UPDATE receipts SET ${change(altered)}`);
+
+    const reply = await read(altered.receipt.id);
+    expect(reply).toMatchObject({
+      status: 500,
+      body: { error: { type: 'methodology_error', code: 'receipt_integrity_failed' } },
+    });
+    expect(reply.body.error.message).toContain('altered in storage');
+    expect((await running.get(`/v1/gw/lineage/${altered.receipt.id}`)).json().error.code).toBe(
+      'receipt_integrity_failed',
+    );
+    const list = (await running.get('/v1/gw/receipts?limit=100')).json();
+    expect(list.data).toEqual([other.receipt]);
+    expect(list.altered).toEqual([{ id: altered.receipt.id, version: 1 }]);
+    const { data } = (await running.get('/v1/usage')).json();
+    expect(data).toMatchObject([{ requests: 1, carbon_g: 0.6, energy_wh: 1.5 }]);
+
+    const health = await running.operator.inject('/healthz');
+    expect([health.statusCode, health.json()]).toMatchObject([
+      200,
+      { status: 'degraded', receipt_integrity_faults: 1, audit_chain_faults: 0 },
+    ]);
+    const metrics = (await running.operator.inject('/metrics')).body;
+    expect(metrics).toMatch(/^gw_receipt_integrity_faults\{.*\} 1$/m);
+    expect(metrics).toMatch(/^gw_audit_chain_faults\{.*\} 0$/m);
+  });
+});
+
+test('whatever was stored is genuine, and a list says nothing of faults', async () => {
+  const facts = { text: 'ä\u{1F512}\\u0000', numbers: [1e-7, 1e21, -0, 0.1 + 0.2], '1': 1, b: { z: 1, a: null } };
+  const entry = { ...entryOf({ energy_wh: 0.30000000000000004 }), facts, routingTrace: null };
+  await running.store(entry, entryOf({ prompt_tokens: Number.MAX_SAFE_INTEGER }), entryOf({ region: null }));
+  const list = (await running.get('/v1/gw/receipts')).json();
+  expect(list.data).toHaveLength(3);
+  expect(list.altered).toBeUndefined();
+  const [row] = await running.stores.db.receipt.findMany({ where: { id: entry.receipt.id } });
+  expect(row?.contentSha256).toBe(digestOf(entry));
+});
+
+test('an older version that is genuine is served, and the copy in Redis does not stand for the newest', async () => {
+  const entry = entryOf();
+  const { id } = entry.receipt;
+  await running.store(entry, entryOf({ id, version: 2, supersedes: 1 }));
+  await running.stores.tamper(`UPDATE receipts SET carbon_g = 9 WHERE id = '${id}' AND version = 2`);
+  expect((await read(id, '?version=1')).status).toBe(200);
+  expect((await read(id)).status).toBe(500);
+  await running.stores.redis.set(receiptKey(id), JSON.stringify(entry));
+  expect((await read(id)).status).toBe(500);
+});
+
+test('no new version is made of it, and it is not settled: nothing of it gets a seal', async () => {
+  const entry = { ...entryOf(), facts: null };
+  await running.store(entry);
+  await running.stores.tamper(`UPDATE receipts SET carbon_g = 9 ${where(entry)}`);
+  const { id: _, ...numbers } = entry.receipt;
+  const { db, seals } = running.stores;
+  expect(
+    (await supersede(db, [{ current: entry.receipt as never, numbers: numbers as never, facts: {} }], seals)).size,
+  ).toBe(0);
+  await running.store({ ...entry, facts: { late: true } });
+  expect(await db.receipt.findMany()).toMatchObject([{ version: 1, facts: null }]);
+  expect((await read(entry.receipt.id)).status).toBe(500);
+});

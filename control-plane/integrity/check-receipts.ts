@@ -1,0 +1,127 @@
+/**
+ * Checks the rows of the ledger against their seals.
+ *
+ * Invariant: a full check looks at every row that was there when it began, in the hands of one instance at a time; whoever
+ * takes it over goes on where the last one was. It takes a quarter of one core at most, however large the ledger is: then it
+ * takes longer than the period, and the time of the last one tells.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '@gw/prisma/client';
+import type { Logger } from '@gw/service/log';
+import type { LedgerRow } from '../receipts/seal.ts';
+import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import { type Fault, forgetFaults, noteFaults } from './faults.ts';
+
+export interface ReceiptCheckOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  /** Writes down what it finds. */
+  readonly seals: Seals;
+  readonly fullS: number;
+  /** Ends a check between two pages. */
+  readonly signal: AbortSignal;
+}
+
+export interface Place {
+  readonly id: string;
+  readonly version: number;
+}
+
+export interface CheckedPage {
+  readonly checked: number;
+  readonly faults: readonly Fault[];
+  /** Null after the last one. */
+  readonly next: Place | null;
+}
+
+const newestCount = 1000;
+const pageSize = 250;
+const leaseS = 120;
+/** Times as long as a page took, before the next one. */
+const restFactor = 3;
+
+/** The newest are looked at in each round, since an answer is served from them most often. */
+export async function checkNewest({ db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>): Promise<void> {
+  await seals.check(
+    await db.$queryRaw<LedgerRow[]>`
+      SELECT ${storedColumns} FROM receipts r ORDER BY r.id DESC, r.version DESC LIMIT ${newestCount}`,
+  );
+}
+
+/** The rows behind this place. A version without the one before it was not made so: that one was taken out. */
+export async function checkPage(
+  { db, log, seals }: Pick<ReceiptCheckOptions, 'db' | 'log' | 'seals'>,
+  after: Place,
+): Promise<CheckedPage> {
+  const rows = await db.$queryRaw<LedgerRow[]>`
+    SELECT ${storedColumns} FROM receipts r WHERE (r.id, r.version) > (${after.id}, ${after.version})
+    ORDER BY r.id, r.version LIMIT ${pageSize}`;
+  const found = await seals.check(rows);
+  const altered = rows.flatMap(({ id, version }, at) => {
+    const fault = found[at] ?? null;
+    return fault === null ? [] : { name: id, number: version, fault };
+  });
+  const missing = rows.flatMap(({ id, version }, at) => {
+    const before = at === 0 ? after : rows[at - 1];
+    const expected = before?.id === id ? before.version + 1 : 1;
+    return version === expected ? [] : { name: id, number: expected, fault: 'missing' };
+  });
+  await noteFaults({ db, log }, 'receipt', missing);
+  const last = rows.at(-1);
+  return {
+    checked: rows.length,
+    faults: [...altered, ...missing],
+    next: rows.length < pageSize ? null : (last ?? null),
+  };
+}
+
+/** Begins or goes on with the full check if it is due and nobody else is at it. Throws if Postgres is away. */
+export async function checkAll(options: ReceiptCheckOptions): Promise<void> {
+  const { db, signal } = options;
+  for (let claim = await take(options); claim !== null && !signal.aborted; ) {
+    const from = performance.now();
+    const { next } = await checkPage(options, { id: claim.afterId, version: claim.afterVersion });
+    if (next === null) return finish(db, claim);
+    claim = await goOn(db, claim, next);
+    await delay((performance.now() - from) * restFactor, undefined, { signal }).catch(() => {});
+  }
+}
+
+interface Claim {
+  readonly begunAt: Date;
+  /** Names the claim as well. */
+  readonly claimedUntil: Date;
+  readonly afterId: string;
+  readonly afterVersion: number;
+}
+
+async function take({ db, fullS }: ReceiptCheckOptions): Promise<Claim | null> {
+  const [claim] = await db.$queryRaw<Claim[]>`
+    UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
+      begun_at = COALESCE(begun_at, CURRENT_TIMESTAMP)
+    WHERE kind = 'receipt' AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP)
+      AND (begun_at IS NOT NULL OR finished_at IS NULL
+        OR finished_at <= CURRENT_TIMESTAMP - ${fullS}::int * INTERVAL '1 second')
+    RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
+      after_version AS "afterVersion"`;
+  return claim ?? null;
+}
+
+/** Null if another instance has taken it over. */
+async function goOn(db: Database, { claimedUntil }: Claim, next: Place): Promise<Claim | null> {
+  const [claim] = await db.$queryRaw<Claim[]>`
+    UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
+      after_id = ${next.id}, after_version = ${next.version}
+    WHERE kind = 'receipt' AND claimed_until = ${claimedUntil}
+    RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
+      after_version AS "afterVersion"`;
+  return claim ?? null;
+}
+
+async function finish(db: Database, { begunAt, claimedUntil }: Claim): Promise<void> {
+  await forgetFaults(db, 'receipt', begunAt);
+  await db.$executeRaw`
+    UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', after_version = 0,
+      finished_at = CURRENT_TIMESTAMP
+    WHERE kind = 'receipt' AND claimed_until = ${claimedUntil}`;
+}

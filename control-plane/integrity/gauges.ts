@@ -1,0 +1,40 @@
+/** What the monitoring system reads of the checks of the ledger and of the audit log. */
+import type { Database } from '@gw/prisma/client';
+import { Gauge, type Registry } from 'prom-client';
+import { countFaults, type FaultKind } from './faults.ts';
+
+export function registerIntegrity(registry: Registry, db: Database): void {
+  registry.registerMetric(
+    faultsOf(db, 'audit', 'gw_audit_chain_faults', 'Faults found in the chains of the audit log'),
+  );
+  registry.registerMetric(
+    faultsOf(db, 'receipt', 'gw_receipt_integrity_faults', 'Versions of receipts that are not what was stored'),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'gw_integrity_full_check_timestamp_seconds',
+      help: 'When the last full check of the audit log, and of the receipts, ended',
+      labelNames: ['kind'],
+      registers: [],
+      async collect() {
+        this.reset();
+        const checks = await db.integrityCheck.findMany().catch(() => []);
+        for (const { finishedAt, kind } of checks) if (finishedAt !== null) this.set({ kind }, +finishedAt / 1000);
+      },
+    }),
+  );
+}
+
+const faultsOf = (db: Database, kind: FaultKind, name: string, help: string): Gauge =>
+  new Gauge({
+    name,
+    help,
+    registers: [],
+    async collect() {
+      // Without Postgres there is no number: an old one would look like a current one.
+      this.reset();
+      const counts = await countFaults(db).catch(() => null);
+      if (counts === null) this.remove();
+      else this.set(counts[kind]);
+    },
+  });

@@ -1,0 +1,123 @@
+/**
+ * The digest of a row of the ledger, and the seal on it.
+ *
+ * Invariant: a row is genuine only if its content gives its digest, its digest gives its seal by a key that the database
+ * does not hold, and its columns say what its content says. So whoever has the database alone can make no row that passes.
+ *
+ * The digest is SHA-256 over the UTF-8 bytes of the RFC 8785 form of
+ * `{account_id, key_id, endpoint, receipt, routing_trace, facts}`, so that anybody who has the content can compute it; the
+ * seal is HMAC-SHA-256 of `gw.receipt`, a line feed and the digest in hexadecimal. Both forms are frozen.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { ReceiptRow } from './entry-row.ts';
+import { timeOfReceipt } from './receipt-id.ts';
+
+export interface LedgerKey {
+  /** Stands beside each seal. */
+  readonly id: number;
+  readonly secret: Buffer;
+}
+
+export interface LedgerKeys {
+  readonly current: LedgerKey;
+  /** Those of before, with which older rows are sealed. */
+  readonly others: readonly LedgerKey[];
+}
+
+export interface Seal {
+  readonly content_sha256: string;
+  readonly seal: string;
+  readonly seal_key: number;
+}
+
+export type SealedReceipt = ReceiptRow & Seal;
+
+/** `altered`: its content is not what was sealed. `forged`: its digest was made anew, without the key. */
+export type LedgerFault = 'altered' | 'forged' | 'unsealed' | 'unknown key';
+
+/** As it is read back (sealed-rows.ts); JSON in the text that is stored. */
+export interface LedgerRow {
+  readonly id: string;
+  readonly version: number;
+  readonly created_at: Date;
+  readonly account_id: string;
+  readonly key_id: string;
+  readonly endpoint: string;
+  readonly model: string;
+  readonly region: string | null;
+  readonly tier: string;
+  readonly status: string;
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
+  readonly energy_wh: number | null;
+  readonly carbon_g: number | null;
+  readonly body: string;
+  readonly routing_trace: string | null;
+  readonly facts: string | null;
+  readonly shown: boolean;
+  readonly content_sha256: string | null;
+  readonly seal: string | null;
+  readonly seal_key: number | null;
+}
+
+type Content = Pick<ReceiptRow, 'account_id' | 'key_id' | 'endpoint' | 'body' | 'routing_trace' | 'facts'>;
+
+export function contentSha256(row: Content): string {
+  const { account_id, body: receipt, endpoint, facts, key_id, routing_trace } = row;
+  const content = { account_id, key_id, endpoint, receipt, routing_trace, facts };
+  return createHash('sha256').update(canonicalText(content), 'utf8').digest('hex');
+}
+
+/** Numbers beyond those of JSON are null once they are stored, and have no canonical form. */
+function canonicalText(content: unknown): string {
+  try {
+    return canonicalize(content) ?? '';
+  } catch {
+    return canonicalize(JSON.parse(JSON.stringify(content))) ?? '';
+  }
+}
+
+export const sealOf = ({ secret }: LedgerKey, kind: 'gw.receipt' | 'gw.ledger_epoch', text: string): string =>
+  createHmac('sha256', secret).update(`${kind}\n${text}`, 'utf8').digest('hex');
+
+export const isSealOf = (key: LedgerKey, kind: 'gw.receipt' | 'gw.ledger_epoch', text: string, seal: string): boolean =>
+  timingSafeEqual(Buffer.from(sealOf(key, kind, text)), Buffer.from(seal.padEnd(64).slice(0, 64)));
+
+export const keyOf = ({ current, others }: LedgerKeys, id: number): LedgerKey | undefined =>
+  [current, ...others].find((key) => key.id === id);
+
+export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T & Seal {
+  const digest = contentSha256(row);
+  return { ...row, content_sha256: digest, seal: sealOf(current, 'gw.receipt', digest), seal_key: current.id };
+}
+
+/** `sealedSince`: rows of calls from before may be without a seal. */
+export function faultOf(row: LedgerRow, keys: LedgerKeys, sealedSince: Date): LedgerFault | null {
+  const { content_sha256, seal, seal_key } = row;
+  if (content_sha256 === null || seal === null || seal_key === null)
+    return content_sha256 === seal && seal_key === null && row.created_at < sealedSince ? null : 'unsealed';
+  const body = JSON.parse(row.body);
+  const content = { ...row, body, routing_trace: parsed(row.routing_trace), facts: parsed(row.facts) };
+  // The text goes to the client as it is, and texts of the same value could be read in two ways: by a name that comes twice.
+  if (JSON.stringify(body) !== row.body || !saysTheSame(row, body)) return 'altered';
+  if (contentSha256(content) !== content_sha256) return 'altered';
+  const key = keyOf(keys, seal_key);
+  if (key === undefined) return 'unknown key';
+  return isSealOf(key, 'gw.receipt', content_sha256, seal) ? null : 'forged';
+}
+
+const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
+
+const copied = [
+  ...(['id', 'version', 'model', 'region', 'tier', 'status'] as const),
+  ...(['prompt_tokens', 'completion_tokens', 'energy_wh', 'carbon_g'] as const),
+] as const;
+
+/** Sums and filters read the columns. */
+function saysTheSame(row: LedgerRow, body: Readonly<Record<string, unknown>>): boolean {
+  return (
+    copied.every((name) => row[name] === (body[name] ?? null)) &&
+    timeOfReceipt(row.id)?.getTime() === row.created_at.getTime()
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * Rows of the ledger, read so that their seals can be checked.
+ *
+ * Invariant: whoever serves a row or makes another one of it has asked `check` first, and whatever that finds is reported.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { Prisma } from '@gw/prisma/client';
+import type { ReceiptRow } from './entry-row.ts';
+import { faultOf, type LedgerFault, type LedgerKeys, type LedgerRow, type SealedReceipt, sealed } from './seal.ts';
+
+export interface FaultyRow {
+  readonly id: string;
+  readonly version: number;
+  readonly fault: LedgerFault;
+}
+
+export interface SealsOptions {
+  readonly keys: LedgerKeys;
+  /** Since when every row is sealed. */
+  readonly sealedSince: () => Promise<Date>;
+  /** Told of each row that is not genuine, each time that one is come upon. Never rejects. */
+  readonly report: (faults: readonly FaultyRow[]) => Promise<void>;
+}
+
+export interface Seals {
+  seal(rows: readonly ReceiptRow[]): Promise<SealedReceipt[]>;
+  /** What is wrong with each of the rows, in their order; null: nothing. */
+  check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;
+}
+
+/** For a query over `receipts r`: the columns of a LedgerRow. */
+export const storedColumns = Prisma.sql`r.id, r.version, r.created_at, r.account_id, r.key_id, r.endpoint, r.model,
+  r.region, r.tier, r.status, r.prompt_tokens::float8 AS prompt_tokens, r.completion_tokens::float8 AS completion_tokens,
+  r.energy_wh::float8 AS energy_wh, r.carbon_g::float8 AS carbon_g, r.body::text AS body,
+  r.routing_trace::text AS routing_trace, r.facts::text AS facts, r.shown, r.content_sha256, r.seal, r.seal_key`;
+
+/** As many as take a few milliseconds; requests to this process go in between. */
+const pieceSize = 25;
+
+export function openSeals({ keys, report, sealedSince }: SealsOptions): Seals {
+  return {
+    seal: async (rows) => {
+      // Nothing is sealed before it is known since when.
+      if (rows.length > 0) await sealedSince();
+      return inPieces(rows, (row) => sealed(row, keys));
+    },
+    check: async (rows) => {
+      const isWhole = rows.every(({ seal }) => seal !== null);
+      const since = isWhole ? new Date(0) : await sealedSince();
+      const faults = await inPieces(rows, (row) => faultOf(row, keys, since));
+      const faulty = rows.flatMap(({ id, version }, at) => {
+        const fault = faults[at] ?? null;
+        return fault === null ? [] : { id, version, fault };
+      });
+      if (faulty.length > 0) await report(faulty);
+      return faults;
+    },
+  };
+}
+
+async function inPieces<T, R>(rows: readonly T[], each: (row: T) => R): Promise<R[]> {
+  const done: R[] = [];
+  for (const row of rows) {
+    if (done.length > 0 && done.length % pieceSize === 0) await setImmediate();
+    done.push(each(row));
+  }
+  return done;
+}
+
+/** Those of the rows that are genuine. */
+export async function genuine(seals: Seals, rows: readonly LedgerRow[]): Promise<LedgerRow[]> {
+  const faults = await seals.check(rows);
+  return rows.filter((_, at) => faults[at] === null);
+}

@@ -1,0 +1,118 @@
+/** What the services' role can do with the ledger by itself, without the service and its key. */
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { entryOf, type Stores, startStores } from '../fixtures-for-tests.ts';
+import { ingest, unattended } from './calls-for-tests.ts';
+
+let stores: Stores;
+let service: pg.Client;
+beforeAll(async () => {
+  stores = await startStores();
+  service = new pg.Client({ connectionString: stores.postgres.serviceUrl });
+  await service.connect();
+}, 120_000);
+afterAll(async () => {
+  await service?.end();
+  await stores?.stop();
+});
+beforeEach(() => stores.empty('receipts', 'receipt_replacements'));
+afterEach(() => service.query('ROLLBACK'));
+
+type Entry = Parameters<typeof unattended>[0];
+const made = (): Entry => entryOf() as Entry;
+
+async function rowOf(id: string): Promise<Record<string, unknown>> {
+  const { rows } = await service.query(
+    `SELECT *, content_sha256 AS replaces, created_at::text AS created_at, body::text AS text FROM receipts WHERE id = $1`,
+    [id],
+  );
+  return rows[0];
+}
+const settle = async (row: Record<string, unknown>): Promise<number | null> =>
+  (await service.query('SELECT * FROM settle_receipts($1)', [JSON.stringify([row])])).rowCount;
+
+describe('the function that settles a receipt', () => {
+  const changes: [string, (row: Record<string, unknown>) => Record<string, unknown>][] = [
+    ['other numbers', (row) => ({ carbon_g: 0.5, body: { ...(row.body as object), carbon_g: 0.5 } })],
+    ['other numbers as what was shown', (row) => ({ shown: true, carbon_g: 0.5, body: row.body })],
+    [
+      'numbers in the columns of a degraded one',
+      () => ({ shown: true, tier: 'degraded', energy_wh: 1, carbon_g: null }),
+    ],
+    [
+      'another account',
+      () => ({ account_id: 'acct_other', shown: true, tier: 'degraded', energy_wh: null, carbon_g: null }),
+    ],
+    ['other facts', () => ({ facts: { others: true } })],
+    ['no facts', () => ({ facts: null })],
+    ['another trace', () => ({ routing_trace: {} })],
+    ['no seal', () => ({ shown: true, tier: 'degraded', energy_wh: null, carbon_g: null, seal: null })],
+    [
+      'another receipt as what was shown',
+      () => ({ shown: true, tier: 'degraded', energy_wh: null, carbon_g: null, body: {} }),
+    ],
+  ];
+
+  test.each(changes)('refuses, of a receipt with numbers and facts: %s', async (_, change) => {
+    const entry = made();
+    await ingest(stores.db, entry);
+    const before = await rowOf(entry.receipt.id);
+    // The account is no part of what the function takes: there the row stays as it was, or is refused.
+    await settle({ ...before, ...change(before) }).catch((fault: Error) => {
+      expect(fault.message).toContain('append-only');
+    });
+    await service.query('ROLLBACK');
+    const after = await rowOf(entry.receipt.id);
+    if ('account_id' in change(before)) expect(after.account_id).toBe(before.account_id);
+    else expect(after).toEqual(before);
+  });
+
+  test('lets it become what was shown once, keeps the row as it was, and refuses the way back', async () => {
+    const entry = made();
+    await ingest(stores.db, entry);
+    const before = await rowOf(entry.receipt.id);
+    await ingest(stores.db, unattended(entry, { shown: true }));
+    const settled = await rowOf(entry.receipt.id);
+    expect(settled).toMatchObject({ tier: 'degraded', carbon_g: null, shown: true });
+    const kept = await stores.db.receiptReplacement.findMany();
+    expect(kept).toMatchObject([{ receiptId: entry.receipt.id, version: 1, replaced: { seal: before.seal } }]);
+    expect(JSON.stringify((kept[0]?.replaced as { body: unknown }).body)).toBe(before.text);
+    for (const back of [
+      { ...before, replaces: settled.replaces },
+      { ...settled, status: 'other' },
+    ])
+      await expect(settle(back)).rejects.toThrow('append-only');
+    await ingest(stores.db, unattended(entry, { shown: true }), entry);
+    expect(await rowOf(entry.receipt.id)).toEqual(settled);
+    expect(await stores.db.receiptReplacement.count()).toBe(1);
+  });
+
+  test('leaves a row alone that is another one by now', async () => {
+    const entry = { ...made(), facts: null };
+    await ingest(stores.db, entry);
+    const before = await rowOf(entry.receipt.id);
+    expect(await settle({ ...before, facts: { late: 1 }, replaces: 'f'.repeat(64) })).toBe(0);
+    expect(await settle({ ...before, facts: { late: 1 }, replaces: null })).toBe(0);
+    expect(await rowOf(entry.receipt.id)).toEqual(before);
+  });
+
+  test('never touches a later version', async () => {
+    const first = made();
+    const later = entryOf({ id: first.receipt.id, version: 2, supersedes: 1 }) as Entry;
+    await ingest(stores.db, first, { ...later, facts: null });
+    await ingest(stores.db, { ...later, facts: { late: 1 } as never });
+    const row = await stores.db.receipt.findFirstOrThrow({ where: { version: 2 } });
+    expect(row.facts).toBeNull();
+  });
+});
+
+test('a row with a replacement that nobody may change or take out', async () => {
+  const entry = made();
+  await ingest(stores.db, entry, unattended(entry, { shown: true }));
+  await ingest(stores.db, unattended(entry, { shown: true }));
+  for (const statement of [
+    'DELETE FROM receipt_replacements',
+    `INSERT INTO receipt_replacements VALUES (1, 'x', 1, now(), '{}')`,
+  ])
+    await expect(service.query(statement)).rejects.toThrow('permission denied');
+});

@@ -1,0 +1,69 @@
+/**
+ * The two steps that a receipt of the first version may take after it was stored: it becomes the one that the client was
+ * shown, or it gets the facts that it was stored without.
+ *
+ * Invariant: each step is taken once, by the function of the database that allows these two and keeps the row as it was; the
+ * services may not change the ledger otherwise. A row that is not genuine takes none: what was altered is never sealed.
+ */
+import { type Database, Prisma } from '@gw/prisma/client';
+import type { ReceiptRow } from './entry-row.ts';
+import type { LedgerRow } from './seal.ts';
+import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
+
+const tries = 5;
+
+/** `rows`: entries whose id was there already. Throws if Postgres is away; doing it again is safe. */
+export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], seals: Seals): Promise<void> {
+  // An entry that has neither adds nothing to the one that is stored.
+  const adding = rows.filter((row) => row.version === 1 && (isShown(row) || row.facts !== null));
+  for (let left = tries; adding.length > 0; left--) {
+    const before = await genuine(seals, await stored(db, adding));
+    const changes = before.flatMap((row) => after(row, adding) ?? []);
+    if (changes.length === 0) return;
+    if (left === 0) throw new Error('Receipts change faster than they can be settled.');
+    const replaces = new Map(before.map(({ content_sha256, id }) => [id, content_sha256]));
+    const sealed = (await seals.seal(changes)).map((row) => ({ ...row, replaces: replaces.get(row.id) ?? null }));
+    // In one statement, so that none is settled without being noted. Another ingester may have settled some of them
+    // meanwhile; those are looked at again.
+    await db.$executeRaw`
+      WITH settled AS (SELECT * FROM settle_receipts(${JSON.stringify(sealed)}::json))
+      INSERT INTO recalculations (receipt_id, created_at)
+      SELECT receipt_id, receipt_created_at FROM settled WHERE is_recalculable
+      ON CONFLICT DO NOTHING`;
+  }
+}
+
+async function stored(db: Database, rows: readonly ReceiptRow[]): Promise<LedgerRow[]> {
+  const keys = JSON.stringify(rows.map(({ created_at, id }) => ({ created_at, id })));
+  return db.$queryRaw<LedgerRow[]>`
+    SELECT ${storedColumns} FROM receipts r
+    WHERE r.version = 1 AND (r.id, r.created_at) IN (
+      SELECT id, created_at FROM json_to_recordset(${Prisma.sql`${keys}::json`}) AS k (id text, created_at timestamptz))
+    ORDER BY r.id`;
+}
+
+/** Only a receipt without numbers takes the place of another one. */
+const isShown = ({ carbon_g, energy_wh, shown, tier }: ReceiptRow): boolean =>
+  shown && tier === 'degraded' && energy_wh === null && carbon_g === null;
+
+/** Null if the entries add nothing to it. */
+function after(row: LedgerRow, entries: readonly ReceiptRow[]): ReceiptRow | null {
+  const own = entries.filter(({ id }) => id === row.id);
+  const shown = row.shown ? undefined : own.find(isShown);
+  const facts = parsed(row.facts) ?? own.find((entry) => entry.facts !== null)?.facts ?? null;
+  if (shown === undefined && (row.facts !== null || facts === null)) return null;
+  const base = { ...row, ...shown, body: shown?.body ?? JSON.parse(row.body) };
+  const { account_id, endpoint, key_id } = row;
+  return {
+    ...base,
+    ...{ account_id, endpoint, key_id },
+    created_at: row.created_at.toISOString(),
+    routing_trace:
+      parsed(row.routing_trace) ?? own.find(({ routing_trace }) => routing_trace !== null)?.routing_trace ?? null,
+    facts,
+    shown: row.shown || shown !== undefined,
+  };
+}
+
+/** A JSON null is no facts. */
+const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
