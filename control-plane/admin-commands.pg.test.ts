@@ -106,6 +106,17 @@ test('a key is issued, rotated, revoked and restored from the shell; alone on st
   await expect(gw(`keys create acct_demo_audit --name x --scopes gw:export`)).rejects.toThrow(/needs the tier/);
 });
 
+test('an account that is not there has no empty list of keys or people, but is unknown', async () => {
+  for (const line of [
+    'keys list acct_none',
+    'keys list NOPE/x',
+    'admins list acct_none',
+    'keys show acct_none xxxxxxxxxxxx',
+  ])
+    await expect(gw(line), line).rejects.toThrow(/There is no such (account|key)/);
+  expect((await gw('admins list acct_demo_audit_plus')).out).toBe('Nobody.\n');
+});
+
 test('a key of an Enterprise account is limited from the shell', async () => {
   const account = 'acct_demo_enterprise';
   const { id, limits } = await json(`keys create ${account} --name slow --limits 10/20//5`);

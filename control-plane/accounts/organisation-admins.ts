@@ -33,7 +33,8 @@ export interface AdminWithCredential extends AdminView {
 }
 
 export interface OrganisationAdmins {
-  list(accountId: string): Promise<AdminView[]>;
+  /** Null: there is no such account. */
+  list(accountId: string): Promise<AdminView[] | null>;
   create(
     change: Change,
     accountId: string,
@@ -59,8 +60,13 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
     });
 
   return {
-    list: async (accountId) =>
-      (await db.organisationAdmin.findMany({ where: { accountId }, orderBy: { createdAt: 'asc' } })).map(viewOf),
+    list: async (id) => {
+      const account = await db.account.findUnique({
+        where: { id },
+        select: { admins: { orderBy: { createdAt: 'asc' } } },
+      });
+      return account?.admins.map(viewOf) ?? null;
+    },
 
     create: async (change, accountId, person) => {
       const issued = await credentials.issue();

@@ -98,10 +98,10 @@ export function organisationAdminRoutes(
   const admins = openOrganisationAdmins(context, credentials);
   const list = `${path}/:accountId/admins`;
 
-  app.get(list, { config: viewer, schema: { params } }, async (request) => ({
-    object: 'list',
-    data: await admins.list(request.params.accountId),
-  }));
+  app.get(list, { config: viewer, schema: { params } }, async (request, reply) => {
+    const data = await admins.list(request.params.accountId);
+    return data === null ? refuse(reply, notFound('account'), context.addresses) : { object: 'list', data };
+  });
 
   const body = z.strictObject({ name: nameSchema, email: emailSchema });
   app.post(list, { config: admin, schema: { params, body } }, async (request, reply) =>

@@ -30,6 +30,7 @@ const wrong: [Kind, object, string][] = [
   ['models', { created_at: 'today' }, 'created_at'],
   ['regions', { code: 'PL East' }, 'code'],
   ['regions', { country: 'Poland' }, 'country'],
+  ['regions', { country: 'UK' }, 'country'],
   ['regions', { grid_zone: 'a zone' }, 'grid_zone'],
   ['regions', { status: 'broken' }, 'status'],
   ['regions', { preference: -1 }, 'preference'],

@@ -1,4 +1,6 @@
 /** Regions as operators look after them. */
+
+import { countryComplaint, countrySchema } from '@gw/contract/countries';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import { nameSchema } from '../access/fields.ts';
@@ -7,7 +9,9 @@ import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 const codeSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be small letters, digits and dashes');
 const fields = z.strictObject({
   name: nameSchema,
-  country: z.string().regex(/^([A-Z]{2}|unknown)$/, 'must be two letters as of ISO 3166-1, or "unknown"'),
+  country: z.string().refine((code) => code === 'unknown' || countrySchema.safeParse(code).success, {
+    error: ({ input }) => `${countryComplaint(String(input))}, nor "unknown"`,
+  }),
   grid_zone: z.string().regex(/^[A-Za-z0-9_-]{2,32}$/, 'must be a zone like SWE'),
   status: z.enum(['active', 'degraded', 'saturated', 'decommissioned']),
   preference: z.int().min(0).max(1_000_000),

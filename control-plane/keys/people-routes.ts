@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { rightOf } from '../access/change.ts';
 import type { Access } from '../access/guard.ts';
 import { actorOf, type OperatorRole, organisationAdminOf } from '../access/principal.ts';
+import { notFound } from '../access/refusals.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../replies.ts';
 import type { Caller } from './caller.ts';
@@ -47,7 +48,7 @@ export function keyPeopleRoutes(app: FastifyInstance, context: Context): void {
 const params = z.looseObject({ id: z.string() });
 
 function registerRoutes(app: FastifyInstance, context: Context, place: Place): void {
-  const { addresses, keys } = context;
+  const { addresses, db, keys } = context;
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { access, accountOf, prefix } = place;
   const config = (role: OperatorRole) => ({ access: access(role) });
@@ -60,11 +61,16 @@ function registerRoutes(app: FastifyInstance, context: Context, place: Place): v
     return { actor: actorOf(right.principal), requestId: request.id, right };
   };
 
+  /** Else an account that does not exist would seem to have no keys. */
+  const isThere = async (id: string) => (await db.account.count({ where: { id } })) > 0;
+
   typed.get(
     prefix,
     { config: config('viewer'), schema: { querystring: keyListQuerySchema } },
     async (request, reply) => {
-      const page = await keys.list(accountOf(request), request.query);
+      const accountId = accountOf(request);
+      if (!(await isThere(accountId))) return refuse(reply, notFound('account'), addresses);
+      const page = await keys.list(accountId, request.query);
       if (page === null) return refuse(reply, fieldError('after', 'after: not a key of this account.'), addresses);
       return reply.send(listOf(page));
     },

@@ -65,7 +65,10 @@ test('an applicant is brought from the application to the first key from the she
   const made = JSON.parse(await gw('create', '--name', 'Borealis Munitions', '--tier', 'audit', ...contacts, '--json'));
   const id: string = made.account_id;
   const use = 'Summaries of maintenance manuals for our engineers.';
-  await gw('declare', id, '--use', use, '--uses', 'summaries', '--industry', 'defence', '--countries', 'DE,FR');
+  const declare = (countries: string) =>
+    gw('declare', id, '--use', use, '--uses', 'summaries', '--industry', 'defence', '--countries', countries);
+  await expect(declare('DE,UK')).rejects.toThrow(/write GB.*--countries/);
+  await declare('DE,FR');
   await screen(id);
   expect(await gw('list', '--stage', 'sanctions_match')).toMatch(new RegExp(`^${id} +Borealis Munitions +audit`, 'm'));
   expect(await gw('show', id)).toContain('synthetic-1');
@@ -73,7 +76,17 @@ test('an applicant is brought from the application to the first key from the she
   await gw('approve-review', id, '--reason', 'Known to us; the use is harmless.');
   const document = join(dir, 'contract.pdf');
   writeFileSync(document, 'the signed contract');
-  const sign = ['--document', document, '--reference', 'contracts/42', '--signed-at', '2026-11-20T10:00:00Z'];
+  const signing = (signedAt: string) => [
+    '--document',
+    document,
+    '--reference',
+    'contracts/42',
+    '--signed-at',
+    signedAt,
+  ];
+  await expect(gw('sign', id, ...signing('2099-01-01'))).rejects.toThrow(/future.*--signed-at: .*2026-11-20/);
+  await expect(gw('sign', id, ...signing('last week'))).rejects.toThrow(/--signed-at: .*2026-11-20/);
+  const sign = signing('2026-03-01');
   const signed = JSON.parse(await gw('sign', id, ...sign, '--json'));
   // sha256sum of the file above.
   expect(signed.contract.sha256).toBe('5ad1d41cb26f9ee77c3f3dcd9e8fb6efd7480dc8a029710e0d614c5bc14e7b8f');

@@ -1,5 +1,6 @@
 /** What operators send to the onboarding routes. Everything that a customer has worded is bounded. */
 import { accountTiers } from '@gw/contract/access';
+import { countrySchema } from '@gw/contract/countries';
 import { z } from 'zod';
 import { stages } from './machine.ts';
 
@@ -44,10 +45,7 @@ export const declarationSchema = z.strictObject({
   intended_use: text(20, 4000),
   uses: z.array(slug).min(1).max(20),
   industry: slug,
-  countries: z
-    .array(z.string().regex(/^[A-Z]{2}$/, 'is not an ISO 3166-1 alpha-2 code'))
-    .min(1)
-    .max(250),
+  countries: z.array(countrySchema).min(1).max(250),
 });
 
 export const decisionSchema = z.strictObject({ reason: text(10, 2000) });
@@ -57,9 +55,24 @@ export const contractSchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 in 64 lower-case hex digits'),
   /** Where the document is kept. */
   reference: line(500),
-  signed_at: z.iso.datetime({ offset: true }),
+  /** A date alone is midnight UTC of that day. */
+  signed_at: z
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'is no date like 2026-11-20 and no RFC 3339 time')
+    // Postgres knows no year 0.
+    .refine((given) => !given.startsWith('0000'), 'is before the year 1'),
 });
 export type SignedContract = z.infer<typeof contractSchema>;
+
+/** What clocks may differ by. */
+const skewMs = 300_000;
+/** The day begins earliest at UTC+14. */
+const firstDaybreakMs = 14 * 3_600_000;
+
+/** Whether the contract is signed only in the future. A date counts as soon as it is that day anywhere. */
+export function isSignedLater({ signed_at }: SignedContract, now: Date): boolean {
+  const ahead = signed_at.includes('T') ? skewMs : firstDaybreakMs;
+  return new Date(signed_at).getTime() > now.getTime() + ahead;
+}
 
 export const applicationQuerySchema = z.object({
   stage: z.enum(stages).optional(),

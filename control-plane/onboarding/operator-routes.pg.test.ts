@@ -3,6 +3,7 @@ import {
   applicant,
   at,
   bringTo,
+  contract,
   create,
   declaration,
   requests,
@@ -47,10 +48,41 @@ test.each([
   ['a text that is too long', { intended_use: 'x'.repeat(4001) }, 'invalid_intended_use'],
   ['an unknown industry', { industry: 'witchcraft' }, 'invalid_industry'],
   ['a country that is no code', { countries: ['Germany'] }, 'invalid_countries'],
+  ['two letters that are no country', { countries: ['XX'] }, 'invalid_countries'],
+  ['a country by a code that is not its own', { countries: ['UK', 'NK'] }, 'invalid_countries'],
 ])('a declaration with %s is refused', async (_, changes, code) => {
   const reply = await running.post(at(await bringTo(running, 'account_created'), 'declaration'), declaration(changes));
   expect(reply.statusCode).toBe(400);
   expect(reply.json().error.code).toBe(code);
+});
+
+test('a contract that will be signed is none yet; a date alone is enough, that of today wherever it is signed', async () => {
+  const id = await bringTo(running, 'contract_pending');
+  const nowMs = running.clock.now.getTime();
+  const sign = (signed_at: string) => running.post(at(id, 'contract'), { ...contract, signed_at });
+  const ahead = (hours: number) => new Date(nowMs + hours * 3_600_000).toISOString();
+  const nextWeek = ahead(168).slice(0, 10);
+  for (const given of [ahead(24 * 365), ahead(0.1), nextWeek, '0000-01-01', '2026-02-30', 'yesterday']) {
+    const reply = await sign(given);
+    expect([reply.statusCode, reply.json().error.code, reply.json().error.param], given).toEqual([
+      400,
+      'invalid_signed_at',
+      'signed_at',
+    ]);
+  }
+  // It is the next day already where the sun rises first.
+  const date = ahead(13.9).slice(0, 10);
+  expect((await sign(date)).json()).toMatchObject({
+    stage: 'key_pending',
+    contract: { signed_at: `${date}T00:00:00.000Z` },
+  });
+  const other = await bringTo(running, 'contract_pending');
+  // Clocks differ a little.
+  const reply = await running.post(at(other, 'contract'), {
+    ...contract,
+    signed_at: new Date(nowMs + 60_000).toISOString(),
+  });
+  expect(reply.statusCode).toBe(200);
 });
 
 test('an Enterprise account gets the limits that were negotiated', async () => {

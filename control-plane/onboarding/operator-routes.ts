@@ -25,6 +25,7 @@ import {
   contractSchema,
   decisionSchema,
   declarationSchema,
+  isSignedLater,
 } from './input.ts';
 import type { OnboardingServices } from './services.ts';
 import type { Decision } from './steps.ts';
@@ -85,8 +86,15 @@ export function onboardingOperatorRoutes(
   typed.post(
     `${path}/:account_id/contract`,
     { config: access('admin'), schema: { params, body: contractSchema } },
-    async (request, reply) =>
-      answer(reply, await onboarding.signContract(request.params.account_id, request.body, callerOf(request))),
+    async (request, reply) => {
+      if (isSignedLater(request.body, context.now()))
+        return refuse(
+          reply,
+          fieldError('signed_at', 'signed_at: lies in the future; a contract counts once it is signed.'),
+          addresses,
+        );
+      return answer(reply, await onboarding.signContract(request.params.account_id, request.body, callerOf(request)));
+    },
   );
 
   typed.post(

@@ -63,6 +63,11 @@ test('a policy file that is missing or not as it should be is refused, and anoth
   const { sha256, ...rules } = policy;
   writeFileSync(path, JSON.stringify({ ...rules, industries: [] }));
   expect(() => loadUsePolicy({ policyFile: path })).toThrow();
+  // Two letters that are no country would match nobody.
+  for (const countries of [['IR', 'NK'], ['XX'], ['ir']]) {
+    writeFileSync(path, JSON.stringify({ ...rules, dual_use: { ...rules.dual_use, countries } }));
+    expect(() => loadUsePolicy({ policyFile: path }), countries.join()).toThrow('ISO 3166-1');
+  }
   writeFileSync(path, JSON.stringify({ ...rules, version: 'other' }));
   expect(loadUsePolicy({ policyFile: path }).sha256).not.toBe(sha256);
 });

@@ -10,6 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { countrySchema } from '@gw/contract/countries';
 import { z } from 'zod';
 import type { ScreeningSettings } from './config.ts';
 import { normaliseText } from './normalise.ts';
@@ -20,7 +21,7 @@ const phrases = z.array(z.string().min(3).max(100)).max(500);
 const rulesSchema = z.strictObject({
   version: z.string().min(1).max(50),
   prohibited_uses: z.array(z.strictObject({ id: slug, title: z.string().max(200), phrases })).max(100),
-  dual_use: z.strictObject({ phrases, countries: z.array(z.string().regex(/^[A-Z]{2}$/)).max(250) }),
+  dual_use: z.strictObject({ phrases, countries: z.array(countrySchema).max(250) }),
   industries: z
     .array(z.strictObject({ id: slug, title: z.string().max(200), high_risk: z.boolean() }))
     .min(1)

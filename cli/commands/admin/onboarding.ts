@@ -96,7 +96,7 @@ export const onboardingCommands: readonly AdminCommand[] = [
       'use!': 'the intended use, in the words of the applicant',
       'uses!': 'kinds of use, separated by commas',
       'industry!': 'of the use policy',
-      'countries!': 'where it will be used, separated by commas: DE,FR',
+      'countries!': 'where it will be used, ISO 3166-1 alpha-2 codes separated by commas: DE,FR',
     },
     summary: 'step 2: the self-declaration; the screenings follow by themselves',
     run: async (call) =>
@@ -119,7 +119,7 @@ export const onboardingCommands: readonly AdminCommand[] = [
     options: {
       'document!': 'file of the signed contract; only its SHA-256 is sent',
       'reference!': 'where the contract is kept',
-      'signed-at!': 'RFC 3339',
+      'signed-at!': 'date or RFC 3339 time, not in the future: 2026-11-20',
     },
     summary: 'step 5: note the signed contract',
     run: async (call) =>
