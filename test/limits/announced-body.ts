@@ -28,9 +28,10 @@ export function announceBodies(key: string, count: number, bytes: number) {
     });
   });
   // Whoever is let in waits for its body, and never replies.
-  for (const reply of replies) reply.catch(() => undefined);
+  const firstReply = Promise.race(replies);
+  for (const reply of [firstReply, ...replies]) reply.catch(() => undefined);
   return {
-    firstReply: Promise.race(replies),
+    firstReply,
     close: () => {
       for (const outgoing of open) outgoing.destroy();
     },
