@@ -35,6 +35,25 @@ export const tierLimits: Readonly<Record<'audit' | 'audit_plus', Limits>> = {
   audit_plus: { ratePerS: 200, burst: 800, perDay: 400_000, streams: 100 },
 };
 
+/** Bytes of bodies, in KiB: a token bucket beside that of the calls. */
+export interface BodyLimit {
+  readonly kibPerS: number;
+  readonly burstKib: number;
+}
+
+const mib = 1024;
+/** Each lets in at once 30 bodies of 1 MiB and 8 of 10 MiB. */
+export const bodyLimits: Readonly<Record<AccountTier, BodyLimit>> = {
+  audit: { kibPerS: 16 * mib, burstKib: 256 * mib },
+  audit_plus: { kibPerS: 64 * mib, burstKib: 1024 * mib },
+  enterprise: { kibPerS: 256 * mib, burstKib: 4096 * mib },
+};
+
+/** A smaller body costs nothing. */
+export const freeBodyKib = 64;
+/** What a body without a `Content-Length` costs: nobody knows its size before it was let in. */
+export const unsizedBodyKib = mib;
+
 /** Open streams of an Enterprise account with which no other number was agreed. */
 export const enterpriseStreams = 100;
 

@@ -52,6 +52,12 @@ const limitErrors = defineErrors({
     when: 'The token bucket of the account (or of the key, if it has one of its own) is empty. The limit headers show its size and when it gets its next token.',
     action: 'Wait for the seconds in Retry-After; send more evenly.',
   },
+  bytes_per_second_exceeded: {
+    ...limit,
+    message: 'The bodies of this account are more bytes than it may send. Wait for the seconds in Retry-After.',
+    when: 'The token bucket for bytes of bodies, of all instances together, holds less than this body. Bodies below 64 KiB cost nothing; one without a `Content-Length` costs 1 MiB.',
+    action: 'Wait for the seconds in Retry-After; send large bodies more evenly, with a `Content-Length`.',
+  },
   daily_budget_exceeded: {
     ...limit,
     message: 'The daily request budget of this account is used up. It resets at midnight UTC.',

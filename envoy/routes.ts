@@ -8,7 +8,7 @@
 
 import { type Route, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
-import { identityNamespace, missingIdentity } from '@gw/contract/internal/identity';
+import { bodyActions, rateLimits } from './rate-limits.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
 
 const perRoute = (name: string, message: string, fields: object) => ({
@@ -51,26 +51,6 @@ const toSink = (path: string) => ({
 });
 
 const methodMatch = (method: string) => ({ headers: [{ name: ':method', string_match: { exact: method } }] });
-
-function rateLimits(kind: string): object[] {
-  // Without a default Envoy would not ask at all where the metadata is missing, and the call would have no limit.
-  const fromIdentity = (key: string) => ({
-    metadata: {
-      descriptor_key: key,
-      metadata_key: { key: identityNamespace, path: [{ key }] },
-      default_value: missingIdentity,
-    },
-  });
-  return [
-    {
-      actions: [
-        fromIdentity('account_id'),
-        fromIdentity('limits'),
-        { generic_key: { descriptor_key: 'kind', descriptor_value: kind } },
-      ],
-    },
-  ];
-}
 
 const keyAndScope = (route: Route) =>
   perRoute('envoy.filters.http.ext_authz', 'envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute', {
@@ -120,7 +100,7 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
   const filters = keyAndScope(route);
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
-  const limits = rateLimits(route.limit ?? 'calls');
+  const limits = rateLimits(route.limit ?? 'calls', bodyActions);
   const provider = (headers: object[], idleTimeout: string) => ({
     name: 'provider',
     match: { ...match, headers: [...headers, { name: 'x-gw-cluster', present_match: true }] },
@@ -133,7 +113,8 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
     {
       name: 'too large',
       match: { ...match, headers: [...method, tooLarge] },
-      route: { ...toSink(sinkPaths.refusedSize), rate_limits: limits },
+      // Its bytes are not read, so they cost nothing.
+      route: { ...toSink(sinkPaths.refusedSize), rate_limits: rateLimits(route.limit ?? 'calls') },
       typed_per_filter_config: { ...byItself, ...filters },
     },
     // Reached only after the sidecar's last request answer, which names the cluster and clears the route. A stream may not

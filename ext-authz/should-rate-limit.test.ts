@@ -3,7 +3,7 @@ import type { FoundKey } from '@gw/prisma/find-key';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dayMs, everyLimit, fullState, standingOf, takeTogether } from './limits/bucket.ts';
-import { drawnLimits, limitsText } from './limits/drawn-limits.ts';
+import { bodyKib, drawnLimits, limitsText } from './limits/drawn-limits.ts';
 import type { Limiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
 
@@ -60,6 +60,63 @@ function setUp(key: FoundKey, kind = 'calls') {
   };
   return { ask, clock };
 }
+
+describe('what a body costs', () => {
+  test.each([
+    ['0', 0],
+    ['65535', 64],
+    ['64512', 0],
+    ['65536', 64],
+    ['1048576', 1024],
+    ['10485761', 10_241],
+    ['16777216', 16_384],
+    ['99999999999', 16_384],
+    [undefined, 1024],
+  ])('of the length %s: %d KiB', (length, kib) => expect(bodyKib(length)).toBe(kib));
+
+  test('nothing where the text of the limits is of a release without them', () => {
+    const old = JSON.stringify({ account: [1, 1, 1] });
+    expect(drawnLimits('calls', 'a', old, 1024).body).toBeNull();
+    expect(drawnLimits('calls', 'a', limitsText(keyWith({ ratePerS: 1, burst: 1, perDay: 1 })), 0).body).toBeNull();
+  });
+
+  test('is drawn on by what Envoy says of it, and a refusal names size, limit and wait', async () => {
+    const seen: unknown[] = [];
+    const limiter: Pick<Limiter, 'decide'> = {
+      decide: async (_account, _kind, drawn) => {
+        seen.push(drawn.body?.kib ?? null);
+        const standings = [
+          { remaining: 5, nextTokenMs: 0, remainingDay: 7 },
+          { remaining: 0, nextTokenMs: 1500, remainingDay: null },
+        ];
+        return { admitted: drawn.body === null, lacking: drawn.body ? 4 : 0, standings, untilMidnightMs: dayMs };
+      },
+    };
+    const decide = makeShouldRateLimit({ limiter, addresses, counts: { decided: () => {} } });
+    const limits = limitsText(keyWith({ ratePerS: 10, burst: 10, perDay: 10 }));
+    const ask = (more: Record<string, string>, kind = 'calls') => {
+      const entries = Object.entries({ kind, account_id: 'acct', limits, ...more });
+      return decide({ descriptors: [{ entries: entries.map(([key, value]) => ({ key, value })) }] });
+    };
+    for (const more of [{}, { content_length: '1048576' }, { body: 'counts', content_length: '10' }])
+      expect((await ask(more)).overallCode).toBe(1);
+    await ask({ body: 'counts' });
+    const refused = await ask({ body: 'counts', content_length: '10485760' });
+    await ask({ body: 'counts', content_length: '10485760' }, 'management');
+    expect(seen).toEqual([null, null, null, 1024, 10_240, null]);
+    const { error } = JSON.parse(Buffer.from(refused.rawBody ?? '').toString());
+    expect(error).toMatchObject({ code: 'bytes_per_second_exceeded', type: 'rate_limit_error', param: null });
+    expect(error.message).toMatch(
+      /^This body counts 10 MiB, and the account may send 256 MiB per second, bursts of up to 4096\./,
+    );
+    const headers = Object.fromEntries((refused.responseHeadersToAdd ?? []).map(({ key, value }) => [key, value]));
+    expect(headers).toMatchObject({
+      'retry-after': '2',
+      'x-ratelimit-remaining-requests': '5',
+      'x-ratelimit-remaining-day': '7',
+    });
+  });
+});
 
 describe('the rate-limit step', () => {
   test('tells on every reply where the client stands', async () => {

@@ -7,7 +7,7 @@
 import { type Addresses, errorBody, errorHeaders } from '@gw/contract/errors';
 import { missingIdentity } from '@gw/contract/internal/identity';
 import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/envoy/rpc/service';
-import { drawnLimits } from './limits/drawn-limits.ts';
+import { bodyKib, drawnLimits } from './limits/drawn-limits.ts';
 import type { LimitCounts } from './limits/limit-counts.ts';
 import { limitHeaders, refusalOf } from './limits/limit-headers.ts';
 import type { Limiter } from './limits/limiter.ts';
@@ -33,7 +33,8 @@ export function makeShouldRateLimit({ addresses, counts, limiter }: RateLimitCon
     const accountId = entries.get('account_id');
     // A fault is a refusal: Envoy lets no call pass whose limits nobody has decided.
     if (!accountId || accountId === missingIdentity) throw new Error('A rate limit was asked for without an account.');
-    const drawn = drawnLimits(kind, accountId, entries.get('limits') ?? '');
+    const kib = entries.has('body') ? bodyKib(entries.get('content_length')) : 0;
+    const drawn = drawnLimits(kind, accountId, entries.get('limits') ?? '', kib);
     const decision = await limiter.decide(accountId, kind, drawn);
     counts.decided(accountId, kind, drawn, decision);
     const headers = limitHeaders(drawn, decision);

@@ -1,5 +1,12 @@
 /** The tables of the page about limits: those of the tiers, and what a client is told, call by call. */
-import { enterpriseStreams, type Limits, managementLimits, tierLimits } from '@gw/contract/access';
+import {
+  type AccountTier,
+  bodyLimits,
+  enterpriseStreams,
+  type Limits,
+  managementLimits,
+  tierLimits,
+} from '@gw/contract/access';
 import { errorHeaders } from '@gw/contract/errors';
 import { dayMs, fullState, type Limit, standingOf, takeTogether } from '@gw/ext-authz/limits/bucket';
 import { limitHeaders, refusalOf } from '@gw/ext-authz/limits/limit-headers';
@@ -8,17 +15,28 @@ import { tableOf } from './numbers.ts';
 const figure = (value: number): string => value.toLocaleString('en');
 
 export function tierLimitsTable(): string {
-  const line = (tier: string, { burst, perDay, ratePerS, streams }: Limits) => [
-    tier,
-    ...[ratePerS, burst, perDay, streams].map(figure),
-  ];
+  const bytes = (tier: AccountTier) => {
+    const { burstKib, kibPerS } = bodyLimits[tier];
+    return `${figure(kibPerS / 1024)}, at once ${figure(burstKib / 1024)}`;
+  };
+  const line = (name: string, tier: 'audit' | 'audit_plus') => {
+    const { burst, perDay, ratePerS, streams }: Limits = tierLimits[tier];
+    return [name, ...[ratePerS, burst, perDay, streams].map(figure), bytes(tier)];
+  };
   return tableOf(
-    ['', 'requests per second', 'at once (burst)', 'per UTC day', 'open streams'],
+    ['', 'requests per second', 'at once (burst)', 'per UTC day', 'open streams', 'MiB of bodies per second'],
     [
-      line('Audit', tierLimits.audit),
-      line('Audit Plus', tierLimits.audit_plus),
-      ['Enterprise', 'negotiated', 'negotiated', 'negotiated', `negotiated, else ${enterpriseStreams}`],
-      ['reads and keys, every tier', figure(managementLimits.ratePerS), figure(managementLimits.burst), '–', '–'],
+      line('Audit', 'audit'),
+      line('Audit Plus', 'audit_plus'),
+      [
+        'Enterprise',
+        'negotiated',
+        'negotiated',
+        'negotiated',
+        `negotiated, else ${enterpriseStreams}`,
+        bytes('enterprise'),
+      ],
+      ['reads and keys, every tier', figure(managementLimits.ratePerS), figure(managementLimits.burst), '–', '–', '–'],
     ],
   );
 }
@@ -31,7 +49,7 @@ const shownHeaders = ['remaining-requests', 'reset-requests', 'remaining-day', '
 
 export function clientTable(): string {
   const state = fullState(example, nineOClock);
-  const drawn = { levels: [{ of: 'account', id: 'example', limit: example }], shadow: [] } as const;
+  const drawn = { levels: [{ of: 'account', id: 'example', limit: example }], body: null, shadow: [] } as const;
   const rows = calls.map((afterMs) => {
     const nowMs = nineOClock + afterMs;
     const lacking = takeTogether([{ limit: example, state }], 0, nowMs);

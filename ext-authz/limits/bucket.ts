@@ -1,6 +1,6 @@
 /**
  * The decision of limits as arithmetic: token buckets and day budgets, drawn on together or not at all.
- * `take.lua.ts` is the same decision inside Redis; a property test holds the two together.
+ * A request takes one token of each, but of the bucket of bytes as many as its body has KiB. `take.lua.ts` is the same decision inside Redis; a property test holds the two together.
  *
  * Tokens are counted in thousandths: what a whole rate per second brings in a millisecond. So nothing is rounded, and the
  * wait that a refusal names is the wait that suffices.
@@ -19,6 +19,9 @@ export interface Limit {
   readonly perDay: number | null;
 }
 
+/** What one request takes of a bucket, tokens: 1 of calls, and as many as its body has KiB of bytes. */
+export type Cost = number;
+
 export interface LimitState {
   milliTokens: number;
   /** When `milliTokens` was so, ms. */
@@ -32,7 +35,7 @@ export interface LimitState {
 export interface Standing {
   /** Whole requests that the bucket holds. */
   readonly remaining: number;
-  /** Until the bucket holds a request, ms; 0 while it does. */
+  /** Until the bucket holds what the request takes, ms; 0 while it does. */
   readonly nextTokenMs: number;
   /** Null: no day budget. */
   readonly remainingDay: number | null;
@@ -41,7 +44,7 @@ export interface Standing {
 /** One bit for each limit that had no room; those of the n-th limit are shifted by 2n. */
 export const lack = { rate: 1, day: 2 } as const;
 /** The bits of `rate`, or of `day`, of every limit. */
-export const everyLimit = { rate: 0b0101, day: 0b1010 } as const;
+export const everyLimit = { rate: 0b010101, day: 0b101010 } as const;
 
 export const dayMs = 86_400_000;
 
@@ -69,27 +72,29 @@ export function advance(state: LimitState, { rate }: Limit, nowMs: number): void
   state.atMs = nowMs;
 }
 
-const lackOf = ({ perDay, rate }: Limit, { milliTokens, used }: LimitState): number =>
-  (rate !== null && milliTokens < 1000 - rounding ? lack.rate : 0) | (perDay !== null && used >= perDay ? lack.day : 0);
+const lackOf = ({ perDay, rate }: Limit, { milliTokens, used }: LimitState, cost: Cost): number =>
+  (rate !== null && milliTokens < cost * 1000 - rounding ? lack.rate : 0) |
+  (perDay !== null && used >= perDay ? lack.day : 0);
 
 /**
  * Takes one request from each state, in place, unless a limit that is not among the bits `shadow` has no room: then from
  * none. A limit in shadow that has no room is left as it is: it never owes anything. Returns the limits without room.
  */
 export function takeTogether(
-  levels: readonly { readonly limit: Limit; readonly state: LimitState }[],
+  levels: readonly { readonly limit: Limit; readonly state: LimitState; readonly cost?: Cost }[],
   shadow: number,
   nowMs: number,
 ): number {
   let lacking = 0;
-  for (const [index, { limit, state }] of levels.entries()) {
+  for (const [index, { cost = 1, limit, state }] of levels.entries()) {
     advance(state, limit, nowMs);
-    lacking |= lackOf(limit, state) << (2 * index);
+    lacking |= lackOf(limit, state, cost) << (2 * index);
   }
   if ((lacking & ~shadow) !== 0) return lacking;
-  for (const [index, { limit, state }] of levels.entries()) {
+  for (const [index, { cost = 1, limit, state }] of levels.entries()) {
     const lacks = lacking >> (2 * index);
-    if (limit.rate !== null && (lacks & lack.rate) === 0) state.milliTokens = Math.max(0, state.milliTokens - 1000);
+    if (limit.rate !== null && (lacks & lack.rate) === 0)
+      state.milliTokens = Math.max(0, state.milliTokens - cost * 1000);
     if ((lacks & lack.day) === 0) state.used += 1;
   }
   return lacking;
@@ -98,9 +103,12 @@ export function takeTogether(
 export const standingOf = (
   { perDay, rate }: Limit,
   { milliTokens, used }: Pick<LimitState, 'milliTokens' | 'used'>,
+  cost: Cost = 1,
 ): Standing => ({
   remaining: rate === null ? 0 : Math.floor((milliTokens + rounding) / 1000),
   nextTokenMs:
-    rate === null || milliTokens >= 1000 - rounding ? 0 : Math.ceil((1000 - rounding - milliTokens) / rate.perS),
+    rate === null || milliTokens >= cost * 1000 - rounding
+      ? 0
+      : Math.ceil((cost * 1000 - rounding - milliTokens) / rate.perS),
   remainingDay: perDay === null ? null : Math.max(0, perDay - used),
 });

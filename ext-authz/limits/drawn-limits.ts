@@ -4,7 +4,7 @@
  *
  * Invariant: only ext-authz makes that text, and Envoy lets no client near it.
  */
-import { managementLimits, type ShadowLimit } from '@gw/contract/access';
+import { bodyLimits, freeBodyKib, managementLimits, type ShadowLimit, unsizedBodyKib } from '@gw/contract/access';
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { Limit } from './bucket.ts';
 
@@ -14,36 +14,57 @@ export type Level = { readonly of: 'account' | 'key'; readonly id: string; reado
 export interface DrawnLimits {
   /** One or two; the first is the account's. */
   readonly levels: readonly Level[];
+  /** The bucket of bytes and what the body takes of it; null: nothing. A shadow of the rate is one of this rate, too. */
+  readonly body: { readonly limit: Limit; readonly kib: number } | null;
   readonly shadow: readonly ShadowLimit[];
 }
 
 type Numbers = readonly [perS: number | null, burst: number | null, perDay: number | null];
 interface Carried {
   readonly account: Numbers;
+  /** KiB per second and at once; absent: of a release that knew no such limit. */
+  readonly body?: readonly [perS: number, burst: number];
   readonly shadow?: readonly ShadowLimit[];
   readonly key?: readonly [id: string, ...Numbers];
 }
 
 export function limitsText({ account, limits, publicId }: FoundKey): string {
   const { burst, perDay, ratePerS } = account.limits;
+  const { burstKib, kibPerS } = bodyLimits[account.tier];
   const isLimited = limits !== null && (limits.ratePerS !== null || limits.perDay !== null);
   const carried: Carried = {
     account: [ratePerS, burst, perDay],
+    body: [kibPerS, burstKib],
     ...(account.shadow.length > 0 ? { shadow: account.shadow } : {}),
     ...(isLimited ? { key: [publicId, limits.ratePerS, limits.burst, limits.perDay] } : {}),
   };
   return JSON.stringify(carried);
 }
 
-/** Throws for a text that `limitsText` has not made. `kind`: reads have a rate of their own, and keys no part of it. */
-export function drawnLimits(kind: string, accountId: string, text: string): DrawnLimits {
-  if (kind === 'management') return { levels: [level('account', accountId, managementNumbers)], shadow: [] };
-  const { account, key, shadow = [] } = JSON.parse(text) as Carried;
+/** Above this no body is read: it is refused for its size, however much the bucket holds. */
+const mostKib = 16 * 1024;
+
+/** What a body costs. `length`: as the client said, which Envoy holds it to; undefined: it did not say. */
+export function bodyKib(length: string | undefined): number {
+  if (length === undefined) return unsizedBodyKib;
+  const kib = Math.ceil(Number(length) / 1024);
+  return kib < freeBodyKib ? 0 : Math.min(kib, mostKib);
+}
+
+/**
+ * Throws for a text that `limitsText` has not made. `kind`: reads have a rate of their own, and keys no part of it. `kib`: what
+ * the body costs.
+ */
+export function drawnLimits(kind: string, accountId: string, text: string, kib = 0): DrawnLimits {
+  if (kind === 'management')
+    return { levels: [level('account', accountId, managementNumbers)], body: null, shadow: [] };
+  const { account, body: bucket, key, shadow = [] } = JSON.parse(text) as Carried;
+  const body = kib > 0 && bucket ? { limit: { rate: { perS: bucket[0], burst: bucket[1] }, perDay: null }, kib } : null;
   const ofAccount = level('account', accountId, account);
   if (ofAccount.limit.rate === null) throw new Error(`The limits "${text}" of the identity are malformed.`);
-  if (key === undefined) return { levels: [ofAccount], shadow };
+  if (key === undefined) return { levels: [ofAccount], body, shadow };
   const [id, ...numbers] = key;
-  return { levels: [ofAccount, level('key', id, numbers)], shadow };
+  return { levels: [ofAccount, level('key', id, numbers)], body, shadow };
 }
 
 const managementNumbers: Numbers = [managementLimits.ratePerS, managementLimits.burst, null];

@@ -5,7 +5,8 @@ import type { DrawnLimits } from './drawn-limits.ts';
 import { createLimitCounts } from './limit-counts.ts';
 
 const limit = { rate: { perS: 1, burst: 1 }, perDay: 1 };
-const drawn = (shadow: DrawnLimits['shadow']): DrawnLimits => ({
+const drawn = (shadow: DrawnLimits['shadow'], body: DrawnLimits['body'] = null): DrawnLimits => ({
+  body,
   levels: [
     { of: 'account', id: 'acct', limit },
     { of: 'key', id: 'AbcdefGhijkl', limit },
@@ -23,12 +24,16 @@ function setUp() {
   counts.register(registry);
   const decided = (lacking: number, shadow: DrawnLimits['shadow'] = [], admitted = lacking === 0, kind = 'calls') =>
     counts.decided('acct', kind, drawn(shadow), { admitted, lacking, standings: [], untilMidnightMs: 1 });
+  const decidedOfBody = (lacking: number, shadow: DrawnLimits['shadow'] = []) =>
+    counts.decided('acct', 'calls', drawn(shadow, { limit, kib: 1024 }), {
+      ...{ admitted: lacking === 0 || shadow.length > 0, lacking, standings: [], untilMidnightMs: 1 },
+    });
   const metric = async (labels: string) =>
     Number(new RegExp(`^gw_limits_${labels} (\\d+)$`, 'm').exec(await registry.metrics())?.[1]);
   const goLocal = () => {
     local = true;
   };
-  return { clock, lines, decided, metric, goLocal };
+  return { clock, lines, decided, decidedOfBody, metric, goLocal };
 }
 const of = (name: string, outcome: string) => `decisions_total\\{limit="${name}",outcome="${outcome}"\\}`;
 
@@ -45,6 +50,19 @@ test('a call that is admitted counts for each of its limits, one that is denied 
   expect([await metric(of('management', 'admitted')), await metric(of('management', 'denied'))]).toEqual([1, 1]);
   // Reading changes nothing.
   expect(await metric(of('rate', 'admitted'))).toBe(2);
+});
+
+test('bytes are counted where a body costs something, apart from the calls', async () => {
+  const { decided, decidedOfBody, lines, metric } = setUp();
+  decided(0);
+  decidedOfBody(0);
+  decidedOfBody(16);
+  decidedOfBody(16, ['rate']);
+  const outcomes = (name: string) =>
+    Promise.all(['admitted', 'denied', 'shadowed'].map((outcome) => metric(of(name, outcome))));
+  expect(await outcomes('bytes')).toEqual([1, 1, 1]);
+  expect(await outcomes('rate')).toEqual([3, 0, 0]);
+  expect(lines).toEqual([{ accountId: 'acct', keyId: 'AbcdefGhijkl', limits: ['bytes'] }]);
 });
 
 test('a limit in shadow that would have refused is counted as such, and said once a minute for each account', async () => {

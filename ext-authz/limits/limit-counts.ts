@@ -20,8 +20,8 @@ export interface LimitCountsOptions {
 
 const outcomes = ['admitted', 'denied', 'shadowed'] as const;
 type Outcome = (typeof outcomes)[number];
-/** `management`: the rate of reads and of keys. */
-const limits = ['rate', 'day', 'management'] as const;
+/** `bytes`: of bodies; those that cost nothing are not counted. `management`: the rate of reads and of keys. */
+const limits = ['rate', 'day', 'bytes', 'management'] as const;
 type CountedLimit = (typeof limits)[number];
 
 /** At most one line in this time for each account, ms. */
@@ -54,14 +54,17 @@ export function createLimitCounts({ local, log, now }: LimitCountsOptions): Limi
     decided(accountId, kind, drawn, { admitted, lacking }) {
       if (kind === 'management') return add('management', admitted ? 'admitted' : 'denied');
       const shadowed: string[] = [];
-      for (const limit of ['rate', 'day'] as const) {
-        const lacks = ((lacking | (lacking >> 2)) & lack[limit]) !== 0;
-        if (lacks && drawn.shadow.includes(limit)) {
+      const note = (limit: CountedLimit, lacks: boolean, inShadow: boolean): void => {
+        if (lacks && inShadow) {
           add(limit, 'shadowed');
           shadowed.push(limit);
         } else if (lacks) add(limit, 'denied');
         else if (admitted) add(limit, 'admitted');
-      }
+      };
+      const ofCalls = lacking & ((1 << (2 * drawn.levels.length)) - 1);
+      for (const limit of ['rate', 'day'] as const)
+        note(limit, ((ofCalls | (ofCalls >> 2)) & lack[limit]) !== 0, drawn.shadow.includes(limit));
+      if (drawn.body) note('bytes', lacking !== ofCalls, drawn.shadow.includes('rate'));
       if (shadowed.length > 0) sayShadowed(accountId, drawn, shadowed);
     },
 

@@ -3,6 +3,7 @@
  *
  * Invariant: whoever waits as long as a refusal says is let in, unless others took what came meanwhile.
  */
+import { freeBodyKib, unsizedBodyKib } from '@gw/contract/access';
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { lack } from './bucket.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
@@ -47,7 +48,7 @@ export function limitHeaders({ levels }: DrawnLimits, { standings, untilMidnight
 
 /** Of a decision that is not `admitted`: by the limit that takes longest to let the client in. */
 export function refusalOf(
-  { levels, shadow }: DrawnLimits,
+  { body, levels, shadow }: DrawnLimits,
   { lacking, standings, untilMidnightMs }: Decision,
 ): ApiError {
   const denies = (index: number, limit: 'rate' | 'day') =>
@@ -56,9 +57,17 @@ export function refusalOf(
   const [slowest] = levels
     .map((level, index) => ({ level, waitMs: denies(index, 'rate') ? (standings[index]?.nextTokenMs ?? 0) : -1 }))
     .sort((a, b) => b.waitMs - a.waitMs);
+  const bodyWaitMs = body && denies(levels.length, 'rate') ? (standings[levels.length]?.nextTokenMs ?? 0) : -1;
+  if (body && !spent && bodyWaitMs > (slowest?.waitMs ?? -1))
+    return apiError('bytes_per_second_exceeded', { message: bodyMessage(body), retryAfterS: wholeSeconds(bodyWaitMs) });
   const retryAfterS = wholeSeconds(spent ? untilMidnightMs : (slowest?.waitMs ?? 0));
   const code = spent ? 'daily_budget_exceeded' : 'requests_per_second_exceeded';
   return apiError(code, { ...messageOf(spent ?? slowest?.level, spent ? 'day' : 'rate'), retryAfterS });
+}
+
+function bodyMessage({ kib, limit: { rate } }: NonNullable<DrawnLimits['body']>): string {
+  const mib = (of: number) => Math.round(of / 102.4) / 10;
+  return `This body counts ${mib(kib)} MiB, and the account may send ${mib(rate?.perS ?? 0)} MiB per second, bursts of up to ${mib(rate?.burst ?? 0)}. Wait for the seconds in Retry-After. A body without a Content-Length counts ${mib(unsizedBodyKib)} MiB, one below ${freeBodyKib} KiB nothing.`;
 }
 
 function messageOf(level: Level | undefined, limit: 'rate' | 'day'): { message?: string } {

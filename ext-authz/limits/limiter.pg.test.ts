@@ -37,6 +37,7 @@ test('of the budgets of two keys and their account none is overdrawn, at two ins
           { of: 'account', id: 'a', limit: account },
           { of: 'key', id, limit: { rate: null, perDay: 100 } },
         ],
+        body: null,
         shadow: [],
       };
       return { id, decision: await ask(instances[index % 2] as Limiter, drawn) };
@@ -63,7 +64,31 @@ test('the day turns at midnight UTC with requests in flight: each day has its bu
   expect(await limiters.redis.hget(limitKey('a', 'calls'), 'n')).toBe('100');
 });
 
-test('a decision is one command to Redis, also where a key has limits of its own', async () => {
+const withBody = (drawn: DrawnLimits, kib: number): DrawnLimits => ({
+  ...drawn,
+  body: { limit: limitOf(1, 100 * 1024), kib },
+});
+
+test('two instances let in as many bytes as one bucket holds, and the calls that they refuse take from no limit', async () => {
+  const instances = [await limiters.open({ instances: 2 }), await limiters.open({ instances: 2 })];
+  const calls = drawnOf(limitOf(1, 1000, 1000), limitOf(1, 1000, 1000));
+  const kibs = Array.from({ length: 300 }, (_, index) => [0, 1024, 2048][index % 3] ?? 0);
+  const decisions = await Promise.all(
+    kibs.map(async (kib, index) => {
+      const drawn = kib === 0 ? calls : withBody(calls, kib);
+      return { kib, decision: await ask(instances[index % 2] as Limiter, drawn) };
+    }),
+  );
+  const admitted = decisions.filter(({ decision }) => decision.admitted);
+  const kib = admitted.reduce((sum, each) => sum + each.kib, 0);
+  expect(kib).toBeGreaterThan(98 * 1024);
+  expect(kib).toBeLessThanOrEqual(100 * 1024);
+  expect(admitted.filter((each) => each.kib === 0)).toHaveLength(100);
+  for (const key of ['calls', 'calls:k'])
+    expect(await limiters.redis.hget(limitKey('a', key), 'n')).toBe(String(admitted.length));
+});
+
+test('a decision is one command to Redis, also where a key has limits of its own and a body counts', async () => {
   const limiter = await limiters.open();
   const both = drawnOf(limitOf(1000, 1000, 1000), limitOf(500, 500, 500));
   await ask(limiter, both);
@@ -75,8 +100,9 @@ test('a decision is one command to Redis, also where a key has limits of its own
   });
   for (let asked = 0; asked < 10; asked += 1) await ask(limiter, drawnOf(limitOf(1000, 1000, 1000)));
   for (let asked = 0; asked < 10; asked += 1) await ask(limiter, both);
+  for (let asked = 0; asked < 10; asked += 1) await ask(limiter, withBody(both, 1024));
   await limiters.redis.ping();
-  await expect.poll(() => commands).toHaveLength(20);
+  await expect.poll(() => commands).toHaveLength(30);
   expect(new Set(commands)).toEqual(new Set(['evalsha']));
   monitor.disconnect();
   observer.disconnect();

@@ -35,7 +35,7 @@ export interface Decision {
   readonly admitted: boolean;
   /** Bits of the limits that had no room (`lack`): those that refused, or would have. */
   readonly lacking: number;
-  /** One for each level, after the decision. */
+  /** One for each level, and after these one of the body, after the decision. */
   readonly standings: readonly Standing[];
   readonly untilMidnightMs: number;
 }
@@ -91,7 +91,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
     local: absence.lasts,
     stop: absence.stop,
     async decide(accountId, kind, drawn) {
-      const limits = drawn.levels.map((level) => ({ key: keyOf(accountId, kind, level), limit: level.limit }));
+      const limits = keyedLimits(accountId, kind, drawn);
       const shadow = shadowBits(drawn);
       if (absence.lasts()) return decideHere(limits, shadow);
       let taking: Promise<TakenInRedis> | null = null;
@@ -103,7 +103,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
       if (!taken) return decideWithout(taking, limits, shadow);
       const { atMs, lacking, left } = taken;
       shares.follow(limits, left, { decidedMs: atMs, nowMs: now() });
-      const standings = limits.map(({ limit }, index) => standingOf(limit, left[index] ?? nothing));
+      const standings = limits.map(({ cost, limit }, index) => standingOf(limit, left[index] ?? nothing, cost));
       return decisionOf(lacking, shadow, standings, atMs);
     },
   };
@@ -121,6 +121,13 @@ const decisionOf = (lacking: number, shadow: number, standings: readonly Standin
 /** The keys of one account share a hash tag, so that one script may take them all. */
 const keyOf = (accountId: string, kind: string, { id, of }: Level): string =>
   limitKey(accountId, of === 'account' ? kind : `${kind}:${id}`);
+
+function keyedLimits(accountId: string, kind: string, { body, levels }: DrawnLimits): KeyedLimit[] {
+  const limits: KeyedLimit[] = levels.map((level) => ({ key: keyOf(accountId, kind, level), limit: level.limit }));
+  // No key has an id of five letters.
+  if (body) limits.push({ key: limitKey(accountId, `${kind}:bytes`), limit: body.limit, cost: body.kib });
+  return limits;
+}
 
 const shadowBits = ({ shadow }: DrawnLimits): number =>
   (shadow.includes('rate') ? everyLimit.rate : 0) | (shadow.includes('day') ? everyLimit.day : 0);

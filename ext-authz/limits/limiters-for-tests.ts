@@ -89,6 +89,7 @@ export const limitOf = (perS: number, burst: number, perDay: number | null = nul
 /** Of the account, and of its key. */
 export const drawnOf = (...limits: Limit[]): DrawnLimits => ({
   levels: limits.map((limit, index) => ({ of: index === 0 ? 'account' : 'key', id: index === 0 ? 'a' : 'k', limit })),
+  body: null,
   shadow: [],
 });
 

@@ -149,3 +149,18 @@ describe('the shares of instances', () => {
     });
   });
 });
+
+test('a share of bytes lets in what its part holds, at least one body, and owes what it let in', () => {
+  const limit: Limit = { rate: { perS: 1000, burst: 100_000 }, perDay: null };
+  const admitted = (instances: number, cost: number) => {
+    const shares = openLocalShares(instances);
+    const takes = Array.from({ length: 50 }, () => shares.take([{ key: 'bytes', limit, cost }], 0, 0).lacking);
+    const owed = shares.collectDebts(0).get('bytes')?.milliTokens;
+    const count = takes.filter((lacking) => lacking === 0).length;
+    expect(owed).toBe(count * cost * 1000);
+    return count;
+  };
+  expect(admitted(1, 10_000)).toBe(10);
+  expect(admitted(4, 10_000)).toBe(2);
+  expect(admitted(50, 10_000)).toBe(1);
+});

@@ -8,6 +8,7 @@
  */
 import {
   advance,
+  type Cost,
   dayMs,
   fullState,
   type Limit,
@@ -35,6 +36,8 @@ export interface KeyedLimit {
   /** In Redis. */
   readonly key: string;
   readonly limit: Limit;
+  /** Absent: one. Only the last of the limits of a request may have one. */
+  readonly cost?: Cost;
 }
 
 type Left = Pick<LimitState, 'milliTokens' | 'used'>;
@@ -69,13 +72,14 @@ export function openLocalShares(instances: number): LocalShares {
   const shares = new Map<string, Share>();
   const indebted = new Set<string>();
 
-  const partOf = ({ perDay, rate }: Limit): Limit => ({
-    rate: rate && { perS: rate.perS / instances, burst: Math.max(1, Math.floor(rate.burst / instances)) },
+  // A bucket smaller than what one request takes would never let it in.
+  const partOf = ({ perDay, rate }: Limit, cost: Cost): Limit => ({
+    rate: rate && { perS: rate.perS / instances, burst: Math.max(cost, Math.floor(rate.burst / instances)) },
     perDay: perDay === null ? null : Math.ceil(perDay / instances),
   });
 
-  const open = ({ key, limit }: KeyedLimit, nowMs: number): Share => {
-    const part = partOf(limit);
+  const open = ({ cost = 1, key, limit }: KeyedLimit, nowMs: number): Share => {
+    const part = partOf(limit, cost);
     const known = shares.get(key);
     if (known) {
       known.part = part;
@@ -104,14 +108,14 @@ export function openLocalShares(instances: number): LocalShares {
     owe,
 
     forgive(limits, decidedMs) {
-      for (const { key } of limits) {
+      for (const { cost = 1, key } of limits) {
         const share = shares.get(key);
         if (!share?.owed) continue;
         const { milliTokens, used, ...owed } = share.owed;
         const isOfDay = owed.day === Math.floor(decidedMs / dayMs);
         share.owed = {
           ...owed,
-          milliTokens: Math.max(0, milliTokens - 1000),
+          milliTokens: Math.max(0, milliTokens - cost * 1000),
           used: isOfDay ? Math.max(0, used - 1) : used,
         };
       }
@@ -139,14 +143,14 @@ export function openLocalShares(instances: number): LocalShares {
       });
       const lacking = takeTogether(levels, shadow, nowMs);
       if ((lacking & ~shadow) === 0) {
-        for (const [index, { key, state, whole }] of levels.entries()) {
+        for (const [index, { cost = 1, key, state, whole }] of levels.entries()) {
           // As with Redis: a limit in shadow that had no room owes nothing.
           const lacks = lacking >> (2 * index);
-          const milliTokens = lacks & lack.rate ? 0 : 1000;
+          const milliTokens = lacks & lack.rate ? 0 : cost * 1000;
           owe(key, { limit: whole, milliTokens, used: lacks & lack.day ? 0 : 1, day: state.day });
         }
       }
-      return { lacking, standings: levels.map(({ limit, state }) => standingOf(limit, state)) };
+      return { lacking, standings: levels.map(({ cost, limit, state }) => standingOf(limit, state, cost)) };
     },
 
     collectDebts(nowMs) {

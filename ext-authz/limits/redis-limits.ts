@@ -44,6 +44,8 @@ export function openRedisLimits(
     const args: (string | number)[] = limits.map(({ key }) => key);
     args.push(shadow & everyLimit.rate ? 1 : 0, shadow & everyLimit.day ? 1 : 0);
     for (const { limit } of limits) args.push(limit.rate?.perS ?? 0, limit.rate?.burst ?? 0, limit.perDay ?? -1);
+    const cost = limits.at(-1)?.cost;
+    if (cost !== undefined) args.push(cost);
     const [lacking = 0, atMs = 0, ...left] = await redis.gwTake(limits.length, ...args);
     const states = limits.map((_, index) => ({ milliTokens: left[2 * index] ?? 0, used: left[2 * index + 1] ?? 0 }));
     return { lacking, atMs, left: states };

@@ -29,15 +29,18 @@ end
 `;
 
 /**
- * KEYS the limits. ARGV: 1 if rates are in shadow, 1 if days are, and for each limit rate (0: none), burst, per day (-1: none).
+ * KEYS the limits. ARGV: 1 if rates are in shadow, 1 if days are, for each limit rate (0: none), burst, per day (-1: none), and
+ * what the request takes of the last bucket, if that is another number than one.
  * Returns {bits of the limits without room, now ms, and for each limit thousandths of tokens and used}.
  */
 export const takeScript = `${advance}
 local lacking, refused, bit, limits = 0, false, 1, {}
+local last = (ARGV[3 * #KEYS + 3] or 1) * 1000
 for i, key in ipairs(KEYS) do
   local rate, burst, per_day = tonumber(ARGV[3 * i]), ARGV[3 * i + 1] * 1000, tonumber(ARGV[3 * i + 2])
   local limit = advance(key, rate, burst)
-  limit.no_rate = rate > 0 and limit.tokens < 1000
+  limit.cost = i == #KEYS and last or 1000
+  limit.no_rate = rate > 0 and limit.tokens < limit.cost
   limit.no_day = per_day >= 0 and limit.used >= per_day
   if limit.no_rate then lacking = lacking + bit; refused = refused or ARGV[1] ~= '1' end
   if limit.no_day then lacking = lacking + 2 * bit; refused = refused or ARGV[2] ~= '1' end
@@ -47,7 +50,7 @@ end
 local reply = { lacking, now }
 for _, limit in ipairs(limits) do
   if not refused then
-    if limit.rate > 0 and not limit.no_rate then limit.tokens = limit.tokens - 1000 end
+    if limit.rate > 0 and not limit.no_rate then limit.tokens = limit.tokens - limit.cost end
     if not limit.no_day then limit.used = limit.used + 1 end
   end
   keep(limit)

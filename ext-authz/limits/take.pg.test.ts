@@ -17,7 +17,7 @@ import { onTestClock, setTestClock } from './clock-for-tests.ts';
 import { settleScript, takeScript } from './take.lua.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gwtake-'));
-const keys = ['gw:limit:{a}:calls', 'gw:limit:{a}:calls:key'] as const;
+const keys = ['gw:limit:{a}:calls', 'gw:limit:{a}:calls:key', 'gw:limit:{a}:calls:bytes'] as const;
 const morning = Date.parse('2026-11-21T09:00:00Z');
 let valkey: Service;
 let redis: Redis;
@@ -39,19 +39,28 @@ interface Taken {
   readonly left: readonly Pick<LimitState, 'milliTokens' | 'used'>[];
 }
 
-async function take(limits: readonly Limit[], shadow = 0, script = takeScript): Promise<Taken> {
+/** `cost`: what is taken of the last limit; undefined: one. */
+async function take(limits: readonly Limit[], shadow = 0, script = takeScript, cost?: number): Promise<Taken> {
   const args = limits.flatMap(({ perDay, rate }) => [rate?.perS ?? 0, rate?.burst ?? 0, perDay ?? -1]);
   const bits = [shadow & everyLimit.rate ? 1 : 0, shadow & everyLimit.day ? 1 : 0];
-  const reply = await redis.eval(script, limits.length, ...keys.slice(0, limits.length), ...bits, ...args);
+  const named = cost === undefined ? keys.slice(0, limits.length) : [...keys.slice(0, limits.length - 1), keys[2]];
+  const reply = await redis.eval(
+    script,
+    limits.length,
+    ...named,
+    ...bits,
+    ...args,
+    ...(cost === undefined ? [] : [cost]),
+  );
   const [lacking = -1, atMs = 0, ...left] = reply as number[];
   const states = limits.map((_, i) => ({ milliTokens: left[2 * i] ?? -1, used: left[2 * i + 1] ?? -1 }));
   return { lacking, atMs, left: states };
 }
 
 /** With the clock standing at `nowMs`. */
-async function takeAt(nowMs: number, limits: readonly Limit[], shadow = 0): Promise<Taken> {
+async function takeAt(nowMs: number, limits: readonly Limit[], shadow = 0, cost?: number): Promise<Taken> {
   await setTestClock(redis, nowMs);
-  return take(limits, shadow, onTestClock(takeScript));
+  return take(limits, shadow, onTestClock(takeScript), cost);
 }
 
 const rate = fc.record({ perS: fc.integer({ min: 1, max: 2000 }), burst: fc.integer({ min: 1, max: 40 }) });
@@ -92,6 +101,59 @@ describe('the script and the arithmetic', () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe('the bucket of bytes', () => {
+  const bucket = fc.record({ perS: fc.integer({ min: 1, max: 4096 }), burst: fc.integer({ min: 1000, max: 300_000 }) });
+  const body = fc.option(fc.integer({ min: 64, max: 16_384 }), { nil: 0 });
+
+  test('is drawn on together with the calls, the same in the script and in the arithmetic', async () => {
+    const call = fc.tuple(step, shadows, body);
+    await fc.assert(
+      fc.asyncProperty(drawn, bucket, fc.array(call, { maxLength: 60 }), async (calls, bytes, asked) => {
+        await redis.flushall();
+        let nowMs = morning;
+        const ofCalls = calls.map((limit) => ({ limit, state: fullState(limit, nowMs) }));
+        const ofBytes = { rate: bytes, perDay: null };
+        const bytesState = fullState(ofBytes, nowMs);
+        for (const [stepMs, shadow, kib] of asked) {
+          nowMs += stepMs;
+          const levels = kib > 0 ? [...ofCalls, { limit: ofBytes, state: bytesState, cost: kib }] : ofCalls;
+          const before = levels.map(({ state }) => state.used);
+          const taken = await takeAt(
+            nowMs,
+            levels.map(({ limit }) => limit),
+            shadow,
+            kib > 0 ? kib : undefined,
+          );
+          const lacking = takeTogether(levels, shadow, nowMs);
+          expect(taken.lacking).toBe(lacking);
+          expect(taken.left.map(({ milliTokens }) => milliTokens)).toEqual(
+            levels.map(({ limit, state }) => (limit.rate ? state.milliTokens : 0)),
+          );
+          if ((lacking & ~shadow) !== 0 && nowMs >= morning)
+            for (const [index, { state }] of levels.entries())
+              expect(state.used === before[index] || state.used === 0).toBe(true);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('lets in whoever waits as long as it says, and not a millisecond earlier', async () => {
+    const limits: Limit[] = [
+      { rate: { perS: 1000, burst: 1000 }, perDay: null },
+      { rate: { perS: 16_384, burst: 20_480 }, perDay: null },
+    ];
+    expect((await takeAt(morning, limits, 0, 16_384)).lacking).toBe(0);
+    const { lacking, left } = await takeAt(morning, limits, 0, 10_240);
+    expect(lacking).toBe(4);
+    const { nextTokenMs } = standingOf(limits[1] as Limit, left[1] ?? { milliTokens: 0, used: 0 }, 10_240);
+    expect(nextTokenMs).toBe(375);
+    expect((await takeAt(morning + 374, limits, 0, 10_240)).lacking).toBe(4);
+    expect((await takeAt(morning + 375, limits, 0, 10_240)).lacking).toBe(0);
+    expect(left[0]).toEqual({ milliTokens: 999_000, used: 1 });
   });
 });
 

@@ -10,6 +10,7 @@ import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { hashApiKey } from '@gw/contract/internal/api-key';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { call, chatBody, chatPath, type Reply, type Sent, send, stack } from '../input/ask.ts';
+import { announceBodies } from '../limits/announced-body.ts';
 import { eventually } from '../sdk/gateway.ts';
 import type { TestAccounts } from '../sdk/test-account.ts';
 
@@ -117,6 +118,16 @@ async function secondStream(accounts: TestAccounts): Promise<Outcome> {
   }
 }
 
+/** Bodies that are announced at once, more than the account may send; the refused one is answered, the others are never sent. */
+async function manyBytes(accounts: TestAccounts): Promise<Outcome> {
+  const bodies = announceBodies(await accounts.create(), 40, 10 * 1024 * 1024);
+  try {
+    return { method: 'POST', path: chatPath, reply: await bodies.firstReply };
+  } finally {
+    bodies.close();
+  }
+}
+
 export const ways: Readonly<Record<CatalogueCode, Way>> = {
   invalid_api_key: () => asked({ body: chatBody(), key: null }),
   revoked_api_key: async (accounts) => chat({}, {}, { key: await accounts.create({}, { revokedAt: new Date() }) }),
@@ -164,6 +175,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
     const made = await Promise.all(Array.from({ length: 8 }, () => read('/v1/models', key)));
     return made.find(({ reply }) => reply.status === 429) ?? read('/v1/models', key);
   },
+  bytes_per_second_exceeded: manyBytes,
   daily_budget_exceeded: async (accounts) => {
     const key = await accounts.create({ perDay: 1 });
     return repeated(2, () => read('/v1/models', key));

@@ -1,0 +1,65 @@
+/** How many bytes an account may send, through the whole gateway. */
+import { Redis } from 'ioredis';
+import { afterAll, expect, test } from 'vitest';
+import { call, chatBody, expectRefusal, invalid, quick, send, stack } from '../input/ask.ts';
+import { eventually } from '../sdk/gateway.ts';
+import { openTestAccounts } from '../sdk/test-account.ts';
+import { announceBodies } from './announced-body.ts';
+import { accountOf } from './limited-call.ts';
+
+const mib = 1024 * 1024;
+const accounts = openTestAccounts();
+const redis = new Redis(stack.redisUrl);
+afterAll(async () => {
+  redis.disconnect();
+  await accounts.close();
+});
+
+/** How many calls a limit has counted. */
+const counted = async (key: string, limit: 'calls' | 'calls:bytes') =>
+  Number(await redis.hget(`gw:limit:{${accountOf(key)}}:${limit}`, 'n'));
+
+test('30 bodies of 1 MiB and 8 of 10 MiB are let in at once; more than the burst are not, and tiny calls go on', async () => {
+  const key = await accounts.create();
+  const opened = [announceBodies(key, 30, mib), announceBodies(key, 8, 10 * mib)];
+  try {
+    await eventually('38 bodies to be counted', async () => ((await counted(key, 'calls:bytes')) === 38 ? true : null));
+    const more = announceBodies(key, 40, 10 * mib);
+    opened.push(more);
+    const refused = await more.firstReply;
+    expectRefusal(refused, { status: 429, type: 'rate_limit_error', code: 'bytes_per_second_exceeded', param: null });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect((await call({}, {}, { key })).status).toBe(200);
+    // Each call that was let in counts once, and one that was refused for its bytes takes no call.
+    await eventually('all to be decided', async () => {
+      const before = await counted(key, 'calls:bytes');
+      const last = await call({}, {}, { key });
+      const [bytes, calls] = [await counted(key, 'calls:bytes'), await counted(key, 'calls')];
+      return last.status === 200 &&
+        before === bytes &&
+        Number(last.headers['x-ratelimit-remaining-day']) === 100_000 - calls
+        ? true
+        : null;
+    });
+    expect(await counted(key, 'calls:bytes')).toBeLessThan(38 + 40);
+    expect(await counted(key, 'calls:bytes')).toBeGreaterThanOrEqual(38 + 14);
+  } finally {
+    for (const each of opened) each.close();
+  }
+});
+
+test('a small body costs no bytes, one without a length costs a MiB, and one too large to be read costs none', async () => {
+  const key = await accounts.create();
+  for (const content of ['hi', 'x '.repeat(30_000)])
+    expect((await call({ messages: [{ role: 'user', content }] }, {}, { key })).status).toBe(200);
+  expect(await counted(key, 'calls:bytes')).toBe(0);
+  expect((await send({ key, body: chatBody(), headers: quick, chunked: true })).status).toBe(200);
+  expect(await counted(key, 'calls:bytes')).toBe(1);
+  const bucket = () => redis.hget(`gw:limit:{${accountOf(key)}}:calls:bytes`, 'b').then(Number);
+  expect(await bucket()).toBe((256 - 1) * 1024 * 1000);
+  const tooLarge = announceBodies(key, 1, 17 * mib);
+  expectRefusal(await tooLarge.firstReply, invalid('request_too_large'));
+  tooLarge.close();
+  expect(await counted(key, 'calls:bytes')).toBe(1);
+  expect(await counted(key, 'calls')).toBe(4);
+});
