@@ -47,7 +47,7 @@ const partOf = (command: readonly string[]): string =>
   /^dist\/([a-z-]+)\.js$/.exec(command.find((word) => word.startsWith('dist/')) ?? '')?.[1] ?? '';
 
 test('each TypeScript part runs a bundle that the build makes', () => {
-  expect(typescript).toHaveLength(7);
+  expect(typescript).toHaveLength(9);
   for (const [name, { command = [] }] of typescript) {
     const entry = bundles.get(partOf(command));
     expect(entry, `${name} runs ${command.join(' ')}`).toBeDefined();
@@ -66,7 +66,7 @@ test('each part gets the variables that its configuration requires, and none tha
       expect(isKnown || isShared, `${name}: ${variable}`).toBe(true);
     }
     const required = new Set(
-      [...read(join(folder, 'config.ts')).matchAll(/(?:required|secret|demand)\(\s*'(GW_[A-Z_]+)'/g)].map(
+      [...read(join(folder, 'config.ts')).matchAll(/(?:required|secret|demand|instances)\(\s*'(GW_[A-Z_]+)'/g)].map(
         (found) => found[1] ?? '',
       ),
     );
@@ -84,7 +84,7 @@ test('Envoy gets each variable that its configuration reads when it starts', () 
   const wanted = [...read('envoy/envoy.template.yaml').matchAll(/%ENVIRONMENT\((\w+)\)%/g)].map(
     (found) => found[1] ?? '',
   );
-  expect(wanted).toEqual(['GW_INTERNAL_TOKEN']);
+  expect(new Set(wanted)).toEqual(new Set(['GW_INTERNAL_TOKEN']));
   for (const variable of wanted) expect(compose.services.envoy?.environment?.[variable], variable).toBeTruthy();
 });
 
@@ -141,4 +141,19 @@ test('Dockerfiles end as a user that is not root, and copy only what is there', 
       }
     }
   }
+});
+
+test('with pairs Envoy is told of the socket of each instance, and each instance of their number', () => {
+  const settings = (name: string) => compose.services[name]?.environment ?? {};
+  for (const [service, prefix] of [
+    ['ext-authz', 'GW_AUTHZ'],
+    ['receipt-sidecar', 'GW_SIDECAR'],
+  ] as const) {
+    const [first, second] = [service, `${service}-2`].map((name) => settings(name)[`${prefix}_LISTEN`]);
+    expect(second).not.toBe(first);
+    expect(settings('envoy-config')[`${prefix}_LISTEN`]).toBe(`${first}\${GW_PAIRS:+,${second}}`);
+    for (const name of [service, `${service}-2`]) expect(settings(name)[`${prefix}_INSTANCES`]).toBe(`\${GW_PAIRS:+2}`);
+  }
+  const spools = ['receipt-sidecar', 'receipt-sidecar-2'].map((name) => compose.services[name]?.volumes.at(-1));
+  expect(new Set(spools).size).toBe(2);
 });

@@ -8,6 +8,7 @@
 
 import { type Route, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
+import { askElsewhere } from './ask-elsewhere.ts';
 import { bodyActions, rateLimits } from './rate-limits.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
 
@@ -131,10 +132,11 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
 }
 
 function controlRoute(route: Route): object {
+  const limits = rateLimits(route.limit ?? 'calls');
   return {
     name: 'control',
     match: { ...pathMatch(route.path), ...methodMatch(route.method) },
-    route: { cluster: 'control_plane', timeout: '10s', rate_limits: rateLimits(route.limit ?? 'calls') },
+    route: { cluster: 'control_plane', timeout: '10s', rate_limits: limits, retry_policy: askElsewhere(route.method) },
     // Node refuses an expectation that it does not know, and has no words for it.
     request_headers_to_remove: ['authorization', 'cookie', 'expect'],
     typed_per_filter_config: { ...keyAndScope(route), ...withoutSidecar, ...withoutLua },

@@ -3,29 +3,28 @@ import type { OperatorApi } from '@gw/cli/commands/admin/api';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { instancesOf } from '../outage/instances.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { complete, type LoadedChange, type LoadedReply, listModels, underLoad } from './changes-under-load.ts';
 import { apiOf } from './people.ts';
-import { addExtAuthz, type SecondInstance } from './two-instances.ts';
 
 const path = '/operator/v1/accounts/acct_demo_enterprise';
 const plus = '/operator/v1/accounts/acct_demo_audit_plus';
 let gateway: OwnGateway;
-let second: SecondInstance;
 let redis: Redis;
 let api: OperatorApi;
 beforeAll(async () => {
-  gateway = await startOwnGateway();
-  second = await addExtAuthz(gateway);
+  gateway = await startOwnGateway({ instances: 2 });
   api = apiOf(gateway.stack);
   redis = new Redis(gateway.stack.redisUrl);
 });
 afterAll(async () => {
   redis?.disconnect();
-  await second?.stop();
   await gateway?.stop();
 });
 
+/** By each of the two. */
+const answered = async () => (await instancesOf(gateway.stack, 'ext-authz')).map(({ calls }) => calls);
 const newKey = async (of = path, scopes?: readonly string[]) =>
   issuedKeySchema.parse(await api.send('POST', `${of}/keys`, { name: 'loaded', ...(scopes && { scopes }) }));
 const changed =
@@ -49,13 +48,13 @@ describe.each([
 
   test('a revoked key is refused a second later, and a restored one let in, on both instances', async () => {
     const { id, key } = await newKey();
-    const at = await second.answered();
+    const at = await answered();
     const change = (verb: string) => () => api.send('POST', `${path}/keys/${id}/${verb}`);
     const revoked = await seen({ call: complete, key, change: change('revoke') });
     expect(revoked).toMatchObject({ before: only('200'), late: only('401 revoked_api_key') });
     const restored = await seen({ call: complete, key, change: change('restore') });
     expect(restored).toMatchObject({ before: only('401 revoked_api_key'), late: only('200') });
-    const counts = (await second.answered()).map((count, instance) => count - (at[instance] ?? 0));
+    const counts = (await answered()).map((count, instance) => count - (at[instance] ?? 0));
     expect(counts).toHaveLength(2);
     for (const count of counts) expect(count).toBeGreaterThan(revoked.calls / 4);
   });

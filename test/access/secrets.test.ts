@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadSecrets } from '@gw/cli/secrets';
+import type { Child } from '@gw/cli/services/child';
 import { generateApiKey } from '@gw/contract/internal/api-key';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
@@ -15,7 +16,7 @@ import { z } from 'zod';
 import { readFrom } from '../outage/instances.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { apiOf, Browser } from './people.ts';
-import { addExtAuthz, type SecondInstance } from './two-instances.ts';
+import { startSecond } from './second-ext-authz.ts';
 
 /** Name → a text that nobody may read. */
 const secrets = new Map<string, string>();
@@ -36,10 +37,12 @@ const settings = {
 const providerCredential = made('credential of a provider', randomBytes(20).toString('hex'));
 
 let gateway: OwnGateway;
-let second: SecondInstance;
+let second: Child;
 let redis: Redis;
+
 beforeAll(async () => {
   gateway = await startOwnGateway({
+    instances: 2,
     env: {
       'control-plane': { ...settings, GW_CREDENTIAL_SIM: providerCredential },
       'ext-authz': settings,
@@ -52,7 +55,7 @@ beforeAll(async () => {
   // The server trusts its own socket and asks for none; whoever reads the address finds it there all the same.
   const password = made('password of the database', randomBytes(16).toString('hex'));
   const GW_DATABASE_URL = stack.databaseUrl.replace('@', `:${password}@`);
-  second = await addExtAuthz(gateway, { ...settings, GW_DATABASE_URL });
+  second = await startSecond(gateway, { ...settings, GW_DATABASE_URL });
   await gateway.db.provider.update({
     where: { id: 'simulator' },
     data: { credentialRef: 'SIM', authHeader: 'authorization', authScheme: 'Bearer' },

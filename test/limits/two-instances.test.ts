@@ -3,24 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorApi } from '@gw/cli/commands/admin/api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiOf } from '../access/people.ts';
-import { addExtAuthz, type SecondInstance } from '../access/two-instances.ts';
+import { instancesOf } from '../outage/instances.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { ask, figureOf, type LimitedReply, untilMidnightS } from './limited-call.ts';
 
 const instances = 2;
 const path = '/operator/v1/accounts/acct_demo_audit';
 let gateway: OwnGateway;
-let second: SecondInstance;
 let api: OperatorApi;
 
 beforeAll(async () => {
-  const env = { GW_AUTHZ_INSTANCES: String(instances) };
-  gateway = await startOwnGateway({ env: { 'ext-authz': env } });
-  second = await addExtAuthz(gateway, env);
+  gateway = await startOwnGateway({ instances });
   api = apiOf(gateway.stack);
 }, 300_000);
 afterAll(async () => {
-  await second?.stop();
   await gateway?.stop();
 });
 
@@ -33,11 +29,12 @@ async function keyWith(limits: { per_s: number; burst: number; per_day: number }
   return keys.audit;
 }
 
+const answered = async () => (await instancesOf(gateway.stack, 'ext-authz')).map(({ calls }) => calls);
 const admittedOf = (replies: readonly LimitedReply[]) => replies.filter(({ status }) => status === 200).length;
 
 /** Four times what is left of the day, at once. */
 async function overdraw(key: string, left: number): Promise<void> {
-  const before = await second.answered();
+  const before = await answered();
   const replies = await Promise.all(Array.from({ length: 4 * left }, () => ask(gateway.stack, key)));
   expect(admittedOf(replies)).toBe(left);
   for (const { code, limit, retryAfter, status } of replies) {
@@ -45,7 +42,7 @@ async function overdraw(key: string, left: number): Promise<void> {
     expect([status, code, limit('remaining-day')]).toEqual([429, 'daily_budget_exceeded', 0]);
     expect(Math.abs((retryAfter ?? 0) - untilMidnightS())).toBeLessThan(60);
   }
-  const after = await second.answered();
+  const after = await answered();
   expect(after).toHaveLength(instances);
   for (const [index, count] of after.entries()) expect(count - (before[index] ?? 0)).toBeGreaterThan(left);
 }

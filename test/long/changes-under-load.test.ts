@@ -4,21 +4,17 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { complete, listModels, underLoad } from '../access/changes-under-load.ts';
 import { apiOf } from '../access/people.ts';
-import { addExtAuthz, type SecondInstance } from '../access/two-instances.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 
 const rounds = 15;
 let gateway: OwnGateway;
-let second: SecondInstance;
 let redis: Redis;
 beforeAll(async () => {
-  gateway = await startOwnGateway();
-  second = await addExtAuthz(gateway);
+  gateway = await startOwnGateway({ instances: 2 });
   redis = new Redis(gateway.stack.redisUrl);
 });
 afterAll(async () => {
   redis?.disconnect();
-  await second?.stop();
   await gateway?.stop();
 });
 

@@ -1,37 +1,34 @@
 /** Two sidecars share the streams of an account: exactly, while Valkey is away for their shares, and exactly again. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addSidecar, type SecondInstance } from '../access/two-instances.ts';
+import { instancesOf } from '../outage/instances.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { openStreamAccount, type StreamAccount, watchProvider } from '../slots/many-streams.ts';
 
 const limit = 40;
-const instances = { GW_SIDECAR_INSTANCES: '2' };
 
 let gateway: OwnGateway;
-let second: SecondInstance;
 let account: StreamAccount;
 
 beforeAll(async () => {
-  gateway = await startOwnGateway({ env: { 'receipt-sidecar': instances } });
-  second = await addSidecar(gateway, instances);
+  gateway = await startOwnGateway({ instances: 2 });
   account = await openStreamAccount(gateway, limit);
 }, 180_000);
 afterAll(async () => {
   account?.close();
-  await second?.stop();
   await gateway?.stop();
 });
 
+const answered = async () => (await instancesOf(gateway.stack, 'receipt-sidecar')).map(({ calls }) => calls);
 const letIn = (statuses: readonly number[]): number => statuses.filter((status) => status === 200).length;
 const allFree = () => eventually('all slots to be free', async () => (await account.held()) === 0, 31_000);
 
 test('of four times as many that ask at once exactly as many streams open as were agreed, on both', async () => {
-  const before = await second.answered();
+  const before = await answered();
   const { statuses, leave } = await account.open(4 * limit, 'at-once');
   expect(letIn(statuses)).toBe(limit);
   expect(statuses.filter((status) => status === 429)).toHaveLength(3 * limit);
   expect(await account.held()).toBe(limit);
-  const after = await second.answered();
+  const after = await answered();
   expect(after).toHaveLength(2);
   for (const [at, count] of after.entries()) expect(count - (before[at] ?? 0)).toBeGreaterThan(limit);
   leave();
@@ -42,9 +39,8 @@ test('the streams of one that is killed count until their leases end, and then a
   const streams = await account.open(limit, 'killed');
   expect(letIn(streams.statuses)).toBe(limit);
   const watching = watchProvider(gateway.stack, 'killed');
-  await second.kill();
-  await second.start();
-  await gateway.whole();
+  await gateway.killForGood('receipt-sidecar-2');
+  await gateway.start('receipt-sidecar-2');
   const more = await account.open(limit, 'killed');
   expect(letIn(more.statuses)).toBe(0);
   for (const each of [streams, more]) each.leave();

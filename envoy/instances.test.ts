@@ -1,0 +1,140 @@
+/** Which of two instances Envoy asks: a running Envoy, and services that answer just enough. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { envoyBinary } from '@gw/cli/binaries';
+import { freePorts } from '@gw/cli/ports';
+import { type Child, startChild } from '@gw/cli/services/child';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { writeEnvoyConfig } from './render.ts';
+import { serveEnvoy } from './rpc/server.ts';
+import type { RpcServer } from './rpc/service.ts';
+import { testSettings } from './settings-for-tests.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'gw-instances-'));
+const sockets = ['a', 'b'].map((name) => `unix:${join(dir, `${name}.sock`)}`);
+const controlSockets = ['c', 'd'].map((name) => join(dir, `${name}.sock`));
+const settings = testSettings(dir, { extAuthz: sockets, controlPlane: controlSockets.map((path) => `unix:${path}`) });
+const token = 'a-token-of-the-tests-that-is-long-enough';
+/** By instance. */
+const serves = [true, true];
+const asked = [0, 0];
+let controlPlanes: Server[];
+let services: RpcServer[];
+let envoy: Child;
+let port = 0;
+
+const serve = (index: number) => {
+  const count = () => {
+    asked[index] = (asked[index] ?? 0) + 1;
+  };
+  return serveEnvoy(
+    sockets[index] ?? '',
+    token,
+    {
+      check: async () => {
+        count();
+        return { status: { code: 0 }, okResponse: {} };
+      },
+      shouldRateLimit: async () => {
+        count();
+        return { overallCode: 1 };
+      },
+      isServing: () => serves[index] ?? false,
+    },
+    () => undefined,
+  );
+};
+/** It has no clusters for Envoy, and says so at once; to every call it says 200. */
+async function control(path: string): Promise<Server> {
+  const server = createServer((incoming, reply) => {
+    incoming.resume();
+    reply.setHeader('content-type', 'application/json');
+    reply.end(JSON.stringify({ version_info: '1', resources: [] }));
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return server;
+}
+function cutOff(server: Server | undefined): void {
+  server?.close();
+  server?.closeAllConnections();
+}
+const ask = () => fetch(`http://127.0.0.1:${port}/v1/models`);
+/** How many questions of twenty calls, two each, the two answered; all calls end well. */
+async function shares(): Promise<number[]> {
+  asked.fill(0);
+  for (let call = 0; call < 20; call += 1) expect((await ask()).status).toBe(200);
+  return [...asked];
+}
+const untilShares = (expected: readonly number[]) =>
+  vi.waitFor(async () => expect(await shares()).toEqual(expected), { timeout: 10_000, interval: 100 });
+
+beforeAll(async () => {
+  controlPlanes = await Promise.all(controlSockets.map(control));
+  services = await Promise.all([serve(0), serve(1)]);
+  [port = 0] = await freePorts(1);
+  writeEnvoyConfig({ ...settings, publicPort: port }, join(dir, 'envoy.yaml'));
+  const args = ['-c', join(dir, 'envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
+  const env = { GW_INTERNAL_TOKEN: token };
+  envoy = await startChild({
+    command: await envoyBinary(() => undefined),
+    args,
+    env,
+    logFile: join(dir, 'envoy.log'),
+  });
+  const answers = () =>
+    ask().then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  await vi.waitUntil(answers, { timeout: 20_000, interval: 50 });
+}, 60_000);
+beforeEach(async () => {
+  serves.fill(true);
+  await untilShares([20, 20]);
+});
+afterAll(async () => {
+  await envoy?.stop();
+  for (const server of controlPlanes ?? []) cutOff(server);
+  await Promise.all((services ?? []).map((service) => service.close(100)));
+  rmSync(dir, { recursive: true, force: true });
+});
+
+it('one that says it does not serve gets no call, until it says that it does', async () => {
+  serves[1] = false;
+  await untilShares([40, 0]);
+  serves[1] = true;
+  await untilShares([20, 20]);
+});
+
+it('where none serves all are asked, since no answer would be worse than theirs', async () => {
+  serves.fill(false);
+  await untilShares([20, 20]);
+  // Both were out, and not only not heard yet: one alone that comes back has them all.
+  serves[0] = true;
+  await untilShares([40, 0]);
+});
+
+it('one that leaves in order loses no call, and neither does its successor', async () => {
+  let isWanted = true;
+  const statuses = new Set<number>();
+  const calling = (async () => {
+    while (isWanted) statuses.add((await ask()).status);
+  })();
+  await services[1]?.leave();
+  await services[1]?.close(1000);
+  asked.fill(0);
+  await vi.waitUntil(() => (asked[0] ?? 0) > 20, { timeout: 10_000 });
+  expect(asked[1]).toBe(0);
+  services[1] = await serve(1);
+  await vi.waitUntil(() => (asked[1] ?? 0) > 20, { timeout: 10_000 });
+  isWanted = false;
+  await calling;
+  expect([...statuses]).toEqual([200]);
+});
+
+it('a read whose control plane has died goes to the other one, from the first moment on', async () => {
+  cutOff(controlPlanes[1]);
+  expect(await shares()).toEqual([20, 20]);
+});
