@@ -46,11 +46,11 @@ export class JsonReply implements Reply {
     const { record, status, call, telemetry } = this.#context;
     if (bytes.length > maxJsonBytes) return this.#fail(apiError('upstream_invalid_response'));
     const text = decodeUtf8(bytes);
-    if (status !== 200) return this.#fail(providerError(status, text ?? '', record.identity.request));
+    const { request, route } = record.identity;
+    if (status !== 200) return this.#fail(providerError(status, text ?? '', request, route.providerModel));
     const value = text === null ? null : parseObject(text);
     if (text === null || !value) return this.#fail(apiError('upstream_invalid_response'));
-    if (value.error)
-      return this.#fail(contextError(wordsOf(value), record.identity.request, false) ?? apiError('upstream_error'));
+    if (value.error) return this.#fail(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
     const usage = readUsage(value.usage);
     telemetry?.takeObject(value);
     const usageSource = usage ? 'provider' : null;
