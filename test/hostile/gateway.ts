@@ -6,7 +6,7 @@ import { inCheckout } from '@gw/cli/checkout';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import OpenAI from 'openai';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { z } from 'zod';
 import { pythonWithClient } from '../sdk/python-client.ts';
 import { startHostileProvider } from './provider.ts';
@@ -66,16 +66,12 @@ export async function addHostileProvider(gateway: Gateway) {
   for (const [path, body] of added) expect(await operator('POST', path, body), path).toBe(200);
   const client = clientOf(gateway);
   const plain = () => client.chat.completions.create({ model, messages: [{ role: 'user', content: 'plain' }] });
-  await expect
-    .poll(
-      () =>
-        plain().then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 20_000, interval: 200 },
-    )
-    .toBe(true);
+  const answers = () =>
+    plain().then(
+      () => true,
+      () => false,
+    );
+  await vi.waitUntil(answers, { timeout: 20_000, interval: 200 });
   const db = openDatabase(gateway.databaseUrl, { connections: 1 });
   return {
     provider,
