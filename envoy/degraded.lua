@@ -4,15 +4,17 @@
 -- The metadata namespace can be written by the sidecar alone; neither client nor provider can forge it.
 -- Lua has no JSON, clock or ids worth using here, so the block arrives ready-made and is only spliced in.
 --
--- Known gaps: a stream that ends without [DONE] gets no block (Lua cannot tell its end), and a provider's own `gw`
--- stays as an earlier duplicate key (parsers take the last).
+-- A provider's own `gw` and `routing_trace` are renamed, at any depth and in any spelling.
+--
+-- Known gaps: a stream that ends without [DONE] gets no block (Lua cannot tell its end), and a key that the provider cut
+-- into two pieces keeps its name.
 
 local DONE = 'data: [DONE]'
 local UPSTREAM_ERROR = @UPSTREAM_ERROR@
 local RECEIPT_ERROR = @RECEIPT_ERROR@
 
 -- What the sidecar would have let through.
-local ALLOWED = { [':status'] = true, ['content-type'] = true, ['content-length'] = true, ['cache-control'] = true, ['date'] = true }
+local ALLOWED = { [':status'] = true, ['content-type'] = true, ['content-length'] = true, ['date'] = true }
 
 local function state(handle)
   return handle:streamInfo():dynamicMetadata():get('gw')
@@ -30,6 +32,33 @@ local function apply_allow_list(headers, receipt_id)
   end
   for _, name in ipairs(foreign) do headers:remove(name) end
   headers:replace('x-gw-receipt-id', receipt_id)
+  headers:replace('cache-control', 'no-store')
+end
+
+-- An ASCII letter in an escape, as a letter. `\\\\u0067` is no escape but a backslash and five letters.
+local function unescape(slashes, hex)
+  local letter = string.char(tonumber(hex, 16))
+  if #slashes % 2 == 0 or not letter:match('[%a_]') then return nil end
+  return slashes:sub(2) .. letter
+end
+
+local OURS = { '"([gG][wW]"%s*:)', '"([rR][oO][uU][tT][iI][nN][gG]_[tT][rR][aA][cC][eE]"%s*:)' }
+
+-- Inside of a JSON string no quote stands without a backslash, so only keys match, or their ends, which are no keys of ours.
+local PLAIN = { '"gw"', '"GW"', '"Gw"', '"gW"', '"routing_trace"' }
+
+local function rename(text)
+  local renamed = text:gsub('(\\+)u00([4-7]%x)', unescape)
+  for _, key in ipairs(OURS) do renamed = renamed:gsub(key, '"provider_%1') end
+  return renamed
+end
+
+-- Whether a piece of a stream could hold a key of ours. Searching for plain words is cheap, for patterns it is not.
+local function is_suspect(text)
+  for _, key in ipairs(PLAIN) do
+    if text:find(key, 1, true) then return true end
+  end
+  return text:find('\\u00', 1, true) and text:find('\\u00[4-7]')
 end
 
 -- Splices `,"gw":…` in front of the last brace. Returns nil if the text is no JSON object.
@@ -45,7 +74,7 @@ local function finish_json(handle, status)
   local gw, headers = state(handle), handle:headers() -- what was fetched before the wait is out of scope after it
   if gw.done then return end
   apply_allow_list(headers, gw.receipt_id)
-  local spliced = status == '200' and splice(body:getBytes(0, body:length()), gw.degraded)
+  local spliced = status == '200' and splice(rename(body:getBytes(0, body:length())), gw.degraded)
   if spliced then
     shown(handle)
   else -- nothing raw reaches the client
@@ -58,11 +87,15 @@ local function finish_json(handle, status)
   body:setBytes(spliced) -- sets content-length too
 end
 
+local function ends_line(byte)
+  return byte == 10 or byte == 13
+end
+
 -- Where a "data: [DONE]" line begins, or nil. A completion may hold the same words: only the start of a line counts.
 local function done_line(text, at_line_start)
   local at = text:find(DONE, 1, true)
   while at do
-    if (at == 1 and at_line_start) or text:sub(at - 1, at - 1) == '\n' then return at end
+    if (at == 1 and at_line_start) or ends_line(text:byte(at - 1)) then return at end
     at = text:find(DONE, at + 1, true)
   end
   return nil
@@ -70,9 +103,9 @@ end
 
 -- How many bytes at the end of `text` may be the start of a "data: [DONE]" line.
 local function unfinished(text, at_line_start)
-  if text:byte(-1) == 10 then return 0 end -- the usual case: a whole event
+  if ends_line(text:byte(-1)) then return 0 end -- the usual case: a whole event
   for length = math.min(#DONE - 1, #text), 1, -1 do
-    local starts_line = text:sub(-length - 1, -length - 1) == '\n'
+    local starts_line = ends_line(text:byte(-length - 1))
     if length == #text then starts_line = at_line_start end
     if starts_line and text:sub(-length) == DONE:sub(1, length) then return length end
   end
@@ -83,17 +116,25 @@ local function finish_stream(handle, headers, gw)
   if not gw.headers_done then apply_allow_list(headers, gw.receipt_id) end
   headers:remove('content-length')
   local event = 'data: {"object":"' .. gw.chunk_object .. '","choices":[],"gw":' .. gw.degraded .. '}\n\n'
-  local held, finished, at_line_start = '', false, true
+  local held, finished, cut, at_line_start = '', false, false, true
   for chunk in handle:bodyChunks() do
     local length = finished and 0 or chunk:length()
-    if length > 0 then
+    if cut then
+      chunk:setBytes('') -- nothing of the provider follows [DONE]
+    elseif length > 0 then
       local text = held .. chunk:getBytes(0, length)
+      -- The sidecar's own receipt, or what passes because the sidecar has died.
+      if is_suspect(text) and not state(handle).done then
+        text = rename(text)
+        chunk:setBytes(text)
+      end
       local at = done_line(text, at_line_start)
       if at then
         -- Reading the metadata costs more than all the rest here, so it waits for this moment.
         if not state(handle).done then
-          chunk:setBytes(text:sub(1, at - 1) .. event .. text:sub(at))
+          chunk:setBytes(text:sub(1, at - 1) .. event .. DONE .. '\n\n')
           shown(handle)
+          cut = true
         elseif held ~= '' then
           chunk:setBytes(text)
         end
@@ -103,7 +144,7 @@ local function finish_stream(handle, headers, gw)
         local out = text:sub(1, #text - keep)
         if keep > 0 or held ~= '' then chunk:setBytes(out) end
         held = keep > 0 and text:sub(-keep) or ''
-        if #out > 0 then at_line_start = out:byte(-1) == 10 end
+        if #out > 0 then at_line_start = ends_line(out:byte(-1)) end
       end
     end
   end

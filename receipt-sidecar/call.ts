@@ -22,6 +22,7 @@ import {
   joinedHeaders,
   readCaller,
   readHeaders,
+  replyHeaders,
   setHeader,
   slow,
   unchanged,
@@ -50,7 +51,7 @@ export interface CallContext extends Timeouts, Steps {
 
 const chunkObjects = { chat: 'chat.completion.chunk', completions: 'text_completion', embeddings: '' } as const;
 /** Reply headers of a provider that a client may see; the rest is ours. */
-const shown = new Set(['content-type', 'cache-control']);
+const shown = new Set(['content-type']);
 
 const isStream = (headers: Headers): boolean =>
   headers.get(':status') === '200' && (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream');
@@ -192,7 +193,7 @@ export class Call implements Processor {
         record.discard();
         return this.#call.answer({ ...unchanged.responseHeaders, ...finished });
       }
-      const headerMutation = { setHeaders: [setHeader('x-gw-receipt-id', receiptId)] };
+      const headerMutation = { setHeaders: replyHeaders(receiptId) };
       const { saved } = record.breakOff('provider', null);
       return answerAfter(saved, this.#call, { responseHeaders: { response: { headerMutation } }, ...finished });
     }
@@ -215,7 +216,7 @@ export class Call implements Processor {
       responseHeaders: {
         response: {
           headerMutation: {
-            setHeaders: [setHeader('x-gw-receipt-id', receiptId)],
+            setHeaders: replyHeaders(receiptId),
             removeHeaders: [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name)),
           },
         },

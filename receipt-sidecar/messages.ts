@@ -99,6 +99,12 @@ export const gwMetadata = (fields: Readonly<Record<string, string | true>>) => (
   },
 });
 
+/** Ours on every reply of a call that reached a provider. No cache between us and the client may keep what it says. */
+export const replyHeaders = (receiptId: string) => [
+  setHeader('x-gw-receipt-id', receiptId),
+  setHeader('cache-control', 'no-store'),
+];
+
 /** Ends the call with our error, before or instead of a provider's reply. */
 export function immediate(error: ApiError, body: string, receiptId: string | null): IProcessingResponse {
   return {
@@ -108,7 +114,7 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
       headers: {
         setHeaders: [
           ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
-          ...(receiptId ? [setHeader('x-gw-receipt-id', receiptId)] : []),
+          ...(receiptId ? replyHeaders(receiptId) : []),
         ],
       },
       body: Buffer.from(body),
@@ -118,6 +124,14 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
     ...(receiptId ? { dynamicMetadata: gwMetadata({ done: true }) } : {}),
   };
 }
+
+/**
+ * Has Envoy break off a reply that has begun, and the provider's with it. To the client that is a broken connection or a
+ * reset stream: nothing that a processor can say ends a reply in order before the provider does.
+ */
+export const cutOff: IProcessingResponse = {
+  immediateResponse: { status: { code: 502 }, details: 'gw_provider_goes_on' },
+};
 
 /** Has Envoy wait longer for the answer to the message at hand; it heeds this once for each message. */
 export const wait = (seconds: number): IProcessingResponse => ({ overrideMessageTimeout: { seconds, nanos: 0 } });

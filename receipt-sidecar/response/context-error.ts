@@ -8,6 +8,7 @@ import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { ParsedRequest } from '../request/parse.ts';
 import { promptField, tooManyTokens } from '../request/prompt-words.ts';
 import type { ProviderWords } from './provider-words.ts';
+import { redacted } from './redaction.ts';
 
 /** Codes and types that say it by themselves. */
 const certain = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error']);
@@ -54,7 +55,6 @@ const sayings: readonly RegExp[] = [
 
 /** No text of this kind is longer. */
 const longestSaying = 2000;
-const longestMessage = 500;
 
 /**
  * Null if the provider says something else. `isQuoted`: whether its text may be shown; that of a reply which is no plain
@@ -68,7 +68,7 @@ export function contextError(words: ProviderWords, request: ParsedRequest, isQuo
   const param = promptField[request.endpoint];
   if (counts && counts.tokens > counts.limit)
     return apiError('prompt_too_long', { param, message: tooManyTokens('The prompt', request.model, counts) });
-  const message = text === '' || !isQuoted ? undefined : text.slice(0, longestMessage);
+  const message = (isQuoted ? redacted(text) : null) ?? undefined;
   const asked = said?.groups?.output === undefined ? undefined : outputField(request);
   // The prompt fits by itself: what was asked to be generated is too much.
   if (counts && asked) return fieldError(asked, message ?? `\`${asked}\` is too large.`);

@@ -190,10 +190,10 @@ function escaped(bytes: Buffer): Buffer {
   let length = 0;
   for (let at = 0; at < bytes.length; at++) {
     const first = bytes[at] as number;
-    const escape = first < 0xc2 ? undefined : escapeAt(bytes, at, first);
-    if (escape === undefined) out[length++] = first;
+    const written = first < 0xc2 ? undefined : escapeAt(bytes, at, first);
+    if (written === undefined) out[length++] = first;
     else {
-      for (let index = 0; index < 6; index++) out[length++] = escape.charCodeAt(index);
+      for (let index = 0; index < 6; index++) out[length++] = written.charCodeAt(index);
       at += first === 0xc2 ? 1 : 2;
     }
   }

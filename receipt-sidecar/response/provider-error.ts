@@ -1,20 +1,19 @@
 /**
  * What a provider's failure means to the client.
  *
- * Invariant: nothing raw of a provider's reply gets out but, for its 400s, the message and the field that it names: they
- * are about the client's own request. Its 401 and 403 are our fault and never shown as the client's.
+ * Invariant: nothing of a provider's reply gets out but, for its 400s, the message, redacted, and the field that it names:
+ * they are about the client's own request. Its 401 and 403 are our fault and never shown as the client's.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { ParsedRequest } from '../request/parse.ts';
 import { contextError } from './context-error.ts';
 import { type ProviderWords, readWords } from './provider-words.ts';
+import { redacted } from './redaction.ts';
 
-const longestMessage = 500;
-
-function rejection(words: ProviderWords | null): ApiError {
+function rejection(words: ProviderWords | null, names: ReadonlyMap<string, string>): ApiError {
   const { message, param } = words ?? {};
-  const text = message?.slice(0, longestMessage);
-  if (typeof param === 'string' && /^[\w.[\]-]{1,100}$/.test(param))
+  const text = message ? redacted(message, names) : null;
+  if (typeof param === 'string' && /^[\w.[\]-]{1,100}$/.test(param) && redacted(param) === param)
     return fieldError(param, text ?? 'The model provider rejected this field.');
   return apiError('upstream_rejected_request', text ? { message: text } : {});
 }
@@ -22,12 +21,15 @@ function rejection(words: ProviderWords | null): ApiError {
 /** Statuses of which only the body says whether the request is at fault; llama.cpp's is 500 where a prompt is too long. */
 const rejecting = new Set([400, 404, 413, 422]);
 
-/** `status`: the provider's, anything but a 200 that could be read. */
-export function providerError(status: number, body: string, request: ParsedRequest): ApiError {
+/**
+ * `status`: the provider's, anything but a 200 that could be read. `providerModel`: what the provider calls the model; the
+ * client may not know that name.
+ */
+export function providerError(status: number, body: string, request: ParsedRequest, providerModel = ''): ApiError {
   const words = rejecting.has(status) || status === 500 ? readWords(body) : null;
   const tooLong = words && contextError(words, request, status !== 500);
   if (tooLong) return tooLong;
-  if (rejecting.has(status)) return rejection(words);
+  if (rejecting.has(status)) return rejection(words, new Map([[providerModel, request.model]]));
   switch (status) {
     case 401:
     case 403:

@@ -24,8 +24,12 @@ export function wordsOf(reply: Readonly<Record<string, unknown>>): ProviderWords
   return { message: textOf(message) ?? textOf(fields.error) ?? textOf(fields.detail), code, type, param, fields };
 }
 
+/** No refusal is longer. */
+const longestBody = 256 * 1024;
+
 /** Null if the body is no JSON object. */
 export function readWords(body: string): ProviderWords | null {
+  if (body.length > longestBody) return null;
   const listed = /^\s*\[(.*)\]\s*$/s.exec(body);
   const reply = parseObject(listed?.[1] ?? body);
   return reply && wordsOf(reply);

@@ -2,13 +2,14 @@
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import type { ProcessorCall } from '@gw/envoy/rpc/service';
 import type { CallRecord } from '../call-record.ts';
-import { answerAfter, gwMetadata, replaceChunk, setHeader, unchanged, wait } from '../messages.ts';
+import { answerAfter, cutOff, gwMetadata, replaceChunk, setHeader, unchanged, wait } from '../messages.ts';
 import { contextError } from './context-error.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
 import { addToObject, decodeUtf8, parseObject } from './json-body.ts';
 import { providerError } from './provider-error.ts';
 import { wordsOf } from './provider-words.ts';
 import type { ReplyTelemetry } from './telemetry.ts';
+import { Turns } from './turns.ts';
 import { readUsage } from './usage.ts';
 
 export interface ReplyContext {
@@ -45,11 +46,11 @@ export class JsonReply implements Reply {
     const { record, status, call, telemetry } = this.#context;
     if (bytes.length > maxJsonBytes) return this.#fail(apiError('upstream_invalid_response'));
     const text = decodeUtf8(bytes);
-    if (status !== 200) return this.#fail(providerError(status, text ?? '', record.identity.request));
+    const { request, route } = record.identity;
+    if (status !== 200) return this.#fail(providerError(status, text ?? '', request, route.providerModel));
     const value = text === null ? null : parseObject(text);
     if (text === null || !value) return this.#fail(apiError('upstream_invalid_response'));
-    if (value.error)
-      return this.#fail(contextError(wordsOf(value), record.identity.request, false) ?? apiError('upstream_error'));
+    if (value.error) return this.#fail(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
     const usage = readUsage(value.usage);
     telemetry?.takeObject(value);
     const usageSource = usage ? 'provider' : null;
@@ -93,6 +94,11 @@ const holdMs = 500;
 /** Then Envoy is asked for more patience, once, since the usage is worth waiting for; after this long it will not come. */
 const usageHoldMs = 3000;
 const patience = wait(usageHoldMs / 1000 + 1);
+/**
+ * How long a provider may go on behind the last event that its client gets, ms. By then an error event has reached the
+ * client, which loses nothing by a broken connection. Behind `[DONE]` it is given time to end in order.
+ */
+const endMs = { failed: 1000, done: 30_000 } as const;
 /** Above this many unanswered bytes Envoy could stop reading, so what is whole goes out. */
 const holdBytes = 64 * 1024;
 
@@ -109,13 +115,16 @@ export class StreamReply implements Reply {
   #ready: Buffer[] = [];
   #done = false;
   #saved: Promise<void> | null = null;
-  #queue: { readonly bytes: Buffer; readonly end: boolean }[] = [];
+  readonly #turns: Turns;
   #timer: NodeJS.Timeout | undefined;
+  #cut: NodeJS.Timeout | undefined;
   #patient = false;
+  #providerEnded = false;
 
   constructor(context: ReplyContext & { readonly chunkObject: string }) {
     this.#context = context;
     const { record, addresses, chunkObject, telemetry } = context;
+    this.#turns = new Turns((part, piece) => this.#read(part, piece), context.call.fail);
     this.#events = new EventStream({
       wantsUsage: record.identity.request.wantsUsage,
       expectedChoices: record.identity.request.choices,
@@ -132,21 +141,28 @@ export class StreamReply implements Reply {
   }
 
   chunk(bytes: Buffer, end: boolean): void {
-    // While the receipt is being stored, what comes behind it waits.
-    if (this.#saved) this.#queue.push({ bytes, end });
-    else this.#handle(bytes, end);
+    this.#turns.add({ bytes, end });
   }
 
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#cut);
+    this.#turns.stop();
   }
 
-  #handle(bytes: Buffer, end: boolean): void {
+  /** `piece`: whose last part it is. Each piece is a message of Envoy's and has one answer. */
+  #read(part: Buffer, piece: { readonly bytes: Buffer; readonly end: boolean } | null): void {
+    const out = this.#events.push(part);
+    if (out.length > 0) this.#ready.push(out);
+    if (!piece) return;
+    const { bytes, end } = piece;
     this.#unanswered += 1;
     this.#unansweredBytes += bytes.length;
-    const out = this.#events.push(bytes);
-    if (out.length > 0) this.#ready.push(out);
-    if (end) this.#ready.push(this.#events.end());
+    if (end) {
+      this.#providerEnded = true;
+      clearTimeout(this.#cut);
+      this.#ready.push(this.#events.end());
+    }
     if (this.#saved) return;
     if (!end && this.#events.waiting && this.#unansweredBytes < holdBytes) {
       this.#timer ??= setTimeout(() => this.#release(), holdMs);
@@ -185,6 +201,8 @@ export class StreamReply implements Reply {
     this.#unansweredBytes = 0;
     const response = original?.equals(bytes) ? unchanged.responseBody : replaceChunk(bytes);
     call.answer(this.#done ? { ...response, ...done } : response);
+    const { over } = this.#events;
+    if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => call.answer(cutOff), endMs[over]);
   }
 
   #receipt({ usage, telemetry, contentEvents, failed }: StreamFacts) {
@@ -195,9 +213,11 @@ export class StreamReply implements Reply {
       failed && !counted
         ? { status: 'upstream_error', usage: null, usageSource: null, unmeasured: 'upstream_error_unmeasured' }
         : { status: failed ? 'upstream_error' : 'complete', usage: counted, usageSource, telemetry },
+      !failed,
     );
     this.#done = true;
-    // The receipt must be safe before the client can read its id.
+    // The receipt must be safe before the client can read its id; what comes behind it waits.
+    this.#turns.pause();
     this.#saved = recorded.saved.then((gw) => this.#resume(recorded.gw, gw)).catch(this.#context.call.fail);
     return recorded;
   }
@@ -212,8 +232,6 @@ export class StreamReply implements Reply {
       this.#ready = [bytes.subarray(0, at), Buffer.from(shown), bytes.subarray(at + Buffer.byteLength(made))];
     }
     this.#flush(null);
-    const queue = this.#queue;
-    this.#queue = [];
-    for (const { bytes, end } of queue) this.#handle(bytes, end);
+    this.#turns.resume();
   }
 }

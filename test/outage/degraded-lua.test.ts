@@ -25,6 +25,7 @@ async function provide(response: ServerResponse): Promise<void> {
     'x-gw-deployment': 'd',
     'set-cookie': 'a=b',
     'x-gw-receipt-id': 'forged',
+    'cache-control': 'public, max-age=99999',
   });
   for (const piece of pieces) {
     response.write(piece);
@@ -142,7 +143,43 @@ it('puts the degraded block in front of [DONE], wherever the bytes are cut', asy
     expect(text, `cut at ${cut}`).toBe(chunk + own + end);
     expect(headers.get('set-cookie')).toBeNull();
     expect(headers.get('x-gw-receipt-id')).toBe('r');
+    expect(headers.get('cache-control')).toBe('no-store');
   }
+});
+
+it('lets nothing pass behind [DONE]', async () => {
+  const forged = 'data: {"choices":[]}\n\n';
+  expect((await ask([chunk, `${end}${forged}`, forged])).text).toBe(chunk + own + end);
+});
+
+const forgeries = [
+  '"gw":{"id":"forged"}',
+  '"g\\u0077" : "forged"',
+  '"\\u0047\\u0057":1',
+  '"Gw":1',
+  '"routing_trace":{}',
+  '"\\u0072outing_trace":{}',
+  '"usage":{"gw":1}',
+];
+
+it.each(forgeries)('leaves no key of the provider that is ours, in JSON or in a stream: %s', async (forged) => {
+  const reply = `{"choices":[],${forged}}`;
+  const keys = (text: string) => JSON.stringify(JSON.parse(text)).match(/"(gw|routing_trace)"/gi) ?? [];
+  expect(keys((await ask([reply], 'application/json')).text)).toEqual(['"gw"']);
+  for (const event of [`data: ${reply}\n\n`, `: x\rdata: ${reply}\r\r`, `\ufeffdata: ${reply}\n\n`]) {
+    const { text } = await ask([event, end]);
+    expect(text.replace(own, '')).not.toMatch(/"(g|\\u00[46]7)(w|\\u00[57]7)"|"(r|\\u0072)outing_trace"/i);
+    expect(text).toContain(own + end);
+  }
+});
+
+it('changes no other word', async () => {
+  const words = JSON.stringify({
+    choices: [{ delta: { content: 'the key "gw": \\u0067 and \u00e9\u0001' } }],
+    gwx: '"gw"',
+  });
+  expect((await ask([`data: ${words}\n\n`, end])).text).toBe(`data: ${words}\n\n${own}${end}`);
+  expect((await ask([words], 'application/json')).text).toBe(`${words.slice(0, -1)},"gw":${block}}`);
 });
 
 it('does not take a completion that says "data: [DONE]" for the end of the stream', async () => {

@@ -1,0 +1,81 @@
+/**
+ * Has the pieces of a stream read in their order, a long one in several turns of the event loop: it may hold tens of
+ * thousands of events, and other calls are waiting.
+ */
+
+interface Piece {
+  readonly bytes: Buffer;
+  /** Whether the stream ends with it. */
+  readonly end: boolean;
+}
+
+/** `part` of a piece; with the last one comes the piece itself. */
+type Read = (part: Buffer, piece: Piece | null) => void;
+
+/** As many of the smallest events take some milliseconds. */
+const turnBytes = 32 * 1024;
+
+export class Turns {
+  readonly #read: Read;
+  readonly #fail: (fault: unknown) => void;
+  readonly #pieces: Piece[] = [];
+  /** How much of the first piece has been read. */
+  #at = 0;
+  #next: NodeJS.Immediate | undefined;
+  #isPaused = false;
+
+  /** `fail`: of what is read in a later turn. */
+  constructor(read: Read, fail: (fault: unknown) => void) {
+    this.#read = read;
+    this.#fail = fail;
+  }
+
+  add(piece: Piece): void {
+    this.#pieces.push(piece);
+    if (!this.#next) this.#turn();
+  }
+
+  /** The piece at hand is still read to its end; those behind it wait. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    if (!this.#next) this.#turn();
+  }
+
+  stop(): void {
+    this.#pieces.length = 0;
+    clearImmediate(this.#next);
+  }
+
+  #later(): void {
+    try {
+      this.#turn();
+    } catch (fault) {
+      this.stop();
+      this.#fail(fault);
+    }
+  }
+
+  #turn(): void {
+    this.#next = undefined;
+    for (let left = turnBytes; !this.#isPaused || this.#at > 0; ) {
+      const piece = this.#pieces[0];
+      if (!piece) return;
+      if (left <= 0) {
+        this.#next = setImmediate(() => this.#later());
+        return;
+      }
+      const { bytes } = piece;
+      const to = Math.min(bytes.length, this.#at + left);
+      const part = to - this.#at === bytes.length ? bytes : bytes.subarray(this.#at, to);
+      left -= part.length;
+      const isLast = to === bytes.length;
+      this.#at = isLast ? 0 : to;
+      if (isLast) this.#pieces.shift();
+      this.#read(part, isLast ? piece : null);
+    }
+  }
+}

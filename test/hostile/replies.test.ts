@@ -1,0 +1,80 @@
+/** A provider that means harm: no client sees a receipt but ours, or a word that is not its own business, and no part dies. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, expectRefusal, invalid, processIds, type Reply, upstream } from '../input/ask.ts';
+import { stack } from '../sdk/gateway.ts';
+import { addHostileProvider, expectHonest, model, seenByNode, seenByPython } from './gateway.ts';
+import { marker } from './replies.ts';
+
+let hostile: Awaited<ReturnType<typeof addHostileProvider>>;
+beforeAll(async () => {
+  hostile = await addHostileProvider(stack);
+});
+afterAll(() => hostile?.close());
+
+const ask = (name: string, fields: object = {}): Promise<Reply> =>
+  call({ model, messages: [{ role: 'user', content: name }], ...fields });
+const askStream = (name: string, fields: object = {}) => ask(name, { stream: true, ...fields });
+
+it.each([
+  ['endless event', 'upstream_invalid_response'],
+  ['deep event', 'upstream_invalid_response'],
+  ['error and on', 'upstream_error'],
+])(
+  '%s: the client gets an error event and an end, and the provider is left, though it never ends',
+  async (name, code) => {
+    const reply = await askStream(name);
+    expect(reply.status).toBe(200);
+    const last = reply.text.trimEnd().split('\n\n').at(-1) ?? '';
+    expect(JSON.parse(last.slice('data: '.length))).toMatchObject({ error: { type: 'inference_error', code } });
+    expect(reply.text).not.toContain(marker);
+    // Nothing that the sidecar can say ends it in order.
+    expect(reply.broken).toBe(true);
+    await expect.poll(() => hostile.provider.open(), { timeout: 10_000 }).toBe(0);
+  },
+);
+
+it('nothing follows [DONE]', async () => {
+  const { text } = await askStream('behind the end');
+  expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  expect(text).not.toContain(marker);
+});
+
+it('usage shows no receipt of the provider', async () => {
+  const { text } = await askStream('usage with a receipt', { stream_options: { include_usage: true } });
+  expect(text).toContain('"prompt_tokens":4');
+  expect(text).not.toContain(marker);
+});
+
+it('a reply that is nested too deeply is none that can be read', async () => {
+  expectRefusal(await ask('deep JSON'), upstream('upstream_invalid_response'));
+});
+
+it('a refusal is shown without secrets, and with our name of the model', async () => {
+  expect(expectRefusal(await ask('refusal with secrets'), invalid('invalid_temperature', 'temperature'))).toBe(
+    'temperature X: y too hot, key [redacted] at [url]',
+  );
+  expect(expectRefusal(await ask('unknown model'), invalid('upstream_rejected_request'))).toBe(
+    `The model \`${model}\` does not exist`,
+  );
+});
+
+it.each(['plain', 'deep JSON', 'unknown model'])('no cache may keep a reply: %s', async (name) => {
+  const { headers } = await ask(name);
+  expect(headers['cache-control']).toBe('no-store');
+  expect(JSON.stringify(headers)).not.toContain(marker);
+});
+
+it('no cache may keep a stream', async () => {
+  expect((await askStream('plain stream')).headers['cache-control']).toBe('no-store');
+});
+
+describe('200 replies at random', () => {
+  it('deceive neither client, and end no part', async () => {
+    const before = processIds();
+    const seen = [...(await seenByNode(stack, 0, 100)), ...(await seenByPython(stack, 0, 100))];
+    expect(seen).toHaveLength(200);
+    // Else they were all refused, and this shows nothing.
+    expect((await expectHonest(hostile.db, seen)).length).toBeGreaterThan(80);
+    expect(processIds()).toEqual(before);
+  });
+});
