@@ -3,7 +3,7 @@
  *
  * Invariant: `startStack` returns when a request has passed through every part, or leaves nothing running.
  */
-import { existsSync, mkdirSync, truncateSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { envoyBinary } from './binaries.ts';
 import { planEnvoy } from './envoy-plan.ts';
@@ -198,9 +198,12 @@ async function settled<T extends readonly unknown[]>(
 function prepareLogs(dir: string): string {
   const logs = join(dir, 'logs');
   mkdirSync(logs, { recursive: true, mode: 0o700 });
-  for (const file of [...partNames.map((name) => logFileOf(logs, name)), join(logs, 'access.log')]) {
+  const accessLog = join(logs, 'access.log');
+  for (const file of [...partNames.map((name) => logFileOf(logs, name)), accessLog])
     if (existsSync(file)) truncateSync(file);
-  }
+  // Envoy would make it for everybody to read.
+  closeSync(openSync(accessLog, 'a', 0o600));
+  chmodSync(accessLog, 0o600);
   return logs;
 }
 

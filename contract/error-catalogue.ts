@@ -149,6 +149,15 @@ const gatewayErrors = defineErrors({
     when: 'The provider answered, but no receipt, not even a degraded one, could be put into its reply; or the lineage of a receipt does not give its numbers.',
     action: 'Send it again with backoff. A provider may have done the work already.',
   },
+  overloaded: {
+    type: 'inference_error',
+    status: 503,
+    retry: 'after_retry_after',
+    message:
+      'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
+    when: 'A part of the gateway has as much to do, or holds as much in memory, as it may.',
+    action: 'Wait for the seconds in Retry-After, then send it again.',
+  },
   internal_error: {
     type: 'internal_error',
     status: 500,
