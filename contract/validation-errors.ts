@@ -1,7 +1,4 @@
-/**
- * The `validation_error` codes of the public port: the request is at fault, and stays so however often it is sent; but for
- * one that came too slowly, whose line may be faster the next time.
- */
+/** The `validation_error` codes of the public port: the request is at fault, and stays so however often it is sent. */
 import { defineErrors } from './error-definition.ts';
 
 const fixRequest = { type: 'validation_error', status: 400, retry: 'never', action: 'Fix the request.' } as const;
@@ -20,10 +17,9 @@ export const validationErrors = defineErrors({
   request_timeout: {
     ...fixRequest,
     status: 408,
-    retry: 'with_backoff',
     message: 'The request took too long to arrive. Nothing was sent to a provider.',
     when: 'The headers are not whole 10 s after their first byte, or the body 60 s after that. The message says which.',
-    action: 'Send it again, over a faster line: 10 MiB within 60 s need 1.4 Mbit/s.',
+    action: 'Send it over a faster line: 10 MiB within 60 s need 1.4 Mbit/s.',
   },
   request_too_large: {
     ...fixRequest,
