@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { inCheckout, stateFolder } from '../checkout.ts';
 import { Problem, reasonOf } from '../problem.ts';
 import type { CustomProvider } from '../provider.ts';
+import { type PublicTls, publicTls } from '../public-tls.ts';
 import {
   claimFolder,
   endLeftovers,
@@ -25,6 +26,7 @@ interface Options {
   readonly publicPort: number;
   readonly controlPort: number;
   readonly provider: CustomProvider | null;
+  readonly tls: PublicTls | null;
 }
 
 const dir = stateFolder;
@@ -46,6 +48,7 @@ function readOptions(args: readonly string[]): Options {
     publicPort: portNumber('--port', values.port),
     controlPort: portNumber('--control-port', values['control-port']),
     provider: values.provider === undefined ? null : readProvider(values.provider),
+    tls: publicTls(process.env),
   };
 }
 
@@ -80,7 +83,9 @@ function alreadyRunning(options: Options): number {
 }
 
 function announce(run: RunFile, options: Options): void {
-  process.stdout.write(options.json ? `${JSON.stringify(run)}\n` : welcome(run, options.detach));
+  // What runs already may have been started otherwise.
+  const tls = run.publicUrl.startsWith('https:') ? options.tls : null;
+  process.stdout.write(options.json ? `${JSON.stringify(run)}\n` : welcome(run, options.detach, tls));
 }
 
 /** What the process that stays behind tells the one that started it. */
@@ -132,6 +137,7 @@ async function supervise(options: Options): Promise<number> {
       publicPort: options.publicPort,
       controlPort: options.controlPort,
       ...(options.provider ? { provider: options.provider } : {}),
+      ...(options.tls ? { tls: options.tls } : {}),
       log,
       onChange: note,
       signal: stopping.signal,

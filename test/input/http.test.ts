@@ -84,14 +84,6 @@ it.each([
   ]);
 });
 
-it('a chunked body in HTTP/1.0, where there is no such thing, is not read as one', async () => {
-  const head = `POST ${chatPath} HTTP/1.0\r\nHost: x\r\n${authorization}Content-Type: application/json\r\n`;
-  const body = chatBody();
-  const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-  const reply = await sendBytes(`${head}Transfer-Encoding: chunked\r\n\r\n${chunks}`, 'close');
-  expect(reply.status).toBe(400);
-});
-
 it('an absolute address names a path of ours, whatever its host is', async () => {
   const close = 'Host: x\r\nConnection: close\r\n';
   expectRefusal(await sendBytes(get(close, 'http://elsewhere.example/v1/models')), badKey('invalid_api_key'));
