@@ -9,6 +9,13 @@ import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { refusedRequests } from './refused-requests.ts';
 
+/** The sidecar has seen the headers of a provider, and goes on with the body. */
+const replyHadBegun = {
+  metadata_filter: {
+    matcher: { filter: 'gw', path: [{ key: 'headers_done' }], value: { bool_match: true } },
+    match_if_key_not_found: false,
+  },
+};
 const status = (value: number) => ({
   status_code_filter: { comparison: { op: 'EQ', value: { default_value: value, runtime_key: 'gw.unset' } } },
 });
@@ -67,8 +74,11 @@ export function localReplies(addresses: Addresses): object[] {
   };
   const known = (filter: object, code: CatalogueCode, headers: object[] = []) =>
     mapper(filter, apiError(code), headers);
-  const fromProvider = (code: CatalogueCode, filter: object) =>
-    known(both(toProvider, filter), code, [receiptId, ...limits]);
+  // Twice: a reply that replaces one whose headers had come needs more headers, and any other would have them twice.
+  const fromProvider = (code: CatalogueCode, filter: object) => [
+    known(both(toProvider, replyHadBegun, filter), code, [receiptId, ...limits]),
+    known(both(toProvider, filter), code, [receiptId]),
+  ];
   return [
     known(status(413), 'request_too_large'),
     ...refusedRequests.map(({ reasons, error }) => mapper(details(...reasons), error)),
@@ -79,9 +89,9 @@ export function localReplies(addresses: Addresses): object[] {
       'invalid_request',
     ),
     known(either(flags('UO', 'OM'), both(status(503), details('overload'))), 'overloaded'),
-    fromProvider('upstream_timeout', either(status(504), flags('UT', 'SI'))),
-    fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
-    fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
+    ...fromProvider('upstream_timeout', either(status(504), flags('UT', 'SI'))),
+    ...fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
+    ...fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
     known(both(toProvider, flags('UF', 'UH', 'NC')), 'upstream_error'),
     // The sidecar's refusals of a provider's reply are its own, but for these headers.
     { filter: both(toProvider, details('gw_')), headers_to_add: limits },

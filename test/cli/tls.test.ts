@@ -34,8 +34,9 @@ test.each([
   ['no certificate in the file', { ...files, GW_TLS_CERT_FILE: files.GW_TLS_KEY_FILE }, /have to be a certificate/],
 ])('%s is a sentence, and nothing is started', async (_name, variables, message) => {
   const { code, err } = await withVariables(variables).gw('up', '--detach', ...ports);
-  expect([code, err.trim().split('\n').length], err).toEqual([1, 1]);
-  expect(err).toMatch(message);
+  // In front of it may stand that something was built.
+  expect([code, err.trim().split('\n').at(-1)]).toEqual([1, expect.stringMatching(message)]);
+  expect(err).not.toContain('Starting');
 });
 
 test('the listener speaks TLS, the command that is printed works, and the access log is nobody else’s to read', async () => {

@@ -17,7 +17,8 @@ test.each([
   ['larger than 64 MiB', { 'x-sim-fault': 'big', 'x-sim-bytes': String(66 * 1024 * 1024) }],
   ['malformed', { 'x-sim-fault': 'malformed' }],
   ['HTML', { 'x-sim-fault': 'html' }],
-  ['a reset', { 'x-sim-fault': 'reset' }],
+  ['reset before it began', { 'x-sim-fault': 'reset' }],
+  ['a refusal', { 'x-sim-fault': 'status-500' }],
 ])('a reply that is %s has the limit headers, each once, and they count on', async (_name, fault) => {
   const key = await accounts.create({ perDay: 50 });
   for (const left of [49, 48]) {
