@@ -1,12 +1,8 @@
 /**
- * Clients leave streams of any age, and calls in the middle of everything else, and Envoy goes on: while its configuration
- * and its certificate change under open streams too.
+ * Clients leave streams of any age, and calls in the middle of everything else, and Envoy goes on, also while its
+ * configuration changes under open streams.
  */
-
-import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeCertificate } from '@gw/envoy/certificate-for-tests';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callNames, calls, type Leave, type Place } from '../cancel/calls.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
