@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { readOrigins } from '@gw/envoy/config';
+import { edgeDefaults, readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
 import { inCheckout } from './checkout.ts';
 import { startChild } from './services/child.ts';
@@ -37,6 +37,16 @@ export function planEnvoy(layout: Layout, binary: string, tls: Tls | null): Part
 
 const adminSocket = (layout: Layout): string => join(layout.sockets, 'envoy-admin.sock');
 
+/** Bounds of the edge, as the containers have them; the variables are for tests. */
+function edgeSettings(layout: Layout) {
+  const { GW_ENVOY_MAX_HEAP_MB: heap, GW_MAX_CONNECTIONS_PER_ADDRESS: perAddress } = layout.overrides.envoy ?? {};
+  return {
+    ...edgeDefaults,
+    ...(heap !== undefined && { maxHeapMb: Number(heap) }),
+    ...(perAddress !== undefined && { maxConnectionsPerAddress: Number(perAddress) }),
+  };
+}
+
 function settings(layout: Layout, tls: Tls | null): EnvoySettings {
   return {
     nodeId: 'gw-local',
@@ -58,7 +68,7 @@ function settings(layout: Layout, tls: Tls | null): EnvoySettings {
     // All parts of this machine talk over Unix sockets.
     internalTls: null,
     corsOrigins: readOrigins(layout.overrides.envoy?.GW_CORS_ORIGINS ?? process.env.GW_CORS_ORIGINS ?? ''),
-    maxConnections: 20_000,
+    ...edgeSettings(layout),
     streamIdleTimeoutS: 300,
     sidecarTimeoutMs: 1000,
     templateDir: inCheckout('envoy'),

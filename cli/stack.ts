@@ -3,7 +3,7 @@
  *
  * Invariant: `startStack` returns when a request has passed through every part, or leaves nothing running.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { envoyBinary } from './binaries.ts';
 import { planEnvoy } from './envoy-plan.ts';
@@ -207,12 +207,14 @@ async function settled<T extends readonly unknown[]>(
 function prepareLogs(dir: string, shared: readonly InstanceName[]): string {
   const logs = join(dir, 'logs');
   mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const accessLog = join(logs, 'access.log');
   const ours = [...partNames, ...shared].map((name) => logFileOf(logs, name));
   for (const file of readdirSync(logs).map((name) => join(logs, name)))
     if (/-\d+\.log$/.test(file) && !ours.includes(file)) rmSync(file);
-  for (const file of [...ours, join(logs, 'access.log')]) {
-    if (existsSync(file)) truncateSync(file);
-  }
+  for (const file of [...ours, accessLog]) if (existsSync(file)) truncateSync(file);
+  // Envoy would make it for everybody to read.
+  closeSync(openSync(accessLog, 'a', 0o600));
+  chmodSync(accessLog, 0o600);
   return logs;
 }
 

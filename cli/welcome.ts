@@ -1,26 +1,35 @@
 /** What `./gw up` prints when it is ready. */
+import type { PublicTls } from './public-tls.ts';
 import type { RunFile } from './run-file.ts';
 
+/** For a shell: a single quote would end its string. */
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
 /** A command for a shell that asks for a completion. */
-function curlFor(run: Pick<RunFile, 'publicUrl' | 'model' | 'keys'>): string {
+function curlFor(run: Pick<RunFile, 'publicUrl' | 'model' | 'keys'>, tls: PublicTls | null): string {
   const body = { model: run.model, messages: [{ role: 'user', content: 'Hello' }] };
+  const url = new URL(`${run.publicUrl}/v1/chat/completions`);
+  // A client goes by the name in the certificate, wherever the listener is.
+  const elsewhere = tls?.name && tls.name !== url.hostname ? `${tls.name}:${url.port}:${url.hostname}` : null;
+  if (elsewhere && tls?.name) url.hostname = tls.name;
   return [
-    `curl -sS ${run.publicUrl}/v1/chat/completions`,
+    `curl -sS ${url}`,
+    ...(tls ? [`  --cacert ${quoted(tls.certFile)}`] : []),
+    ...(elsewhere ? [`  --resolve ${elsewhere}`] : []),
     `  -H 'Authorization: Bearer ${run.keys.audit}'`,
     `  -H 'Content-Type: application/json'`,
-    // A single quote in a model's name would end the shell's string.
-    `  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`,
+    `  -d ${quoted(JSON.stringify(body))}`,
   ].join(' \\\n');
 }
 
-export function welcome(run: RunFile, detached: boolean): string {
+export function welcome(run: RunFile, detached: boolean, tls: PublicTls | null = null): string {
   return [
     '',
     `Base URL      ${run.publicUrl}/v1`,
     `Demo key      ${run.keys.audit}`,
     `Operator API  ${run.controlUrl} (./gw admin; admin@localhost logs in with operatorCredential in .gw/secrets.json)`,
     '',
-    ...(run.model === null ? ['The provider lists no model yet.'] : ['Try it:', '', curlFor(run)]),
+    ...(run.model === null ? ['The provider lists no model yet.'] : ['Try it:', '', curlFor(run, tls)]),
     '',
     detached
       ? './gw status, ./gw logs, ./gw down'

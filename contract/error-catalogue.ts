@@ -163,6 +163,15 @@ const gatewayErrors = defineErrors({
     when: 'The stored receipt, or what it was made from, does not match its digest, or its digest is not sealed by the gateway.',
     action: 'Keep the copy that came with the reply: it is the genuine one. The operator restores the stored one.',
   },
+  overloaded: {
+    type: 'inference_error',
+    status: 503,
+    retry: 'after_retry_after',
+    message:
+      'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
+    when: 'A part of the gateway has as much to do, or holds as much in memory, as it may.',
+    action: 'Wait for the seconds in Retry-After, then send it again.',
+  },
   internal_error: {
     type: 'internal_error',
     status: 500,

@@ -240,11 +240,12 @@ function responses(route: Route, known: Operation): Json {
 }
 
 function errorStatuses(route: Route, known: Operation): number[] {
-  const statuses = [400, 500];
+  // A slow client, and a gateway that is full, can be anywhere.
+  const statuses = [400, 408, 500, 503];
   if (route.scope !== null) statuses.push(401, 403);
   if (route.limit !== null) statuses.push(429);
   if (route.path.includes('{')) statuses.push(404);
   if (known.mayConflict) statuses.push(409);
-  if (route.handler === 'sidecar') statuses.push(502, 503);
+  if (route.handler === 'sidecar') statuses.push(502);
   return statuses.sort();
 }

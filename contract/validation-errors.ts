@@ -11,8 +11,15 @@ export const validationErrors = defineErrors({
   },
   invalid_request: {
     ...fixRequest,
-    message: 'The HTTP request is malformed or its headers are too large.',
-    when: 'The request breaks the rules of HTTP, its headers are larger than 32 KiB or more than 100, it takes too long to arrive, or its body holds more values than are read.',
+    message: 'The HTTP request is malformed.',
+    when: 'The request breaks the rules of HTTP, its headers are larger than 32 KiB or more than 100, it asks for a tunnel or another protocol, or its body holds more values than are read. The message says which.',
+  },
+  request_timeout: {
+    ...fixRequest,
+    status: 408,
+    message: 'The request took too long to arrive. Nothing was sent to a provider.',
+    when: 'The headers are not whole 10 s after their first byte, or the body 60 s after that. The message says which.',
+    action: 'Send it over a faster line: 10 MiB within 60 s need 1.4 Mbit/s.',
   },
   request_too_large: {
     ...fixRequest,

@@ -20,7 +20,8 @@ export interface InternalOptions extends XdsOptions {
 
 /** What only Envoy may reach: the reads of the public API, and Envoy's own configuration. */
 export function buildInternalApp(context: Context, options: InternalOptions): FastifyInstance {
-  const app = bareApp(context, { tls: options.tls ?? null });
+  // Envoy lets HEAD pass wherever it lets GET pass.
+  const app = bareApp(context, { tls: options.tls ?? null, exposeHeadRoutes: true });
   demandToken(app, options.internalToken, context);
   healthRoute(app, context, 'short');
   catalogueRoutes(app, context);

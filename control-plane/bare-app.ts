@@ -30,7 +30,8 @@ function listener(tls: InternalTls): (handle: RequestListener) => Server {
   };
 }
 
-export interface BareOptions extends Pick<FastifyServerOptions, 'requestIdHeader' | 'genReqId' | 'trustProxy'> {
+export interface BareOptions
+  extends Pick<FastifyServerOptions, 'requestIdHeader' | 'genReqId' | 'trustProxy' | 'exposeHeadRoutes'> {
   /** Both sides show a certificate; null: plain, or a Unix socket. */
   readonly tls?: InternalTls | null;
 }

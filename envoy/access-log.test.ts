@@ -17,7 +17,7 @@ const managerSchema = z.looseObject({ access_log_options: z.unknown(), access_lo
 
 function publicManager(): z.infer<typeof managerSchema> {
   const { static_resources: resources } = parse(renderEnvoy(testSettings(tmpdir())));
-  return managerSchema.parse(resources.listeners[0].filter_chains[0].filters[0].typed_config);
+  return managerSchema.parse(resources.listeners[0].filter_chains[0].filters[1].typed_config);
 }
 
 test('one logger alone tells of calls under way, every ten seconds; all others leave these entries out', () => {

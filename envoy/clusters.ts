@@ -186,6 +186,8 @@ function listener(deployment: DeploymentEndpoint): object {
   return typed('envoy.config.listener.v3.Listener', {
     name: listenerName(deployment.id),
     internal_listener: {},
+    // What was let in goes on, however little room there is for more.
+    bypass_overload_manager: true,
     per_connection_buffer_limit_bytes: bufferLimitBytes,
     filter_chains: [{ filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }] }],
   });

@@ -2,6 +2,15 @@ import { type Environment, readInternalTls, readSettings } from '@gw/contract/in
 import type { EnvoySettings } from './render.ts';
 import { addressFault, readServiceAddresses } from './service-clusters.ts';
 
+/** What holds where nobody says otherwise. */
+export const edgeDefaults = {
+  maxConnections: 20_000,
+  /** An eighth of all: see connection-groups.ts. */
+  maxConnectionsPerAddress: 2500,
+  connectionIdleTimeoutS: 300,
+  maxHeapMb: 1024,
+} as const;
+
 /** Envoy's settings from the environment. Throws a ConfigurationError that names every problem. */
 export function loadEnvoySettings(environment: Environment, templateDir: string): EnvoySettings {
   const settings = readSettings(environment);
@@ -34,7 +43,10 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),
     addresses: settings.addresses(),
     corsOrigins: readOrigins(settings.optional('GW_CORS_ORIGINS', '')),
-    maxConnections: settings.integer('GW_MAX_CONNECTIONS', 20_000),
+    maxConnections: settings.integer('GW_MAX_CONNECTIONS', edgeDefaults.maxConnections),
+    maxConnectionsPerAddress: settings.integer('GW_MAX_CONNECTIONS_PER_ADDRESS', edgeDefaults.maxConnectionsPerAddress),
+    connectionIdleTimeoutS: settings.integer('GW_CONNECTION_IDLE_TIMEOUT_S', edgeDefaults.connectionIdleTimeoutS),
+    maxHeapMb: settings.integer('GW_ENVOY_MAX_HEAP_MB', edgeDefaults.maxHeapMb),
     streamIdleTimeoutS: settings.integer('GW_STREAM_IDLE_TIMEOUT_S', 300),
     sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 1000),
     templateDir,

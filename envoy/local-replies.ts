@@ -1,13 +1,21 @@
 /**
  * Envoy's own replies, turned into our error object.
  *
- * Invariant: a mapper matches by response flag or by a status that only Envoy itself gives, never a reply that another
- * part has already written (those have no flag); and what no mapper knows, the last two take, so that no refusal of Envoy
- * goes out in its own words.
+ * Invariant: a mapper matches by response flag, by Envoy's own reason or by a status that only Envoy itself gives, never a
+ * reply that another part has already written; each refusal says its own cause; and what no mapper knows, the last two
+ * take, so that no refusal of Envoy goes out in its own words.
  */
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
-import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { refusedRequests } from './refused-requests.ts';
 
+/** The sidecar has seen the headers of a provider, and goes on with the body. */
+const replyHadBegun = {
+  metadata_filter: {
+    matcher: { filter: 'gw', path: [{ key: 'headers_done' }], value: { bool_match: true } },
+    match_if_key_not_found: false,
+  },
+};
 const status = (value: number) => ({
   status_code_filter: { comparison: { op: 'EQ', value: { default_value: value, runtime_key: 'gw.unset' } } },
 });
@@ -41,16 +49,22 @@ const addIfMissing = (key: string, value: string) => ({ header: { key, value }, 
 const requestId = addIfMissing('x-request-id', '%UNIQUE_ID%');
 /** The sidecar has left it when a provider is asked; it can not add it if the reply breaks off in its hands. */
 const receiptId = addIfMissing('x-gw-receipt-id', '%DYNAMIC_METADATA(gw:receipt_id)%');
+/** What replaces a reply whose headers have come passes over the filter that adds these; ext-authz has left them too. */
+const limits = ['limit', 'remaining', 'reset'].flatMap((what) =>
+  ['requests', 'day'].map((of) => {
+    const name = `x-ratelimit-${what}-${of}`;
+    return addIfMissing(name, `%DYNAMIC_METADATA(envoy.filters.http.ratelimit:${name})%`);
+  }),
+);
 
 export function localReplies(addresses: Addresses): object[] {
-  const mapper = (filter: object, code: CatalogueCode, headers: object[] = [requestId]) => {
-    const error = apiError(code);
+  const mapper = (filter: object, error: ApiError, headers: object[] = []) => {
     // The type of the body stands below.
     const own = [...errorHeaders(error)].filter(([name]) => name !== 'content-type');
     return {
       filter,
       status_code: error.status,
-      headers_to_add: [...headers, ...own.map(([name, value]) => addIfMissing(name, value))],
+      headers_to_add: [requestId, ...headers, ...own.map(([name, value]) => addIfMissing(name, value))],
       body: { inline_string: errorBody(error, addresses) },
       body_format_override: {
         text_format_source: { inline_string: '%LOCAL_REPLY_BODY%' },
@@ -58,37 +72,32 @@ export function localReplies(addresses: Addresses): object[] {
       },
     };
   };
+  const known = (filter: object, code: CatalogueCode, headers: object[] = []) =>
+    mapper(filter, apiError(code), headers);
+  // Twice: a reply that replaces one whose headers had come needs more headers, and any other would have them twice.
+  const fromProvider = (code: CatalogueCode, filter: object) => [
+    known(both(toProvider, replyHadBegun, filter), code, [receiptId, ...limits]),
+    known(both(toProvider, filter), code, [receiptId]),
+  ];
   return [
-    mapper(status(413), 'request_too_large'),
-    mapper(
-      either(
-        status(431),
-        status(426),
-        status(408),
-        both(status(400), flags('DPE')),
-        details(
-          'path_normalization_failed',
-          'absolute_path_rejected',
-          'upgrade_failed',
-          'missing_host',
-          'low_version',
-          'http1.',
-          'http2.',
-        ),
-      ),
+    known(status(413), 'request_too_large'),
+    ...refusedRequests.map(({ reasons, error }) => mapper(details(...reasons), error)),
+    // As a rule these have one of the reasons above.
+    known(status(408), 'request_timeout'),
+    known(
+      either(status(431), status(426), both(status(400), flags('DPE')), details('http1.', 'http2.')),
       'invalid_request',
     ),
-    mapper(both(toProvider, either(status(504), flags('UT', 'SI'))), 'upstream_timeout', [requestId, receiptId]),
-    mapper(both(toProvider, either(flags('UPE'), details('response_payload_too_large'))), 'upstream_invalid_response', [
-      requestId,
-      receiptId,
-    ]),
-    mapper(both(toProvider, flags('LR', 'UR', 'UC', 'URX')), 'upstream_error', [requestId, receiptId]),
-    mapper(both(toProvider, flags('UF', 'UO', 'UH', 'NC')), 'upstream_error'),
-    mapper(flags('UF', 'UO', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE', 'OM'), 'internal_error'),
-    mapper(both(status(500), flags('UAEX')), 'internal_error'),
-    mapper(both(status(503), details('overload')), 'internal_error'),
-    mapper(both(fromStatus(500), byNobody), 'internal_error'),
-    mapper(both(fromStatus(400), byNobody), 'invalid_request'),
+    known(either(flags('UO', 'OM'), both(status(503), details('overload'))), 'overloaded'),
+    ...fromProvider('upstream_timeout', either(status(504), flags('UT', 'SI'))),
+    ...fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
+    ...fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
+    known(both(toProvider, flags('UF', 'UH', 'NC')), 'upstream_error'),
+    // The sidecar's refusals of a provider's reply are its own, but for these headers.
+    { filter: both(toProvider, details('gw_')), headers_to_add: limits },
+    known(flags('UF', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE'), 'internal_error'),
+    known(both(status(500), flags('UAEX')), 'internal_error'),
+    known(both(fromStatus(500), byNobody), 'internal_error'),
+    known(both(fromStatus(400), byNobody), 'invalid_request'),
   ];
 }

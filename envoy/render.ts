@@ -6,6 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
+import { connectionGroups } from './connection-groups.ts';
 import { corsPolicy } from './cors.ts';
 import { localReplies } from './local-replies.ts';
 import { envoyRoutes } from './routes.ts';
@@ -32,6 +33,12 @@ export interface EnvoySettings {
   readonly corsOrigins: readonly string[];
   /** Clients at once; above, connections are refused. */
   readonly maxConnections: number;
+  /** Of these one address may hold so many; 0: all, for behind a load balancer. */
+  readonly maxConnectionsPerAddress: number;
+  /** How long a connection may have no request, seconds, also before the first one. */
+  readonly connectionIdleTimeoutS: number;
+  /** Memory that Envoy may hold; near it, it gives back, then refuses. */
+  readonly maxHeapMb: number;
   /** How long a stream may be silent, seconds. */
   readonly streamIdleTimeoutS: number;
   /** How long the sidecar may take for one answer, ms; then the reply passes without it. */
@@ -100,6 +107,10 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['NODE_ID', settings.nodeId],
     ['ADMIN_SOCKET', settings.adminSocket],
     ['MAX_CONNECTIONS', settings.maxConnections],
+    ['MAX_HEAP_BYTES', settings.maxHeapMb * 1024 * 1024],
+    ['CONNECTION_GROUPS', connectionGroups(settings.maxConnectionsPerAddress > 0)],
+    ['CONNECTIONS_OF_A_GROUP', settings.maxConnectionsPerAddress || settings.maxConnections],
+    ['CONNECTION_IDLE_TIMEOUT', `${settings.connectionIdleTimeoutS}s`],
     ['PUBLIC_ADDRESS', settings.publicAddress],
     ['PUBLIC_PORT', settings.publicPort],
     [

@@ -10,6 +10,7 @@ import { type Route, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import { askElsewhere } from './ask-elsewhere.ts';
 import { bodyActions, rateLimits } from './rate-limits.ts';
+import { noOtherProtocol } from './refused-requests.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
 
 const perRoute = (name: string, message: string, fields: object) => ({
@@ -51,7 +52,13 @@ const toSink = (path: string) => ({
   regex_rewrite: { pattern: { regex: '.*' }, substitution: path },
 });
 
-const methodMatch = (method: string) => ({ headers: [{ name: ':method', string_match: { exact: method } }] });
+/** HEAD is GET without the body of its reply: probes and caches ask so. */
+const methodsOf = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
+const methodMatch = (method: string) => {
+  const [only = method, ...others] = methodsOf(method);
+  const match = others.length > 0 ? { safe_regex: { regex: [only, ...others].join('|') } } : { exact: only };
+  return { headers: [{ name: ':method', string_match: match }] };
+};
 
 const keyAndScope = (route: Route) =>
   perRoute('envoy.filters.http.ext_authz', 'envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute', {
@@ -213,7 +220,7 @@ export function envoyRoutes(settings: RouteSettings): object[] {
   const allow = (path: string) =>
     routes
       .filter((route) => route.path === path)
-      .map((route) => route.method)
+      .flatMap((route) => methodsOf(route.method))
       .join(', ');
   const wrongMethod = paths.map((path) =>
     directError('wrong method', pathMatch(path), apiError('method_not_allowed'), addresses, allow(path)),
@@ -221,7 +228,12 @@ export function envoyRoutes(settings: RouteSettings): object[] {
   const preflights = settings.corsOrigins.length > 0 ? paths.map((path) => preflight(path, allow(path))) : [];
   return [
     // No other route matches a tunnel, and without one Envoy would leave its client waiting.
-    directError('tunnel', { connect_matcher: {} }, apiError('invalid_request'), addresses),
+    directError(
+      'tunnel',
+      { connect_matcher: {} },
+      apiError('invalid_request', { message: noOtherProtocol }),
+      addresses,
+    ),
     grpc,
     ...handled,
     ...preflights,

@@ -9,7 +9,7 @@ import { missingIdentity } from '@gw/contract/internal/identity';
 import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/envoy/rpc/service';
 import { bodyKib, drawnLimits } from './limits/drawn-limits.ts';
 import type { LimitCounts } from './limits/limit-counts.ts';
-import { limitHeaders, refusalOf } from './limits/limit-headers.ts';
+import { type LimitHeader, limitHeaders, refusalOf } from './limits/limit-headers.ts';
 import type { Limiter } from './limits/limiter.ts';
 
 export interface RateLimitContext {
@@ -26,6 +26,14 @@ function descriptor(request: RateLimitRequest): Map<string, string> {
   return new Map(entries.map((entry) => [entry.key ?? '', entry.value ?? '']));
 }
 
+/**
+ * The same for a reply that Envoy gives up after its headers have come: what replaces it passes over the filter that adds
+ * headers, so it takes them from here (local-replies.ts).
+ */
+const asMetadata = (headers: readonly LimitHeader[]) => ({
+  fields: Object.fromEntries(headers.map(({ key, value }) => [key, { stringValue: value }])),
+});
+
 export function makeShouldRateLimit({ addresses, counts, limiter }: RateLimitContext): ShouldRateLimit {
   return async (request): Promise<IRateLimitResponse> => {
     const entries = descriptor(request);
@@ -38,7 +46,8 @@ export function makeShouldRateLimit({ addresses, counts, limiter }: RateLimitCon
     const decision = await limiter.decide(accountId, kind, drawn);
     counts.decided(accountId, kind, drawn, decision);
     const headers = limitHeaders(drawn, decision);
-    if (decision.admitted) return { overallCode: overallCode.ok, responseHeadersToAdd: headers };
+    if (decision.admitted)
+      return { overallCode: overallCode.ok, responseHeadersToAdd: headers, dynamicMetadata: asMetadata(headers) };
     const refusal = refusalOf(drawn, decision);
     return {
       overallCode: overallCode.overLimit,

@@ -7,6 +7,7 @@ import { refusedHost } from '@gw/contract/internal/refused-host';
 import { inCheckout, stateFolder } from '../checkout.ts';
 import { Problem, reasonOf } from '../problem.ts';
 import type { CustomProvider } from '../provider.ts';
+import { type PublicTls, publicTls } from '../public-tls.ts';
 import {
   claimFolder,
   endLeftovers,
@@ -27,6 +28,7 @@ interface Options {
   readonly controlPort: number;
   readonly instances: number;
   readonly provider: CustomProvider | null;
+  readonly tls: PublicTls | null;
 }
 
 const dir = stateFolder;
@@ -50,6 +52,7 @@ function readOptions(args: readonly string[]): Options {
     controlPort: portNumber('--control-port', values['control-port']),
     instances: instanceCount(values.instances),
     provider: values.provider === undefined ? null : readProvider(values.provider),
+    tls: publicTls(process.env),
   };
 }
 
@@ -96,7 +99,9 @@ function alreadyRunning(options: Options): number {
 }
 
 function announce(run: RunFile, options: Options): void {
-  process.stdout.write(options.json ? `${JSON.stringify(run)}\n` : welcome(run, options.detach));
+  // What runs already may have been started otherwise.
+  const tls = run.publicUrl.startsWith('https:') ? options.tls : null;
+  process.stdout.write(options.json ? `${JSON.stringify(run)}\n` : welcome(run, options.detach, tls));
 }
 
 /** What the process that stays behind tells the one that started it. */
@@ -149,6 +154,7 @@ async function supervise(options: Options): Promise<number> {
       controlPort: options.controlPort,
       instances: options.instances,
       ...(options.provider ? { provider: options.provider } : {}),
+      ...(options.tls ? { tls: options.tls } : {}),
       log,
       onChange: note,
       signal: stopping.signal,

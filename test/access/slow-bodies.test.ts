@@ -87,6 +87,6 @@ test('a body that is not whole within the time for it is refused, so that a call
     z.object({ count: z.number() }).parse(await (await fetch(`${gateway.stack.simulatorUrl}/sim/count`)).json());
   const before = await asked();
   const late = await begin(key, '/v1/chat/completions', body);
-  expect(await late.reply).toEqual([400, 'invalid_request']);
+  expect(await late.reply).toEqual([408, 'request_timeout']);
   expect(await asked()).toEqual(before);
 });

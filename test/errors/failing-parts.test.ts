@@ -1,4 +1,6 @@
 /** Whatever part is away, each route answers as the document says; and the codes that only a failing part makes. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { PartName } from '@gw/cli/stack-plans';
 import type { Route } from '@gw/contract/access';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -77,4 +79,20 @@ test('receipt_generation_failed: a completion into which nobody could put a rece
   gateway.kill('receipt-sidecar');
   expect(judged(await reply)).toBe('receipt_generation_failed');
   await gateway.whole();
+});
+
+test('overloaded: Envoy has no memory left for another call', async () => {
+  const file = join(gateway.dir, 'envoy.yaml');
+  const config = readFileSync(file, 'utf8');
+  const envoy = gateway.stack.part('envoy');
+  await envoy.stop();
+  writeFileSync(file, config.replace(/max_heap_size_bytes: \d+/, 'max_heap_size_bytes: 1'));
+  await envoy.start();
+  await eventually('a refusal', async () => (await chat({})).status === 503);
+  const reply = await chat({});
+  expect(judged(reply)).toBe('overloaded');
+  expect(reply.headers['retry-after']).toBe('1');
+  await envoy.stop();
+  writeFileSync(file, config);
+  await gateway.start('envoy');
 });

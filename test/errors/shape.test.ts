@@ -147,7 +147,7 @@ describe.each(tricks)('$name', ({ ask, code }) => {
       const reply = await send(sent);
       expect(judge.judgeError(sent.method, sent.path, reply).code).toMatch(code);
       expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
-      if (reply.status === 405) expect(reply.headers.allow).toMatch(/^(GET|POST)(, (GET|POST))*$/);
+      if (reply.status === 405) expect(reply.headers.allow).toMatch(/^(GET, HEAD|POST)(, (GET, HEAD|POST))*$/);
     },
   );
 });
@@ -159,9 +159,21 @@ test('a QUERY without a content type, which Envoy refuses before it looks for a 
   }
 });
 
-test('HEAD is refused like any other method, without the body that its replies never have', async () => {
-  for (const { path } of routeRequests) {
-    const reply = await send({ method: 'HEAD', path, key: admin });
-    expect([reply.status, reply.headers['content-type'], reply.text], path).toEqual([405, 'application/json', '']);
+test('HEAD is answered where GET is, and refused like any other method elsewhere, each without a body', async () => {
+  for (const { route, path } of routeRequests) {
+    const [head, get] = [
+      await send({ method: 'HEAD', path, key: admin }),
+      await send({ method: 'GET', path, key: admin }),
+    ];
+    expect([head.status, head.headers['content-type'], head.text], path).toEqual([
+      get.status,
+      get.headers['content-type'],
+      '',
+    ]);
+    if (route.method === 'GET') expect(head.status, path).not.toBe(405);
+    else
+      expect(head.status, path).toBe(
+        routeRequests.some((each) => each.path === path && each.method === 'GET') ? 200 : 405,
+      );
   }
 });

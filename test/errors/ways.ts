@@ -10,6 +10,7 @@ import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { hashApiKey } from '@gw/contract/internal/api-key';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { call, chatBody, chatPath, type Reply, type Sent, send, stack } from '../input/ask.ts';
+import { sendBytes } from '../input/bytes.ts';
 import { announceBodies } from '../limits/announced-body.ts';
 import { eventually } from '../sdk/gateway.ts';
 import type { TestAccounts } from '../sdk/test-account.ts';
@@ -136,6 +137,11 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
 
   invalid_json: () => asked({ body: '{' }),
   invalid_request: () => asked({ body: chatBody(), headers: { 'x-large': 'a'.repeat(40_000) } }),
+  // Its headers do not end; Envoy waits for them for ten seconds.
+  request_timeout: async () => {
+    const reply = await sendBytes(`POST ${chatPath} HTTP/1.1\r\nHost: gw\r\n`);
+    return { method: 'POST', path: chatPath, reply };
+  },
   request_too_large: () => asked({ body: Buffer.alloc(10 * 1024 * 1024 + 1, 0x20) }),
   invalid_content_type: () => asked({ body: chatBody(), headers: { 'content-encoding': 'gzip' } }),
   missing_required_parameter: () => chat({ messages: undefined }),
@@ -197,6 +203,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   customer_suspended: async (accounts) => chat({}, {}, { key: await accounts.create({ state: 'suspended' }) }),
 
   receipt_generation_failed: 'by a part that fails',
+  overloaded: 'by a part that fails',
   internal_error: 'by a part that fails',
 };
 

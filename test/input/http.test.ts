@@ -15,71 +15,73 @@ import {
   unknownPath,
   wrongMethod,
 } from './ask.ts';
+import { readReply, sendBytes } from './bytes.ts';
 
 const { hostname, port } = new URL(stack.publicUrl);
 const key = stack.keys.enterprise;
 const authorization = `Authorization: Bearer ${key}\r\n`;
 
-function readReply(bytes: Buffer): Reply & { whole: boolean } {
-  const [head = '', ...body] = bytes.toString('latin1').split('\r\n\r\n');
-  const [first = '', ...lines] = head.split('\r\n');
-  const headers = Object.fromEntries(lines.map((line) => [line.split(': ')[0]?.toLowerCase(), line.split(': ')[1]]));
-  const text = body.join('\r\n\r\n');
-  const whole = text.length >= Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  return { status: Number(first.split(' ')[1]), headers, text, broken: false, whole };
-}
-
-/** Sends the bytes as they are. Reads one reply, or all that come until the gateway closes the connection. */
-function sendBytes(bytes: string, until: 'reply' | 'close' = 'reply'): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
-    let received = Buffer.alloc(0);
-    socket.on('data', (chunk) => {
-      received = Buffer.concat([received, chunk]);
-      if (until === 'reply' && readReply(received).whole) socket.destroy();
-    });
-    socket.on('error', reject);
-    socket.on('close', () => resolve(readReply(received)));
-    socket.write(bytes, 'latin1');
-  });
-}
-
 const get = (lines: string, path = '/v1/models', version = 'HTTP/1.1') => `GET ${path} ${version}\r\n${lines}\r\n`;
 const post = (lines: string, body: string) => `POST ${chatPath} HTTP/1.1\r\nHost: x\r\n${lines}\r\n${body}`;
 const many = Array.from({ length: 150 }, (_, index) => `X-${index}: a\r\n`).join('');
 
+const malformed = /^The HTTP request is malformed\.$/;
+const unclearLength = /Content-Length and Transfer-Encoding/;
+const tooLarge = /larger than 32 KiB/;
+const noHost = /no Host header/;
+const badPath = /^The path of the request is malformed\.$/;
+const otherProtocol = /no tunnel .* no other protocol/;
+
 it.each([
-  ['garbage', '\x16\x03\x01\x02\x00\x01garbage\r\n\r\n'],
-  ['words', 'hello world\r\n\r\n'],
-  ['no method', '/v1/models HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ['a method in lower case', 'get /v1/models HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ['both length headers', post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n')],
-  ['two lengths', post('Content-Length: 5\r\nContent-Length: 6\r\n', 'abcde')],
-  ['a negative length', post('Content-Length: -5\r\n', 'abcde')],
-  ['a length in hexadecimal', post('Content-Length: 0x5\r\n', 'abcde')],
-  ['another transfer encoding', post('Transfer-Encoding: gzip\r\n', '')],
-  ['chunked twice', post('Transfer-Encoding: chunked, chunked\r\n', '0\r\n\r\n')],
+  ['garbage', '\x16\x03\x01\x02\x00\x01garbage\r\n\r\n', malformed],
+  ['words', 'hello world\r\n\r\n', malformed],
+  ['no method', '/v1/models HTTP/1.1\r\nHost: x\r\n\r\n', malformed],
+  ['a method in lower case', 'get /v1/models HTTP/1.1\r\nHost: x\r\n\r\n', malformed],
+  ['both length headers', post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'), unclearLength],
+  ['two lengths', post('Content-Length: 5\r\nContent-Length: 6\r\n', 'abcde'), malformed],
+  ['a negative length', post('Content-Length: -5\r\n', 'abcde'), malformed],
+  ['a length in hexadecimal', post('Content-Length: 0x5\r\n', 'abcde'), malformed],
+  ['another transfer encoding', post('Transfer-Encoding: gzip\r\n', ''), unclearLength],
+  ['chunked twice', post('Transfer-Encoding: chunked, chunked\r\n', '0\r\n\r\n'), unclearLength],
   [
     'a chunk size that is none',
     post(`${authorization}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n`, 'zz\r\nabc\r\n'),
+    malformed,
   ],
-  ['HTTP/1.0', get('Host: x\r\n', '/v1/models', 'HTTP/1.0')],
-  ['HTTP/1.0 without a host', get('', '/v1/models', 'HTTP/1.0')],
-  ['HTTP/2.0 in the words of HTTP/1', get('Host: x\r\n', '/v1/models', 'HTTP/2.0')],
-  ['HTTP/9.9', get('Host: x\r\n', '/v1/models', 'HTTP/9.9')],
-  ['no host', get('')],
-  ['a header too large', get(`Host: x\r\nX-Big: ${'a'.repeat(40_000)}\r\n`)],
-  ['a path too long', get('Host: x\r\n', `/v1/models/${'a'.repeat(40_000)}`)],
-  ['too many headers', get(`Host: x\r\n${many}`)],
-  ['a space in a header name', get('Host: x\r\nX Y: a\r\n')],
-  ['NUL in a header', get('Host: x\r\nX: a\0b\r\n')],
-  ['NUL in a path', get('Host: x\r\n', '/v1/mod\0els')],
-  ['a path that is not ASCII', get('Host: x\r\n', '/v1/mod\xff')],
-  ['a path that is none', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ['a tunnel', 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n'],
-  ['another protocol', get('Host: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n')],
-])('%s is invalid_request', async (_name, bytes) => {
-  expectRefusal(await sendBytes(bytes), invalid('invalid_request'));
+  ['no host', get(''), noHost],
+  ['a host that is none', get('Host: a b\r\n'), noHost],
+  ['a header too large', get(`Host: x\r\nX-Big: ${'a'.repeat(40_000)}\r\n`), tooLarge],
+  ['a path too long', get('Host: x\r\n', `/v1/models/${'a'.repeat(40_000)}`), tooLarge],
+  ['too many headers', get(`Host: x\r\n${many}`), /more than 100 headers/],
+  ['a space in a header name', get('Host: x\r\nX Y: a\r\n'), malformed],
+  ['NUL in a header', get('Host: x\r\nX: a\0b\r\n'), malformed],
+  ['NUL in a path', get('Host: x\r\n', '/v1/mod\0els'), malformed],
+  ['a path that is not ASCII', get('Host: x\r\n', '/v1/mod\xff'), malformed],
+  ['a path that is none', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', badPath],
+  ['a fragment', get('Host: x\r\n', '/v1/models#x'), badPath],
+  ['an encoded NUL in a path', get('Host: x\r\n', '/v1/%00'), badPath],
+  ['a tunnel', 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n', otherProtocol],
+  ['another protocol', get('Host: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n'), otherProtocol],
+  ['QUERY', 'QUERY /v1/models HTTP/1.1\r\nHost: x\r\n\r\n', /takes the method QUERY/],
+])('%s is invalid_request, and the message says why', async (_name, bytes, message) => {
+  expect(expectRefusal(await sendBytes(bytes), invalid('invalid_request'))).toMatch(message);
+});
+
+it.each([
+  ['HTTP/1.0', 'Host: x\r\n', 'HTTP/1.0'],
+  ['HTTP/1.0 without a host', '', 'HTTP/1.0'],
+  ['HTTP/2.0 in the words of HTTP/1', 'Host: x\r\n', 'HTTP/2.0'],
+  ['HTTP/9.9', 'Host: x\r\n', 'HTTP/9.9'],
+])('%s is answered as HTTP/1.0: the probe of a load balancer, and a call with a key', async (_name, lines, version) => {
+  const health = await sendBytes(get(lines, '/healthz', version), 'close');
+  expect([health.status, health.text]).toEqual([200, '{"status":"ok"}']);
+  expectRefusal(await sendBytes(get(lines, '/v1/models', version), 'close'), badKey('invalid_api_key'));
+  const listed = await sendBytes(get(`${lines}${authorization}`, '/v1/models', version), 'close');
+  expect([listed.status, listed.headers['transfer-encoding'], JSON.parse(listed.text).object]).toEqual([
+    200,
+    undefined,
+    'list',
+  ]);
 });
 
 it('an absolute address names a path of ours, whatever its host is', async () => {

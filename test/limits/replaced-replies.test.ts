@@ -1,0 +1,37 @@
+/** Who limits a call says so on its reply, also where the reply of the provider could not be used. */
+import { afterAll, expect, test } from 'vitest';
+import { call } from '../input/ask.ts';
+import { openTestAccounts } from '../sdk/test-account.ts';
+
+const accounts = openTestAccounts();
+afterAll(() => accounts.close());
+
+const names = ['limit', 'remaining', 'reset'].flatMap((what) =>
+  ['requests', 'day'].map((of) => `x-ratelimit-${what}-${of}`),
+);
+
+test.each([
+  ['cut', { 'x-sim-fault': 'cut' }],
+  ['empty', { 'x-sim-fault': 'empty' }],
+  ['gzip', { 'x-sim-fault': 'gzip' }],
+  ['larger than 64 MiB', { 'x-sim-fault': 'big', 'x-sim-bytes': String(66 * 1024 * 1024) }],
+  ['malformed', { 'x-sim-fault': 'malformed' }],
+  ['HTML', { 'x-sim-fault': 'html' }],
+  ['reset before it began', { 'x-sim-fault': 'reset' }],
+  ['a refusal', { 'x-sim-fault': 'status-500' }],
+])('a reply that is %s has the limit headers, each once, and they count on', async (_name, fault) => {
+  const key = await accounts.create({ perDay: 50 });
+  for (const left of [49, 48]) {
+    const { status, headers, text } = await call({}, fault, { key });
+    expect(status, text).toBe(502);
+    for (const name of names) expect(headers[name], name).toMatch(/^[0-9.]+$/);
+    expect([headers['x-ratelimit-limit-day'], headers['x-ratelimit-remaining-day']]).toEqual(['50', String(left)]);
+    expect(headers['x-gw-receipt-id']).toMatch(/^rcpt_/);
+  }
+});
+
+test('what was never limited says nothing of limits', async () => {
+  const { status, headers } = await call({}, { 'x-large': 'a'.repeat(40_000) });
+  expect(status).toBe(400);
+  expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
+});
