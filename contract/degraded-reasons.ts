@@ -29,6 +29,13 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
     action: 'Choose a model whose provider reports usage; the platform team can tell which.',
     recalculable: false,
   },
+  usage_implausible: {
+    explanation: 'The provider states more tokens than this call can have had.',
+    when: 'The token counts that the provider states are above what the request, the text of the reply, the context window or the time of the call allow. The `explanation` names the claim and the bound.',
+    action: 'Tell the platform team, which takes it up with the provider; nothing of the claim is charged.',
+    // What the provider stated stays untrue.
+    recalculable: false,
+  },
   model_parameters_unknown: {
     explanation: 'Neither the parameter counts nor the size class of this model are known.',
     when: 'The catalogue has neither for this model.',

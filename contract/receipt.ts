@@ -16,6 +16,7 @@ export const temporalMatches = ['live_window', 'fresh', 'forecast', 'prior_week'
 /** Why a receipt is degraded. Closed list; what each means: degraded-reasons.ts. */
 export const degradedReasons = [
   'usage_missing',
+  'usage_implausible',
   'model_parameters_unknown',
   'no_embedding_factor',
   'grid_intensity_missing',
@@ -60,7 +61,7 @@ export const receiptSchema = z
     provider: text('Who served the call'),
     region: text('Where it was served, a code of `GET /v1/regions`'),
     grid_zone: text('The electricity grid of that region'),
-    prompt_tokens: tokens('Tokens read, those from a cache included'),
+    prompt_tokens: tokens('Tokens read, those from a cache included; null where nobody counted'),
     completion_tokens: tokens('Tokens written, reasoning included'),
     usage_source: z
       .enum(usageSources)

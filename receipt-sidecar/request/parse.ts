@@ -31,6 +31,10 @@ export interface ParsedRequest {
   readonly wantsUsage: boolean;
   /** How many choices it asked for. */
   readonly choices: number;
+  /** Bytes of the body: no text of a prompt has more. */
+  readonly promptBytes: number;
+  /** How many tokens the client allows for each choice, or null. */
+  readonly maxTokens: number | null;
   /** The body without the gateway's own fields; `serialise` makes the provider's bytes from it. */
   readonly body: JsonObject;
 }
@@ -80,6 +84,8 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
       stream,
       wantsUsage: stream && streamOptions?.include_usage === true,
       choices: (typeof body.n === 'number' ? body.n : 1) * promptCount(body.prompt),
+      promptBytes: bytes.length,
+      maxTokens: maxTokensOf(body),
       body,
     },
   };
@@ -88,6 +94,11 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
 /** Text completions make their choices for each prompt. */
 const promptCount = (prompt: unknown): number =>
   Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
+
+function maxTokensOf({ max_completion_tokens: newer, max_tokens: older }: JsonObject): number | null {
+  const most = newer ?? older;
+  return typeof most === 'number' ? most : null;
+}
 
 /** Key order does not make two options different. */
 const canonical = (value: unknown): string =>

@@ -8,19 +8,16 @@
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
-import type { Usage } from '../receipt.ts';
 import { dataEvent, EventSplitter, eventData } from './events.ts';
 import { type Additions, addToObject, parseObject, withoutForgery } from './json-body.ts';
 import type { ReplyTelemetry } from './telemetry.ts';
-import { readUsage } from './usage.ts';
+import { ReplyCounts, type SaidSoFar } from './usage.ts';
 
 export interface StreamFacts {
-  /** What the provider reported, or null. */
-  readonly usage: Usage | null;
+  /** Its counts and its text so far. */
+  readonly said: SaidSoFar;
   /** Energy that the provider reported, or the refusal of what it said. */
   readonly telemetry: TelemetryResult;
-  /** Chunks that carried content: an estimate of the tokens where nothing was reported. */
-  readonly contentEvents: number;
   /** Whether the provider itself said that it failed. */
   readonly failed: boolean;
 }
@@ -60,8 +57,7 @@ export class EventStream {
   #held: Held | null = null;
   #behind: Buffer[] = [];
   readonly #finishedChoices = new Set<unknown>();
-  #usage: Usage | null = null;
-  #contentEvents = 0;
+  readonly #said = new ReplyCounts();
   /** What a chunk of our own takes from the provider's, so that it fits into the stream. */
   #origin: { id?: unknown; created?: unknown; model?: unknown } = {};
   #failed = false;
@@ -81,12 +77,12 @@ export class EventStream {
 
   /** Whether only usage or energy is missing. */
   get holding(): boolean {
-    return this.#held !== null;
+    return this.#held !== null && (this.#options.telemetry?.comesLate === true || this.#said.claim === null);
   }
 
   get facts(): StreamFacts {
     const telemetry = this.#options.telemetry?.said ?? null;
-    return { usage: this.#usage, telemetry, contentEvents: this.#contentEvents, failed: this.#failed };
+    return { said: this.#said, telemetry, failed: this.#failed };
   }
 
   /** Takes bytes; returns what can go out. Bytes of an unfinished event and of a held chunk come out later. */
@@ -141,17 +137,16 @@ export class EventStream {
 
   /** Only before anything was generated: behind that, no prompt was too long. */
   #refusal(chunk: Chunk): ApiError | null {
-    return this.#contentEvents === 0 ? this.#options.tooLong(chunk) : null;
+    return this.#said.isEmpty ? this.#options.tooLong(chunk) : null;
   }
 
   #chunk(bytes: Buffer, data: string, chunk: Chunk): void {
     if (this.#origin.id === undefined) this.#origin = { id: chunk.id, created: chunk.created, model: chunk.model };
-    // Some providers count as they go: the last word counts.
-    this.#usage = readUsage(chunk.usage) ?? this.#usage;
+    // Some providers count as they go: the last word counts, if it covers all of the text.
+    this.#said.take(chunk);
     this.#options.telemetry?.takeObject(chunk);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     if (choices.length === 0 && chunk.usage) return this.#usageChunk(data, chunk);
-    if (choices.some(hasContent)) this.#contentEvents += 1;
     const finishing = choices.filter(isFinished);
     for (const choice of finishing) this.#finishedChoices.add((choice as { index?: unknown }).index);
     if (choices.length > 0) this.#release();
@@ -165,20 +160,12 @@ export class EventStream {
   }
 
   #usageChunk(data: string, chunk: Chunk): void {
+    // The gateway asked for it, not the client.
+    if (!this.#options.wantsUsage) return;
     const last = this.#held !== null;
-    const isAllKnown = !this.#options.telemetry?.comesLate;
-    if (!this.#options.wantsUsage) {
-      // The gateway asked for it, not the client.
-      if (last && isAllKnown) this.#finish();
-      return;
-    }
     this.#release();
-    if (last && !isAllKnown) {
-      this.#held = { text: data, chunk };
-      return;
-    }
-    const additions = last && !this.#finished ? this.#receipt() : {};
-    this.#send(dataEvent(addToObject(data, chunk, additions)));
+    if (last) this.#held = { text: data, chunk };
+    else this.#send(dataEvent(withoutForgery(data, chunk)));
   }
 
   /** Sends the held chunk as it is, and what waits behind it. */
@@ -218,19 +205,5 @@ const isError = (event: string, chunk: Chunk): boolean =>
   Boolean(chunk.error) || chunk.object === 'error' || chunk.type === 'error' || /^event:\s*error\s*$/m.test(event);
 
 const text = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-/** Any generated token: text, reasoning, a refusal, a tool call. */
-function hasContent(choice: unknown): boolean {
-  const { delta, text: legacy } = (choice ?? {}) as { delta?: Record<string, unknown> | null; text?: unknown };
-  if (text(legacy)) return true;
-  if (!delta) return false;
-  return (
-    text(delta.content) ||
-    text(delta.reasoning_content) ||
-    text(delta.reasoning) ||
-    text(delta.refusal) ||
-    Array.isArray(delta.tool_calls)
-  );
-}
 
 const isFinished = (choice: unknown): boolean => text((choice as { finish_reason?: unknown } | null)?.finish_reason);
