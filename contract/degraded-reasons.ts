@@ -25,7 +25,7 @@ const WAIT = 'Nothing: a new version follows by itself.';
 export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefinition>> = {
   usage_missing: {
     explanation: 'The provider reported no token usage for this call.',
-    when: 'The reply, or the whole stream, told no `usage`, and nothing in it could be counted.',
+    when: 'The reply, or the whole stream, told no `usage`, no text was in it that could be counted, and its energy was not measured.',
     action: 'Choose a model whose provider reports usage; the platform team can tell which.',
     recalculable: false,
   },

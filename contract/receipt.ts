@@ -66,7 +66,7 @@ export const receiptSchema = z
     usage_source: z
       .enum(usageSources)
       .nullable()
-      .describe('Who counted the tokens: the provider, or the gateway where the provider did not'),
+      .describe('Who counted the tokens: the provider; or the gateway, which estimated at least one count from text'),
     energy_wh: amount('Wh. The energy of the call: the sum of the four parts below that are not null'),
     energy_accelerator_wh: amount('Wh. GPUs, reading the prompt and writing the answer'),
     energy_host_wh: amount('Wh. The rest of the servers: processors, memory, fans'),
