@@ -14,7 +14,7 @@ import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Call, Reply } from './client.ts';
-
+import { expectError } from './expect-reply.ts';
 import { eventually, type OwnGateway, startOwnGateway } from './own-gateway.ts';
 
 let gateway: OwnGateway;
