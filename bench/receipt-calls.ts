@@ -60,6 +60,8 @@ function callTo(entry: Model, telemetry: Outcome['telemetry'] = null): FinishedC
         stream: false,
         wantsUsage: false,
         choices: 1,
+        promptBytes: 1000,
+        maxTokens: null,
         body: {},
       },
       route: {
@@ -76,7 +78,6 @@ function callTo(entry: Model, telemetry: Outcome['telemetry'] = null): FinishedC
       status: 'complete',
       servedBy,
       usage: { promptTokens: 200, cachedPromptTokens: 0, completionTokens: 150 },
-      usageSource: 'provider',
       upstreamLatencyS: 2,
       telemetry,
     },

@@ -25,8 +25,15 @@ const WAIT = 'Nothing: a new version follows by itself.';
 export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefinition>> = {
   usage_missing: {
     explanation: 'The provider reported no token usage for this call.',
-    when: 'The reply, or the whole stream, told no `usage`, and nothing in it could be counted.',
+    when: 'The reply, or the whole stream, told no `usage`, no text was in it that could be counted, and its energy was not measured.',
     action: 'Choose a model whose provider reports usage; the platform team can tell which.',
+    recalculable: false,
+  },
+  usage_implausible: {
+    explanation: 'The provider states more tokens than this call can have had.',
+    when: 'The token counts that the provider states are above what the request, the text of the reply, the context window or the time of the call allow. The `explanation` names the claim and the bound.',
+    action: 'Tell the platform team, which takes it up with the provider; nothing of the claim is charged.',
+    // What the provider stated stays untrue.
     recalculable: false,
   },
   model_parameters_unknown: {

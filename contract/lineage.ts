@@ -66,6 +66,10 @@ const calculationSchema = z.strictObject({
       includes_pue: z.boolean().nullable(),
     })
     .nullable(),
+  estimated_counts: z
+    .enum(['prompt', 'completion', 'both'])
+    .optional()
+    .describe('The token counts that were estimated from text and widen the bounds; absent: none'),
 });
 
 const telemetrySchema = z.strictObject({
@@ -99,8 +103,8 @@ export const lineageContentSchema = z
     calculation: calculationSchema.describe('What kind of calculation it is; it determines the steps'),
     tier_reason: z.string(),
     boundary_excludes: z.array(z.string()),
-    prompt_tokens: z.int().nonnegative(),
-    completion_tokens: z.int().nonnegative(),
+    prompt_tokens: z.int().nonnegative().nullable().describe('Null where nobody counted the tokens of a measured call'),
+    completion_tokens: z.int().nonnegative().nullable(),
     energy_split: z.enum(energySplits),
     uncertainty_basis: z.string(),
     grid: z

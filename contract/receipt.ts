@@ -16,6 +16,7 @@ export const temporalMatches = ['live_window', 'fresh', 'forecast', 'prior_week'
 /** Why a receipt is degraded. Closed list; what each means: degraded-reasons.ts. */
 export const degradedReasons = [
   'usage_missing',
+  'usage_implausible',
   'model_parameters_unknown',
   'no_embedding_factor',
   'grid_intensity_missing',
@@ -60,12 +61,12 @@ export const receiptSchema = z
     provider: text('Who served the call'),
     region: text('Where it was served, a code of `GET /v1/regions`'),
     grid_zone: text('The electricity grid of that region'),
-    prompt_tokens: tokens('Tokens read, those from a cache included'),
+    prompt_tokens: tokens('Tokens read, those from a cache included; null where nobody counted'),
     completion_tokens: tokens('Tokens written, reasoning included'),
     usage_source: z
       .enum(usageSources)
       .nullable()
-      .describe('Who counted the tokens: the provider, or the gateway where the provider did not'),
+      .describe('Who counted the tokens: the provider; or the gateway, which estimated at least one count from text'),
     energy_wh: amount('Wh. The energy of the call: the sum of the four parts below that are not null'),
     energy_accelerator_wh: amount('Wh. GPUs, reading the prompt and writing the answer'),
     energy_host_wh: amount('Wh. The rest of the servers: processors, memory, fans'),

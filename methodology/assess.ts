@@ -5,12 +5,13 @@
  * be assessed is a value with its reason, never an exception and never a zero.
  */
 import { exclusions } from './boundary.ts';
+import { countRatios, countsText } from './counts.ts';
 import { areSound } from './domain.ts';
 import type { CallFacts, GridReading, ModelClass, TokenUsage } from './facts.ts';
 import { type Conditions, type Figures, figuresOfTotal, figuresOfWork } from './footprint.ts';
 import { type GridProvenance, gridProvenance } from './grid.ts';
 import { type Impact, impactOf } from './impact.ts';
-import { type Measurement, type Modelled, measure, workWithMeasured } from './measured.ts';
+import { type Measurement, type Modelled, measure, measureUncounted, workWithMeasured } from './measured.ts';
 import { defaultMethodology, type Methodology, type MethodologyId, methodologyOf } from './methodologies.ts';
 import { parametricEstimate } from './parametric.ts';
 import { proxyEstimate } from './proxy.ts';
@@ -52,6 +53,8 @@ const refused = (reason: NotAssessed): Refusal => ({ ok: false, reason, explanat
 
 /** Facts with all that a calculation needs, within the formulas' domain. */
 type ReadyFacts = CallFacts & { readonly usage: TokenUsage; readonly grid: GridReading };
+/** Measured energy alone can do without the tokens. */
+type MeasurableFacts = CallFacts & { readonly grid: GridReading };
 
 /**
  * Energy in Wh, carbon in gCO2e, water in mL of one call. Formulas and sources: programs.ts, factors.ts, README.md.
@@ -64,12 +67,16 @@ export function assess(facts: CallFacts, methodology: MethodologyId = defaultMet
   if (choice?.tier === null) return refusedTier(choice.reason, facts, measurement);
   if (facts.model.kind === 'embedding' && !method.chargesInput) return refused('no_embedding_factor');
   const missing = missingIn(facts);
-  if (missing !== null || !isReady(facts)) return refused(missing ?? 'calculator_fault');
+  const isUncounted = measurement?.ok === true && missing === 'usage_missing';
+  if ((missing !== null && !isUncounted) || facts.grid === null) return refused(missing ?? 'calculator_fault');
   const provenance = gridProvenance(facts.grid, facts.requestedAt, method);
   if (provenance === null) return refused('calculator_fault');
+  const { grid } = facts;
   const impact = measurement?.ok
-    ? measuredImpact(facts, measurement, method, provenance)
-    : modelledImpact(facts, choice, method, provenance, measurement?.why ?? null);
+    ? measuredImpact({ ...facts, grid }, measurement, method, provenance)
+    : isReady(facts)
+      ? modelledImpact(facts, choice, method, provenance, measurement?.why ?? null)
+      : null;
   return impact === null ? refused('calculator_fault') : { ok: true, impact };
 }
 
@@ -78,7 +85,11 @@ function measurementOf(facts: CallFacts, method: Methodology): Measurement | nul
   const { model, requestedTier, telemetry } = facts;
   if (!telemetry || !method.measures) return null;
   if (requestedTier !== 'auto' && requestedTier !== 'telemetry') return null;
-  if (missingIn(facts) !== null || !isReady(facts)) return null;
+  const missing = missingIn(facts);
+  if (missing === 'usage_missing' && method.measuresUncounted) {
+    return missingButUsage(facts) === null ? measureUncounted(telemetry, facts) : null;
+  }
+  if (missing !== null || !isReady(facts)) return null;
   const modelled = modelledOf(chooseTier('auto', model), facts, method);
   const { ceilingClass } = method;
   const isCompared = modelled !== null || ceilingClass === null;
@@ -101,7 +112,10 @@ function refusedTier(reason: NotAssessed, facts: CallFacts, measurement: Measure
 const sentence = (why: string): string => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
 
 function missingIn(facts: CallFacts): NotAssessed | null {
-  if (facts.usage === null) return 'usage_missing';
+  return facts.usage === null ? 'usage_missing' : missingButUsage(facts);
+}
+
+function missingButUsage(facts: CallFacts): NotAssessed | null {
   if (facts.grid === null || facts.grid.signal === 'marginal') return 'grid_intensity_missing';
   return areSound(facts) ? null : 'calculator_fault';
 }
@@ -125,7 +139,15 @@ function modelledImpact(
   return impactOf({
     conditions,
     tier: modelled.tier,
-    tierReason: tierReason(modelled.tier, { requested: requestedTier, model, site, capped, unmeasured, follows }),
+    tierReason: tierReason(modelled.tier, {
+      requested: requestedTier,
+      model,
+      site,
+      capped,
+      unmeasured,
+      follows,
+      counts: countsText(usage, methodology),
+    }),
     figures,
     split: 'modelled',
     excludes: excludesOf(figures, conditions, true),
@@ -135,7 +157,7 @@ function modelledImpact(
 }
 
 function measuredImpact(
-  facts: ReadyFacts,
+  facts: MeasurableFacts,
   { modelled, reading }: Measurement & { readonly ok: true },
   methodology: Methodology,
   provenance: GridProvenance,
@@ -151,7 +173,7 @@ function measuredImpact(
   return impactOf({
     conditions,
     tier: 'telemetry',
-    tierReason: measuredReason(requestedTier, conditions, reading, modelled?.tier ?? null),
+    tierReason: measuredReason(requestedTier, { ...conditions, usage }, reading, modelled?.tier ?? null),
     figures,
     split: isTotal ? 'unavailable' : 'measured',
     excludes: excludesOf(figures, conditions, !isTotal || reading.includesPue !== false),
@@ -178,15 +200,15 @@ function estimateOf(choice: TierChoice & { tier: string }, facts: ReadyFacts, me
 }
 
 function classEstimate(modelClass: ModelClass, facts: ReadyFacts, method: Methodology): Estimate {
-  const { inputTokens, outputTokens } = tokensOf(facts, method);
-  return proxyEstimate(modelClass, inputTokens, outputTokens);
+  return proxyEstimate(modelClass, tokensOf(facts, method));
 }
 
 /** What is read and written, as far as it is charged. */
-function tokensOf({ model, usage }: ReadyFacts, { chargesInput }: Methodology) {
+function tokensOf({ model, usage }: ReadyFacts, method: Methodology) {
   const { cachedPromptTokens, completionTokens, promptTokens } = usage;
   return {
-    inputTokens: chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0,
+    inputTokens: method.chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0,
     outputTokens: model.kind === 'embedding' ? 0 : completionTokens,
+    ratios: countRatios(usage, method),
   };
 }

@@ -4,7 +4,7 @@
  * Invariant: only the listed combinations have a plan, so a lineage from elsewhere cannot ask for another.
  */
 import { standIns } from './factors.ts';
-import type { Boundary, ModelClass, ModelFacts } from './facts.ts';
+import type { Boundary, EstimatedCounts, ModelClass, ModelFacts } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import type { EnergyUnit } from './telemetry/reading.ts';
 
@@ -25,6 +25,8 @@ export interface Calculation {
     readonly bounds: 'measurement' | 'estimate' | 'stated';
     readonly includes_pue: boolean | null;
   } | null;
+  /** The token counts that were estimated, as far as something is modelled on them; absent: none. */
+  readonly estimated_counts?: EstimatedCounts;
 }
 
 const isOneOf = (allowed: readonly unknown[], ...values: readonly unknown[]): boolean =>
@@ -39,11 +41,15 @@ export function isCalculation(value: Calculation, method: Methodology): boolean 
     isOneOf(['chat', 'embedding'], model_kind) &&
     isOneOf(modelled_by === 'parametric' ? [true, false] : [false], parameter_range) &&
     isOneOf(modelled_by === 'proxy' ? classes : [null], model_class) &&
+    (!('estimated_counts' in value) || (method.widensEstimates && isEstimated(value.estimated_counts, modelled_by))) &&
     (tier === 'telemetry'
       ? method.measures && measured !== null && isMeasured(measured, boundary, modelled_by)
       : measured === null && modelled_by === tier && isOneOf(['parametric', 'proxy'], tier))
   );
 }
+
+const isEstimated = (counts: unknown, modelledBy: Calculation['modelled_by']): boolean =>
+  modelledBy !== null && isOneOf(['prompt', 'completion', 'both'], counts);
 
 function isMeasured(
   { bounds, includes_pue, scope, unit }: NonNullable<Calculation['measured']>,

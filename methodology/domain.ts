@@ -3,14 +3,12 @@
  *
  * Invariant: facts outside it are not calculated with; null and undefined are "not known", which is inside.
  */
-import type { CallFacts } from './facts.ts';
+import type { CallFacts, TokenUsage } from './facts.ts';
 
 export function areSound(facts: CallFacts): boolean {
   const { grid, model, site, usage, upstreamLatencyS } = facts;
   return (
-    isCount(usage?.promptTokens) &&
-    isCount(usage?.cachedPromptTokens) &&
-    isCount(usage?.completionTokens) &&
+    (usage === null || areCounts(usage)) &&
     isAmount(upstreamLatencyS) &&
     isAmount(model.ttftS) &&
     isPositive(model.tokensPerS) &&
@@ -27,7 +25,13 @@ export function areSound(facts: CallFacts): boolean {
   );
 }
 
-const isCount = (value: number | undefined): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+const areCounts = ({ cachedPromptTokens, completionTokens, estimated, promptTokens }: TokenUsage): boolean =>
+  isCount(promptTokens) &&
+  isCount(cachedPromptTokens) &&
+  isCount(completionTokens) &&
+  (estimated === undefined || ['prompt', 'completion', 'both'].includes(estimated));
 
 const isAmount = (value: number | null | undefined): boolean => value == null || (Number.isFinite(value) && value >= 0);
 

@@ -4,7 +4,7 @@
  * Invariant: a value here is the one in factors.ts; only its provenance is added. Numbers are facts and carry no licence
  * of their own: the licence is that of the publication or code they were read from.
  */
-import { embodied, literatureUncertainty, prefill, serving, telemetryLimits } from './factors.ts';
+import { embodied, estimatedCounts, literatureUncertainty, prefill, serving, telemetryLimits } from './factors.ts';
 import type { ModelClass } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { classFactors } from './proxy.ts';
@@ -66,6 +66,7 @@ const constants: Readonly<Record<string, Factor>> = {
   proxy_spread: literature(literatureUncertainty.proxy, '1'),
   parametric_spread: literature(literatureUncertainty.parametric, '1'),
   telemetry_spread: literature(telemetryLimits.uncertainty, '1'),
+  estimated_count_ratio: ours(estimatedCounts.ratio, '1'),
 };
 
 const workUnits = {

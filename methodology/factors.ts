@@ -67,6 +67,19 @@ export const literatureUncertainty = { proxy: 0.6, parametric: 0.35 } as const;
 export const telemetryLimits = { uncertainty: 0.18, plausibleRatio: 100 } as const;
 
 /**
+ * Token counts that were estimated from text, at 4 bytes per token: how far the true count may be from it, as a ratio
+ * either way. An assumption: 27 texts (prose in 17 languages, code, tables, digits, emoji) took 1.6 to 9.2 bytes per token
+ * of o200k_base and cl100k_base, and the ratio spans 1.6 to 10.
+ */
+export const estimatedCounts = { ratio: 2.5 } as const;
+
+/**
+ * Measured energy of a call whose tokens nobody counted: no call is taken to draw more than a rack of 72 accelerators
+ * with its hosts does at full load. An assumption, far above what any call can hold for itself.
+ */
+export const uncountedCalls = { ceilingPowerW: 120_000 } as const;
+
+/**
  * A model of each class that stands in for one whose parameters are unknown: billions of parameters, active and total.
  * `frontier` covers the range of estimates for closed mixture-of-experts models.
  */

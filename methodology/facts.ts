@@ -67,7 +67,13 @@ export interface TokenUsage {
   readonly cachedPromptTokens: number;
   /** Reasoning tokens included. */
   readonly completionTokens: number;
+  /** Which counts were made from text, since the provider gave none that can be believed. Absent: neither. */
+  readonly estimated?: EstimatedCounts;
+  /** The provider's total less its two counts, where they differ; what is over is in `completionTokens`. */
+  readonly outsideCounts?: number;
 }
+
+export type EstimatedCounts = 'prompt' | 'completion' | 'both';
 
 export type Boundary = 'comprehensive' | 'narrow';
 export type RequestedTier = 'auto' | 'proxy' | 'parametric' | 'telemetry';

@@ -15,8 +15,9 @@ export interface Impact {
   readonly boundary: Boundary;
   readonly boundary_excludes: string[];
   readonly grid_zone: string;
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
+  /** Null where nobody counted the tokens of a measured call. */
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
   readonly energy_wh: number;
   readonly energy_accelerator_wh: number | null;
   readonly energy_host_wh: number | null;
@@ -54,7 +55,7 @@ export interface ImpactInputs {
   readonly figures: Figures;
   readonly split: Impact['energy_split'];
   readonly excludes: string[];
-  readonly usage: TokenUsage;
+  readonly usage: TokenUsage | null;
   readonly provenance: GridProvenance;
 }
 
@@ -70,8 +71,8 @@ export function impactOf(inputs: ImpactInputs): Impact | null {
     boundary,
     boundary_excludes: excludes,
     grid_zone: grid.zone,
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
+    prompt_tokens: usage?.promptTokens ?? null,
+    completion_tokens: usage?.completionTokens ?? null,
     energy_wh: footprint.energy_wh,
     energy_accelerator_wh: footprint.energy_accelerator_wh,
     energy_host_wh: footprint.energy_host_wh,

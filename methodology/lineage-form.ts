@@ -68,8 +68,9 @@ export interface Lineage {
   readonly calculation: Calculation;
   readonly tier_reason: string;
   readonly boundary_excludes: readonly string[];
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
+  /** Null where nobody counted the tokens of a measured call. */
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
   readonly energy_split: Impact['energy_split'];
   readonly uncertainty_basis: string;
   readonly grid: LineageGrid;

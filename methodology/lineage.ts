@@ -7,6 +7,7 @@
  */
 import { assess, type CallFacts, type Impact, type Refusal } from './assess.ts';
 import type { Calculation } from './calculation.ts';
+import { estimatedIn } from './counts.ts';
 import { digestOf } from './digest.ts';
 import type { GridReading } from './facts.ts';
 import { type GridTimes, gridTimes } from './grid.ts';
@@ -57,7 +58,7 @@ function lineageFrom(
   impact: Impact,
   method: Methodology,
 ): Lineage {
-  const calculation = calculationOf(facts, impact);
+  const calculation = calculationOf(facts, impact, method);
   const gridPart: LineageGrid = {
     zone: grid.zone,
     source: grid.source,
@@ -97,11 +98,13 @@ function statedHardware({ site: { accelerators } }: CallFacts): Pick<Lineage, 'a
   return accelerators ? { accelerators: { model: accelerators.model, count: accelerators.count } } : {};
 }
 
-function calculationOf(facts: CallFacts, impact: Impact): Calculation {
+function calculationOf(facts: CallFacts, impact: Impact, method: Methodology): Calculation {
   const { boundary, model, telemetry } = facts;
   const reading = impact.tier === 'telemetry' && telemetry && 'energyWh' in telemetry ? telemetry : null;
   const best = chooseTier(facts.requestedTier === 'telemetry' ? 'auto' : facts.requestedTier, model);
-  const modelledBy = reading === null || modelServes(reading, boundary, best.tier) ? best.tier : null;
+  const isServed = facts.usage !== null && (reading === null || modelServes(reading, boundary, best.tier));
+  const modelledBy = isServed ? best.tier : null;
+  const estimated = modelledBy === null ? null : estimatedIn(facts.usage, method);
   return {
     tier: impact.tier,
     boundary,
@@ -110,6 +113,7 @@ function calculationOf(facts: CallFacts, impact: Impact): Calculation {
     parameter_range: modelledBy === 'parametric' && isParameterRange(model),
     model_class: best.tier === 'proxy' && modelledBy === 'proxy' ? best.modelClass : null,
     measured: reading === null ? null : measuredOf(reading),
+    ...(estimated !== null && { estimated_counts: estimated }),
   };
 }
 

@@ -6,11 +6,12 @@
  * hundred times what the largest class takes. It is never corrected.
  */
 import { accountFor } from './boundary.ts';
-import { telemetryLimits } from './factors.ts';
+import { telemetryLimits, uncountedCalls } from './factors.ts';
 import type { CallFacts, GridReading, TokenUsage } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { refusals, type TelemetryReading, type TelemetryRefusal, wattHours } from './telemetry/reading.ts';
 import type { ModelledTier } from './tier.ts';
+import { secondsPerHour } from './units.ts';
 import type { Estimate } from './work.ts';
 
 /** The best modelled estimate of the call. */
@@ -64,6 +65,26 @@ export function measure(
     return unused(`the figure was refused, it is more than ${ratio} times what a model of the largest class takes`);
   }
   return { ok: true, reading: telemetry, modelled };
+}
+
+/**
+ * Nobody counted the tokens, so there is no modelled energy to compare a figure with, and an accelerator's part cannot be
+ * completed: a total is taken up to what a whole rack draws in the time of the call.
+ */
+export function measureUncounted(telemetry: TelemetryReading | TelemetryRefusal, facts: CallFacts): Measurement {
+  if ('refused' in telemetry) return unused(`the figure was refused, ${refusals[telemetry.refused]}`);
+  const fault = faultOf(telemetry);
+  if (fault !== null) return unused(`the figure was refused, ${fault}`);
+  const { energyWh, scope } = telemetry;
+  if (scope !== 'total') return unused('the tokens of the call are not known, by which its share is found');
+  if (facts.boundary === 'narrow')
+    return unused('a total does not tell the accelerator that the narrow boundary counts');
+  if (energyWh === 0) return unused('the figure was refused, it is zero');
+  const { ceilingPowerW } = uncountedCalls;
+  if (facts.upstreamLatencyS !== null && energyWh > (ceilingPowerW * facts.upstreamLatencyS) / secondsPerHour) {
+    return unused(`the figure was refused, it is more than ${ceilingPowerW} W take in the upstream time`);
+  }
+  return { ok: true, reading: telemetry, modelled: null };
 }
 
 /** The modelled energy, Wh, of what the figure is about. */

@@ -5,16 +5,27 @@
  * of `document`, whose text can be published and hashed again by anyone.
  */
 import { createHash } from 'node:crypto';
-import { embodied, idleShare, literatureUncertainty, prefill, serving, standIns, telemetryLimits } from './factors.ts';
+import { countingPrograms } from './counting-programs.ts';
+import {
+  embodied,
+  estimatedCounts,
+  idleShare,
+  literatureUncertainty,
+  prefill,
+  serving,
+  standIns,
+  telemetryLimits,
+  uncountedCalls,
+} from './factors.ts';
 import type { ModelClass } from './facts.ts';
 import { functionTexts } from './formula.ts';
 import { programs } from './programs.ts';
 import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
 
-export type MethodologyId = 'gw-1.2' | 'gw-1.1' | 'gw-1.0' | 'ecologits-0.11.3';
+export type MethodologyId = 'gw-1.3' | 'gw-1.2' | 'gw-1.1' | 'gw-1.0' | 'ecologits-0.11.3';
 
 /** What a receipt is made with unless another methodology is named. */
-export const defaultMethodology: MethodologyId = 'gw-1.2';
+export const defaultMethodology: MethodologyId = 'gw-1.3';
 
 export interface Methodology {
   readonly id: MethodologyId;
@@ -33,6 +44,10 @@ export interface Methodology {
   readonly matchesStatedAge: boolean;
   /** The class that measured energy is compared with where the model is not known at all; null: with nothing. */
   readonly ceilingClass: ModelClass | null;
+  /** Whether bounds are wider where a token count was estimated from text. */
+  readonly widensEstimates: boolean;
+  /** Whether a measured total is used where nobody counted the tokens of the call. */
+  readonly measuresUncounted: boolean;
   /** The formula texts of the document. */
   readonly steps: Readonly<Record<string, Step>>;
 }
@@ -42,6 +57,8 @@ type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'> & {
   readonly liveIsMeasured?: true;
   readonly matchesStatedAge?: true;
   readonly ceilingClass?: ModelClass;
+  readonly widensEstimates?: true;
+  readonly measuresUncounted?: true;
 };
 
 interface Content {
@@ -54,7 +71,13 @@ function methodology(id: MethodologyId, version: string, rules: Rules, content: 
   const { constants, functions, steps } = content;
   const document = JSON.stringify({ id, version, rules, constants, functions, steps });
   const hash = `sha256:${createHash('sha256').update(document, 'utf8').digest('hex')}`;
-  const absent = { liveIsMeasured: false, matchesStatedAge: false, ceilingClass: null };
+  const absent = {
+    liveIsMeasured: false,
+    matchesStatedAge: false,
+    ceilingClass: null,
+    widensEstimates: false,
+    measuresUncounted: false,
+  };
   return { id, version, hash, document, ...absent, ...rules, measures: 'telemetry' in constants, steps };
 }
 
@@ -64,18 +87,30 @@ const executable: Content = {
   functions: functionTexts,
   steps: programs,
 };
+const rulesOf12 = {
+  idleShare,
+  chargesInput: true,
+  liveIsMeasured: true,
+  matchesStatedAge: true,
+  ceilingClass: 'frontier',
+} as const;
 
 /**
  * Frozen: a published methodology is never changed or removed, so that every receipt can be recomputed with the one that
  * made it. A new constant or formula is a new entry; the tests pin each hash.
  */
 const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
-  'gw-1.2': methodology(
-    'gw-1.2',
-    '1.2.0',
-    { idleShare, chargesInput: true, liveIsMeasured: true, matchesStatedAge: true, ceilingClass: 'frontier' },
-    executable,
+  'gw-1.3': methodology(
+    'gw-1.3',
+    '1.3.0',
+    { ...rulesOf12, widensEstimates: true, measuresUncounted: true },
+    {
+      ...executable,
+      constants: { ...executable.constants, estimatedCounts, uncountedCalls },
+      steps: { ...programs, ...countingPrograms },
+    },
   ),
+  'gw-1.2': methodology('gw-1.2', '1.2.0', rulesOf12, executable),
   'gw-1.1': methodology('gw-1.1', '1.1.0', { idleShare, chargesInput: true }, executable),
   'gw-1.0': methodology(
     'gw-1.0',

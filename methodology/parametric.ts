@@ -8,7 +8,7 @@ import { literatureUncertainty, prefill, serving } from './factors.ts';
 import type { ModelFacts, ParameterRange } from './facts.ts';
 import type { DecodeStep, PrefillStep, StepValues } from './steps.ts';
 import { bitsPerByte, parametersPerBillion, secondsPerHour } from './units.ts';
-import { combine, type Estimate, noWork, type Work } from './work.ts';
+import { type CountRatios, combine, type Estimate, noWork, type Work } from './work.ts';
 
 const batchedAlpha = serving.gpuEnergyAlpha * Math.exp(serving.gpuEnergyBeta * serving.batchSize);
 const batchedLatency = serving.latencyBeta * serving.batchSize + serving.latencyGamma;
@@ -87,6 +87,7 @@ export interface ParametricInput {
   /** 0 for an embedding, which writes nothing. */
   readonly outputTokens: number;
   readonly upstreamLatencyS: number | null;
+  readonly ratios: CountRatios;
 }
 
 /** Whether the parametric tier can serve the model. An embedding writes nothing, so its memory does not matter. */
@@ -109,7 +110,7 @@ export function parametricEstimate(model: ModelFacts, input: ParametricInput): E
   const active = model.activeParametersB;
   if (active === null || !hasParameters(model)) return null;
   const total = totalOf(model) ?? active;
-  const { inputTokens, outputTokens } = input;
+  const { inputTokens, outputTokens, ratios } = input;
   const conditions = { ...conditionsOf(model), upstreamLatencyS: input.upstreamLatencyS };
   const run = (end: keyof ParameterRange) => ({
     writing: outputTokens === 0 ? noWork : decodeWork(decode(outputTokens, active[end], total[end], conditions)),
@@ -123,8 +124,18 @@ export function parametricEstimate(model: ModelFacts, input: ParametricInput): E
   const reading = combine(least.reading, 0.5, most.reading, 0.5);
   return {
     central: combine(writing, 1, reading, 1),
-    low: combine(least.writing, 1 - spread, least.reading, prefill.utilisation / prefill.utilisationMax),
-    high: combine(most.writing, 1 + spread, most.reading, prefill.utilisation / prefill.utilisationMin),
+    low: combine(
+      least.writing,
+      (1 - spread) * ratios.completionLeast,
+      least.reading,
+      (prefill.utilisation / prefill.utilisationMax) * ratios.promptLeast,
+    ),
+    high: combine(
+      most.writing,
+      (1 + spread) * ratios.completionMost,
+      most.reading,
+      (prefill.utilisation / prefill.utilisationMin) * ratios.promptMost,
+    ),
     basis: isRange ? 'parameter_range' : 'literature_default',
   };
 }

@@ -5,6 +5,8 @@
  * none. A step that no number of the receipt depends on is not in it.
  */
 import type { Calculation } from './calculation.ts';
+import { countingPrograms } from './counting-programs.ts';
+import type { EstimatedCounts } from './facts.ts';
 import { formulaOf } from './formula.ts';
 import type { Methodology } from './methodologies.ts';
 import { programs } from './programs.ts';
@@ -23,8 +25,9 @@ export interface PlannedStep extends Step {
 const plans = new Map<string, readonly PlannedStep[]>();
 
 export function planOf(calculation: Calculation, method: Methodology): readonly PlannedStep[] {
-  const { boundary, measured, model_class, modelled_by, parameter_range, tier } = calculation;
-  const kind = JSON.stringify([method.id, tier, boundary, modelled_by, parameter_range, model_class, measured]);
+  const { boundary, estimated_counts, measured, model_class, modelled_by, parameter_range, tier } = calculation;
+  const model = [modelled_by, parameter_range, model_class, estimated_counts];
+  const kind = JSON.stringify([method.id, tier, boundary, model, measured]);
   let plan = plans.get(kind);
   if (plan === undefined) {
     plan = needed(allSteps(calculation, method), method);
@@ -63,12 +66,24 @@ const bounded = (id: string, central: string, low: string, high: string): Chosen
   { program: id + high, run: 'high' },
 ];
 
-function modelSteps({ measured, modelled_by, parameter_range }: Calculation, method: Methodology): Chosen[] {
+/** How far off the counts can be, where one of them was estimated. */
+function ratioSteps(estimated: EstimatedCounts): Chosen[] {
+  return (['prompt', 'completion'] as const).flatMap((count) => {
+    const variant = estimated === count || estimated === 'both' ? 'estimated' : 'reported';
+    return [once(`${count}_least/${variant}`), once(`${count}_most/${variant}`)];
+  });
+}
+
+function modelSteps(calculation: Calculation, method: Methodology): Chosen[] {
+  const { estimated_counts, measured, modelled_by, parameter_range } = calculation;
   if (modelled_by === null) return [];
+  const ratios = estimated_counts === undefined ? [] : ratioSteps(estimated_counts);
+  const counted = estimated_counts === undefined ? '' : '_counted';
   const modelled = measured?.scope === 'accelerator' ? works.slice(1) : works;
   const input = method.chargesInput ? [once('charged_input_tokens')] : [];
   if (modelled_by === 'proxy') {
-    return [...input, ...modelled.flatMap((id) => bounded(id, '/class', '/class_low', '/class_high'))];
+    const ends = [`/class_low${counted}`, `/class_high${counted}`] as const;
+    return [...ratios, ...input, ...modelled.flatMap((id) => bounded(id, '/class', ...ends))];
   }
   const each = method.chargesInput ? [...writing, ...reading] : writing;
   const runs = parameter_range ? ['min', 'max'] : [null];
@@ -76,9 +91,10 @@ function modelSteps({ measured, modelled_by, parameter_range }: Calculation, met
     ? (['/range', '/range_low', '/range_high'] as const)
     : (['', '/low', '/high'] as const);
   return [
+    ...ratios,
     ...input,
     ...runs.flatMap((run) => each.map((program) => ({ program, run }))),
-    ...modelled.flatMap((id) => bounded(id, central, low, high)),
+    ...modelled.flatMap((id) => bounded(id, central, low + counted, high + counted)),
   ];
 }
 
@@ -152,7 +168,7 @@ const keyOf = ({ program, run }: Chosen): string => (run === null ? idOf(program
 
 /** A name means the step of the same run, else the one that all runs share. */
 function planned(chosen: Chosen, keys: ReadonlySet<string>, method: Methodology): PlannedStep {
-  const step = programs[chosen.program];
+  const step = programs[chosen.program] ?? countingPrograms[chosen.program];
   if (step === undefined) throw new TypeError(`No formula ${chosen.program}`);
   const { evaluate, names } = formulaOf(step.formula);
   const giver = (name: string): string | null => {

@@ -10,7 +10,7 @@ import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
 const ecologitsIds = new Set<string>(
   Object.entries({ ...decodeSteps, ...requestSteps }).flatMap(([id, { origin }]) => (origin === 'gw' ? [] : [id])),
 );
-const step = (key: string, unit: string, formula: string): Record<string, Step> => ({
+export const step = (key: string, unit: string, formula: string): Record<string, Step> => ({
   [key]: { unit, formula, origin: ecologitsIds.has(key) ? 'ecologits-0.11.3' : 'gw' },
 });
 
@@ -35,14 +35,14 @@ const modelling = {
 };
 
 /** What writing and reading take of one kind of work; `run` is '' for a known model, '@min' or '@max' for a range. */
-interface Part {
+export interface Part {
   readonly id: string;
   readonly unit: string;
   readonly writing: (run: string) => string;
   readonly reading: string;
 }
 
-const parts: readonly Part[] = [
+export const parts: readonly Part[] = [
   {
     id: 'accelerator_energy',
     unit: 'Wh',

@@ -7,7 +7,7 @@
 import { literatureUncertainty, standIns } from './factors.ts';
 import type { ModelClass, ParameterRange } from './facts.ts';
 import { decode, decodeWork, prefillWork, readInput } from './parametric.ts';
-import { combine, type Estimate, noWork, type Work } from './work.ts';
+import { type CountRatios, combine, type Estimate, noWork, type Work } from './work.ts';
 
 export interface ClassFactors {
   /** Work per output token and per input token, before the data centre's overhead. */
@@ -36,15 +36,23 @@ export const classFactors: Readonly<Record<ModelClass, ClassFactors>> = {
   embedding: factorsOf(standIns.embedding),
 };
 
+export interface ProxyInput {
+  /** Tokens to charge, as in the parametric tier. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly ratios: CountRatios;
+}
+
 /** The bounds are the literature's for the tier: a class is too rough for a stand-in's own range to say more. */
-export function proxyEstimate(modelClass: ModelClass, inputTokens: number, outputTokens: number): Estimate {
+export function proxyEstimate(modelClass: ModelClass, { inputTokens, outputTokens, ratios }: ProxyInput): Estimate {
   const { perInputToken, perOutputToken } = classFactors[modelClass];
-  const central = combine(perOutputToken, outputTokens, perInputToken, inputTokens);
+  const of = (input: number, output: number) =>
+    combine(perOutputToken, outputTokens * output, perInputToken, inputTokens * input);
   const spread = literatureUncertainty.proxy;
   return {
-    central,
-    low: combine(central, 1 - spread, noWork, 0),
-    high: combine(central, 1 + spread, noWork, 0),
+    central: of(1, 1),
+    low: combine(of(ratios.promptLeast, ratios.completionLeast), 1 - spread, noWork, 0),
+    high: combine(of(ratios.promptMost, ratios.completionMost), 1 + spread, noWork, 0),
     basis: 'literature_default',
   };
 }

@@ -3,8 +3,9 @@
  *
  * Invariant: an explicit tier is served as asked or refused, never replaced by another.
  */
-import { serving } from './factors.ts';
-import type { Boundary, ModelClass, ModelFacts, RequestedTier, SiteFacts } from './facts.ts';
+import { countsText } from './counts.ts';
+import { serving, uncountedCalls } from './factors.ts';
+import type { Boundary, ModelClass, ModelFacts, RequestedTier, SiteFacts, TokenUsage } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
@@ -59,26 +60,28 @@ export interface ReasonFacts {
   readonly unmeasured: string | null;
   /** Whether counters that cover the call are still to be read. */
   readonly follows: boolean;
+  /** What there is to say of the token counts (counts.ts). */
+  readonly counts: string;
 }
 
 /** The reason, and the assumptions that a reader has to know to judge the figures. */
 export function tierReason(tier: ModelledTier, facts: ReasonFacts): string {
-  const { capped, follows, model, requested, site, unmeasured } = facts;
+  const { capped, counts, follows, model, requested, site, unmeasured } = facts;
   const none = follows ? 'no measured energy yet (a later version may have it)' : 'no measured energy';
   const measured = unmeasured === null ? none : `measured energy not used: ${unmeasured}`;
   const other = otherHardware(site);
   const unlike = other === null ? '' : `, while the deployment states ${other}`;
   if (tier === 'proxy') {
     const why = requested === 'auto' ? `auto: ${measured} and no parameter counts for this model` : 'as requested';
-    return `${why}; factors of the size class ${model.modelClass}; assumes H100 accelerators and 16-bit weights${unlike}`;
+    return `${why}; factors of the size class ${model.modelClass}; assumes H100 accelerators and 16-bit weights${unlike}${counts}`;
   }
   const why = requested === 'auto' ? `auto: ${measured}, parameter counts known` : 'as requested';
-  if (model.kind === 'embedding') return `${why}; assumes H100 accelerators${unlike}`;
+  if (model.kind === 'embedding') return `${why}; assumes H100 accelerators${unlike}${counts}`;
   const time = model.tokensPerS === null ? 'fitted to the model size' : 'from measured tokens per second';
   const cap = capped ? ', at most the upstream time' : '';
   const bits = model.quantizationBits ?? serving.weightBits;
   const beyond = (model.totalParametersB?.max ?? 0) > fittedUpToB ? '; extrapolated beyond 200 billion parameters' : '';
-  return `${why}; generation time ${time}${cap}; assumes H100 accelerators and ${bits}-bit weights${unlike}${beyond}`;
+  return `${why}; generation time ${time}${cap}; assumes H100 accelerators and ${bits}-bit weights${unlike}${beyond}${counts}`;
 }
 
 /** The only hardware that is modelled: the SXM5 module. The cards named PCIe and NVL draw about half its power. */
@@ -93,13 +96,15 @@ function otherHardware({ accelerators }: SiteFacts): string | null {
 interface MeasuredFacts {
   readonly boundary: Boundary;
   readonly site: SiteFacts;
-  readonly methodology: Pick<Methodology, 'ceilingClass'>;
+  readonly methodology: Pick<Methodology, 'ceilingClass' | 'widensEstimates'>;
+  /** Null where nobody counted the tokens. */
+  readonly usage: TokenUsage | null;
 }
 
 /** `modelled`: the tier that the figure was compared with, and that gives the parts that were not measured. */
 export function measuredReason(
   requested: RequestedTier,
-  { boundary, methodology, site }: MeasuredFacts,
+  { boundary, methodology, site, usage }: MeasuredFacts,
   reading: TelemetryReading,
   modelled: ModelledTier | null,
 ): string {
@@ -107,17 +112,23 @@ export function measuredReason(
   const unlike = other === null ? '' : `; what is modelled assumes H100 servers, while the deployment states ${other}`;
   const why = requested === 'auto' ? 'auto' : 'as requested';
   const most = methodology.ceilingClass === null ? '' : ' but the largest class';
-  const compared = modelled === null ? `no model to compare it with${most}` : `plausible against the ${modelled} tier`;
+  const compared =
+    usage === null
+      ? `no token counts, so it is only compared with the ${uncountedCalls.ceilingPowerW} W of a whole rack in the upstream time`
+      : modelled === null
+        ? `no model to compare it with${most}`
+        : `plausible against the ${modelled} tier`;
+  const counts = countsText(usage, methodology);
   if (reading.scope === 'accelerator') {
     const interval = reading.intervalS === null ? '' : ` over ${Number(reading.intervalS.toFixed(3))} s`;
     const rest = boundary === 'narrow' ? '' : '; host and idle are modelled';
-    return `${why}: accelerators measured by ${reading.source}${interval}, by share of the tokens; ${compared}${rest}${unlike}`;
+    return `${why}: accelerators measured by ${reading.source}${interval}, by share of the tokens; ${compared}${rest}${unlike}${counts}`;
   }
   const nature =
     reading.source === 'ecologits_impacts'
       ? "the provider's own EcoLogits estimate, not a measurement"
       : `measured energy as reported by the provider (${reading.source}), not verified`;
-  return `${why}: ${nature}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}${unlike}`;
+  return `${why}: ${nature}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}${unlike}${counts}`;
 }
 
 function overheadText(includesPue: boolean | null): string {

@@ -17,6 +17,17 @@ export interface Estimate {
   readonly basis: 'parameter_range' | 'literature_default';
 }
 
+/** How much less (`least`) and more (`most`) the true token counts can be than those that are charged, as ratios. */
+export interface CountRatios {
+  readonly promptLeast: number;
+  readonly promptMost: number;
+  readonly completionLeast: number;
+  readonly completionMost: number;
+}
+
+/** Of counts that are no estimates. */
+export const exactly: CountRatios = { promptLeast: 1, promptMost: 1, completionLeast: 1, completionMost: 1 };
+
 export const noWork: Work = { acceleratorWh: 0, hostWh: 0, acceleratorS: 0 };
 
 /** The weighted sum of two amounts of work. */

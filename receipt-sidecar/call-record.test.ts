@@ -49,6 +49,8 @@ const request = {
   stream: false,
   wantsUsage: false,
   choices: 1,
+  promptBytes: 2,
+  maxTokens: null,
   body: {},
 } as const;
 const usage = { promptTokens: 12, cachedPromptTokens: 0, completionTokens: 34 };
@@ -75,7 +77,7 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
   const record = new CallRecord(identity, caller, catalogue, { ledger, counts });
   record.begin();
   record.answeredBy('d', 1);
-  const made = record.finish({ status: 'complete', usage: { ...usage, completionTokens }, usageSource: 'provider' });
+  const made = record.finish({ status: 'complete', usage: { ...usage, completionTokens } });
   const shown = receiptSchema.parse(JSON.parse(await made.saved));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);
   const entries = [...finished, ...kept].map((entry) => ledgerEntrySchema.parse(JSON.parse(entry)));

@@ -3,13 +3,15 @@
  *
  * Invariant: a call that reached a provider is recorded exactly once, however it ends.
  */
+import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import { countCall } from './count.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import { type CallIdentity, makeReceipt, notStoredReceipt, type Outcome, unattendedReceipt } from './receipt.ts';
 import type { ReceiptCounts } from './receipt-counts.ts';
-import { estimatePromptTokens } from './request/estimate.ts';
 import type { Candidate } from './request/route.ts';
 import type { StreamFacts } from './response/event-stream.ts';
+import type { SaidSoFar } from './response/usage.ts';
 import { routingTrace } from './routing-trace.ts';
 import type { Catalogue } from './snapshot.ts';
 
@@ -81,7 +83,7 @@ export class CallRecord {
     this.#recorded = true;
     const { identity } = this;
     const servedBy = this.#servedBy;
-    const outcome: Outcome = { ...facts, servedBy, upstreamLatencyS: (performance.now() - this.#startedAt) / 1000 };
+    const outcome: Outcome = { ...facts, servedBy, upstreamLatencyS: this.#elapsedS() };
     const made = makeReceipt(identity, outcome);
     const trace = this.#trace(servedBy);
     const entry = this.#entry(made.receipt, trace || 'null', made.facts);
@@ -107,28 +109,42 @@ export class CallRecord {
     }
   }
 
-  /** The call broke off. What was streamed counts by the provider's word or else by estimate; of JSON nothing is known. */
+  /** The reply came to its end, or to an error in its stream (`failed`). */
+  complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
+    const status = failed ? 'upstream_error' : 'complete';
+    const counted = this.#count(said, true);
+    if (failed && counted.usage === null && !counted.unmeasured)
+      return this.finish({ status, usage: null, unmeasured: 'upstream_error_unmeasured' }, false);
+    return this.finish({ status, ...counted, telemetry }, !failed);
+  }
+
+  #count(said: SaidSoFar, isWhole: boolean): Pick<Outcome, 'usage' | 'unmeasured' | 'explanation'> {
+    const { request, route } = this.identity;
+    const contextWindow = route.model.contextWindow ?? null;
+    const counted = countCall(said, { request, contextWindow, elapsedS: this.#elapsedS(), isWhole });
+    if (counted.ok) return { usage: counted.usage };
+    return { usage: null, unmeasured: 'usage_implausible', explanation: counted.explanation };
+  }
+
+  #elapsedS(): number {
+    return (performance.now() - this.#startedAt) / 1000;
+  }
+
+  /** The call broke off. What was streamed is counted (count.ts); of JSON nothing is known. */
   breakOff(by: 'client' | 'provider', seen: Omit<StreamFacts, 'failed'> | null): Recorded {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
     if (seen === null) {
       const unmeasured = by === 'client' ? 'client_aborted_unmeasured' : 'upstream_error_unmeasured';
-      return this.finish({ status, usage: null, usageSource: null, unmeasured }, false);
+      return this.finish({ status, usage: null, unmeasured }, false);
     }
-    const { telemetry, usage } = seen;
-    if (usage) return this.finish({ status, usage, usageSource: 'provider', telemetry }, false);
-    const estimated = this.estimate(seen.contentEvents);
-    return this.finish({ status, usage: estimated, usageSource: 'estimated', telemetry }, false);
+    const { said, telemetry } = seen;
+    return this.finish({ status, ...this.#count(said, false), telemetry }, false);
   }
 
   /** No provider was reached after all: there is nothing to account for. */
   discard(): void {
     this.#recorded = true;
     this.#ledger.discard(this.identity.receiptId);
-  }
-
-  estimate(contentEvents: number) {
-    const promptTokens = estimatePromptTokens(this.identity.request.body);
-    return { promptTokens, cachedPromptTokens: 0, completionTokens: contentEvents };
   }
 
   /** A LedgerEntry; put together from JSON texts. */

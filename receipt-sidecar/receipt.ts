@@ -15,16 +15,10 @@ import {
   type ReceiptNumbers,
   unknownNumbers,
 } from '@gw/contract/receipt';
-import { assess, type CallFacts } from '@gw/methodology/assess';
+import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from './request/parse.ts';
 import type { Candidate, Route } from './request/route.ts';
-
-export interface Usage {
-  readonly promptTokens: number;
-  readonly cachedPromptTokens: number;
-  readonly completionTokens: number;
-}
 
 /** What is known of a call before its provider answers. */
 export interface CallIdentity {
@@ -40,14 +34,16 @@ export interface Outcome {
   readonly status: 'complete' | 'client_aborted' | 'upstream_error';
   /** Where it was served; null if nobody knows. */
   readonly servedBy: Candidate | null;
-  readonly usage: Usage | null;
-  readonly usageSource: 'provider' | 'estimated' | null;
+  /** Null: nobody can tell how much was read and written. */
+  readonly usage: TokenUsage | null;
   /** Time the provider took, seconds: caps the generation time. */
   readonly upstreamLatencyS: number | null;
   /** Energy that the provider reported, or the refusal of what it said. Absent and null: it said nothing. */
   readonly telemetry?: TelemetryResult;
   /** Set when there is nothing to measure by. */
   readonly unmeasured?: DegradedReason;
+  /** Of `unmeasured`, where there is more to say than its definition does. */
+  readonly explanation?: string;
 }
 
 /** UUIDv7: the time in its first 48 bits is the receipt's `created_at`. */
@@ -63,7 +59,7 @@ export function newReceiptId(nowMs: number): string {
 /** Who, when, where: known here. */
 function receiptHead(
   call: CallIdentity,
-  outcome: Pick<Outcome, 'servedBy' | 'usageSource'> & { status: Receipt['status'] },
+  outcome: Pick<Outcome, 'servedBy' | 'usage'> & { status: Receipt['status'] },
 ): string {
   const head: ReceiptHead = {
     id: call.receiptId,
@@ -77,10 +73,14 @@ function receiptHead(
     model: call.route.model.id,
     provider: outcome.servedBy?.deployment.provider ?? null,
     region: outcome.servedBy?.region.code ?? null,
-    usage_source: outcome.usageSource,
+    usage_source: usageSource(outcome.usage),
   };
   return JSON.stringify(head);
 }
+
+/** A receipt with one estimated count is an estimate. */
+const usageSource = (usage: TokenUsage | null): Receipt['usage_source'] =>
+  usage === null ? null : usage.estimated ? 'estimated' : 'provider';
 
 const join = (head: string, tail: string): string => `${head.slice(0, -1)},${tail.slice(1)}`;
 
@@ -119,7 +119,7 @@ function degraded(call: CallIdentity, outcome: Outcome, reason: DegradedReason, 
   return join(receiptHead(call, outcome), degradedTail(boundaryOf(call), outcome, reason, details));
 }
 
-const nothingKnown = { servedBy: null, usage: null, usageSource: null } as const;
+const nothingKnown = { servedBy: null, usage: null } as const;
 const unattendedTails = {
   comprehensive: degradedTail('comprehensive', nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
   narrow: degradedTail('narrow', nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
@@ -189,11 +189,11 @@ export function makeReceipt(call: CallIdentity, outcome: Outcome): MadeReceipt {
     return { receipt: degraded(call, outcome, reason, details), facts, reason };
   };
   try {
-    const { servedBy, unmeasured } = outcome;
-    if (!servedBy) return degradedBy(unmeasured ?? 'calculator_fault');
+    const { explanation, servedBy, unmeasured } = outcome;
+    if (!servedBy) return degradedBy(unmeasured ?? 'calculator_fault', explanation);
     const known = callFacts(call, outcome, servedBy);
     facts = factsText(known);
-    if (unmeasured) return degradedBy(unmeasured);
+    if (unmeasured) return degradedBy(unmeasured, explanation);
     const assessment = assess(known);
     if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
     const tail: ReceiptNumbers = assessment.impact;

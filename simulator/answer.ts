@@ -45,13 +45,15 @@ export const usageOf = (promptTokens: number, completionTokens: number): Usage =
 
 export interface Figures {
   /** Undefined (so absent in JSON) where a fault omits it. */
-  readonly usage: Usage | undefined;
+  readonly usage: unknown;
   readonly energy: EnergyReport;
 }
 
 export function figuresOf(call: Call, directives: Directives, promptTokens: number, completionTokens: number): Figures {
   return {
-    usage: directives.faults.has('no-usage') ? undefined : usageOf(promptTokens, completionTokens),
+    usage: directives.faults.has('no-usage')
+      ? undefined
+      : (directives.usage ?? usageOf(promptTokens, completionTokens)),
     energy: reportEnergy(call.model, directives, promptTokens, completionTokens),
   };
 }

@@ -31,6 +31,7 @@ export const faults = [
   'too-long-event',
   'no-done',
   'no-usage',
+  'running-usage',
   'no-energy',
   'big-energy',
   'energy-twice',
@@ -58,6 +59,8 @@ export interface Directives {
   readonly faults: ReadonlySet<Fault>;
   /** What the reply says of its energy. */
   readonly energy: EnergyAsked;
+  /** Any JSON in place of the usage; undefined for what was really read and written. */
+  readonly usage: unknown;
   /** The size of the reply, or of one event, with the fault `big`; of what tells the energy, with `big-energy`. */
   readonly bytes: number;
   readonly text: TextStyle;
@@ -79,6 +82,7 @@ export const plainDirectives: Directives = {
   delayMs: 0,
   faults: new Set(),
   energy: { shapes: null, value: undefined },
+  usage: undefined,
   bytes: 0,
   text: 'plain',
   echoHeaders: false,
@@ -105,6 +109,7 @@ const known = new Set<string>([
   'x-sim-fault',
   'x-sim-energy',
   'x-sim-energy-value',
+  'x-sim-usage',
   'x-sim-text',
   'x-sim-echo-headers',
   'x-sim-echo-body',
@@ -145,6 +150,15 @@ function readEnergy(shapes: string | null, value: string | null): EnergyAsked | 
 const isBad = (value: unknown): value is BadDirective =>
   typeof value === 'object' && value !== null && 'header' in value && 'message' in value;
 
+/** `x-sim-usage: {"prompt_tokens":1}` or any other JSON. */
+function readUsage(value: string | null): unknown {
+  try {
+    return value === null ? undefined : JSON.parse(value);
+  } catch {
+    return { header: 'x-sim-usage', message: 'x-sim-usage has to be JSON.' };
+  }
+}
+
 /** Reads all `x-sim-*` headers. `site` is empty for a path that begins with `/v1`. */
 export function readDirectives(headers: IncomingHttpHeaders, site: string): Directives | BadDirective {
   const problems: BadDirective[] = [];
@@ -180,9 +194,11 @@ export function readDirectives(headers: IncomingHttpHeaders, site: string): Dire
     echoHeaders: headers['x-sim-echo-headers'] === '1',
     echoBody: headers['x-sim-echo-body'] === '1',
   };
+  const usage = readUsage(text('x-sim-usage'));
+  if (isBad(usage)) return usage;
   if (isBad(chosen)) return chosen;
   if (isBad(energy)) return energy;
-  return problems[0] ?? { ...directives, faults: chosen, energy };
+  return problems[0] ?? { ...directives, faults: chosen, energy, usage };
 }
 
 export const isBadDirective = (value: Directives | BadDirective): value is BadDirective => isBad(value);

@@ -122,6 +122,18 @@ test('cut breaks the connection in the middle of the body, in a stream in the mi
   expect(text.endsWith('\n\n')).toBe(false);
 });
 
+test('usage is whatever was asked for, and running-usage counts in the first chunk with words alone', async () => {
+  const usage = { prompt_tokens: -1, completion_tokens: 1e15 };
+  const headers = { 'x-sim-usage': JSON.stringify(usage), 'x-sim-tokens-per-second': '0' };
+  expect((await readJson(await ask(simulator.url, { body: json, headers }))).usage).toEqual(usage);
+  const asked = { ...stream, stream_options: { include_usage: true } };
+  expect(await (await ask(simulator.url, { body: asked, headers })).text()).toContain(JSON.stringify(usage));
+  const text = await textOf('running-usage', asked);
+  expect(text.match(/"usage":\{"prompt_tokens":1,"completion_tokens":1\}/g)).toHaveLength(1);
+  expect(text.indexOf('"usage":{')).toBeLessThan(text.length / 2);
+  expect(text.match(/"prompt_tokens"/g)).toHaveLength(1);
+});
+
 test('no-usage, no-energy and no-done leave out just that', async () => {
   const measured = { ...json, model: 'sim-measured' };
   expect(await textOf('no-usage', measured)).not.toContain('"usage"');

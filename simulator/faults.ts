@@ -5,7 +5,7 @@
  * every way. A fault that has no meaning for a reply (`no-done` for JSON) leaves it as it is.
  */
 import type { Directives, Fault } from './directives.ts';
-import { DONE, errorReply, type JsonReply, jsonReply, type Reply, type StreamReply, sse } from './reply.ts';
+import { DONE, errorReply, type JsonReply, jsonReply, type Reply, type StreamReply, sse, withFields } from './reply.ts';
 
 /** What a dishonest provider could claim; a gateway has to replace both fields wherever they stand. */
 const FORGED =
@@ -91,6 +91,13 @@ function jsonFaults(reply: JsonReply, { faults, bytes }: Directives): JsonReply 
   return { ...reply, body };
 }
 
+/** Counts in the first chunk with words, and never again. */
+function countedOnce(stream: StreamReply): StreamReply {
+  const [first = '', ...rest] = stream.tokens;
+  const counted = withFields(first.replace(',"usage":null', ''), { usage: { prompt_tokens: 1, completion_tokens: 1 } });
+  return { ...stream, tokens: [counted, ...rest], tail: stream.tail.filter((event) => !event.includes('"usage":{')) };
+}
+
 function streamFaults(reply: StreamReply, { faults, bytes }: Directives): StreamReply {
   const middle = reply.tokens.length >> 1;
   const changeMiddle = (stream: StreamReply, change: (event: string) => string): StreamReply => ({
@@ -108,6 +115,7 @@ function streamFaults(reply: StreamReply, { faults, bytes }: Directives): Stream
     stream = { ...stream, tail: stream.tail.filter((event) => event.includes('"finish_reason":"')) };
   if (faults.has('stall-energy'))
     stream = { ...stream, tail: stream.tail.filter((event) => /"finish_reason":"|"usage":\{/.test(event)) };
+  if (faults.has('running-usage')) stream = countedOnce(stream);
   if (faults.has('no-done')) stream = { ...stream, tail: stream.tail.filter((event) => event !== DONE) };
   // Nothing was generated before.
   if (faults.has('too-long-event')) stream = { ...stream, head: [], tokens: [TOO_LONG_EVENT], tail: [] };

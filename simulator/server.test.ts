@@ -115,6 +115,7 @@ test('a directive with a typing error is refused and named', async () => {
     ['x-sim-fault', 'status-4290'],
     ['x-sim-tokens', 'many'],
     ['x-sim-text', 'latin'],
+    ['x-sim-usage', '{'],
     ['x-sim-bytes', '999999999999'],
     ['x-sim-fualt', 'reset'],
   ] as const) {

@@ -175,6 +175,18 @@ test('usage sums requests, tokens, energy and carbon by UTC day and model, each 
   });
 });
 
+test('a sum of tokens is exact, or an error where no JSON number could be', async () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const tokens = (time: string, prompt_tokens: number) =>
+    entryOf({ id: receiptIdAt(new Date(time)), prompt_tokens, completion_tokens: 1 }, 'acct_sums');
+  const usage = () => running.get('/v1/usage?from=2026-04-01&to=2026-04-02', account('acct_sums'));
+  await running.store(tokens('2026-04-01T01:00:00.000Z', most - 3), tokens('2026-04-01T02:00:00.000Z', 3));
+  expect((await usage()).json().data).toMatchObject([{ prompt_tokens: most, completion_tokens: 2 }]);
+  await running.store(tokens('2026-04-01T03:00:00.000Z', 2));
+  const beyond = await usage();
+  expect([beyond.statusCode, beyond.json().error.code]).toEqual([500, 'internal_error']);
+});
+
 test('usage as issued sums the first versions', async () => {
   const url = '/v1/usage?from=2026-03-01&to=2026-03-03&version=issued';
   const reply = (await running.get(url, account('acct_usage'))).json();

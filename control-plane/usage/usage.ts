@@ -8,8 +8,9 @@ interface Row {
   readonly model: string;
   readonly requests: number;
   readonly requests_degraded: number;
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
+  /** Decimal digits: a double would round a sum beyond 2^53. */
+  readonly prompt_tokens: string;
+  readonly completion_tokens: string;
   readonly energy_wh: number | null;
   readonly carbon_g: number | null;
 }
@@ -29,8 +30,8 @@ export async function usageOf(
     SELECT to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, r.model,
       count(*)::int AS requests,
       (count(*) FILTER (WHERE r.tier = 'degraded'))::int AS requests_degraded,
-      coalesce(sum(r.prompt_tokens), 0)::float8 AS prompt_tokens,
-      coalesce(sum(r.completion_tokens), 0)::float8 AS completion_tokens,
+      coalesce(sum(r.prompt_tokens), 0)::text AS prompt_tokens,
+      coalesce(sum(r.completion_tokens), 0)::text AS completion_tokens,
       sum(r.energy_wh)::float8 AS energy_wh,
       sum(r.carbon_g)::float8 AS carbon_g
     FROM receipts r
@@ -41,9 +42,19 @@ export async function usageOf(
   return rows.map((row) => ({
     object: 'gw.usage',
     ...row,
+    prompt_tokens: exact(row.prompt_tokens),
+    completion_tokens: exact(row.completion_tokens),
     energy_wh: rounded(row.energy_wh),
     carbon_g: rounded(row.carbon_g),
   }));
+}
+
+/** Throws beyond 2^53, which no sum of counts reaches that can be true: an inexact number would pass for an exact one. */
+function exact(digits: string): number {
+  const sum = Number(digits);
+  if (!Number.isSafeInteger(sum))
+    throw new RangeError(`A sum of ${digits} tokens is beyond what a JSON number can tell exactly.`);
+  return sum;
 }
 
 const rounded = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(12)));

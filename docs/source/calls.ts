@@ -166,6 +166,8 @@ export function madeCall(number: number, call: Call): MadeCall {
       stream: false,
       wantsUsage: false,
       choices: 1,
+      promptBytes: 1000,
+      maxTokens: null,
       body: {},
     },
     route: {
@@ -183,7 +185,6 @@ export function madeCall(number: number, call: Call): MadeCall {
     status: 'complete',
     servedBy: candidate,
     usage,
-    usageSource: usage === null ? null : 'provider',
     upstreamLatencyS: call.latencyS ?? 14.2,
     telemetry: call.telemetry ?? null,
   } as const satisfies Outcome & Pick<CallFacts, 'telemetry'>;

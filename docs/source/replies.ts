@@ -1,8 +1,9 @@
 /** One call as a client sees it: the request, the reply and the stream, put together by the code that serves them. */
 import { exampleAddresses } from '@gw/contract/example-addresses';
+import { countCall } from '@gw/receipt-sidecar/count';
 import { EventStream } from '@gw/receipt-sidecar/response/event-stream';
 import { addToObject } from '@gw/receipt-sidecar/response/json-body';
-import { readUsage } from '@gw/receipt-sidecar/response/usage';
+import { ReplyCounts, type SaidSoFar } from '@gw/receipt-sidecar/response/usage';
 import { chatReply as simulated } from '@gw/simulator/chat';
 import { plainDirectives } from '@gw/simulator/directives';
 import { type Call, type MadeCall, madeCall } from './calls.ts';
@@ -32,7 +33,28 @@ export function chatReply(): unknown {
   const reply = providerReply({});
   if (reply.kind !== 'json') throw new Error('The simulated provider answered with a stream.');
   const value: { usage?: unknown } & Record<string, unknown> = JSON.parse(reply.body);
-  return JSON.parse(addToObject(reply.body, value, additions(called(readUsage(value.usage)))));
+  const said = new ReplyCounts();
+  said.take(value);
+  return JSON.parse(addToObject(reply.body, value, additions(called(countedIn(said)))));
+}
+
+/** As the sidecar counts it. */
+function countedIn(said: SaidSoFar) {
+  const { gw: options, ...body } = chatRequest;
+  const request = {
+    endpoint: 'chat',
+    model: body.model,
+    options: {},
+    stream: false,
+    wantsUsage: false,
+    choices: 1,
+    promptBytes: JSON.stringify({ ...body, gw: options }).length,
+    maxTokens: body.max_tokens,
+    body,
+  } as const;
+  const counted = countCall(said, { request, contextWindow: null, elapsedS: 0.45, isWhole: true });
+  if (!counted.ok) throw new Error(counted.explanation);
+  return counted.usage;
 }
 
 /** The events of the same call as a stream. */
@@ -46,7 +68,7 @@ export function chatEvents(): string {
     addresses: exampleAddresses,
     telemetry: null,
     tooLong: () => null,
-    receipt: ({ usage }) => additions(called(usage)),
+    receipt: ({ said }) => additions(called(countedIn(said))),
   });
   const provided = [...reply.head, ...reply.tokens, ...reply.tail].map((event) => events.push(Buffer.from(event)));
   return Buffer.concat([...provided, events.end()]).toString('utf8');

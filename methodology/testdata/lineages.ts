@@ -1,6 +1,7 @@
 /** Random receipts with their lineages, over all tiers, boundaries and methodologies. */
 import fc from 'fast-check';
 import { assess, type CallFacts, type Impact } from '../assess.ts';
+import type { EstimatedCounts } from '../facts.ts';
 import { type Lineage, lineageOf } from '../lineage.ts';
 import { type MethodologyId, methodologyIds } from '../methodologies.ts';
 import { recompute, verify } from '../recompute.ts';
@@ -17,9 +18,20 @@ const signals = fc.record({
   source: fc.constantFrom('test', 'ember-2023'),
 });
 
+/** What is said of the counts; `none`: nobody counted. */
+const counts = fc.constantFrom(undefined, undefined, 'prompt', 'completion', 'both', 'none');
+
+function withCounts(call: CallFacts, said: EstimatedCounts | 'none' | undefined): CallFacts {
+  if (said === undefined || call.usage === null) return call;
+  return { ...call, usage: said === 'none' ? null : { ...call.usage, estimated: said } };
+}
+
 const facts: fc.Arbitrary<CallFacts> = fc
-  .tuple(fc.oneof(calls, measuredCalls), signals)
-  .map(([call, signal]) => ({ ...call, grid: call.grid === null ? null : { ...call.grid, ...signal } }));
+  .tuple(fc.oneof(calls, measuredCalls), signals, counts)
+  .map(([call, signal, said]) => ({
+    ...withCounts(call, said),
+    grid: call.grid === null ? null : { ...call.grid, ...signal },
+  }));
 
 const methods = fc.constantFrom<MethodologyId>(...methodologyIds);
 

@@ -35,6 +35,10 @@ export interface ParsedRequest {
   readonly wantsUsage: boolean;
   /** How many choices it asked for. */
   readonly choices: number;
+  /** Bytes of the body: no text of a prompt has more. */
+  readonly promptBytes: number;
+  /** How many tokens the client allows for each choice, or null. */
+  readonly maxTokens: number | null;
   /** The body without the gateway's own fields; `serialise` makes the provider's bytes from it. */
   readonly body: JsonObject;
 }
@@ -86,6 +90,8 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
       stream,
       wantsUsage: stream && streamOptions?.include_usage === true,
       choices: (typeof body.n === 'number' ? body.n : 1) * promptCount(body.prompt),
+      promptBytes: bytes.length,
+      maxTokens: maxTokensOf(body),
       body,
     },
   };
@@ -100,6 +106,11 @@ const givenOptions = (options: unknown): GwOptions | null =>
   (options ?? null) === null
     ? null
     : Object.fromEntries(Object.entries(options as object).filter(([, value]) => value !== null));
+
+function maxTokensOf({ max_completion_tokens: newer, max_tokens: older }: JsonObject): number | null {
+  const most = newer ?? older;
+  return typeof most === 'number' ? most : null;
+}
 
 /** Key order does not make two options different. */
 const canonical = (value: unknown): string =>

@@ -46,7 +46,17 @@ function snapshotOf(sites: readonly Site[], inactive: readonly string[] = []): S
 
 const choose = (snapshot: Snapshot, options: Options) =>
   chooseRoute(
-    { endpoint: 'chat', model: 'm', options, stream: false, wantsUsage: false, choices: 1, body: {} },
+    {
+      endpoint: 'chat',
+      model: 'm',
+      options,
+      stream: false,
+      wantsUsage: false,
+      choices: 1,
+      promptBytes: 2,
+      maxTokens: null,
+      body: {},
+    },
     makeCatalogue(snapshot),
     null,
   );

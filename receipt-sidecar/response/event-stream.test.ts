@@ -14,6 +14,7 @@ const delta = (content: string, finish: string | null = null, index = 0) => ({
 const tooLong = ({ error }: { readonly error?: unknown }) =>
   error === 'too long' ? apiError('prompt_too_long', { param: 'messages' }) : null;
 const nothingElse = { telemetry: null, failed: false };
+const sevenAndThree = { prompt: 7, completion: 3 };
 const usageChunk = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } };
 
 /** Feeds `text` in pieces of the given lengths and returns the data of every event that came out. */
@@ -73,7 +74,10 @@ describe('a stream', () => {
       { ...delta('', 'stop'), gw: { id: 'r' }, routing_trace: { policy: 'p' } },
     ]);
     expect(asked).toEqual([
-      { usage: { promptTokens: 7, cachedPromptTokens: 0, completionTokens: 3 }, ...nothingElse, contentEvents: 2 },
+      {
+        said: expect.objectContaining({ claim: expect.objectContaining(sevenAndThree), answerBytes: 11 }),
+        ...nothingElse,
+      },
     ]);
     expect(done).toBe(true);
   });
@@ -133,10 +137,28 @@ describe('a stream', () => {
       const text = event(early) + event(delta('a')) + event(delta('', 'stop')) + event(usageChunk) + event('[DONE]');
       const { chunks, asked } = run(text, { wantsUsage });
       expect(asked).toHaveLength(1);
-      expect(asked[0]?.usage?.completionTokens).toBe(3);
+      expect(asked[0]?.said.claim?.completion).toBe(3);
       expect(chunks.findIndex((chunk) => 'gw' in chunk)).toBe(chunks.length - 1);
       expect(chunks.filter((chunk) => chunk.usage !== undefined)).toHaveLength(wantsUsage ? 2 : 0);
     }
+  });
+
+  it('takes the last of several usage chunks at its end, also a smaller one', () => {
+    const first = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 90 } };
+    for (const wantsUsage of [false, true]) {
+      const text = event(delta('a', 'stop')) + event(first) + event(usageChunk) + event('[DONE]');
+      const { chunks, asked } = run(text, { wantsUsage });
+      expect(asked[0]?.said.claim?.completion).toBe(3);
+      expect(chunks.findIndex((chunk) => 'gw' in chunk)).toBe(chunks.length - 1);
+    }
+  });
+
+  it('tells a running count from one that covers the text', () => {
+    const running = { ...delta('a'), usage: { prompt_tokens: 7, completion_tokens: 1 } };
+    const stale = (text: string) => run(text).asked[0]?.said.isStale;
+    expect(stale(event(running) + event(delta('b')) + event(delta('', 'stop')) + event('[DONE]'))).toBe(true);
+    expect(stale(event(running) + event(delta('', 'stop')) + event('[DONE]'))).toBe(false);
+    expect(stale(event(delta('b')) + event(running))).toBe(false);
   });
 
   it('takes usage from the last chunk with choices, and lets nothing overtake that chunk', () => {
@@ -146,7 +168,7 @@ describe('a stream', () => {
       const { chunks, asked } = run(`${event(last)}: note\n\n${event(filtered)}${event('[DONE]')}`, {
         wantsUsage,
       });
-      expect(asked[0]?.usage?.completionTokens).toBe(3);
+      expect(asked[0]?.said.claim?.completion).toBe(3);
       expect(chunks).toEqual([{ ...last, gw: { id: 'r' }, routing_trace: { policy: 'p' } }, filtered]);
     }
   });
@@ -179,14 +201,14 @@ describe('a stream', () => {
     const { raw, chunks, asked } = run(event(delta('a')) + event('[DONE]'));
     expect(chunks.at(-1)).toMatchObject({ id: 'c1', object: 'chat.completion.chunk', choices: [], gw: { id: 'r' } });
     expect(raw.indexOf('"gw"')).toBeLessThan(raw.indexOf('[DONE]'));
-    expect(asked[0]).toMatchObject({ usage: null, contentEvents: 1 });
+    expect(asked[0]).toMatchObject({ said: { claim: null, answerBytes: 1 } });
     expect(run(event(delta('a'))).chunks.at(-1)).toHaveProperty('gw');
   });
 
   it('tells of a prompt that was too long, if nothing was generated before', () => {
     const { chunks, asked, done } = run(event({ error: 'too long' }));
     expect(chunks).toEqual([{ error: expect.objectContaining({ code: 'prompt_too_long', param: 'messages' }) }]);
-    expect(asked).toMatchObject([{ failed: true, usage: null }]);
+    expect(asked).toMatchObject([{ failed: true, said: { claim: null } }]);
     expect(done).toBe(false);
     const late = run(event(delta('a')) + event({ error: 'too long' }));
     expect(late.chunks.at(-1).error.code).toBe('upstream_error');
@@ -205,7 +227,7 @@ describe('a stream', () => {
       expect(chunks[1].error.type).toBe('inference_error');
       expect(raw).not.toContain('secret detail');
       expect(done).toBe(false);
-      expect(asked).toEqual([{ usage: null, telemetry: null, contentEvents: 1, failed: true }]);
+      expect(asked).toMatchObject([{ said: { claim: null, answerBytes: 1 }, telemetry: null, failed: true }]);
     }
   });
 
@@ -257,7 +279,7 @@ describe('a stream of a provider that reports energy', () => {
     const text = content + event(usageChunk) + comment(720) + event('[DONE]');
     const { raw, chunks, asked, done } = run(text, { telemetry: 'neuralwatt' });
     expect(asked).toMatchObject([
-      { usage: { completionTokens: 3 }, telemetry: { energyWh: 0.2, source: 'neuralwatt' } },
+      { said: { claim: { completion: 3 } }, telemetry: { energyWh: 0.2, source: 'neuralwatt' } },
     ]);
     expect(chunks).toEqual([delta('a'), { ...delta('', 'stop'), ...additions }]);
     expect(raw).not.toContain('energy');
@@ -326,12 +348,12 @@ describe('a stream of a provider that reports energy', () => {
     expect(stream.push(Buffer.from(content + event(usageChunk))).toString()).toBe(content);
     expect([stream.holding, asked.length]).toEqual([true, 0]);
     expect(stream.giveUpWaiting().toString()).toContain('"gw"');
-    expect(asked).toMatchObject([{ usage: { completionTokens: 3 }, telemetry: null }]);
+    expect(asked).toMatchObject([{ said: { claim: { completion: 3 } }, telemetry: null }]);
     expect(stream.push(Buffer.from(comment(720) + event('[DONE]'))).toString()).toBe(event('[DONE]'));
     expect(asked).toHaveLength(1);
   });
 
-  it('holds nothing back while choices are being written, and without energy nothing behind the usage', () => {
+  it('holds nothing back while choices are being written, and without energy waits for nothing behind the usage', () => {
     const open = (telemetry: string | null) =>
       new EventStream({
         wantsUsage: true,
@@ -345,8 +367,11 @@ describe('a stream of a provider that reports energy', () => {
     const early = event({ id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 0 } });
     expect(open('neuralwatt').push(Buffer.from(early)).toString()).toBe(early);
     for (const shape of [null, 'energy_header', 'gpu_counters']) {
-      const out = open(shape).push(Buffer.from(content + event(usageChunk)));
-      expect(out.toString()).toContain('"usage":{"prompt_tokens":7,"completion_tokens":3},"gw":{}');
+      const stream = open(shape);
+      stream.push(Buffer.from(content + event(usageChunk)));
+      // It is held as half an event is, in case another usage comes with it.
+      expect([stream.waiting, stream.holding]).toEqual([true, false]);
+      expect(stream.giveUpWaiting().toString()).toContain('"usage":{"prompt_tokens":7,"completion_tokens":3},"gw":{}');
     }
   });
 

@@ -10,20 +10,17 @@
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
-import type { Usage } from '../receipt.ts';
 import { type Chunk, isError, type Origin, originOf } from './chunk.ts';
 import { dataEvent, doneEvent, EventReader, isPlain, keepAlive } from './events.ts';
 import { type Additions, addToObject, parseObject, withoutForgery } from './json-body.ts';
 import type { ReplyTelemetry } from './telemetry.ts';
-import { readUsage } from './usage.ts';
+import { ReplyCounts, type SaidSoFar } from './usage.ts';
 
 export interface StreamFacts {
-  /** What the provider reported, or null. */
-  readonly usage: Usage | null;
+  /** Its counts and its text so far. */
+  readonly said: SaidSoFar;
   /** Energy that the provider reported, or the refusal of what it said. */
   readonly telemetry: TelemetryResult;
-  /** Chunks that carried content: an estimate of the tokens where nothing was reported. */
-  readonly contentEvents: number;
   /** Whether the provider itself said that it failed. */
   readonly failed: boolean;
 }
@@ -70,8 +67,7 @@ export class EventStream {
   #behind: Buffer[] = [];
   #behindBytes = 0;
   readonly #finishedChoices = new Set<number>();
-  #usage: Usage | null = null;
-  #contentEvents = 0;
+  readonly #said = new ReplyCounts();
   #origin: Origin | null = null;
   #finished = false;
   /** What the last event was: nothing more goes out. */
@@ -89,12 +85,12 @@ export class EventStream {
 
   /** Whether only usage or energy is missing. */
   get holding(): boolean {
-    return this.#held !== null;
+    return this.#held !== null && (this.#options.telemetry?.comesLate === true || this.#said.claim === null);
   }
 
   get facts(): StreamFacts {
     const telemetry = this.#options.telemetry?.said ?? null;
-    return { usage: this.#usage, telemetry, contentEvents: this.#contentEvents, failed: this.#over === 'failed' };
+    return { said: this.#said, telemetry, failed: this.#over === 'failed' };
   }
 
   /** Whether the last event that the client gets has been made: `[DONE]`, or an error. */
@@ -157,17 +153,16 @@ export class EventStream {
 
   /** Only before anything was generated: behind that, no prompt was too long. */
   #refusal(chunk: Chunk): ApiError | null {
-    return this.#contentEvents === 0 ? this.#options.tooLong(chunk) : null;
+    return this.#said.isEmpty ? this.#options.tooLong(chunk) : null;
   }
 
   #chunk(bytes: Buffer | null, data: string, chunk: Chunk): void {
     this.#origin ??= originOf(chunk);
-    // Some providers count as they go: the last word counts.
-    this.#usage = readUsage(chunk.usage) ?? this.#usage;
+    // Some providers count as they go: the last word counts, if it covers all of the text.
+    this.#said.take(chunk);
     this.#options.telemetry?.takeObject(chunk);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     if (choices.length === 0 && chunk.usage) return this.#usageChunk(data, chunk);
-    if (choices.some(hasContent)) this.#contentEvents += 1;
     const finishing = choices.filter(isFinished);
     const isEnough = () => this.#finishedChoices.size >= this.#options.expectedChoices;
     for (const choice of finishing) if (!isEnough()) this.#finishedChoices.add(indexOf(choice));
@@ -182,20 +177,12 @@ export class EventStream {
   }
 
   #usageChunk(data: string, chunk: Chunk): void {
+    // The gateway asked for it, not the client.
+    if (!this.#options.wantsUsage) return;
     const last = this.#held !== null;
-    const isAllKnown = !this.#options.telemetry?.comesLate;
-    if (!this.#options.wantsUsage) {
-      // The gateway asked for it, not the client.
-      if (last && isAllKnown) this.#finish();
-      return;
-    }
     this.#release();
-    if (last && !isAllKnown) {
-      this.#held = { text: data, chunk };
-      return;
-    }
-    const additions = last && !this.#finished ? this.#receipt() : {};
-    this.#send(dataEvent(addToObject(data, chunk, additions)));
+    if (last) this.#held = { text: data, chunk };
+    else this.#send(dataEvent(withoutForgery(data, chunk)));
   }
 
   /** Sends the held chunk as it is, and what waits behind it. */
@@ -231,20 +218,6 @@ export class EventStream {
 }
 
 const text = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-/** Any generated token: text, reasoning, a refusal, a tool call. */
-function hasContent(choice: unknown): boolean {
-  const { delta, text: legacy } = (choice ?? {}) as { delta?: Record<string, unknown> | null; text?: unknown };
-  if (text(legacy)) return true;
-  if (!delta) return false;
-  return (
-    text(delta.content) ||
-    text(delta.reasoning_content) ||
-    text(delta.reasoning) ||
-    text(delta.refusal) ||
-    Array.isArray(delta.tool_calls)
-  );
-}
 
 const indexOf = (choice: unknown): number => Number((choice as { index?: unknown } | null)?.index ?? 0);
 const isFinished = (choice: unknown): boolean => text((choice as { finish_reason?: unknown } | null)?.finish_reason);

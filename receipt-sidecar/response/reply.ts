@@ -10,7 +10,7 @@ import { providerError } from './provider-error.ts';
 import { wordsOf } from './provider-words.ts';
 import type { ReplyTelemetry } from './telemetry.ts';
 import { Turns } from './turns.ts';
-import { readUsage } from './usage.ts';
+import { ReplyCounts } from './usage.ts';
 
 export interface ReplyContext {
   readonly record: CallRecord;
@@ -51,10 +51,10 @@ export class JsonReply implements Reply {
     const value = text === null ? null : parseObject(text);
     if (text === null || !value) return this.#fail(apiError('upstream_invalid_response'));
     if (value.error) return this.#fail(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
-    const usage = readUsage(value.usage);
+    const said = new ReplyCounts();
+    said.take(value);
     telemetry?.takeObject(value);
-    const usageSource = usage ? 'provider' : null;
-    const recorded = record.finish({ status: 'complete', usage, usageSource, telemetry: telemetry?.said ?? null });
+    const recorded = record.complete(said, telemetry?.said ?? null);
     const answer = (gw: string): void => {
       const body = Buffer.from(addToObject(text, value, { ...recorded, gw }));
       const setHeaders = [
@@ -205,16 +205,8 @@ export class StreamReply implements Reply {
     if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => call.answer(cutOff), endMs[over]);
   }
 
-  #receipt({ usage, telemetry, contentEvents, failed }: StreamFacts) {
-    const { record } = this.#context;
-    const counted = usage ?? (contentEvents > 0 ? record.estimate(contentEvents) : null);
-    const usageSource = usage ? 'provider' : counted ? 'estimated' : null;
-    const recorded = record.finish(
-      failed && !counted
-        ? { status: 'upstream_error', usage: null, usageSource: null, unmeasured: 'upstream_error_unmeasured' }
-        : { status: failed ? 'upstream_error' : 'complete', usage: counted, usageSource, telemetry },
-      !failed,
-    );
+  #receipt({ said, telemetry, failed }: StreamFacts) {
+    const recorded = this.#context.record.complete(said, telemetry, failed);
     this.#done = true;
     // The receipt must be safe before the client can read its id; what comes behind it waits.
     this.#turns.pause();

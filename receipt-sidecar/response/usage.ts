@@ -1,21 +1,111 @@
-/** Reads the token counts that a provider reports. */
-import type { Usage } from '../receipt.ts';
+/**
+ * What a reply says of its tokens: the counts that the provider states, and the text that it delivered.
+ *
+ * Invariant: nothing is believed here; count.ts judges the one by the other. Taking a piece in costs no more than its length.
+ */
+
+/** A count is null where it is not stated. It can be any whole number, also one that no call can have. */
+export interface ClaimedUsage {
+  readonly prompt: number | null;
+  readonly completion: number | null;
+  readonly total: number | null;
+  readonly cached: number | null;
+  readonly reasoning: number | null;
+  /** Tokens of a prediction that were written and thrown away. */
+  readonly rejected: number | null;
+}
+
+export interface SaidSoFar {
+  readonly claim: ClaimedUsage | null;
+  /** Whether text came after the claim: then it was a running count, and the end is missing in it. */
+  readonly isStale: boolean;
+  /** UTF-8 bytes. */
+  readonly answerBytes: number;
+  readonly reasoningBytes: number;
+  /** What may be text of the model, but is not known to be. */
+  readonly otherBytes: number;
+}
 
 const count = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 const field = (value: unknown, name: string): unknown =>
   value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[name] : undefined;
 
-/**
- * `usage` of OpenAI's shape; null if it is missing or not plausible. Reasoning tokens are part of `completion_tokens`.
- * An embedding has no completion tokens, so a missing count is 0 as long as the prompt was counted.
- */
-export function readUsage(usage: unknown): Usage | null {
-  const promptTokens = count(field(usage, 'prompt_tokens'));
-  if (promptTokens === null) return null;
-  const completion = field(usage, 'completion_tokens');
-  const completionTokens = completion === undefined || completion === null ? 0 : count(completion);
-  if (completionTokens === null) return null;
-  const cached = count(field(field(usage, 'prompt_tokens_details'), 'cached_tokens')) ?? 0;
-  return { promptTokens, cachedPromptTokens: Math.min(cached, promptTokens), completionTokens };
+/** `usage` of OpenAI's shape, and the cache of DeepSeek's; null if it states no count. */
+export function readClaim(usage: unknown): ClaimedUsage | null {
+  const hit = count(field(usage, 'prompt_cache_hit_tokens'));
+  const miss = count(field(usage, 'prompt_cache_miss_tokens'));
+  const prompt = count(field(usage, 'prompt_tokens')) ?? (hit !== null && miss !== null ? hit + miss : null);
+  const completion = count(field(usage, 'completion_tokens'));
+  const total = count(field(usage, 'total_tokens'));
+  if (prompt === null && completion === null && total === null) return null;
+  const details = field(usage, 'completion_tokens_details');
+  const missed = prompt !== null && miss !== null && miss <= prompt ? prompt - miss : null;
+  return {
+    prompt,
+    completion,
+    total,
+    cached: count(field(field(usage, 'prompt_tokens_details'), 'cached_tokens')) ?? hit ?? missed,
+    reasoning: count(field(details, 'reasoning_tokens')),
+    rejected: count(field(details, 'rejected_prediction_tokens')),
+  };
+}
+
+/** No text of a model lies deeper in a choice. */
+const maxDepth = 8;
+/** Names and kinds, which no model wrote. */
+const notText = new Set(['id', 'type', 'role', 'index', 'object', 'signature', 'format']);
+
+function textBytes(value: unknown, depth = 0): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (value === null || typeof value !== 'object' || depth > maxDepth) return 0;
+  let bytes = 0;
+  if (Array.isArray(value)) for (const item of value) bytes += textBytes(item, depth + 1);
+  else for (const key in value) if (!notText.has(key)) bytes += textBytes(field(value, key), depth + 1);
+  return bytes;
+}
+
+const answers = new Set(['content', 'refusal', 'tool_calls', 'function_call']);
+
+/** Takes a reply in, whole or chunk by chunk. */
+export class ReplyCounts implements SaidSoFar {
+  claim: ClaimedUsage | null = null;
+  isStale = false;
+  answerBytes = 0;
+  reasoningBytes = 0;
+  otherBytes = 0;
+
+  /** Whether nothing was delivered that a model could have written. */
+  get isEmpty(): boolean {
+    return this.answerBytes + this.reasoningBytes === 0;
+  }
+
+  /** The text first, then the usage: a count in the same chunk covers it. */
+  take(chunk: { readonly choices?: unknown; readonly usage?: unknown }): void {
+    const before = this.answerBytes + this.reasoningBytes;
+    if (Array.isArray(chunk.choices)) for (const choice of chunk.choices) this.#choice(choice);
+    if (this.answerBytes + this.reasoningBytes > before) this.isStale = this.claim !== null;
+    const claim = chunk.usage ? readClaim(chunk.usage) : null;
+    if (claim === null) return;
+    this.claim = claim;
+    this.isStale = false;
+  }
+
+  #choice(choice: unknown): void {
+    const legacy = field(choice, 'text');
+    if (typeof legacy === 'string') this.answerBytes += Buffer.byteLength(legacy);
+    const said = field(choice, 'delta') ?? field(choice, 'message');
+    if (said === null || typeof said !== 'object') return;
+    let reasoning = 0;
+    for (const key in said) {
+      const value = field(said, key);
+      if (value === null || notText.has(key)) continue;
+      const bytes = textBytes(value);
+      if (answers.has(key)) this.answerBytes += bytes;
+      // Some servers say it under both names.
+      else if (key === 'reasoning_content' || key === 'reasoning') reasoning = Math.max(reasoning, bytes);
+      else this.otherBytes += bytes;
+    }
+    this.reasoningBytes += reasoning;
+  }
 }

@@ -104,13 +104,13 @@ describe('a JSON reply', () => {
     expect(await receiptOf(reply)).toMatchObject(failed);
   });
 
-  it('without usage passes with a degraded receipt', async () => {
+  it('without usage passes with a receipt that estimates it', async () => {
     for (const path of ['/v1/chat/completions', '/v1/completions']) {
       const reply = await call({ prompt: 'hi' }, { 'x-sim-fault': 'no-usage' }, { path, key });
       expect(expectCompletion(reply).gw).toMatchObject({
         status: 'complete',
-        tier: 'degraded',
-        degraded_reason: 'usage_missing',
+        usage_source: 'estimated',
+        tier_reason: expect.stringContaining('are estimated from the text'),
       });
       expect(await receiptOf(reply)).toEqual(expectCompletion(reply).gw);
     }

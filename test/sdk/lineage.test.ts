@@ -49,7 +49,7 @@ describe('the lineage of a receipt', () => {
   });
 
   it('says why there is none for a degraded receipt', async () => {
-    const { id } = receiptOf(await chat({}, { 'x-sim-fault': 'no-usage' }));
+    const { id } = receiptOf(await chat({}, { 'x-sim-usage': '{"prompt_tokens":1e15,"completion_tokens":1}' }));
     const { lineage, explanation } = await lineageOf(id);
     expect(lineage).toBeNull();
     expect(explanation).toMatch(/\w+/);

@@ -227,6 +227,30 @@ test('a provider that stands still before its energy delays the receipt, and doe
   }
 });
 
+test.each([false, true])('without usage the energy is still the energy (stream: %s)', async (stream) => {
+  const headers = { 'x-sim-energy': 'neuralwatt', 'x-sim-fault': 'no-usage' };
+  const receiptWith = async (more: Readonly<Record<string, string>>) => {
+    const asked = { model: 'neuralwatt', gw: { tier: 'telemetry' }, headers: { ...headers, ...more } };
+    return stream ? streamReceipt(await askStream(asked, false)) : receiptOf(await ask(asked));
+  };
+  const counted = await receiptWith({});
+  expect(counted).toMatchObject({ tier: 'telemetry', usage_source: 'estimated' });
+  expect(counted.energy_wh).toBeGreaterThan(0);
+  await provenLineage(counted);
+  // No text, so nothing to estimate from.
+  const uncounted = await receiptWith({ 'x-sim-tokens': '0' });
+  expect(uncounted).toMatchObject({
+    tier: 'telemetry',
+    usage_source: null,
+    prompt_tokens: null,
+    completion_tokens: null,
+    carbon_embodied_g: null,
+  });
+  expect(uncounted.energy_wh).toBeGreaterThan(0);
+  expect(uncounted.carbon_g).toBeGreaterThan(0);
+  expect((await provenLineage(uncounted)).telemetry).toMatchObject({ used: true });
+});
+
 test('an embedding has its energy too', async () => {
   const request = { model: modelOf('embedding'), input: ['one text', 'and another'] };
   for (const tier of ['auto', 'telemetry']) {

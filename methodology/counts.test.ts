@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { assess, type CallFacts } from './assess.ts';
+import type { EstimatedCounts } from './facts.ts';
+import { lineageOf } from './lineage.ts';
+import { verify } from './recompute.ts';
+import { readNeuralwatt } from './telemetry/neuralwatt.ts';
+import { call } from './testdata/facts.ts';
+
+const usage = { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400 };
+
+function impactOf(facts: CallFacts) {
+  const assessment = assess(facts);
+  if (!assessment.ok) throw new Error(assessment.explanation);
+  const traced = lineageOf(facts);
+  if (!traced.ok) throw new Error(traced.explanation);
+  const lineage = JSON.parse(JSON.stringify(traced.lineage));
+  expect(verify(lineage, { ...assessment.impact })).toMatchObject({ ok: true });
+  return { impact: assessment.impact, lineage: traced.lineage };
+}
+
+describe('an estimated token count', () => {
+  const counted = impactOf({ ...call, usage }).impact;
+  const of = (estimated: EstimatedCounts) => impactOf({ ...call, usage: { ...usage, estimated } }).impact;
+
+  it.each(['prompt', 'completion', 'both'] as const)('(%s) widens the bounds and leaves the value', (estimated) => {
+    const impact = of(estimated);
+    expect(impact.energy_wh).toBe(counted.energy_wh);
+    expect(impact.energy_low_wh).toBeLessThan(counted.energy_low_wh);
+    expect(impact.energy_high_wh).toBeGreaterThan(counted.energy_high_wh);
+    expect(impact.carbon_low_g).toBeLessThan(counted.carbon_low_g);
+    expect(impact.carbon_high_g).toBeGreaterThan(counted.carbon_high_g);
+    expect(impact.tier_reason).toContain('estimated from');
+    expect(impact.tier_reason).toContain('within a ratio of 2.5 either way');
+  });
+
+  it('makes them wider by 2.5 each way where both are estimated, in every tier that models', () => {
+    const both = of('both');
+    expect(both.energy_low_wh * 2.5).toBeCloseTo(counted.energy_low_wh, 10);
+    expect(both.energy_high_wh / 2.5).toBeCloseTo(counted.energy_high_wh, 10);
+    const proxy = { ...call, requestedTier: 'proxy' } as const;
+    const sure = impactOf({ ...proxy, usage }).impact;
+    const unsure = impactOf({ ...proxy, usage: { ...usage, estimated: 'both' } }).impact;
+    expect(unsure.energy_high_wh / 2.5).toBeCloseTo(sure.energy_high_wh, 10);
+  });
+
+  it('is told in the lineage, whose kind of calculation says which', () => {
+    const { lineage } = impactOf({ ...call, usage: { ...usage, estimated: 'completion' } });
+    expect(lineage.calculation.estimated_counts).toBe('completion');
+    const steps = new Map(lineage.steps.map((step) => [step.id, step.output.value]));
+    expect([steps.get('completion_most'), steps.get('prompt_most')]).toEqual([2.5, 1]);
+    const claimed = { ...lineage, calculation: { ...lineage.calculation, estimated_counts: 'all' as EstimatedCounts } };
+    expect(verify(claimed, {})).toMatchObject({ ok: false });
+    expect(impactOf({ ...call, usage }).lineage.calculation).not.toHaveProperty('estimated_counts');
+  });
+
+  it('means nothing to a methodology that did not know of it', () => {
+    const estimated = { ...call, usage: { ...usage, estimated: 'both' as const } };
+    expect(assess(estimated, 'gw-1.2')).toEqual(assess({ ...call, usage }, 'gw-1.2'));
+  });
+
+  it('and tokens outside of the two counts are told in words', () => {
+    const over = impactOf({ ...call, usage: { ...usage, outsideCounts: 500 } }).impact;
+    expect(over.tier_reason).toContain('500 tokens that the provider states outside of its two counts');
+    const under = impactOf({ ...call, usage: { ...usage, outsideCounts: -30 } }).impact;
+    expect(under.tier_reason).toContain("the provider's total is 30 less than its two counts");
+  });
+});
+
+describe('measured energy of a call whose tokens nobody counted', () => {
+  const measured = (joules: number, more: Partial<CallFacts> = {}): CallFacts => ({
+    ...call,
+    usage: null,
+    upstreamLatencyS: 2,
+    telemetry: readNeuralwatt({ energy: { energy_joules: joules } }),
+    ...more,
+  });
+
+  it('is still an energy', () => {
+    const { impact, lineage } = impactOf(measured(720));
+    expect(impact).toMatchObject({
+      tier: 'telemetry',
+      energy_wh: 0.2,
+      carbon_g: 0.06593,
+      carbon_embodied_g: null,
+      sci_g_per_request: null,
+      prompt_tokens: null,
+      completion_tokens: null,
+    });
+    expect(impact.tier_reason).toContain('no token counts');
+    expect(lineage.calculation.modelled_by).toBeNull();
+  });
+
+  it('is bounded by what a rack draws in the time', () => {
+    expect(assess(measured(120_000 * 2)).ok).toBe(true);
+    expect(assess(measured(120_000 * 2 + 1))).toMatchObject({ ok: false, reason: 'usage_missing' });
+    expect(assess(measured(120_000 * 2 + 1, { requestedTier: 'telemetry' }))).toMatchObject({
+      ok: false,
+      reason: 'tier_unavailable',
+      explanation: expect.stringContaining('120000 W'),
+    });
+  });
+
+  it('serves neither a zero, nor the narrow boundary, nor a modelled tier', () => {
+    expect(assess(measured(0))).toMatchObject({ ok: false, reason: 'usage_missing' });
+    expect(assess(measured(720, { boundary: 'narrow' }))).toMatchObject({ ok: false, reason: 'usage_missing' });
+    expect(assess(measured(720, { requestedTier: 'parametric' }))).toMatchObject({
+      ok: false,
+      reason: 'usage_missing',
+    });
+    expect(assess(measured(720, { grid: null }))).toMatchObject({ ok: false, reason: 'usage_missing' });
+    expect(assess(measured(720), 'gw-1.2')).toMatchObject({ ok: false, reason: 'usage_missing' });
+  });
+});

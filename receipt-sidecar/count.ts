@@ -1,0 +1,145 @@
+/**
+ * The token counts of a call: the provider's, as far as they can be true, else estimates from text.
+ *
+ * Invariants: a count that is missing is estimated or null, never 0. A count above what request, reply, model and time
+ * allow is not charged, and not corrected either: the receipt is degraded, with the claim and the bound. Of two readings
+ * of what a provider states the larger is charged.
+ */
+import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
+import type { TokenUsage } from '@gw/methodology/assess';
+import { bytesPerToken, estimatePromptTokens, mostPromptTokens } from './request/estimate.ts';
+import type { ParsedRequest } from './request/parse.ts';
+import type { ClaimedUsage, SaidSoFar } from './response/usage.ts';
+
+export interface CountedCall {
+  readonly request: ParsedRequest;
+  /** Tokens; null if the catalogue does not know. */
+  readonly contextWindow: number | null;
+  /** Seconds since the provider was asked. */
+  readonly elapsedS: number;
+  /** Whether the reply came to its end: then nothing at all cannot be counted, otherwise it is what was written so far. */
+  readonly isWhole: boolean;
+}
+
+export type Counted =
+  | { readonly ok: true; readonly usage: TokenUsage | null }
+  /** `explanation`: names what is claimed and what can be true. */
+  | { readonly ok: false; readonly explanation: string };
+
+/** An assumption: the fastest published service of one stream writes some thousands, so no hardware reaches this. */
+const mostTokensPerS = 100_000;
+/** For a reply that was computed before it was asked for. */
+const graceS = 1;
+/** Tokens of a choice that leave no text: its end, the frame of channels and tool calls. */
+const unseenPerChoice = 64;
+
+export function countCall(said: SaidSoFar, call: CountedCall): Counted {
+  const { request } = call;
+  const prompt = claimedPrompt(said.claim, request);
+  const written = request.endpoint === 'embeddings' ? nothingWritten : writtenBy(said, call);
+  const explanation = promptFault(prompt, call) ?? written.fault;
+  if (explanation !== null) return { ok: false, explanation };
+  return { ok: true, usage: written.tokens === null ? null : usageOf(said, prompt, written, request) };
+}
+
+interface Written {
+  /** Null: nothing tells. */
+  readonly tokens: number | null;
+  readonly isEstimate: boolean;
+  readonly outside: number;
+  readonly fault: string | null;
+}
+
+/** Of an embedding, whatever is said of a completion. */
+const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, fault: null };
+
+function usageOf(said: SaidSoFar, claimed: number | null, written: Written, { body }: ParsedRequest): TokenUsage {
+  const promptTokens = claimed ?? estimatePromptTokens(body);
+  const { isEstimate, outside, tokens } = written;
+  const estimated = claimed === null ? (isEstimate ? 'both' : 'prompt') : isEstimate ? 'completion' : null;
+  return {
+    promptTokens,
+    cachedPromptTokens: Math.min(said.claim?.cached ?? 0, promptTokens),
+    completionTokens: tokens ?? 0,
+    ...(estimated !== null && { estimated }),
+    ...(outside !== 0 && { outsideCounts: outside }),
+  };
+}
+
+/** Null if it is not stated, or is zero although something was sent. */
+function claimedPrompt(claim: ClaimedUsage | null, { body, endpoint }: ParsedRequest): number | null {
+  if (claim === null) return null;
+  const { completion, prompt, total } = claim;
+  const rest = endpoint === 'embeddings' ? total : total === null || completion === null ? null : total - completion;
+  const stated = prompt ?? (rest !== null && rest >= 0 ? rest : null);
+  return stated === 0 && estimatePromptTokens(body) > 0 ? null : stated;
+}
+
+function writtenBy(said: SaidSoFar, call: CountedCall): Written {
+  const { claim } = said;
+  const bytes = said.answerBytes + said.reasoningBytes;
+  const rest = claim !== null && claim.total !== null && claim.prompt !== null ? claim.total - claim.prompt : null;
+  const stated = claim?.completion ?? (rest !== null && rest >= 0 ? rest : null);
+  if (claim === null || stated === null || said.isStale) return estimated(bytes, stated, said, call);
+  const reasoning = claim.reasoning ?? 0;
+  const isApart = reasoning > stated;
+  const over = rest === null ? 0 : rest - stated;
+  const outside = isApart ? Math.max(over, reasoning) : over;
+  const tokens = stated + Math.max(0, outside);
+  // The text of a completion that repeats its prompt says nothing of how little was written.
+  if (tokens * longestTokenBytes < bytes && call.request.body.echo !== true) return estimated(bytes, null, said, call);
+  const hidden = (isApart ? 0 : reasoning) + (claim.rejected ?? 0);
+  return { tokens, isEstimate: false, outside, fault: writtenFault(tokens, stated - hidden, said, call) };
+}
+
+/** `running`: what the provider had counted when there was less text. */
+function estimated(bytes: number, running: number | null, said: SaidSoFar, call: CountedCall): Written {
+  if (bytes === 0 && running === null && call.isWhole) return { ...nothingWritten, tokens: null };
+  const tokens = Math.max(Math.ceil(bytes / bytesPerToken), running ?? 0);
+  const fault = running === null ? null : writtenFault(running, running, said, call);
+  return { tokens, isEstimate: true, outside: 0, fault };
+}
+
+const claims = (count: number, kind: string, most: number, why: string): string =>
+  `The provider states ${count} ${kind} tokens, and no more than ${most} can be true: ${why}.`;
+
+function promptFault(prompt: number | null, { contextWindow, request }: CountedCall): string | null {
+  if (prompt === null) return null;
+  const bytes = mostPromptTokens(request);
+  if (bytes !== null && prompt > bytes)
+    return claims(prompt, 'prompt', bytes, `the request has ${request.promptBytes} bytes, and templates add little`);
+  const window = contextWindow === null ? null : contextWindow * promptsOf(request);
+  if (window !== null && prompt > window)
+    return claims(prompt, 'prompt', window, 'the context window of the model holds no more');
+  return null;
+}
+
+/** `visible`: those of `tokens` whose text was delivered. */
+function writtenFault(tokens: number, visible: number, said: SaidSoFar, call: CountedCall): string | null {
+  const { contextWindow, elapsedS, request } = call;
+  const candidates = candidatesOf(request);
+  // Some servers do not count reasoning towards the limit; what was delivered of it is allowed beside.
+  const asked = request.maxTokens === null ? null : request.maxTokens * candidates + said.reasoningBytes;
+  if (asked !== null && tokens > asked) return claims(tokens, 'completion', asked, 'the request limits them');
+  const window = contextWindow === null ? null : contextWindow * candidates;
+  if (window !== null && tokens > window)
+    return claims(tokens, 'completion', window, 'the context window of the model holds no more');
+  const text = said.answerBytes + said.reasoningBytes + said.otherBytes + unseenPerChoice * request.choices;
+  if (candidates === request.choices && visible > text)
+    return claims(visible, 'visible completion', text, 'the reply has no more bytes of text');
+  const time = Math.ceil((elapsedS + graceS) * mostTokensPerS * candidates);
+  if (tokens > time) return claims(tokens, 'completion', time, 'no hardware writes so fast');
+  return null;
+}
+
+/** Texts that are read one by one. */
+function promptsOf({ body, endpoint }: ParsedRequest): number {
+  const prompts = endpoint === 'embeddings' ? body.input : endpoint === 'completions' ? body.prompt : null;
+  return Array.isArray(prompts) && typeof prompts[0] !== 'number' ? prompts.length : 1;
+}
+
+/** What is written, of which `n` are delivered. */
+function candidatesOf(request: ParsedRequest): number {
+  const { best_of: best } = request.body;
+  return typeof best === 'number' ? Math.max(request.choices, best * promptsOf(request)) : request.choices;
+}

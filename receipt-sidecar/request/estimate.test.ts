@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { estimatedCounts } from '@gw/methodology/factors';
+import { countTokens as cl100k } from 'gpt-tokenizer/encoding/cl100k_base';
+import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
+import { expect, it } from 'vitest';
+import { estimatePromptTokens } from './estimate.ts';
+
+const file = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+const texts: Readonly<Record<string, string>> = {
+  'English prose': file('../../docs/failure-modes.md'),
+  TypeScript: file('../call.ts'),
+  Python: file('../../docs/examples/recompute.py'),
+  JSON: file('../../docs/examples/receipt.json'),
+  SVG: file('../../docs/examples/components.svg'),
+  digits: Array.from({ length: 200 }, (_, index) => ((index * 7919) % 100_003) / 7).join(', '),
+  emoji: '🌍🎉🚀 ok 🙏🏽 👍'.repeat(20),
+  German:
+    'Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft und Gewissen begabt und sollen einander im Geist der Brüderlichkeit begegnen.',
+  Finnish:
+    'Kaikki ihmiset syntyvät vapaina ja tasavertaisina arvoltaan ja oikeuksiltaan. Heille on annettu järki ja omatunto.',
+  Russian:
+    'Все люди рождаются свободными и равными в своем достоинстве и правах. Они наделены разумом и совестью и должны поступать в отношении друг друга в духе братства.',
+  Arabic:
+    'يولد جميع الناس أحرارا متساوين في الكرامة والحقوق. وقد وهبوا عقلا وضميرا وعليهم أن يعامل بعضهم بعضا بروح الإخاء.',
+  Hebrew: 'כל בני האדם נולדו בני חורין ושווים בערכם ובזכויותיהם. כולם חוננו בתבונה ובמצפון.',
+  Hindi: 'सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता और समानता प्राप्त है। उन्हें बुद्धि और अन्तरात्मा की देन प्राप्त है।',
+  Chinese: '人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心,并应以兄弟关系的精神相对待。',
+  Japanese: 'すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。',
+  Thai: 'มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ต่างมีเหตุผลและมโนธรรม',
+};
+
+it.each(Object.entries(texts))('an estimate of %s is within the ratio that the methodology states', (_, text) => {
+  const estimate = estimatePromptTokens({ prompt: text });
+  for (const count of [o200k, cl100k]) {
+    expect(count(text)).toBeLessThanOrEqual(estimate * estimatedCounts.ratio);
+    expect(count(text)).toBeGreaterThanOrEqual(estimate / estimatedCounts.ratio);
+  }
+});
