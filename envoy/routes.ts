@@ -9,6 +9,7 @@
 import { type Route, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import { identityNamespace, missingIdentity } from '@gw/contract/internal/identity';
+import { methodMatch, methodsOf } from './method-match.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
 
@@ -50,14 +51,6 @@ const toSink = (path: string) => ({
   timeout: '5s',
   regex_rewrite: { pattern: { regex: '.*' }, substitution: path },
 });
-
-/** HEAD is GET without the body of its reply: probes and caches ask so. */
-const methodsOf = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
-const methodMatch = (method: string) => {
-  const [only = method, ...others] = methodsOf(method);
-  const match = others.length > 0 ? { safe_regex: { regex: [only, ...others].join('|') } } : { exact: only };
-  return { headers: [{ name: ':method', string_match: match }] };
-};
 
 function rateLimits(kind: string): object[] {
   // Without a default Envoy would not ask at all where the metadata is missing, and the call would have no limit.
