@@ -9,13 +9,6 @@ import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { refusedRequests } from './refused-requests.ts';
 
-/** The sidecar has seen the headers of a provider, and goes on with the body. */
-const replyHadBegun = {
-  metadata_filter: {
-    matcher: { filter: 'gw', path: [{ key: 'headers_done' }], value: { bool_match: true } },
-    match_if_key_not_found: false,
-  },
-};
 const status = (value: number) => ({
   status_code_filter: { comparison: { op: 'EQ', value: { default_value: value, runtime_key: 'gw.unset' } } },
 });
@@ -36,6 +29,14 @@ const expression = (text: string) => ({
 });
 /** Envoy's reasons for refusing a request before any route is chosen have no flag, only these words. */
 const details = (...reasons: string[]) => expression(startsWith(reasons));
+
+/** The headers of a provider have come: by Envoy's own words, or since the sidecar has seen them and waits for the body. */
+const replyHadBegun = either(details('upstream_reset_after_response_started', 'response_payload_too_large'), {
+  metadata_filter: {
+    matcher: { filter: 'gw', path: [{ key: 'headers_done' }], value: { bool_match: true } },
+    match_if_key_not_found: false,
+  },
+});
 
 /** Replies that other parts have written: denials, direct responses, and those that the sidecar names `gw_…`. */
 const byOthers = ['direct_response', 'ext_authz_denied', 'request_rate_limited', 'cors_response', 'gw_'];

@@ -9,6 +9,7 @@
 import { type Route, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import { askElsewhere } from './ask-elsewhere.ts';
+import { methodMatch, methodsOf } from './method-match.ts';
 import { bodyActions, rateLimits } from './rate-limits.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
@@ -51,14 +52,6 @@ const toSink = (path: string) => ({
   timeout: '5s',
   regex_rewrite: { pattern: { regex: '.*' }, substitution: path },
 });
-
-/** HEAD is GET without the body of its reply: probes and caches ask so. */
-const methodsOf = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
-const methodMatch = (method: string) => {
-  const [only = method, ...others] = methodsOf(method);
-  const match = others.length > 0 ? { safe_regex: { regex: [only, ...others].join('|') } } : { exact: only };
-  return { headers: [{ name: ':method', string_match: match }] };
-};
 
 const keyAndScope = (route: Route) =>
   perRoute('envoy.filters.http.ext_authz', 'envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute', {

@@ -21,7 +21,8 @@ test.each([
   ['a refusal', { 'x-sim-fault': 'status-500' }],
 ])('a reply that is %s has the limit headers, each once, and they count on', async (_name, fault) => {
   const key = await accounts.create({ perDay: 50 });
-  for (const left of [49, 48]) {
+  // More than once: a cut may come before the sidecar has seen the headers, or after that.
+  for (let left = 49; left > 44; left -= 1) {
     const { status, headers, text } = await call({}, fault, { key });
     expect(status, text).toBe(502);
     for (const name of names) expect(headers[name], name).toMatch(/^[0-9.]+$/);
