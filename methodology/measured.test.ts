@@ -192,7 +192,9 @@ describe('a figure that cannot be right', () => {
 
   it('leaves what is missing in the facts as the reason', () => {
     const explicit = { ...withReading(total), requestedTier: 'telemetry' } as const;
-    expect(assess({ ...explicit, usage: null })).toMatchObject({ reason: 'usage_missing' });
+    expect(assess({ ...explicit, usage: null }, 'gw-1.2')).toMatchObject({ reason: 'usage_missing' });
+    // A later methodology needs no tokens for a total (counts.test.ts).
+    expect(assess({ ...explicit, usage: null })).toMatchObject({ ok: true, impact: { prompt_tokens: null } });
     expect(assess({ ...explicit, grid: null })).toMatchObject({ reason: 'grid_intensity_missing' });
     expect(assess({ ...explicit, telemetry: null })).toMatchObject({ reason: 'tier_unavailable' });
   });
