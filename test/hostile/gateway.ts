@@ -145,7 +145,9 @@ const parts = z.looseObject({
 /** Returns the receipts, each of which has been seen to be ours, to say nothing impossible and to be the one in the ledger. */
 export async function expectHonest(db: Database, seen: readonly Seen[]): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
-  for (const { seed, objects } of seen) {
+  for (const { seed, objects, error } of seen) {
+    // What a client could not read would be no event or body of ours.
+    expect(error ?? '', `reply ${seed}`).not.toMatch(/Syntax|Decode|Type|Key|Attribute/);
     const shown = objects.map((each) => parts.parse(each));
     const said = JSON.stringify(shown.map((each) => [each.gw, each.routing_trace, each.usage?.gw]));
     expect(said, `reply ${seed}`).not.toMatch(new RegExp(marker, 'i'));
