@@ -4,8 +4,7 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from httpx import HTTPError
-from openai import OpenAI, OpenAIError
+from openai import OpenAI
 
 client = OpenAI(base_url=os.environ["GW_TEST_BASE_URL"], api_key=os.environ["GW_TEST_KEY"], max_retries=0)
 FROM, COUNT = int(os.environ["GW_TEST_FROM"]), int(os.environ["GW_TEST_COUNT"])
@@ -22,7 +21,7 @@ def ask(seed):
         reply = client.chat.completions.create(messages=messages, **fields)
         for each in reply if stream else [reply]:
             objects.append(each.model_dump())
-    except (OpenAIError, HTTPError) as fault:
+    except Exception as fault:  # which kind it is, the test looks at
         error = type(fault).__name__
     return {"seed": seed, "objects": objects, "error": error}
 

@@ -1,0 +1,87 @@
+/** How a stream ends whose provider does not, and how long pieces are read, by the whole call. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { callForTests, chatBody, contextForTests } from '../call-for-tests.ts';
+import { cutOff } from '../messages.ts';
+
+const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+const chunk = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+async function streaming() {
+  const { context, ledger } = contextForTests();
+  const call = callForTests(context);
+  call.ask(chatBody({ stream: true }));
+  await settled();
+  call.replyHeaders();
+  const bodyOf = (index: number) => {
+    const mutation = call.answers[index]?.responseBody?.response?.bodyMutation;
+    return mutation?.body?.toString() ?? (mutation?.clearBody ? '' : null);
+  };
+  return { call, ledger, bodyOf };
+}
+
+/** What was promised has happened, and turns that were asked for have been taken. */
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 200; turns++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+it.each([
+  ['an error', event({ error: {} }), 1000],
+  ['[DONE]', `${event(chunk('a'))}data: [DONE]\n\n`, 30_000],
+])('is broken off if the provider goes on behind %s', async (_, last, ms) => {
+  const { call } = await streaming();
+  call.replyBody(last, false);
+  await settled();
+  const answered = call.answers.length;
+  call.replyBody(event(chunk('more')), false);
+  expect(call.answers).toHaveLength(answered + 1);
+  expect(call.answers.at(-1)?.responseBody?.response?.bodyMutation).toEqual({ clearBody: true });
+  vi.advanceTimersByTime(ms - 1);
+  expect(call.answers).toHaveLength(answered + 1);
+  vi.advanceTimersByTime(1);
+  expect(call.answers.at(-1)).toBe(cutOff);
+  expect(call.answers).toHaveLength(answered + 2);
+});
+
+it.each(['the provider ends', 'the call is over'])('is not broken off once %s', async (how) => {
+  const { call } = await streaming();
+  call.replyBody(event({ error: {} }), false);
+  await settled();
+  if (how === 'the provider ends') call.replyBody('', true);
+  else call.close();
+  const answered = call.answers.length;
+  vi.advanceTimersByTime(60_000);
+  expect(call.answers).toHaveLength(answered);
+});
+
+it('has a long piece read in several turns, and answered once, in order', async () => {
+  const { call, ledger, bodyOf } = await streaming();
+  const before = call.answers.length;
+  const many = event(chunk('a')).repeat(4000);
+  call.replyBody(many, false);
+  call.replyBody(`${event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`, true);
+  // Other calls have their turn meanwhile.
+  expect(call.answers).toHaveLength(before);
+  await settled();
+  expect(call.answers).toHaveLength(before + 2);
+  // As it came: each of its events was plain.
+  expect(call.answers[before]).toEqual({ responseBody: {} });
+  expect(bodyOf(before + 1)).toMatch(/"gw":.*data: \[DONE\]\n\n$/s);
+  expect(ledger.finished).toHaveLength(1);
+  expect(call.faults).toEqual([]);
+});
+
+it('shows an error as it is where its receipt could not be stored', async () => {
+  const { context } = contextForTests();
+  const call = callForTests({ ...context, ledger: { ...context.ledger, finish: async () => false } });
+  call.ask(chatBody({ stream: true }));
+  await settled();
+  call.replyHeaders();
+  call.replyBody(event(chunk('a')) + event({ error: {} }), true);
+  await settled();
+  const shown = call.answers.at(-1)?.responseBody?.response?.bodyMutation?.body?.toString() ?? '';
+  const [, error = ''] = shown.trim().split('\n\n');
+  expect(JSON.parse(error.slice('data: '.length))).toMatchObject({ error: { code: 'upstream_error' } });
+});
