@@ -37,6 +37,12 @@ async function verify({ api }: AdminCall) {
   }
   const verdict = `${checked} versions of receipts, ${faults.length === 0 ? 'no fault' : `${faults.length} with faults`}.\n`;
   const text =
-    faults.length === 0 ? verdict : `${table(faults.map((fault) => ({ ...fault })), ['receipt_id', 'version', 'fault'], '')}\n${verdict}`;
+    faults.length === 0
+      ? verdict
+      : `${table(
+          faults.map((fault) => ({ ...fault })),
+          ['receipt_id', 'version', 'fault'],
+          '',
+        )}\n${verdict}`;
   return { value: { checked, faults }, text, exitCode: faults.length === 0 ? 0 : 1 };
 }
