@@ -12,7 +12,7 @@ test('secrets are made once, for their owner alone, and kept', () => {
   const made = loadSecrets(dir);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(loadSecrets(dir)).toEqual(made);
-  expect(new Set(Object.values(made)).size).toBe(4);
+  expect(new Set(Object.values(made)).size).toBe(5);
 });
 
 test('what an older version did not have is added, and the pepper stays', () => {
@@ -20,6 +20,7 @@ test('what an older version did not have is added, and the pepper stays', () => 
   writeFileSync(file, JSON.stringify(old));
   const now = loadSecrets(dir);
   expect(now).toMatchObject({ pepper: old.pepper, internalToken: old.internalToken });
+  expect(now.ledgerKey).toMatch(/^[0-9a-f]{64}$/);
   expect(now.operatorToken).toMatch(/^gwop_[\w-]{43}$/);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(now);
 });

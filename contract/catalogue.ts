@@ -51,7 +51,17 @@ const list = <T extends z.ZodType>(item: T) => ({
 
 export const modelListSchema = z.strictObject(list(modelSchema)).meta({ id: 'ModelList' });
 export const regionListSchema = z.strictObject(list(regionSchema)).meta({ id: 'RegionList' });
-export const receiptListSchema = z.strictObject(list(receiptSchema)).meta({ id: 'ReceiptList' });
+export const receiptListSchema = z
+  .strictObject({
+    ...list(receiptSchema),
+    altered: z
+      .array(z.strictObject({ id: z.string(), version: z.int().positive() }))
+      .optional()
+      .describe(
+        'Receipts of this page that were altered in storage and so are not in `data`; absent if there are none',
+      ),
+  })
+  .meta({ id: 'ReceiptList' });
 
 export interface ListObject<T> {
   readonly object: 'list';

@@ -158,10 +158,11 @@ const gatewayErrors = defineErrors({
   receipt_integrity_failed: {
     type: 'methodology_error',
     status: 500,
-    retry: 'never',
+    retry: 'with_backoff',
     message: 'This receipt was altered in storage after it was made, so it is not shown. The operator has been told.',
     when: 'The stored receipt, or what it was made from, does not match its digest, or its digest is not sealed by the gateway.',
-    action: 'Keep the copy that came with the reply: it is the genuine one. The operator restores the stored one.',
+    action:
+      'Keep the copy that came with the reply: it is the genuine one. The operator has to restore the stored one.',
   },
   overloaded: {
     type: 'inference_error',

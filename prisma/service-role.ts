@@ -25,8 +25,7 @@ const read: Rights = ['SELECT'];
 const changing = (...columns: string[]): string => `UPDATE (${columns.join(', ')})`;
 
 /**
- * Every table, and what the services may do with it: one that is not here they may not even read. What tells who somebody
- * is, whose a key is and when it was made does not change; people, accounts and keys are ended, not deleted.
+ * Every table, and what the services may do with it: one that is not here they may not even read.
  */
 export const serviceRights: Readonly<Record<string, Rights>> = {
   // What only grows.
@@ -41,42 +40,21 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   audit_heads: read,
   key_generation: read,
   key_changes: read,
-  // What stands for somebody or something that the tables above tell of.
-  accounts: [
-    ...grows,
-    changing(
-      ...['name', 'tier', 'state', 'models', 'limit_per_s', 'limit_burst', 'limit_per_day', 'limit_streams'],
-      ...['limit_shadow', 'billing_contact', 'technical_contact'],
-    ),
-  ],
-  api_keys: [
-    ...grows,
-    changing(
-      ...['hash', 'pepper_version', 'expires_at', 'revoked_at'],
-      ...['limit_per_s', 'limit_burst', 'limit_per_day', 'limit_streams'],
-    ),
-  ],
-  operators: [
-    ...grows,
-    changing('name', 'email', 'role', 'credential_hash', 'oidc_issuer', 'oidc_subject', 'disabled_at'),
-  ],
-  organisation_admins: [...grows, changing('name', 'email', 'credential_hash', 'disabled_at')],
-  onboarding: [
-    ...grows,
-    changing(
-      ...['state', 'declaration', 'use_screening', 'sanctions_screening', 'high_risk', 'contract_hash'],
-      ...['contract_reference', 'contract_signed_at', 'expires_at', 'updated_at'],
-    ),
-  ],
+  // Counters and places that move.
   catalogue_version: ['SELECT', changing('version')],
   integrity_checks: ['SELECT', changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at')],
-  // What is worked with, of which the audit log tells where it matters.
+  // What is worked with; the audit log tells of each change that matters.
+  accounts: whole,
+  api_keys: whole,
   deployments: whole,
   gpu_measurements: whole,
   integrity_faults: whole,
   key_uses: whole,
   models: whole,
+  onboarding: whole,
   operator_tokens: whole,
+  operators: whole,
+  organisation_admins: whole,
   policy_events: whole,
   policy_exemptions: whole,
   providers: whole,

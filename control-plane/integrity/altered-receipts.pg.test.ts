@@ -1,11 +1,14 @@
 /** What becomes of a receipt that somebody with the rights of the owner has altered in the database. */
 import { createHash } from 'node:crypto';
+import { runAdmin } from '@gw/cli/commands/admin';
+import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
 import { receiptKey } from '@gw/contract/internal/redis';
-import canonicalize from 'canonicalize';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { seedOperators } from '../access/access-for-tests.ts';
 import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { entryOf } from '../fixtures-for-tests.ts';
 import { supersede } from '../receipts/supersede.ts';
+import { listen } from '../server.ts';
 
 let running: TestApp;
 beforeAll(async () => {
@@ -27,8 +30,16 @@ const forgedBody = `body = (replace(body::text, '"carbon_g":0.6', '"carbon_g":0.
 function digestOf({ accountId, endpoint, facts, keyId, receipt, routingTrace }: Entry): string {
   const content = { account_id: accountId, key_id: keyId, endpoint, receipt, routing_trace: routingTrace, facts };
   return createHash('sha256')
-    .update(String(canonicalize(content)))
+    .update(JSON.stringify(sorted(content)))
     .digest('hex');
+}
+
+/** With names in their order, JSON as JavaScript writes it is the canonical form of RFC 8785. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(Reflect.get(value, name))]));
 }
 
 const ways: Readonly<Record<string, (entry: Entry) => string>> = {
@@ -113,4 +124,28 @@ test('no new version is made of it, and it is not settled: nothing of it gets a 
   await running.store({ ...entry, facts: { late: true } });
   expect(await db.receipt.findMany()).toMatchObject([{ version: 1, facts: null }]);
   expect((await read(entry.receipt.id)).status).toBe(500);
+});
+
+test('receipts verify names each of them in the shell and ends with 1, page after page', async () => {
+  const tokens = await seedOperators(running.context);
+  const url = await listen(running.operator, '127.0.0.1:0');
+  const verify = async () => {
+    let out = '';
+    const target = findTarget({ GW_CONTROL_URL: url, GW_OPERATOR_TOKEN: tokens.admin }, null);
+    const code = await runAdmin(['receipts', 'verify'], {
+      openApi: () => openOperatorApi(target),
+      print: (text) => {
+        out += text;
+      },
+      tell: () => {},
+    });
+    return { code, out };
+  };
+  const entries = Array.from({ length: 600 }, (_, i) => entryOf({ prompt_tokens: i }));
+  await running.store(...entries);
+  expect(await verify()).toEqual({ code: 0, out: '600 versions of receipts, no fault.\n' });
+  const id = entries[400]?.receipt.id;
+  await running.stores.tamper(`UPDATE receipts SET carbon_g = 9 WHERE id = '${id}'`);
+  const { code, out } = await verify();
+  expect([code, out]).toEqual([1, expect.stringMatching(new RegExp(`${id} +1 +altered\\n`))]);
 });

@@ -4,12 +4,11 @@
  * Invariant: a row is genuine only if its content gives its digest, its digest gives its seal by a key that the database
  * does not hold, and its columns say what its content says. So whoever has the database alone can make no row that passes.
  *
- * The digest is SHA-256 over the UTF-8 bytes of the RFC 8785 form of
- * `{account_id, key_id, endpoint, receipt, routing_trace, facts}`, so that anybody who has the content can compute it; the
- * seal is HMAC-SHA-256 of `gw.receipt`, a line feed and the digest in hexadecimal. Both forms are frozen.
+ * Anybody who has the content can compute the digest (contract/internal/ledger-digest.ts). The seal is HMAC-SHA-256 of
+ * `gw.receipt`, a line feed and the digest in hexadecimal; that form is frozen too.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ledgerDigest } from '@gw/contract/internal/ledger-digest';
 import type { ReceiptRow } from './entry-row.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 
@@ -63,19 +62,9 @@ export interface LedgerRow {
 
 type Content = Pick<ReceiptRow, 'account_id' | 'key_id' | 'endpoint' | 'body' | 'routing_trace' | 'facts'>;
 
-export function contentSha256(row: Content): string {
+function contentSha256(row: Content): string {
   const { account_id, body: receipt, endpoint, facts, key_id, routing_trace } = row;
-  const content = { account_id, key_id, endpoint, receipt, routing_trace, facts };
-  return createHash('sha256').update(canonicalText(content), 'utf8').digest('hex');
-}
-
-/** Numbers beyond those of JSON are null once they are stored, and have no canonical form. */
-function canonicalText(content: unknown): string {
-  try {
-    return canonicalize(content) ?? '';
-  } catch {
-    return canonicalize(JSON.parse(JSON.stringify(content))) ?? '';
-  }
+  return ledgerDigest({ account_id, key_id, endpoint, receipt, routing_trace, facts });
 }
 
 export const sealOf = ({ secret }: LedgerKey, kind: 'gw.receipt' | 'gw.ledger_epoch', text: string): string =>

@@ -33,6 +33,7 @@ test('what no request alone makes are the failures of parts', () => {
   expect(codes.filter((code) => typeof ways[code] === 'string')).toEqual([
     'upstream_timeout',
     'receipt_generation_failed',
+    'receipt_integrity_failed',
     'overloaded',
     'internal_error',
   ]);

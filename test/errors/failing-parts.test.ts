@@ -12,12 +12,18 @@ import { routeRequests } from './requests.ts';
 let gateway: OwnGateway;
 let judge: Judge;
 beforeAll(async () => {
-  gateway = await startOwnGateway({ env: { 'receipt-sidecar': { GW_UPSTREAM_TIMEOUT_S: '2' } } });
+  gateway = await startOwnGateway({
+    env: {
+      'receipt-sidecar': { GW_UPSTREAM_TIMEOUT_S: '2' },
+      'control-plane': { GW_INTEGRITY_CHECK_S: '1', GW_INTEGRITY_FULL_CHECK_S: '1' },
+    },
+  });
   judge = await readDocument(gateway.stack.publicUrl);
 });
 afterAll(() => gateway?.stop());
 
 const ours = () => ({ url: gateway.stack.publicUrl, key: gateway.stack.keys.admin });
+const logOf = (part: PartName): string => readFileSync(join(gateway.dir, 'logs', `${part}.log`), 'utf8');
 const chat = (sim: Record<string, string>): Promise<Reply> => call({}, sim, ours());
 const judged = (reply: Reply) => judge.judgeError('POST', '/v1/chat/completions', reply).code;
 
@@ -95,4 +101,54 @@ test('overloaded: Envoy has no memory left for another call', async () => {
   await envoy.stop();
   writeFileSync(file, config);
   await gateway.start('envoy');
+});
+
+describe('receipt_integrity_failed: a receipt that was altered in storage', () => {
+  const unguarded = (statement: string) =>
+    gateway.owner.$transaction([
+      gateway.owner.$executeRawUnsafe('SET LOCAL session_replication_role = replica'),
+      gateway.owner.$executeRawUnsafe(statement),
+    ]);
+  const health = async () => (await fetch(`${gateway.stack.controlUrl}/healthz`)).json();
+  const metric = async (name: string): Promise<string | undefined> =>
+    (await (await fetch(`${gateway.stack.controlUrl}/metrics`)).text())
+      .split('\n')
+      .find((line) => line.startsWith(`${name}{`))
+      ?.split(' ')[1];
+
+  test('is found by the job and named before anybody asks, and is not served until it is what it was', async () => {
+    const { receipt } = await gateway.client.chat();
+    if (receipt === null) throw new Error('There is no receipt.');
+    const { carbon_g, id } = receipt;
+    await gateway.ledger.receipts([id]);
+    await expect(gateway.db.receipt.updateMany({ where: { id }, data: { carbonG: 0.5 } })).rejects.toThrow();
+    await unguarded(`UPDATE receipts SET carbon_g = 0.5 WHERE id = '${id}'`);
+    await eventually('the gauge', async () => (await metric('gw_receipt_integrity_faults')) === '1');
+    expect(await health()).toMatchObject({ status: 'degraded', receipt_integrity_faults: 1, audit_chain_faults: 0 });
+    expect(logOf('control-plane')).toContain(`"name":"${id}","number":1,"fault":"altered"`);
+    const path = `/v1/gw/receipts/${id}`;
+    const reply = await send({ method: 'GET', path, ...ours() });
+    expect(judge.judgeError('GET', '/v1/gw/receipts/{receipt_id}', reply).code).toBe('receipt_integrity_failed');
+    const list = await send({ method: 'GET', path: '/v1/gw/receipts', ...ours() });
+    judge.judge('GET', '/v1/gw/receipts', list);
+    expect(JSON.parse(list.text).altered).toEqual([{ id, version: 1 }]);
+    await unguarded(`UPDATE receipts SET carbon_g = ${carbon_g} WHERE id = '${id}'`);
+    await eventually('the gauge', async () => (await metric('gw_receipt_integrity_faults')) === '0');
+    expect((await send({ method: 'GET', path, ...ours() })).status).toBe(200);
+    expect(await health()).toMatchObject({ status: 'ok' });
+  }, 60_000);
+
+  test('so is an entry of the audit log, altered or deleted', async () => {
+    const [entry] = await gateway.owner.auditEntry.findMany({ orderBy: { seq: 'asc' }, take: 1 });
+    if (entry === undefined) throw new Error('There is no entry.');
+    const where = `chain = '${entry.chain}' AND seq = ${entry.seq}`;
+    await unguarded(`UPDATE audit SET action = 'forged' WHERE ${where}`);
+    await eventually('the gauge', async () => (await metric('gw_audit_chain_faults')) === '1');
+    expect(await health()).toMatchObject({ status: 'degraded', audit_chain_faults: 1 });
+    expect(logOf('control-plane')).toContain(`"name":"${entry.chain}","number":${entry.seq},"fault":"altered"`);
+    await unguarded(`UPDATE audit SET action = '${entry.action}' WHERE ${where}`);
+    await eventually('the gauge', async () => (await metric('gw_audit_chain_faults')) === '0');
+    await unguarded(`DELETE FROM audit WHERE ${where}`);
+    await eventually('the gauge', async () => Number(await metric('gw_audit_chain_faults')) > 0);
+  }, 60_000);
 });

@@ -203,6 +203,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   customer_suspended: async (accounts) => chat({}, {}, { key: await accounts.create({ state: 'suspended' }) }),
 
   receipt_generation_failed: 'by a part that fails',
+  receipt_integrity_failed: 'by a part that fails',
   overloaded: 'by a part that fails',
   internal_error: 'by a part that fails',
 };

@@ -6,12 +6,15 @@
  * is tested, calls that broke off in `test/sdk/unfinished-calls.test.ts`.
  */
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { constants, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
+import { ledgerStream } from '@gw/contract/internal/redis';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
+import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Call, Reply } from './client.ts';
 import { expectError } from './expect-reply.ts';
@@ -169,19 +172,27 @@ describe('receipt_not_stored: Redis away and the volume of the spool hung', () =
 
 describe('receipt_generation_failed, where there is no completion to give', () => {
   test.each([
-    ['whose numbers were altered', 'body'],
+    ['whose facts do not give its numbers', 'receipt'],
     ['whose facts can not be read', 'facts'],
-  ])('the lineage of a receipt %s', async (_, column) => {
+  ])('the lineage of a receipt %s', async (_, part) => {
     const { client, db, ledger } = gateway;
     const { receipt } = await client.chat();
     if (receipt === null) throw new Error('There is no receipt.');
-    const { id } = receipt;
+    await ledger.receipts([receipt.id]);
+    expect((await client.get(`/v1/gw/lineage/${receipt.id}`)).status).toBe(200);
+    // Such a receipt as no sidecar makes, handed to the ledger as one that did.
+    const row = await db.receipt.findFirstOrThrow({ where: { id: receipt.id } });
+    const id = `${receipt.id.slice(0, -12)}${randomBytes(6).toString('hex')}`;
+    const entry = {
+      ...{ accountId: row.accountId, keyId: row.keyId, endpoint: row.endpoint, routingTrace: row.routingTrace },
+      receipt: { ...receipt, id, ...(part === 'receipt' && { energy_wh: 2 * (receipt.energy_wh ?? 1) }) },
+      facts: part === 'facts' ? { boundary: 'comprehensive' } : row.facts,
+    };
+    const redis = new Redis(gateway.stack.redisUrl);
+    await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(entry));
+    redis.disconnect();
     await ledger.receipts([id]);
     const path = `/v1/gw/lineage/${id}`;
-    expect((await client.get(path)).status).toBe(200);
-    const body = { ...receipt, energy_wh: 2 * (receipt.energy_wh ?? 1) };
-    const data = column === 'body' ? { body } : { facts: { boundary: 'comprehensive' } };
-    await db.receipt.updateMany({ where: { id }, data });
     expectError(await client.get(path), 500, 'methodology_error', 'receipt_generation_failed');
     expect((await client.get(`/v1/gw/receipts/${id}`)).status).toBe(200);
   });
