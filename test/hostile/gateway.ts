@@ -111,8 +111,14 @@ async function ask(client: OpenAI, seed: number): Promise<Seen> {
     }
     return { seed, objects, error: null };
   } catch (fault) {
-    return { seed, objects, error: fault instanceof Error ? fault.constructor.name : String(fault) };
+    return { seed, objects, error: nameOf(fault) };
   }
+}
+
+function nameOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault);
+  // What `fetch` throws where a reply breaks off.
+  return fault.message === 'terminated' ? 'Terminated' : fault.constructor.name;
 }
 
 const seenSchema = z.object({ seed: z.number(), objects: z.array(z.unknown()), error: z.string().nullable() });
