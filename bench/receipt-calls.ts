@@ -60,7 +60,7 @@ function callTo(entry: Model, telemetry: Outcome['telemetry'] = null): FinishedC
         stream: false,
         wantsUsage: false,
         choices: 1,
-        body: {},
+        ...{ promptBytes: 100, estimatedPromptTokens: 0, outputField: null, maxTokens: null },
       },
       route: { model: entry, providerModel: entry.id, pinned: false, order: [servedBy], cluster: 'bench-fr' },
     },

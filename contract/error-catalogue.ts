@@ -93,6 +93,15 @@ const inferenceErrors = defineErrors({
     when: 'The provider answered 401 or 403. The key of the client is not at fault.',
     action: 'Send it again with backoff; tell the operator if it stays.',
   },
+  overloaded: {
+    type: 'inference_error',
+    status: 503,
+    retry: 'after_retry_after',
+    message:
+      'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
+    when: 'So much is being read, for the account or for all, that this request could not be taken in time; large bodies meet it first.',
+    action: 'Wait for the seconds in Retry-After; send fewer large bodies at once.',
+  },
 });
 
 const policyErrors = defineErrors({

@@ -49,7 +49,7 @@ const request = {
   stream: false,
   wantsUsage: false,
   choices: 1,
-  body: {},
+  ...{ promptBytes: 100, estimatedPromptTokens: 0, outputField: null, maxTokens: null },
 } as const;
 const usage = { promptTokens: 12, cachedPromptTokens: 0, completionTokens: 34 };
 

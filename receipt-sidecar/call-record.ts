@@ -7,7 +7,6 @@ import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import { type CallIdentity, makeReceipt, notStoredReceipt, type Outcome, unattendedReceipt } from './receipt.ts';
 import type { ReceiptCounts } from './receipt-counts.ts';
-import { estimatePromptTokens } from './request/estimate.ts';
 import type { Candidate } from './request/route.ts';
 import type { StreamFacts } from './response/event-stream.ts';
 import { routingTrace } from './routing-trace.ts';
@@ -127,8 +126,11 @@ export class CallRecord {
   }
 
   estimate(contentEvents: number) {
-    const promptTokens = estimatePromptTokens(this.identity.request.body);
-    return { promptTokens, cachedPromptTokens: 0, completionTokens: contentEvents };
+    return {
+      promptTokens: this.identity.request.estimatedPromptTokens,
+      cachedPromptTokens: 0,
+      completionTokens: contentEvents,
+    };
   }
 
   /** A LedgerEntry; put together from JSON texts. */

@@ -61,7 +61,15 @@ function catalogueOf(changes: Partial<Snapshot> = {}) {
 
 type Options = { readonly tier?: 'auto' | 'telemetry' | 'proxy'; readonly region?: string };
 const ask = (options: Options = {}) =>
-  ({ endpoint: 'chat', model: 'm', options, stream: false, wantsUsage: false, choices: 1, body: {} }) as const;
+  ({
+    endpoint: 'chat',
+    model: 'm',
+    options,
+    stream: false,
+    wantsUsage: false,
+    choices: 1,
+    ...{ promptBytes: 100, estimatedPromptTokens: 0, outputField: null, maxTokens: null },
+  }) as const;
 
 function routeOf(catalogue: ReturnType<typeof catalogueOf>, options: Options = {}) {
   const routed = chooseRoute(ask(options), catalogue, null);

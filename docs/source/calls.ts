@@ -166,7 +166,7 @@ export function madeCall(number: number, call: Call): MadeCall {
       stream: false,
       wantsUsage: false,
       choices: 1,
-      body: {},
+      ...{ promptBytes: 100, estimatedPromptTokens: 0, outputField: null, maxTokens: null },
     },
     route: {
       model: { ...modelOf(model), ...call.entry },

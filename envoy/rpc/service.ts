@@ -33,7 +33,8 @@ export interface Processor {
 }
 /** What a processor can do with its call. */
 export interface ProcessorCall {
-  answer(response: IProcessingResponse): void;
+  /** `body`: of the mutation of the body that the response is about, in parts, which are not copied. */
+  answer(response: IProcessingResponse, body?: readonly Buffer[]): void;
   /** Something that is not to happen happened later, outside of `message`: Envoy goes on without us. */
   fail(fault: unknown): void;
 }

@@ -12,6 +12,7 @@ import { type JsonObject, parseStrictJson } from '@gw/contract/internal/strict-j
 import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
 import { contradiction } from './combinations.ts';
+import { estimatePromptTokens } from './estimate.ts';
 import { schemaError } from './schema-error.ts';
 
 export type Endpoint = 'chat' | 'completions' | 'embeddings';
@@ -31,12 +32,26 @@ export interface ParsedRequest {
   readonly wantsUsage: boolean;
   /** How many choices it asked for. */
   readonly choices: number;
-  /** The body without the gateway's own fields; `serialise` makes the provider's bytes from it. */
-  readonly body: JsonObject;
+  /** UTF-8 bytes of the whole body: no prompt has more tokens. */
+  readonly promptBytes: number;
+  /** For where nobody has counted them. */
+  readonly estimatedPromptTokens: number;
+  /** The field by which the client bounds what is generated, and the most tokens that it allows; null: no bound. */
+  readonly outputField: 'max_completion_tokens' | 'max_tokens' | null;
+  readonly maxTokens: number | null;
+}
+
+/** The body for the provider but for what the route decides: `serialise` puts that in front. */
+export interface Outgoing {
+  /** A JSON object that is never empty; as bytes, where a thread has made them. */
+  readonly rest: JsonObject | Uint8Array;
+  /** How the client gave no temperature; null: it gave one. */
+  readonly noTemperature: 'absent' | 'null' | null;
 }
 
 export type Parsed =
-  | { readonly ok: true; readonly request: ParsedRequest }
+  /** `body` is without the gateway's own fields. */
+  | { readonly ok: true; readonly request: ParsedRequest; readonly body: JsonObject }
   | { readonly ok: false; readonly error: ApiError };
 
 const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
@@ -69,21 +84,28 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   }
   const contradicting = contradiction(endpoint, body);
   if (contradicting) return refuse(contradicting);
+  return { ok: true, request: summaryOf(endpoint, body, options as GwOptions, bytes.length), body };
+}
+
+function summaryOf(endpoint: Endpoint, body: JsonObject, options: GwOptions, promptBytes: number): ParsedRequest {
   const streamOptions = body.stream_options as { include_usage?: boolean | null } | null | undefined;
   const stream = endpoint !== 'embeddings' && body.stream === true;
+  const outputField = outputFields.find((field) => typeof body[field] === 'number') ?? null;
   return {
-    ok: true,
-    request: {
-      endpoint,
-      model: String(body.model),
-      options: options as GwOptions,
-      stream,
-      wantsUsage: stream && streamOptions?.include_usage === true,
-      choices: (typeof body.n === 'number' ? body.n : 1) * promptCount(body.prompt),
-      body,
-    },
+    endpoint,
+    model: String(body.model),
+    options,
+    stream,
+    wantsUsage: stream && streamOptions?.include_usage === true,
+    choices: (typeof body.n === 'number' ? body.n : 1) * promptCount(body.prompt),
+    promptBytes,
+    estimatedPromptTokens: estimatePromptTokens(body),
+    outputField,
+    maxTokens: outputField && (body[outputField] as number),
   };
 }
+
+const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
 
 /** Text completions make their choices for each prompt. */
 const promptCount = (prompt: unknown): number =>
@@ -93,15 +115,28 @@ const promptCount = (prompt: unknown): number =>
 const canonical = (value: unknown): string =>
   JSON.stringify(Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1)));
 
+/** What the provider gets but for model and default temperature. Asks for usage in every stream. */
+export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject): Outgoing {
+  const { model: _model, ...rest } = body;
+  const isMissing = endpoint !== 'embeddings' && (rest.temperature === undefined || rest.temperature === null);
+  const noTemperature = isMissing ? (rest.temperature === null ? 'null' : 'absent') : null;
+  if (noTemperature) delete rest.temperature;
+  if (stream) rest.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
+  return { rest, noTemperature };
+}
+
 /**
- * The bytes for the provider. Asks for usage in every stream, and sends OpenAI's default temperature explicitly, since
- * servers differ in theirs.
+ * The bytes for the provider, in parts. Sends OpenAI's default temperature explicitly, since servers differ in theirs.
  */
-export function serialise(request: ParsedRequest, providerModel: string, takesTemperature: boolean): Buffer {
-  const { endpoint, body, stream } = request;
-  const sent: JsonObject = { ...body, model: providerModel };
-  if (endpoint !== 'embeddings' && takesTemperature && (sent.temperature === undefined || sent.temperature === null))
-    sent.temperature = 1;
-  if (stream) sent.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
-  return Buffer.from(JSON.stringify(sent));
+export function serialise(
+  { noTemperature, rest }: Outgoing,
+  providerModel: string,
+  takesTemperature: boolean,
+): readonly Buffer[] {
+  const head: JsonObject = { model: providerModel };
+  if (noTemperature && takesTemperature) head.temperature = 1;
+  else if (noTemperature === 'null') head.temperature = null;
+  const opening = `${JSON.stringify(head).slice(0, -1)},`;
+  if (!(rest instanceof Uint8Array)) return [Buffer.from(opening + JSON.stringify(rest).slice(1))];
+  return [Buffer.from(opening), Buffer.from(rest.buffer, rest.byteOffset + 1, rest.length - 1)];
 }

@@ -46,7 +46,15 @@ function snapshotOf(sites: readonly Site[], inactive: readonly string[] = []): S
 
 const choose = (snapshot: Snapshot, options: Options) =>
   chooseRoute(
-    { endpoint: 'chat', model: 'm', options, stream: false, wantsUsage: false, choices: 1, body: {} },
+    {
+      endpoint: 'chat',
+      model: 'm',
+      options,
+      stream: false,
+      wantsUsage: false,
+      choices: 1,
+      ...{ promptBytes: 100, estimatedPromptTokens: 0, outputField: null, maxTokens: null },
+    },
     makeCatalogue(snapshot),
     null,
   );

@@ -41,6 +41,8 @@ export type OpenStream = (headers: ReadonlyMap<string, string>, stream: Http2Str
 const streamWindow = 80 * 1024 * 1024;
 const initialWindow = 65_535;
 const maxStreams = 10_000;
+/** What a frame holds is copied behind its header up to here: for less it costs more to write it by itself. */
+const copiedBytes = 4096;
 /** Room is given back in portions of this size. */
 const refillAt = 1024 * 1024;
 
@@ -130,11 +132,13 @@ export class Http2Connection {
   }
 
   #writeFrame(id: number, bytes: Buffer, headers: boolean, end: boolean): void {
-    const out = Buffer.allocUnsafe(headerBytes + bytes.length);
+    const isLarge = bytes.length > copiedBytes;
+    const out = Buffer.allocUnsafe(headerBytes + (isLarge ? 0 : bytes.length));
     const flags = (end ? flag.endStream : 0) | (headers ? flag.endHeaders : 0);
     writeFrameHeader(out, 0, bytes.length, headers ? frameType.headers : frameType.data, flags, id);
-    bytes.copy(out, headerBytes);
+    if (!isLarge) bytes.copy(out, headerBytes);
     this.#outbox.write(out);
+    if (isLarge) this.#outbox.write(bytes);
   }
 
   #close(stream: Http2Stream): void {
