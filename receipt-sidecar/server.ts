@@ -17,6 +17,7 @@ import { openPolicyEvents } from './policy-events.ts';
 import { createReceiptCounts } from './receipt-counts.ts';
 import { createPromptCounts } from './request/prompt-counts.ts';
 import { makeReader } from './request/reader.ts';
+import { warmUp } from './request/warm-up.ts';
 import { createScreenCounts } from './screen-counts.ts';
 import { redisLeases } from './slots/leases.ts';
 import { createSlotCounts } from './slots/slot-counts.ts';
@@ -29,6 +30,7 @@ const endsWaitMs = 2000;
 
 export async function startSidecar(config: Config) {
   const log = openLog('receipt-sidecar', config.logLevel);
+  warmUp();
   // The ledger's writer has a shorter patience of its own.
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000, autoPipelining: true });
   // The catalogue is read over a connection of its own, with time for a large value.

@@ -17,7 +17,8 @@ function processorClock(): () => number {
   try {
     const file = openSync('/proc/thread-self/schedstat', 'r');
     const bytes = Buffer.alloc(64);
-    const read = () => Number.parseInt(bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0)), 10) / 1e6;
+    const read = () =>
+      Number.parseInt(bytes.toString('latin1', 0, readSync(file, bytes, 0, bytes.length, 0)), 10) / 1e6;
     return Number.isFinite(read()) ? read : clock;
   } catch {
     return clock;

@@ -52,7 +52,8 @@ export interface Outgoing {
 export type Parsed =
   /** `body` is without the gateway's own fields. */
   | { readonly ok: true; readonly request: ParsedRequest; readonly body: JsonObject }
-  | { readonly ok: false; readonly error: ApiError };
+  /** `isDense`: it has more parts than were to be read. */
+  | { readonly ok: false; readonly error: ApiError; readonly isDense?: boolean };
 
 const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
   chat: chatRequestSchema,
@@ -62,13 +63,19 @@ const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
 
 const refuse = (error: ApiError): Parsed => ({ ok: false, error });
 
-export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
-  const json = parseStrictJson(bytes);
+export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: number): Parsed {
+  const json = parseStrictJson(bytes, mostParts);
   // Random seeds of 64 bits are common, and passed on they would be other numbers.
   if (!json.ok && json.field === 'seed')
     return refuse(fieldError('seed', '`seed` is not valid: expected a whole number between -(2^53 - 1) and 2^53 - 1.'));
-  if (!json.ok)
-    return refuse(apiError(json.why === 'malformed' ? 'invalid_json' : 'invalid_request', { message: json.problem }));
+  if (!json.ok) {
+    const isDense = json.why === 'too many parts';
+    return {
+      ok: false,
+      error: apiError(isDense ? 'invalid_request' : 'invalid_json', { message: json.problem }),
+      isDense,
+    };
+  }
   const bounded = boundedForSchema(endpoint, json.value);
   if (!bounded.ok) return bounded;
   const checked = schemas[endpoint].safeParse(bounded.value);

@@ -12,7 +12,7 @@ import { findRules } from '@gw/policy/find-rules';
 import type { PolicyEvents } from '../policy-events.ts';
 import type { ScreenCounts } from '../screen-counts.ts';
 import type { Catalogue } from '../snapshot.ts';
-import { inlineBytes } from '../threads/body-threads.ts';
+import { inlineBytes, inlineParts } from '../threads/body-threads.ts';
 import type { RequestFacts, RequestJob } from '../threads/jobs.ts';
 import type { Failure, ThreadPool } from '../threads/thread-pool.ts';
 import type { Asked, Read, ReadBody } from './admission.ts';
@@ -46,7 +46,10 @@ export function makeReader(options: ReaderOptions): Read {
   const toldFacts = new WeakMap<Worker, Catalogue>();
   return (asked) => {
     const conclude = (reading: Reading) => concluded(options, asked, reading);
-    if (asked.bytes.length > inlineBytes) return readOnThread(options, asked, toldFacts).then(conclude);
+    const onThread = () => readOnThread(options, asked, toldFacts).then(conclude);
+    if (asked.bytes.length > inlineBytes) return onThread();
+    const parsed = parseRequest(asked.endpoint, asked.bytes, inlineParts);
+    if (!parsed.ok && parsed.isDense) return onThread();
     const { caller, catalogue } = asked;
     const context = {
       models: catalogue.models,
@@ -56,8 +59,8 @@ export function makeReader(options: ReaderOptions): Read {
       salt: () => options.randomBytes(saltBytes),
     };
     const tools = { find: findRules, vocabulary: null, clock: options.clock };
-    return andThen(readParsed(parseRequest(asked.endpoint, asked.bytes), context, tools), (reading) =>
-      reading.outcome === 'lacks' ? readOnThread(options, asked, toldFacts).then(conclude) : conclude(reading),
+    return andThen(readParsed(parsed, context, tools), (reading) =>
+      reading.outcome === 'lacks' ? onThread() : conclude(reading),
     );
   };
 }

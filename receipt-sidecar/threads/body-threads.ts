@@ -7,10 +7,11 @@ import { type Failure, ThreadPool, type ThreadPoolOptions } from './thread-pool.
 const mib = 1024 * 1024;
 
 /**
- * A body above this many bytes is read on a thread. Reading one of this size takes some 4 ms of the main thread at worst;
- * giving it to a thread and taking it back costs a tenth of a millisecond.
+ * A body above this many bytes, or keys, texts, lists and objects, is read on a thread. One of this size takes some 5 ms of
+ * the main thread at worst; giving it to a thread and taking it back costs a tenth of a millisecond.
  */
 export const inlineBytes = 128 * 1024;
+export const inlineParts = 2000;
 
 /** An ordinary batch of one account, 30 documents of 1 MiB, has room at once. What finds none is told so at once. */
 const requests = { maxJobs: 1024, maxSize: 64 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 32 * mib } as const;

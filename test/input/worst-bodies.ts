@@ -48,6 +48,7 @@ export const worstBodies: readonly WorstBody[] = [
   },
   {
     ...{ name: 'long keys', path: chatPath },
-    body: () => chat('x', Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`${at}${'k'.repeat(110_000)}`, 1]))),
+    body: () =>
+      chat('x', Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`${at}${'k'.repeat(110_000)}`, 1]))),
   },
 ];
