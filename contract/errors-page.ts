@@ -98,7 +98,7 @@ thing has in a body (\`invalid_model\`, \`invalid_region\`): the one deliberate 
 
 ## Retrying
 
-At most four attempts in all. On \`rate_limit_error\` wait for the seconds in \`Retry-After\`; on \`inference_error\`,
+At most four attempts in all. On \`rate_limit_error\` and \`overloaded\` wait for the seconds in \`Retry-After\`; on any other \`inference_error\`,
 \`methodology_error\` and \`internal_error\` wait 2^attempt seconds plus a random fraction of a second; never send an
 \`auth_error\`, \`validation_error\` or \`policy_error\` again. A \`region_unavailable\` says by its code.
 

@@ -28,7 +28,7 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     corsOrigins: readOrigins(settings.optional('GW_CORS_ORIGINS', '')),
     maxConnections: settings.integer('GW_MAX_CONNECTIONS', 20_000),
     streamIdleTimeoutS: settings.integer('GW_STREAM_IDLE_TIMEOUT_S', 300),
-    sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 3000),
+    sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 5000),
     templateDir,
   };
   settings.finish();

@@ -66,6 +66,8 @@ export class Call implements Processor {
   #slot: Slot | null = null;
   #open = true;
   #onGone: (() => void) | null = null;
+  /** Envoy was asked to wait for the answer to the message at hand, which it heeds once. */
+  #isAwaited = false;
 
   constructor(context: CallContext, call: ProcessorCall) {
     this.#context = context;
@@ -79,6 +81,13 @@ export class Call implements Processor {
     else if (request.responseBody)
       this.#responseBody(bytesOf(request.responseBody.body), request.responseBody.endOfStream ?? false);
     else this.#call.answer(request.responseTrailers ? { responseTrailers: {} } : { requestTrailers: {} });
+  }
+
+  /** Many large bodies may share the way here: by the time that one is whole, Envoy could have given up. */
+  coming(): void {
+    if (this.#isAwaited) return;
+    this.#isAwaited = true;
+    this.#call.answer(wait(slow.waitS));
   }
 
   close(): void {
@@ -116,8 +125,9 @@ export class Call implements Processor {
     const caller = this.#caller;
     // Fail closed: without a catalogue nobody can say which models and regions there are.
     if (!catalogue || !endpoint || !caller) return this.#refuse(apiError('internal_error'));
-    const isLarge = bytes.length > inlineBytes;
-    if (isLarge) this.#call.answer(wait(slow.waitS));
+    if (bytes.length > inlineBytes) this.coming();
+    const isAwaited = this.#isAwaited;
+    this.#isAwaited = false;
     const asked = {
       ...{ endpoint, bytes, caller, catalogue, requestId: this.#requestId() },
       isOpen: () => this.#open,
@@ -127,7 +137,7 @@ export class Call implements Processor {
     };
     const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
     const admission = admit(asked, this.#context);
-    if (admission instanceof Promise) this.#await(admission.then(go), isLarge);
+    if (admission instanceof Promise) this.#await(admission.then(go), isAwaited);
     else go(admission);
   }
 
@@ -239,6 +249,7 @@ export class Call implements Processor {
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {
+    this.#isAwaited = false;
     if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);
     // In the same turn, so that a client that has seen the end gets its next stream.

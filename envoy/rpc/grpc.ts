@@ -51,13 +51,16 @@ function frameWithBody(message: Uint8Array, response: IProcessingResponse, body:
 /** Cuts messages out of the data of one stream. */
 class MessageReader {
   readonly #deliver: (message: Buffer) => void;
+  readonly #coming: () => void;
   /** What of a message, or of its prefix, is there. */
   #rest: Buffer = Buffer.alloc(0);
   /** A message that comes in many parts, filled as they come: put together at once it would hold up everything else. */
   #large: { readonly bytes: Buffer; filled: number } | null = null;
 
-  constructor(deliver: (message: Buffer) => void) {
+  /** `coming`: told of the beginning of a message that comes in many parts. */
+  constructor(deliver: (message: Buffer) => void, coming: () => void = () => undefined) {
     this.#deliver = deliver;
+    this.#coming = coming;
   }
 
   /** False if a message is larger than allowed or compressed, which nobody asked for. */
@@ -71,6 +74,7 @@ class MessageReader {
       const end = prefixBytes + length;
       if (bytes.length < end && length > largeMessage) {
         this.#large = { bytes: Buffer.allocUnsafeSlow(length), filled: 0 };
+        this.#coming();
         bytes = this.#fill(this.#large, bytes.subarray(prefixBytes));
         break;
       }
@@ -159,14 +163,18 @@ export function processing(
       open = false;
       processor.close();
     };
-    const reader = new MessageReader((message) => {
+    const guarded = (step: () => void) => {
       if (!open) return;
       try {
-        processor.message(types.decode(message));
+        step();
       } catch (fault) {
         fail(fault);
       }
-    });
+    };
+    const reader = new MessageReader(
+      (message) => guarded(() => processor.message(types.decode(message))),
+      () => guarded(() => processor.coming?.()),
+    );
     return {
       data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),
       // Envoy is done with the call: answer in kind, so that it need not reset the stream.

@@ -28,6 +28,8 @@ export type ShouldRateLimit = (request: RateLimitRequest) => Promise<IRateLimitR
 /** One HTTP call as ext_proc sees it: messages in, answers out, in the order of the messages. */
 export interface Processor {
   message(request: ProcessingRequest): void;
+  /** A large message has begun to come. Envoy's patience with it began when it sent the first of it. */
+  coming?(): void;
   /** The stream is over: the call has finished, or somebody has gone. Called exactly once. */
   close(): void;
 }
