@@ -24,7 +24,7 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
     corsOrigins: [],
     maxConnections: 100,
     streamIdleTimeoutS: 300,
-    sidecarTimeoutMs: 1000,
+    sidecarTimeoutMs: 5000,
     templateDir: dirname(fileURLToPath(import.meta.url)),
     ...changes,
   };
