@@ -60,9 +60,15 @@ function callTo(entry: Model, telemetry: Outcome['telemetry'] = null): FinishedC
         stream: false,
         wantsUsage: false,
         choices: 1,
-        promptBytes: 1000,
-        maxTokens: null,
-        body: {},
+        ...{
+          promptBytes: 1000,
+          estimatedPromptTokens: 0,
+          mostPromptTokens: null,
+          prompts: 1,
+          candidates: 1,
+          echoes: false,
+        },
+        ...{ outputField: null, maxTokens: null },
       },
       route: {
         model: entry,

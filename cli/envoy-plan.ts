@@ -70,7 +70,7 @@ function settings(layout: Layout, tls: Tls | null): EnvoySettings {
     corsOrigins: readOrigins(layout.overrides.envoy?.GW_CORS_ORIGINS ?? process.env.GW_CORS_ORIGINS ?? ''),
     ...edgeSettings(layout),
     streamIdleTimeoutS: 300,
-    sidecarTimeoutMs: 1000,
+    sidecarTimeoutMs: 5000,
     templateDir: inCheckout('envoy'),
   };
 }

@@ -21,8 +21,8 @@ const bundles = {
   'control-plane': 'control-plane/main.ts',
   // The thread that hashes credentials; the control plane starts it as a file.
   'hash-worker': 'control-plane/access/hash-worker.js',
-  // The thread that counts tokens; the sidecar starts it as a file.
-  'token-worker': 'receipt-sidecar/request/token-worker.js',
+  // The thread that reads large bodies; the sidecar starts it as a file.
+  'body-worker': 'receipt-sidecar/threads/body-worker.ts',
   simulator: 'simulator/main.ts',
   migrate: 'prisma/migrate-main.ts',
   'render-envoy': 'envoy/render-main.ts',

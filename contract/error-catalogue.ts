@@ -99,6 +99,15 @@ const inferenceErrors = defineErrors({
     when: 'The provider answered 401 or 403. The key of the client is not at fault.',
     action: 'Send it again with backoff; tell the operator if it stays.',
   },
+  overloaded: {
+    type: 'inference_error',
+    status: 503,
+    retry: 'after_retry_after',
+    message:
+      'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
+    when: 'A part of the gateway has as much to do, or holds as much in memory, as it may, for the account or for all; large bodies meet it first.',
+    action: 'Wait for the seconds in Retry-After; send fewer large bodies at once.',
+  },
 });
 
 const policyErrors = defineErrors({
@@ -163,15 +172,6 @@ const gatewayErrors = defineErrors({
     when: 'The stored receipt, or what it was made from, does not match its digest, or its digest is not sealed by the gateway.',
     action:
       'Keep the copy that came with the reply: it is the genuine one. The operator has to restore the stored one.',
-  },
-  overloaded: {
-    type: 'inference_error',
-    status: 503,
-    retry: 'after_retry_after',
-    message:
-      'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
-    when: 'A part of the gateway has as much to do, or holds as much in memory, as it may.',
-    action: 'Wait for the seconds in Retry-After, then send it again.',
   },
   internal_error: {
     type: 'internal_error',

@@ -48,7 +48,7 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     connectionIdleTimeoutS: settings.integer('GW_CONNECTION_IDLE_TIMEOUT_S', edgeDefaults.connectionIdleTimeoutS),
     maxHeapMb: settings.integer('GW_ENVOY_MAX_HEAP_MB', edgeDefaults.maxHeapMb),
     streamIdleTimeoutS: settings.integer('GW_STREAM_IDLE_TIMEOUT_S', 300),
-    sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 1000),
+    sidecarTimeoutMs: settings.integer('GW_SIDECAR_TIMEOUT_MS', 5000),
     templateDir,
   };
   settings.finish();

@@ -27,7 +27,7 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
     connectionIdleTimeoutS: 300,
     maxHeapMb: 1024,
     streamIdleTimeoutS: 300,
-    sidecarTimeoutMs: 1000,
+    sidecarTimeoutMs: 5000,
     templateDir: dirname(fileURLToPath(import.meta.url)),
     ...changes,
   };

@@ -14,17 +14,22 @@ const seamUnit = 0;
 const unitsFor = (count: number): Uint16Array<ArrayBuffer> =>
   new Uint16Array(Buffer.allocUnsafeSlow(2 * count).buffer as ArrayBuffer, 0, count);
 
+/** Room to begin with, in letters; more is made where it is needed. */
+const firstUnits = 1 << 16;
+
 export class Normaliser {
   readonly #text: string;
   #units: Uint16Array<ArrayBuffer>;
   #length = 0;
   #at = 0;
+  /** Whether a letter was written, taken ones among them. */
+  #begun = false;
   /** What stands before the next letter: nothing, `seamUnit` or a gap. */
   #gap: number | null = null;
 
   constructor(text: string) {
     this.#text = text;
-    this.#units = unitsFor(2 * text.length + 2);
+    this.#units = unitsFor(2 * Math.min(text.length, firstUnits) + 2);
   }
 
   get ended(): boolean {
@@ -58,7 +63,8 @@ export class Normaliser {
     while (this.#length + 2 * (end - from) > this.#units.length) this.#grow();
     const units = this.#units;
     let length = this.#length;
-    let gap = length === 0 ? null : this.#gap;
+    let begun = this.#begun;
+    let gap = begun ? this.#gap : null;
     let at = from;
     for (; at < end; at++) {
       const codeUnit = text.charCodeAt(at);
@@ -66,11 +72,13 @@ export class Normaliser {
       if (folded > unit.gap) {
         if (gap !== null) units[length++] = gap;
         gap = null;
+        begun = true;
         units[length++] = folded;
-      } else if (folded === unit.gap && codeUnit !== seamUnit) gap = length === 0 ? null : unit.gap;
+      } else if (folded === unit.gap && codeUnit !== seamUnit) gap = begun ? unit.gap : null;
       else if (folded !== unit.dropped) break;
     }
     this.#length = length;
+    this.#begun = begun;
     this.#gap = gap;
     return at;
   }
@@ -84,16 +92,19 @@ export class Normaliser {
     return at + (codePoint > 0xffff ? 2 : 1);
   }
 
-  /** What was read so far. */
-  get normalised(): string {
-    return Buffer.from(this.#units.buffer, 0, 2 * this.#length).toString('utf16le');
+  /** What was read since the last time, so that of a long text only a part has to be held. */
+  take(): string {
+    const taken = Buffer.from(this.#units.buffer, 0, 2 * this.#length).toString('utf16le');
+    this.#length = 0;
+    return taken;
   }
 
   #writeLetter(folded: number): void {
     if (this.#gap !== null) {
-      if (this.#length > 0) this.#units[this.#length++] = this.#gap;
+      if (this.#begun) this.#units[this.#length++] = this.#gap;
       this.#gap = null;
     }
+    this.#begun = true;
     this.#units[this.#length++] = folded;
   }
 
@@ -117,7 +128,7 @@ export class Normaliser {
 export function normalise(text: string): string {
   const normaliser = new Normaliser(text);
   normaliser.read(text.length);
-  return normaliser.normalised;
+  return normaliser.take();
 }
 
 /** The letters alone, as phrases are compared. For short texts. */

@@ -1,8 +1,12 @@
 /** A call as Envoy would bring it, without Envoy: messages go in, answers and faults are kept. */
+import type { ApiError } from '@gw/contract/errors';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/envoy/rpc/service';
 import { Call, type CallContext } from './call.ts';
 import { plainModel } from './model-for-tests.ts';
+import type { Read } from './request/admission.ts';
+import { outgoing, parseRequest } from './request/parse.ts';
+import { andThen, type Soon } from './request/soon.ts';
 import { makeCatalogue } from './snapshot.ts';
 
 const snapshot: Snapshot = {
@@ -24,6 +28,17 @@ const snapshot: Snapshot = {
   grid: [],
 };
 
+/** Reads what every call sends, and then asks `check`, which stands for screening. */
+export const readForTests =
+  (check: () => Soon<ApiError | null>): Read =>
+  ({ bytes, endpoint }) =>
+    andThen(check(), (error) => {
+      const parsed = parseRequest(endpoint, bytes);
+      if (error) return { ok: false, error };
+      if (!parsed.ok) return parsed;
+      return { ok: true, request: parsed.request, outgoing: outgoing(parsed.request, parsed.body) };
+    });
+
 /** Receipts of calls that were sent to a provider, in their order. */
 export interface LedgerForTests {
   readonly begun: string[];
@@ -35,7 +50,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
   const context: CallContext = {
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     catalogue: () => makeCatalogue(snapshot),
-    checks: [],
+    read: readForTests(() => null),
     takeSlot: async () => ({ ok: true, slot: { id: 'slot', release: () => undefined } }),
     ledger: {
       begin: (id) => void ledger.begun.push(id),

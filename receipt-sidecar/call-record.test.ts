@@ -49,9 +49,8 @@ const request = {
   stream: false,
   wantsUsage: false,
   choices: 1,
-  promptBytes: 2,
-  maxTokens: null,
-  body: {},
+  ...{ promptBytes: 2, estimatedPromptTokens: 0, mostPromptTokens: null, prompts: 1, candidates: 1, echoes: false },
+  ...{ outputField: null, maxTokens: null },
 } as const;
 const usage = { promptTokens: 12, cachedPromptTokens: 0, completionTokens: 34 };
 

@@ -2,24 +2,21 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { apiError } from '@gw/contract/errors';
 import { describe, expect, test, vi } from 'vitest';
 import type { CallContext } from './call.ts';
-import { callForTests, chatBody, contextForTests } from './call-for-tests.ts';
-import type { Check } from './request/admission.ts';
+import { callForTests, chatBody, contextForTests, readForTests } from './call-for-tests.ts';
+import { bodyPatienceS, inlineBytes } from './threads/body-threads.ts';
 
 /** A check that answers when it is told to. */
 function slowCheck() {
-  let asked = 0;
   let answer: (error: ReturnType<typeof apiError> | null) => void = () => undefined;
   let fail: (fault: unknown) => void = () => undefined;
-  const check: Check = () => {
-    asked += 1;
+  const check = (): Promise<ReturnType<typeof apiError> | null> => {
     return new Promise((resolve, reject) => {
       answer = resolve;
       fail = reject;
     });
   };
   return {
-    check,
-    asked: () => asked,
+    read: readForTests(check),
     answer: (error: Parameters<typeof answer>[0]) => answer(error),
     fail: (fault: unknown) => fail(fault),
   };
@@ -27,7 +24,7 @@ function slowCheck() {
 
 describe('the request phase', () => {
   test('answers in the same turn where every step has its answer at once', () => {
-    const { context, ledger } = contextForTests({ checks: [() => null, () => null] });
+    const { context, ledger } = contextForTests();
     const call = callForTests(context);
     call.ask(chatBody());
     expect(call.answers).toHaveLength(2);
@@ -35,27 +32,17 @@ describe('the request phase', () => {
     expect(ledger.begun).toHaveLength(1);
   });
 
-  test('asks the checks in their order, and no further one after a refusal', () => {
-    const asked: string[] = [];
-    const noting =
-      (name: string, error: ReturnType<Check>): Check =>
-      () => {
-        asked.push(name);
-        return error;
-      };
-    const refusal = apiError('dual_use_screen_block');
-    const checks = [noting('first', null), noting('second', refusal), noting('third', null)];
-    const { context, ledger } = contextForTests({ checks });
+  test('goes no further after a refusal', () => {
+    const { context, ledger } = contextForTests({ read: readForTests(() => apiError('dual_use_screen_block')) });
     const call = callForTests(context);
     call.ask(chatBody({ model: 'unknown' }));
-    expect(asked).toEqual(['first', 'second']);
     expect(call.answers[1]?.immediateResponse?.status?.code).toBe(403);
     expect(ledger.begun).toEqual([]);
   });
 
   test('waits for a check that takes time', async () => {
     const slow = slowCheck();
-    const { context, ledger } = contextForTests({ checks: [slow.check] });
+    const { context, ledger } = contextForTests({ read: slow.read });
     const call = callForTests(context);
     call.ask(chatBody());
     expect(call.answers).toHaveLength(1);
@@ -70,19 +57,19 @@ describe('the request phase', () => {
     try {
       for (const isGone of [false, true]) {
         const slow = slowCheck();
-        const call = callForTests(contextForTests({ checks: [slow.check] }).context);
+        const call = callForTests(contextForTests({ read: slow.read }).context);
         call.ask(chatBody());
         await vi.advanceTimersByTimeAsync(200);
         expect(call.answers).toHaveLength(1);
         if (isGone) call.close();
         await vi.advanceTimersByTimeAsync(5000);
         const asked = call.answers.flatMap(({ overrideMessageTimeout }) => overrideMessageTimeout ?? []);
-        expect(asked).toEqual(isGone ? [] : [{ seconds: 5, nanos: 0 }]);
+        expect(asked).toEqual(isGone ? [] : [{ seconds: bodyPatienceS, nanos: 0 }]);
         slow.answer(null);
         await vi.advanceTimersByTimeAsync(5000);
         expect(call.answers).toHaveLength(isGone ? 1 : 3);
       }
-      const quick = callForTests(contextForTests({ checks: [async () => null] }).context);
+      const quick = callForTests(contextForTests({ read: readForTests(async () => null) }).context);
       quick.ask(chatBody());
       await vi.advanceTimersByTimeAsync(5000);
       expect(quick.answers).toHaveLength(2);
@@ -93,9 +80,9 @@ describe('the request phase', () => {
 
   test('has Envoy wait for a large body at once, and once', async () => {
     const slow = slowCheck();
-    const call = callForTests(contextForTests({ checks: [slow.check] }).context);
-    call.ask(chatBody({ user: 'x'.repeat(1024 * 1024) }));
-    expect(call.answers[1]).toEqual({ overrideMessageTimeout: { seconds: 5, nanos: 0 } });
+    const call = callForTests(contextForTests({ read: slow.read }).context);
+    call.ask(chatBody({ user: 'x'.repeat(inlineBytes) }));
+    expect(call.answers[1]).toEqual({ overrideMessageTimeout: { seconds: bodyPatienceS, nanos: 0 } });
     slow.answer(null);
     await turn();
     expect(call.answers).toHaveLength(3);
@@ -105,15 +92,19 @@ describe('the request phase', () => {
     'sends nothing, asks nothing more and makes no receipt for a client that went during a check (%s)',
     async (error) => {
       const slow = slowCheck();
-      const next = slowCheck();
-      const { context, ledger } = contextForTests({ checks: [slow.check, next.check] });
+      let taken = 0;
+      const takeSlot: CallContext['takeSlot'] = async () => {
+        taken += 1;
+        return { ok: true, slot: { id: 'slot', release: () => undefined } };
+      };
+      const { context, ledger } = contextForTests({ read: slow.read, takeSlot });
       const call = callForTests(context);
-      call.ask(chatBody());
+      call.ask(chatBody({ stream: true }));
       call.close();
       slow.answer(error);
       await turn();
       expect(call.answers).toHaveLength(1);
-      expect(next.asked()).toBe(0);
+      expect(taken).toBe(0);
       expect(ledger).toEqual({ begun: [], finished: [] });
       expect(call.faults).toEqual([]);
     },
@@ -121,18 +112,16 @@ describe('the request phase', () => {
 
   test('reports the fault of a check once, now or later, and asks no provider', async () => {
     const slow = slowCheck();
-    const { context, ledger } = contextForTests({ checks: [slow.check] });
+    const { context, ledger } = contextForTests({ read: slow.read });
     const call = callForTests(context);
     call.ask(chatBody());
     slow.fail(new Error('broken'));
     await turn();
     expect(call.faults).toEqual([new Error('broken')]);
     const broken = contextForTests({
-      checks: [
-        () => {
-          throw new Error('broken');
-        },
-      ],
+      read: () => {
+        throw new Error('broken');
+      },
     });
     // The server catches what a message throws.
     expect(() => callForTests(broken.context).ask(chatBody())).toThrow('broken');
@@ -207,7 +196,7 @@ describe('the slot of a stream', () => {
   test('is taken after the checks', async () => {
     const slots = slotsForTests();
     const refusal = apiError('acceptable_use_violation');
-    const { context } = contextForTests({ takeSlot: slots.takeSlot, checks: [() => refusal] });
+    const { context } = contextForTests({ takeSlot: slots.takeSlot, read: readForTests(() => refusal) });
     callForTests(context).ask(stream());
     await turn();
     expect(slots.counts()).toEqual({ taken: 0, released: 0 });

@@ -30,15 +30,15 @@ import {
 } from './messages.ts';
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptCounts } from './receipt-counts.ts';
-import { type Admission, admit, type Steps } from './request/admission.ts';
+import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
 import { headersToRemove, refusedHeaders, steeringHeaders, type Timeouts } from './request/headers.ts';
-import { endpoints, type ParsedRequest, serialise } from './request/parse.ts';
-import type { Route } from './request/route.ts';
+import { endpoints, serialise } from './request/parse.ts';
 import { providerError } from './response/provider-error.ts';
 import { JsonReply, type Reply, StreamReply } from './response/reply.ts';
 import { openTelemetry } from './response/telemetry.ts';
 import type { Slot } from './slots/slots.ts';
 import type { Catalogue } from './snapshot.ts';
+import { inlineBytes } from './threads/body-threads.ts';
 
 export interface CallContext extends Timeouts, Steps {
   readonly addresses: Addresses;
@@ -66,6 +66,9 @@ export class Call implements Processor {
   /** Of a stream that may be on its way to a provider. */
   #slot: Slot | null = null;
   #open = true;
+  #onGone: (() => void) | null = null;
+  /** Envoy was asked to wait for the answer to the message at hand, which it heeds once. */
+  #isAwaited = false;
 
   constructor(context: CallContext, call: ProcessorCall) {
     this.#context = context;
@@ -81,8 +84,16 @@ export class Call implements Processor {
     else this.#call.answer(request.responseTrailers ? { responseTrailers: {} } : { requestTrailers: {} });
   }
 
+  /** Many large bodies may share the way here: by the time that one is whole, Envoy could have given up. */
+  coming(): void {
+    if (this.#isAwaited) return;
+    this.#isAwaited = true;
+    this.#call.answer(wait(slow.waitS));
+  }
+
   close(): void {
     this.#open = false;
+    this.#onGone?.();
     this.#slot?.release();
     const record = this.#record;
     this.#reply?.close();
@@ -115,12 +126,19 @@ export class Call implements Processor {
     const caller = this.#caller;
     // Fail closed: without a catalogue nobody can say which models and regions there are.
     if (!catalogue || !endpoint || !caller) return this.#refuse(apiError('internal_error'));
-    const isLarge = bytes.length > slow.bodyBytes;
-    if (isLarge) this.#call.answer(wait(slow.waitS));
-    const asked = { endpoint, bytes, caller, catalogue, requestId: this.#requestId(), isOpen: () => this.#open };
+    if (bytes.length > inlineBytes) this.coming();
+    const isAwaited = this.#isAwaited;
+    this.#isAwaited = false;
+    const asked = {
+      ...{ endpoint, bytes, caller, catalogue, requestId: this.#requestId() },
+      isOpen: () => this.#open,
+      onGone: (then: () => void) => {
+        this.#onGone = then;
+      },
+    };
     const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
     const admission = admit(asked, this.#context);
-    if (admission instanceof Promise) this.#await(admission.then(go), isLarge);
+    if (admission instanceof Promise) this.#await(admission.then(go), isAwaited);
     else go(admission);
   }
 
@@ -132,13 +150,14 @@ export class Call implements Processor {
   }
 
   #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {
+    this.#onGone = null;
     if (admission.outcome === 'admitted') this.#slot = admission.slot;
     if (!this.#open || admission.outcome === 'gone') return this.#slot?.release();
     if (admission.outcome === 'refused') return this.#refuse(admission.error);
-    this.#send(admission.request, admission.route, caller, catalogue);
+    this.#send(admission, caller, catalogue);
   }
 
-  #send(request: ParsedRequest, route: Route, caller: Caller, catalogue: Catalogue): void {
+  #send({ outgoing, request, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
     const nowMs = this.#context.now();
     const receiptId = newReceiptId(nowMs);
     const identity = {
@@ -152,14 +171,14 @@ export class Call implements Processor {
     const degraded = this.#record.begin();
     const chunkObject = chunkObjects[request.endpoint];
     const slot = this.#slot ? { slot: this.#slot.id } : {};
-    const body = serialise(request, route.providerModel, route.model.takesTemperature);
-    this.#call.answer({
+    const parts = serialise(outgoing, route.providerModel, route.model.takesTemperature);
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const answer = {
       requestBody: {
         response: {
-          bodyMutation: { body },
           headerMutation: {
             setHeaders: [
-              setHeader('content-length', String(body.length)),
+              setHeader('content-length', String(length)),
               setHeader('content-type', 'application/json'),
               setHeader('accept-encoding', 'identity'),
               setHeader('x-gw-cluster', route.cluster),
@@ -173,7 +192,8 @@ export class Call implements Processor {
         },
       },
       dynamicMetadata: gwMetadata({ receipt_id: receiptId, degraded, chunk_object: chunkObject, ...slot }),
-    });
+    };
+    this.#call.answer(answer, parts);
   }
 
   #responseHeaders(request: ProcessingRequest): void {
@@ -230,6 +250,7 @@ export class Call implements Processor {
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {
+    this.#isAwaited = false;
     if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);
     // In the same turn, so that a client that has seen the end gets its next stream.

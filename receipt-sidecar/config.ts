@@ -7,6 +7,7 @@ import {
   readInternalToken,
   readSettings,
 } from '@gw/contract/internal/environment';
+import { defaultThreads } from './threads/body-threads.ts';
 
 export interface Config {
   /** `unix:/path` or `host:port`. */
@@ -27,6 +28,8 @@ export interface Config {
   readonly firstByteTimeoutS: number;
   /** How many instances share the limits of open streams: each enforces its share while Redis is away. */
   readonly instances: number;
+  /** How many threads read large bodies. */
+  readonly threads: number;
 }
 
 export function loadConfig(environment: Environment): Config {
@@ -44,6 +47,7 @@ export function loadConfig(environment: Environment): Config {
     upstreamTimeoutS: settings.integer('GW_UPSTREAM_TIMEOUT_S', 600),
     firstByteTimeoutS: settings.integer('GW_FIRST_BYTE_TIMEOUT_S', 30),
     instances: Math.max(1, settings.integer('GW_SIDECAR_INSTANCES', 1)),
+    threads: Math.max(1, settings.integer('GW_SIDECAR_THREADS', defaultThreads())),
   };
   settings.finish();
   return Object.freeze(config);

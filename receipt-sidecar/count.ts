@@ -7,7 +7,7 @@
  */
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import type { TokenUsage } from '@gw/methodology/assess';
-import { bytesPerToken, estimatePromptTokens, mostPromptTokens } from './request/estimate.ts';
+import { bytesPerToken } from './request/estimate.ts';
 import type { ParsedRequest } from './request/parse.ts';
 import type { ClaimedUsage, SaidSoFar } from './response/usage.ts';
 
@@ -53,8 +53,8 @@ interface Written {
 /** Of an embedding, whatever is said of a completion. */
 const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, fault: null };
 
-function usageOf(said: SaidSoFar, claimed: number | null, written: Written, { body }: ParsedRequest): TokenUsage {
-  const promptTokens = claimed ?? estimatePromptTokens(body);
+function usageOf(said: SaidSoFar, claimed: number | null, written: Written, request: ParsedRequest): TokenUsage {
+  const promptTokens = claimed ?? request.estimatedPromptTokens;
   const { isEstimate, outside, tokens } = written;
   const estimated = claimed === null ? (isEstimate ? 'both' : 'prompt') : isEstimate ? 'completion' : null;
   return {
@@ -67,12 +67,13 @@ function usageOf(said: SaidSoFar, claimed: number | null, written: Written, { bo
 }
 
 /** Null if it is not stated, or is zero although something was sent. */
-function claimedPrompt(claim: ClaimedUsage | null, { body, endpoint }: ParsedRequest): number | null {
+function claimedPrompt(claim: ClaimedUsage | null, request: ParsedRequest): number | null {
   if (claim === null) return null;
   const { completion, prompt, total } = claim;
-  const rest = endpoint === 'embeddings' ? total : total === null || completion === null ? null : total - completion;
+  const rest =
+    request.endpoint === 'embeddings' ? total : total === null || completion === null ? null : total - completion;
   const stated = prompt ?? (rest !== null && rest >= 0 ? rest : null);
-  return stated === 0 && estimatePromptTokens(body) > 0 ? null : stated;
+  return stated === 0 && request.estimatedPromptTokens > 0 ? null : stated;
 }
 
 function writtenBy(said: SaidSoFar, call: CountedCall): Written {
@@ -87,7 +88,7 @@ function writtenBy(said: SaidSoFar, call: CountedCall): Written {
   const outside = isApart ? Math.max(over, reasoning) : over;
   const tokens = stated + Math.max(0, outside);
   // The text of a completion that repeats its prompt says nothing of how little was written.
-  if (tokens * longestTokenBytes < bytes && call.request.body.echo !== true) return estimated(bytes, null, said, call);
+  if (tokens * longestTokenBytes < bytes && !call.request.echoes) return estimated(bytes, null, said, call);
   const hidden = (isApart ? 0 : reasoning) + (claim.rejected ?? 0);
   return { tokens, isEstimate: false, outside, fault: writtenFault(tokens, stated - hidden, said, call) };
 }
@@ -105,10 +106,10 @@ const claims = (count: number, kind: string, most: number, why: string): string 
 
 function promptFault(prompt: number | null, { contextWindow, request }: CountedCall): string | null {
   if (prompt === null) return null;
-  const bytes = mostPromptTokens(request);
+  const { mostPromptTokens: bytes, prompts } = request;
   if (bytes !== null && prompt > bytes)
     return claims(prompt, 'prompt', bytes, `the request has ${request.promptBytes} bytes, and templates add little`);
-  const window = contextWindow === null ? null : contextWindow * promptsOf(request);
+  const window = contextWindow === null ? null : contextWindow * prompts;
   if (window !== null && prompt > window)
     return claims(prompt, 'prompt', window, 'the context window of the model holds no more');
   return null;
@@ -117,7 +118,7 @@ function promptFault(prompt: number | null, { contextWindow, request }: CountedC
 /** `visible`: those of `tokens` whose text was delivered. */
 function writtenFault(tokens: number, visible: number, said: SaidSoFar, call: CountedCall): string | null {
   const { contextWindow, elapsedS, request } = call;
-  const candidates = candidatesOf(request);
+  const { candidates } = request;
   // Some servers do not count reasoning towards the limit; what was delivered of it is allowed beside.
   const asked = request.maxTokens === null ? null : request.maxTokens * candidates + said.reasoningBytes;
   if (asked !== null && tokens > asked) return claims(tokens, 'completion', asked, 'the request limits them');
@@ -130,16 +131,4 @@ function writtenFault(tokens: number, visible: number, said: SaidSoFar, call: Co
   const time = Math.ceil((elapsedS + graceS) * mostTokensPerS * candidates);
   if (tokens > time) return claims(tokens, 'completion', time, 'no hardware writes so fast');
   return null;
-}
-
-/** Texts that are read one by one. */
-function promptsOf({ body, endpoint }: ParsedRequest): number {
-  const prompts = endpoint === 'embeddings' ? body.input : endpoint === 'completions' ? body.prompt : null;
-  return Array.isArray(prompts) && typeof prompts[0] !== 'number' ? prompts.length : 1;
-}
-
-/** What is written, of which `n` are delivered. */
-function candidatesOf(request: ParsedRequest): number {
-  const { best_of: best } = request.body;
-  return typeof best === 'number' ? Math.max(request.choices, best * promptsOf(request)) : request.choices;
 }

@@ -4,6 +4,7 @@ import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/envoy/rpc/service';
+import { bodyPatienceS } from './threads/body-threads.ts';
 
 export type Headers = ReadonlyMap<string, string>;
 
@@ -137,10 +138,10 @@ export const cutOff: IProcessingResponse = {
 export const wait = (seconds: number): IProcessingResponse => ({ overrideMessageTimeout: { seconds, nanos: 0 } });
 
 /**
- * When Envoy is asked to wait longer for the word on a request: for a large body at once, since reading it takes the
- * processor; for any other after a time well within Envoy's usual patience. The wait is longer than any step may take.
+ * When Envoy is asked to wait longer for the word on a request: at once for a body that goes to a thread, for any other after
+ * a time well within Envoy's usual patience. The wait is longer than the threads, and any step after them, may take.
  */
-export const slow = { bodyBytes: 1024 * 1024, afterMs: 300, waitS: 5 } as const;
+export const slow = { afterMs: 300, waitS: bodyPatienceS } as const;
 
 /** Answers once the receipt is safe, so that a client can read it the moment it has its id. */
 export function answerAfter(saved: Promise<unknown>, call: ProcessorCall, response: IProcessingResponse): void {

@@ -73,9 +73,8 @@ const ask = (options: Options = {}) =>
     stream: false,
     wantsUsage: false,
     choices: 1,
-    promptBytes: 2,
-    maxTokens: null,
-    body: {},
+    ...{ promptBytes: 2, estimatedPromptTokens: 0, mostPromptTokens: null, prompts: 1, candidates: 1, echoes: false },
+    ...{ outputField: null, maxTokens: null },
   }) as const;
 
 function routeOf(catalogue: ReturnType<typeof catalogueOf>, options: Options = {}) {

@@ -15,23 +15,22 @@ import { openLedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import { openPolicyEvents } from './policy-events.ts';
 import { createReceiptCounts } from './receipt-counts.ts';
-import type { Asked } from './request/admission.ts';
-import type { ParsedRequest } from './request/parse.ts';
 import { createPromptCounts } from './request/prompt-counts.ts';
-import { checkPromptLength } from './request/prompt-length.ts';
-import { makeScreen } from './request/screen.ts';
-import { TokenThread, tokenThreadBounds } from './request/token-thread.ts';
+import { makeReader } from './request/reader.ts';
+import { warmUp } from './request/warm-up.ts';
 import { createScreenCounts } from './screen-counts.ts';
 import { redisLeases } from './slots/leases.ts';
 import { createSlotCounts } from './slots/slot-counts.ts';
 import { StreamSlots } from './slots/slots.ts';
 import { holdCatalogue } from './snapshot.ts';
+import { openBodyThreads } from './threads/body-threads.ts';
 
 /** How long the access log may take to say how a call ended. */
 const endsWaitMs = 2000;
 
 export async function startSidecar(config: Config) {
   const log = openLog('receipt-sidecar', config.logLevel);
+  warmUp();
   // The ledger's writer has a shorter patience of its own.
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000, autoPipelining: true });
   // The catalogue is read over a connection of its own, with time for a large value.
@@ -64,26 +63,23 @@ export async function startSidecar(config: Config) {
   const screenCounts = createScreenCounts({ unstored: policyEvents.counts, isPolicyUnusable });
   const ends = openEnds(endsWaitMs, redisEnds(redis));
   const promptCounts = createPromptCounts();
-  const tokenThread = new TokenThread({
-    ...tokenThreadBounds,
-    onFault: (reason) => log.warn({ reason }, 'the thread that counts tokens failed; texts go on uncounted'),
+  const threads = openBodyThreads({
+    threads: config.threads,
+    onFault: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
   });
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,
-    checks: [
-      (request: ParsedRequest, asked: Asked) =>
-        checkPromptLength(request, asked, { thread: tokenThread, counts: promptCounts }),
-      makeScreen({
-        events: policyEvents,
-        counts: screenCounts,
-        thread: tokenThread,
-        now: Date.now,
-        clock: () => performance.now(),
-        newId: randomUUID,
-        randomBytes,
-      }),
-    ],
+    read: makeReader({
+      threads: threads.pool,
+      events: policyEvents,
+      screens: screenCounts,
+      prompts: promptCounts,
+      now: Date.now,
+      clock: () => performance.now(),
+      newId: randomUUID,
+      randomBytes,
+    }),
     takeSlot: (caller: Caller) => slots.take(caller),
     ledger,
     counts,
@@ -121,6 +117,7 @@ export async function startSidecar(config: Config) {
         slotCounts.register(registry);
         screenCounts.register(registry);
         promptCounts.register(registry);
+        threads.register(registry);
       })
     : null;
   log.info({ listen: config.listen }, 'ready');
@@ -136,7 +133,7 @@ export async function startSidecar(config: Config) {
       catalogue.stop();
       await ledger.stop();
       await policyEvents.stop();
-      await tokenThread.stop();
+      await threads.pool.stop();
       for (const connection of [redis, subscriber, reader]) connection.disconnect();
     },
   };

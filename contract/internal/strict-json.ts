@@ -26,7 +26,8 @@ const refuse = (problem: string): StrictJson => ({ ok: false, problem, why: 'mal
 // Keeps a byte order mark, so that JSON.parse refuses it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-export function parseStrictJson(bytes: Uint8Array): StrictJson {
+/** `mostParts`: fewer than any request may have, where a body that has more is read elsewhere. */
+export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): StrictJson {
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -35,7 +36,7 @@ export function parseStrictJson(bytes: Uint8Array): StrictJson {
   }
   if (text.trim() === '') return refuse('The body is empty; send a JSON object.');
   // Before JSON.parse, whose recursion a hostile nesting could exhaust.
-  const found = structureProblem(text);
+  const found = structureProblem(text, mostParts);
   if (found?.problem === tooManyParts)
     return { ok: false, problem: `The body holds more than ${maxParts} parts.`, why: tooManyParts };
   if (found) return { ok: false, why: 'malformed', ...found };
@@ -81,13 +82,13 @@ interface Found {
 }
 
 /** What JSON.parse would not notice. Its own errors (an unclosed string, say) are left to it. */
-function structureProblem(text: string): Found | null {
+function structureProblem(text: string, mostParts: number): Found | null {
   const frames: Frame[] = [];
   let parts = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     const frame = frames[frames.length - 1];
-    if ((code === quote || code === 0x7b || code === 0x5b) && ++parts > maxParts) return { problem: tooManyParts };
+    if ((code === quote || code === 0x7b || code === 0x5b) && ++parts > mostParts) return { problem: tooManyParts };
     if (code === quote) {
       const end = endOfString(text, i);
       if (end === -1) return null;

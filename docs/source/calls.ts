@@ -166,9 +166,15 @@ export function madeCall(number: number, call: Call): MadeCall {
       stream: false,
       wantsUsage: false,
       choices: 1,
-      promptBytes: 1000,
-      maxTokens: null,
-      body: {},
+      ...{
+        promptBytes: 1000,
+        estimatedPromptTokens: 0,
+        mostPromptTokens: null,
+        prompts: 1,
+        candidates: 1,
+        echoes: false,
+      },
+      ...{ outputField: null, maxTokens: null },
     },
     route: {
       model: { ...modelOf(model), ...call.entry },

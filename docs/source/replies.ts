@@ -1,6 +1,7 @@
 /** One call as a client sees it: the request, the reply and the stream, put together by the code that serves them. */
 import { exampleAddresses } from '@gw/contract/example-addresses';
 import { countCall } from '@gw/receipt-sidecar/count';
+import { parseRequest } from '@gw/receipt-sidecar/request/parse';
 import { EventStream } from '@gw/receipt-sidecar/response/event-stream';
 import { addToObject } from '@gw/receipt-sidecar/response/json-body';
 import { ReplyCounts, type SaidSoFar } from '@gw/receipt-sidecar/response/usage';
@@ -40,18 +41,9 @@ export function chatReply(): unknown {
 
 /** As the sidecar counts it. */
 function countedIn(said: SaidSoFar) {
-  const { gw: options, ...body } = chatRequest;
-  const request = {
-    endpoint: 'chat',
-    model: body.model,
-    options: {},
-    stream: false,
-    wantsUsage: false,
-    choices: 1,
-    promptBytes: JSON.stringify({ ...body, gw: options }).length,
-    maxTokens: body.max_tokens,
-    body,
-  } as const;
+  const parsed = parseRequest('chat', Buffer.from(JSON.stringify(chatRequest)));
+  if (!parsed.ok) throw new Error(parsed.error.message);
+  const { request } = parsed;
   const counted = countCall(said, { request, contextWindow: null, elapsedS: 0.45, isWhole: true });
   if (!counted.ok) throw new Error(counted.explanation);
   return counted.usage;

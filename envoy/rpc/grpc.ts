@@ -3,6 +3,7 @@
  *
  * Invariant: a handler that throws ends its own call, and no other.
  */
+import { bodyOpening } from './body-parts.ts';
 import { errorCode } from './http2/frames.ts';
 import type { Http2Stream, StreamHandler } from './http2/stream.ts';
 import type { Codec } from './messages.ts';
@@ -13,6 +14,8 @@ export const status = { ok: 0, internal: 13, resourceExhausted: 8, unimplemented
 
 /** A 64 MiB reply and its frame. */
 const maxMessageBytes = 72 * 1024 * 1024;
+/** A larger message gets its place as soon as its length is known. */
+const largeMessage = 64 * 1024;
 const prefixBytes = 5;
 
 const literal = (text: string): Buffer => Buffer.concat([Buffer.from([text.length]), Buffer.from(text, 'latin1')]);
@@ -30,39 +33,70 @@ function frameMessage(message: Uint8Array): Buffer {
   return out;
 }
 
+/** Below this it costs less to copy the body than to send it in a frame of its own. */
+const largeBody = 16 * 1024;
+
+/** In parts: a large body stays where it is. */
+function frameWithBody(message: Uint8Array, response: IProcessingResponse, body: readonly Buffer[]): readonly Buffer[] {
+  if (body.length === 0) return [frameMessage(message)];
+  const length = body.reduce((sum, part) => sum + part.length, 0);
+  const opening = bodyOpening(response, length);
+  const prefix = Buffer.allocUnsafe(prefixBytes);
+  prefix[0] = 0;
+  prefix.writeUInt32BE(message.length + opening.length + length, 1);
+  const head = [prefix, message, opening];
+  return length < largeBody ? [Buffer.concat([...head, ...body])] : [Buffer.concat(head), ...body];
+}
+
 /** Cuts messages out of the data of one stream. */
 class MessageReader {
   readonly #deliver: (message: Buffer) => void;
-  #parts: Buffer[] = [];
-  #size = 0;
+  readonly #coming: () => void;
+  /** What of a message, or of its prefix, is there. */
+  #rest: Buffer = Buffer.alloc(0);
+  /** A message that comes in many parts, filled as they come: put together at once it would hold up everything else. */
+  #large: { readonly bytes: Buffer; filled: number } | null = null;
 
-  constructor(deliver: (message: Buffer) => void) {
+  /** `coming`: told of the beginning of a message that comes in many parts. */
+  constructor(deliver: (message: Buffer) => void, coming: () => void = () => undefined) {
     this.#deliver = deliver;
+    this.#coming = coming;
   }
 
   /** False if a message is larger than allowed or compressed, which nobody asked for. */
-  push(bytes: Buffer): boolean {
-    this.#parts.push(bytes);
-    this.#size += bytes.length;
-    while (this.#size >= prefixBytes) {
-      const head = this.#parts[0] as Buffer;
-      if (head.length < prefixBytes) this.#join();
-      const prefix = this.#parts[0] as Buffer;
-      const length = prefix.readUInt32BE(1);
-      if (prefix[0] !== 0 || length > maxMessageBytes) return false;
+  push(received: Buffer): boolean {
+    let bytes = this.#large ? this.#fill(this.#large, received) : received;
+    if (this.#large) return true;
+    if (this.#rest.length > 0) bytes = Buffer.concat([this.#rest, bytes]);
+    while (bytes.length >= prefixBytes) {
+      const length = bytes.readUInt32BE(1);
+      if (bytes[0] !== 0 || length > maxMessageBytes) return false;
       const end = prefixBytes + length;
-      if (this.#size < end) return true;
-      this.#join();
-      const whole = this.#parts[0] as Buffer;
-      this.#size -= end;
-      this.#parts = this.#size > 0 ? [whole.subarray(end)] : [];
-      this.#deliver(whole.subarray(prefixBytes, end));
+      if (bytes.length < end && length > largeMessage) {
+        this.#large = { bytes: Buffer.allocUnsafeSlow(length), filled: 0 };
+        this.#coming();
+        bytes = this.#fill(this.#large, bytes.subarray(prefixBytes));
+        break;
+      }
+      if (bytes.length < end) break;
+      this.#deliver(bytes.subarray(prefixBytes, end));
+      bytes = bytes.subarray(end);
     }
+    this.#rest = bytes;
     return true;
   }
 
-  #join(): void {
-    if (this.#parts.length > 1) this.#parts = [Buffer.concat(this.#parts)];
+  /** Returns what is not part of the message. */
+  #fill(large: { readonly bytes: Buffer; filled: number }, received: Buffer): Buffer {
+    const taken = received.subarray(0, large.bytes.length - large.filled);
+    taken.copy(large.bytes, large.filled);
+    large.filled += taken.length;
+    if (large.filled === large.bytes.length) {
+      this.#large = null;
+      this.#rest = Buffer.alloc(0);
+      this.#deliver(large.bytes);
+    }
+    return received.subarray(taken.length);
   }
 }
 
@@ -113,10 +147,10 @@ export function processing(
   return (stream) => {
     let answered = false;
     let open = true;
-    const answer = (response: IProcessingResponse) => {
+    const answer = (response: IProcessingResponse, body: readonly Buffer[] = []) => {
       if (!answered) stream.sendHeaders(replyHeaders, false);
       answered = true;
-      stream.sendData(frameMessage(types.encode(response)));
+      for (const part of frameWithBody(types.encode(response), response, body)) stream.sendData(part);
     };
     const fail = (fault: unknown) => {
       onFault(fault);
@@ -129,14 +163,18 @@ export function processing(
       open = false;
       processor.close();
     };
-    const reader = new MessageReader((message) => {
+    const guarded = (step: () => void) => {
       if (!open) return;
       try {
-        processor.message(types.decode(message));
+        step();
       } catch (fault) {
         fail(fault);
       }
-    });
+    };
+    const reader = new MessageReader(
+      (message) => guarded(() => processor.message(types.decode(message))),
+      () => guarded(() => processor.coming?.()),
+    );
     return {
       data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),
       // Envoy is done with the call: answer in kind, so that it need not reset the stream.

@@ -28,12 +28,15 @@ export type ShouldRateLimit = (request: RateLimitRequest) => Promise<IRateLimitR
 /** One HTTP call as ext_proc sees it: messages in, answers out, in the order of the messages. */
 export interface Processor {
   message(request: ProcessingRequest): void;
+  /** A large message has begun to come. Envoy's patience with it began when it sent the first of it. */
+  coming?(): void;
   /** The stream is over: the call has finished, or somebody has gone. Called exactly once. */
   close(): void;
 }
 /** What a processor can do with its call. */
 export interface ProcessorCall {
-  answer(response: IProcessingResponse): void;
+  /** `body`: of the mutation of the body that the response is about, in parts, which are not copied. */
+  answer(response: IProcessingResponse, body?: readonly Buffer[]): void;
   /** Something that is not to happen happened later, outside of `message`: Envoy goes on without us. */
   fail(fault: unknown): void;
 }

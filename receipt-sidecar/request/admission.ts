@@ -10,8 +10,9 @@ import type { Caller } from '../messages.ts';
 import type { Slot, Taken } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
 import { tooLarge } from './headers.ts';
-import { type Endpoint, type ParsedRequest, parseRequest } from './parse.ts';
+import type { Endpoint, Outgoing, ParsedRequest } from './parse.ts';
 import { chooseRoute, type Route } from './route.ts';
+import { andThen, type Soon } from './soon.ts';
 
 export interface Asked {
   readonly endpoint: Endpoint;
@@ -21,24 +22,28 @@ export interface Asked {
   readonly requestId: string | null;
   /** False once the client has gone. */
   readonly isOpen: () => boolean;
+  /** Has something done once the client goes. */
+  readonly onGone: (then: () => void) => void;
 }
 
-export type Soon<T> = T | Promise<T>;
-
-/** Null lets the request go on. */
-export type Check = (request: ParsedRequest, asked: Asked) => Soon<ApiError | null>;
+export type ReadBody =
+  | { readonly ok: true; readonly request: ParsedRequest; readonly outgoing: Outgoing }
+  | { readonly ok: false; readonly error: ApiError };
+/** Reads, validates and screens a body. */
+export type Read = (asked: Asked) => Soon<ReadBody>;
 
 export interface Steps {
-  /** What a request has to pass before it may take a slot, in this order. */
-  readonly checks: readonly Check[];
+  /** What a request has to pass before it may take a slot. */
+  readonly read: Read;
   /** For a stream alone. */
   readonly takeSlot: (caller: Caller) => Promise<Taken>;
 }
 
 /** `slot`: of a stream; whoever gets it releases it. */
-interface Admitted {
+export interface Admitted {
   readonly outcome: 'admitted';
   readonly request: ParsedRequest;
+  readonly outgoing: Outgoing;
   readonly route: Route;
   readonly slot: Slot | null;
 }
@@ -51,39 +56,31 @@ export type Admission =
 const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
 
-/** Goes on with `value`: now if it is there, else when it is. */
-export function andThen<T, U>(value: Soon<T>, next: (value: T) => Soon<U>): Soon<U> {
-  return value instanceof Promise ? value.then(next) : next(value);
-}
-
 /** Rejects or throws on a fault of ours alone. */
 export function admit(asked: Asked, steps: Steps): Soon<Admission> {
   if (tooLarge(asked.bytes)) return refused(apiError('request_too_large'));
-  const parsed = parseRequest(asked.endpoint, asked.bytes);
-  if (!parsed.ok) return refused(parsed.error);
-  return checked(parsed.request, asked, steps, 0);
+  return andThen(steps.read(asked), (read) => {
+    if (!asked.isOpen()) return gone;
+    if (!read.ok) return refused(read.error);
+    return read.request.stream ? withSlot(read, asked, steps) : routed(read, asked, null);
+  });
 }
 
-function checked(request: ParsedRequest, asked: Asked, steps: Steps, at: number): Soon<Admission> {
-  if (!asked.isOpen()) return gone;
-  const check = steps.checks[at];
-  if (!check) return request.stream ? withSlot(request, asked, steps) : routed(request, asked, null);
-  return andThen(check(request, asked), (error) => (error ? refused(error) : checked(request, asked, steps, at + 1)));
-}
+type Good = Extract<ReadBody, { readonly ok: true }>;
 
-async function withSlot(request: ParsedRequest, asked: Asked, { takeSlot }: Steps): Promise<Admission> {
+async function withSlot(read: Good, asked: Asked, { takeSlot }: Steps): Promise<Admission> {
   const taken = await takeSlot(asked.caller);
   if (!taken.ok) return refused(taken.error);
   let admission: Admission = gone;
   try {
-    if (asked.isOpen()) admission = routed(request, asked, taken.slot);
+    if (asked.isOpen()) admission = routed(read, asked, taken.slot);
   } finally {
     if (admission.outcome !== 'admitted') taken.slot.release();
   }
   return admission;
 }
 
-function routed(request: ParsedRequest, { catalogue, caller }: Asked, slot: Slot | null): Admission {
+function routed({ outgoing, request }: Good, { catalogue, caller }: Asked, slot: Slot | null): Admission {
   const choice = chooseRoute(request, catalogue, caller.models);
-  return choice.ok ? { outcome: 'admitted', request, route: choice.route, slot } : refused(choice.error);
+  return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.route, slot } : refused(choice.error);
 }

@@ -4,7 +4,7 @@
  * Invariant: a prompt has no more tokens than `mostPromptTokens`, whatever the tokenizer and the template.
  */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { ParsedRequest } from './parse.ts';
+import type { Endpoint } from './parse.ts';
 
 /** Between 1.6 and 9.2 over languages, code and data; gw-1.3 carries the range into the bounds of a receipt. */
 export const bytesPerToken = 4;
@@ -52,7 +52,7 @@ const allowance = { template: 2048, message: 64, tool: 512 } as const;
 const mostPerImage = 100_000;
 
 /** Null where bytes say nothing: files, audio and video can be sent by reference, and a hosted tool adds its findings. */
-export function mostPromptTokens({ body, endpoint, promptBytes }: ParsedRequest): number | null {
+export function mostPromptTokens(endpoint: Endpoint, body: JsonObject, promptBytes: number): number | null {
   if (endpoint !== 'chat') return promptBytes + allowance.template;
   if (body.web_search_options != null) return null;
   const tools = [...list(body.tools), ...list(body.functions)];

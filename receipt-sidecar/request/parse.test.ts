@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRequest, serialise } from './parse.ts';
+import { outgoing, parseRequest, serialise } from './parse.ts';
 
 const chat = (fields: object) =>
   parseRequest(
@@ -50,7 +50,7 @@ describe('a request', () => {
     for (const field of ['metadata', 'logit_bias'])
       expect(errorOf({ [field]: pairs })).toEqual(refused(`invalid_${field}`, field));
     const tokens = parseRequest('embeddings', bytes({ input: many }));
-    expect(tokens.ok && (tokens.request.body.input as number[]).length).toBe(2_000_000);
+    expect(tokens.ok && (tokens.body.input as number[]).length).toBe(2_000_000);
   });
 
   it('counts the values of a list that its endpoint knows nothing of, and passes it on if they are few', () => {
@@ -58,7 +58,7 @@ describe('a request', () => {
     for (const field of ['prompt', 'input'])
       expect(errorOf({ [field]: many })).toEqual(refused('invalid_request', null));
     const few = chat({ input: [{ a: 1 }], prompt: [1, 'a'] });
-    expect(few.ok && few.request.body).toMatchObject({ input: [{ a: 1 }], prompt: [1, 'a'] });
+    expect(few.ok && few.body).toMatchObject({ input: [{ a: 1 }], prompt: [1, 'a'] });
   });
 
   it.each(['9223372036854775807', '-9007199254740993'])('names a seed that it can not pass on exactly: %s', (seed) => {
@@ -147,7 +147,10 @@ describe('a request', () => {
   it('reaches the provider with unknown fields, without ours, with usage asked for and the temperature spelled out', () => {
     const parsed = chat({ gw: { tier: 'proxy' }, extra_body: {}, vendor_option: { a: 1 }, stream: true });
     if (!parsed.ok) throw new Error(parsed.error.message);
-    const sent = JSON.parse(serialise(parsed.request, 'upstream-name', true).toString());
+    const own = outgoing(parsed.request, parsed.body);
+    const sentTo = (model: string, takesTemperature: boolean) =>
+      JSON.parse(Buffer.concat(serialise(own, model, takesTemperature)).toString());
+    const sent = sentTo('upstream-name', true);
     expect(sent).toEqual({
       model: 'upstream-name',
       messages: [{ role: 'user', content: 'hi' }],
@@ -156,7 +159,20 @@ describe('a request', () => {
       temperature: 1,
       stream_options: { include_usage: true },
     });
-    expect(JSON.parse(serialise(parsed.request, 'm', false).toString())).not.toHaveProperty('temperature');
+    expect(sentTo('m', false)).not.toHaveProperty('temperature');
     expect(parsed.request.wantsUsage).toBe(false);
+    // As bytes of a thread, too.
+    const rest = new TextEncoder().encode(JSON.stringify(own.rest));
+    expect(Buffer.concat(serialise({ ...own, rest }, 'm', true))).toEqual(Buffer.concat(serialise(own, 'm', true)));
+  });
+
+  it('is told by its bytes, and by the bound that the client set', () => {
+    const parsed = chat({ max_completion_tokens: 7 });
+    expect(parsed.ok && parsed.request).toMatchObject({
+      ...{ promptBytes: 83, estimatedPromptTokens: 1 },
+      ...{ outputField: 'max_completion_tokens', maxTokens: 7 },
+    });
+    expect(chat({ max_tokens: 5 })).toMatchObject({ request: { outputField: 'max_tokens', maxTokens: 5 } });
+    expect(chat({ max_tokens: null })).toMatchObject({ request: { outputField: null, maxTokens: null } });
   });
 });

@@ -13,6 +13,7 @@ import { type JsonObject, parseStrictJson } from '@gw/contract/internal/strict-j
 import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
 import { contradiction } from './combinations.ts';
+import { estimatePromptTokens, mostPromptTokens } from './estimate.ts';
 import { schemaError } from './schema-error.ts';
 import { steeringField } from './steering-fields.ts';
 
@@ -35,17 +36,36 @@ export interface ParsedRequest {
   readonly wantsUsage: boolean;
   /** How many choices it asked for. */
   readonly choices: number;
-  /** Bytes of the body: no text of a prompt has more. */
+  /** UTF-8 bytes of the whole body: no text of a prompt has more. */
   readonly promptBytes: number;
-  /** How many tokens the client allows for each choice, or null. */
+  /** For where nobody has counted them. */
+  readonly estimatedPromptTokens: number;
+  /** No count of the prompt can be higher; null where the body does not tell. */
+  readonly mostPromptTokens: number | null;
+  /** Texts that are read one by one. */
+  readonly prompts: number;
+  /** What is written, of which `choices` are delivered. */
+  readonly candidates: number;
+  /** Whether the reply repeats the prompt. */
+  readonly echoes: boolean;
+  /** The field by which the client bounds what is generated, and the most tokens that it allows for each choice; null: no bound. */
+  readonly outputField: 'max_completion_tokens' | 'max_tokens' | null;
   readonly maxTokens: number | null;
-  /** The body without the gateway's own fields; `serialise` makes the provider's bytes from it. */
-  readonly body: JsonObject;
+}
+
+/** The body for the provider but for what the route decides: `serialise` puts that in front. */
+export interface Outgoing {
+  /** A JSON object that is never empty; as bytes, where a thread has made them. */
+  readonly rest: JsonObject | Uint8Array;
+  /** How the client gave no temperature; null: it gave one. */
+  readonly noTemperature: 'absent' | 'null' | null;
 }
 
 export type Parsed =
-  | { readonly ok: true; readonly request: ParsedRequest }
-  | { readonly ok: false; readonly error: ApiError };
+  /** `body` is without the gateway's own fields. */
+  | { readonly ok: true; readonly request: ParsedRequest; readonly body: JsonObject }
+  /** `isDense`: it has more parts than were to be read. */
+  | { readonly ok: false; readonly error: ApiError; readonly isDense?: boolean };
 
 const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
   chat: chatRequestSchema,
@@ -55,13 +75,19 @@ const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
 
 const refuse = (error: ApiError): Parsed => ({ ok: false, error });
 
-export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
-  const json = parseStrictJson(bytes);
+export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: number): Parsed {
+  const json = parseStrictJson(bytes, mostParts);
   // Random seeds of 64 bits are common, and passed on they would be other numbers.
   if (!json.ok && json.field === 'seed')
     return refuse(fieldError('seed', '`seed` is not valid: expected a whole number between -(2^53 - 1) and 2^53 - 1.'));
-  if (!json.ok)
-    return refuse(apiError(json.why === 'malformed' ? 'invalid_json' : 'invalid_request', { message: json.problem }));
+  if (!json.ok) {
+    const isDense = json.why === 'too many parts';
+    return {
+      ok: false,
+      error: apiError(isDense ? 'invalid_request' : 'invalid_json', { message: json.problem }),
+      isDense,
+    };
+  }
   const bounded = boundedForSchema(endpoint, json.value);
   if (!bounded.ok) return bounded;
   const checked = schemas[endpoint].safeParse(bounded.value);
@@ -78,28 +104,43 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array): Parsed {
   }
   const refused = steeringField(endpoint, body) ?? contradiction(endpoint, body);
   if (refused) return refuse(refused);
+  const given = { options: options ?? inExtraBody ?? {}, optionsPath: options ? 'gw' : 'extra_body.gw' } as const;
+  return { ok: true, request: summaryOf(endpoint, body, given, bytes.length), body };
+}
+
+type Given = Required<Pick<ParsedRequest, 'options' | 'optionsPath'>>;
+
+function summaryOf(endpoint: Endpoint, body: JsonObject, given: Given, promptBytes: number): ParsedRequest {
   const streamOptions = body.stream_options as { include_usage?: boolean | null } | null | undefined;
   const stream = endpoint !== 'embeddings' && body.stream === true;
+  const outputField = outputFields.find((field) => typeof body[field] === 'number') ?? null;
+  const prompts = promptsOf(endpoint, body);
+  const choices = (typeof body.n === 'number' ? body.n : 1) * (endpoint === 'completions' ? prompts : 1);
   return {
-    ok: true,
-    request: {
-      endpoint,
-      model: String(body.model),
-      options: options ?? inExtraBody ?? {},
-      optionsPath: options ? 'gw' : 'extra_body.gw',
-      stream,
-      wantsUsage: stream && streamOptions?.include_usage === true,
-      choices: (typeof body.n === 'number' ? body.n : 1) * promptCount(body.prompt),
-      promptBytes: bytes.length,
-      maxTokens: maxTokensOf(body),
-      body,
-    },
+    endpoint,
+    model: String(body.model),
+    ...given,
+    stream,
+    wantsUsage: stream && streamOptions?.include_usage === true,
+    choices,
+    promptBytes,
+    estimatedPromptTokens: estimatePromptTokens(body),
+    mostPromptTokens: mostPromptTokens(endpoint, body, promptBytes),
+    prompts,
+    candidates: typeof body.best_of === 'number' ? Math.max(choices, body.best_of * prompts) : choices,
+    echoes: body.echo === true,
+    outputField,
+    maxTokens: outputField && (body[outputField] as number),
   };
 }
 
+const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
+
 /** Text completions make their choices for each prompt. */
-const promptCount = (prompt: unknown): number =>
-  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
+function promptsOf(endpoint: Endpoint, body: JsonObject): number {
+  const prompts = { chat: null, completions: body.prompt, embeddings: body.input }[endpoint];
+  return Array.isArray(prompts) && typeof prompts[0] !== 'number' ? prompts.length : 1;
+}
 
 /** As the schema took them: null counts as absent, of each option and of all. */
 const givenOptions = (options: unknown): GwOptions | null =>
@@ -107,24 +148,32 @@ const givenOptions = (options: unknown): GwOptions | null =>
     ? null
     : Object.fromEntries(Object.entries(options as object).filter(([, value]) => value !== null));
 
-function maxTokensOf({ max_completion_tokens: newer, max_tokens: older }: JsonObject): number | null {
-  const most = newer ?? older;
-  return typeof most === 'number' ? most : null;
-}
-
 /** Key order does not make two options different. */
 const canonical = (value: unknown): string =>
   JSON.stringify(Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1)));
 
+/** What the provider gets but for model and default temperature. Asks for usage in every stream. */
+export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject): Outgoing {
+  const { model: _model, ...rest } = body;
+  const isMissing = endpoint !== 'embeddings' && (rest.temperature === undefined || rest.temperature === null);
+  const noTemperature = isMissing ? (rest.temperature === null ? 'null' : 'absent') : null;
+  if (noTemperature) delete rest.temperature;
+  if (stream) rest.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
+  return { rest, noTemperature };
+}
+
 /**
- * The bytes for the provider. Asks for usage in every stream, and sends OpenAI's default temperature explicitly, since
- * servers differ in theirs.
+ * The bytes for the provider, in parts. Sends OpenAI's default temperature explicitly, since servers differ in theirs.
  */
-export function serialise(request: ParsedRequest, providerModel: string, takesTemperature: boolean): Buffer {
-  const { endpoint, body, stream } = request;
-  const sent: JsonObject = { ...body, model: providerModel };
-  if (endpoint !== 'embeddings' && takesTemperature && (sent.temperature === undefined || sent.temperature === null))
-    sent.temperature = 1;
-  if (stream) sent.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
-  return Buffer.from(JSON.stringify(sent));
+export function serialise(
+  { noTemperature, rest }: Outgoing,
+  providerModel: string,
+  takesTemperature: boolean,
+): readonly Buffer[] {
+  const head: JsonObject = { model: providerModel };
+  if (noTemperature && takesTemperature) head.temperature = 1;
+  else if (noTemperature === 'null') head.temperature = null;
+  const opening = `${JSON.stringify(head).slice(0, -1)},`;
+  if (!(rest instanceof Uint8Array)) return [Buffer.from(opening + JSON.stringify(rest).slice(1))];
+  return [Buffer.from(opening), Buffer.from(rest.buffer, rest.byteOffset + 1, rest.length - 1)];
 }

@@ -1,28 +1,19 @@
+import type { ApiError } from '@gw/contract/errors';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import fc from 'fast-check';
 import { encode, encodeChat } from 'gpt-tokenizer/model/gpt-4o';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { makeCatalogue } from '../snapshot.ts';
+import { countTokens } from './count-tokens.ts';
+import { decodeTokens } from './decode-tokens.ts';
 import { type Endpoint, parseRequest } from './parse.ts';
-import { checkPromptLength } from './prompt-length.ts';
-import { readTokenLists } from './token-lists.ts';
-import { TokenThread, tokenThreadBounds } from './token-thread.ts';
+import { promptLength } from './prompt-length.ts';
+import { type ReadLists, tokenLists } from './token-lists.ts';
+import { vocabularyOf } from './vocabulary.ts';
 
-const thread = new TokenThread({
-  ...tokenThreadBounds,
-  workMs: 60_000,
-  answerMs: 60_000,
-  waitMs: 60_000,
-  onFault: () => undefined,
-});
 // A vocabulary takes half a second of processor time to read, and the machine may be busy.
 vi.setConfig({ testTimeout: 60_000 });
-afterAll(() => thread.stop());
-const neverAsked = {
-  count: () => Promise.reject(new Error('counted')),
-  decode: () => Promise.reject(new Error('read')),
-};
 
 const model = (id: string, contextWindow: number | null, tokenizer: string | null): SnapshotModel => ({
   ...{ id, contextWindow, tokenizer, created: 0, ownedBy: 'p', kind: 'chat', modalities: ['text'] },
@@ -38,18 +29,16 @@ const catalogue = catalogueOf([
   model('endless', null, 'o200k_base'),
 ]);
 
-/** What became of the prompts that had to be counted. */
-const noted: string[] = [];
-
-function ask(endpoint: Endpoint, fields: object, counter: Pick<TokenThread, 'count'> = thread, from = catalogue) {
-  const bytes = Buffer.from(JSON.stringify({ model: 'small', ...fields }));
-  const parsed = parseRequest(endpoint, bytes);
+/** What has its answer without a vocabulary has it at once. */
+function ask(endpoint: Endpoint, fields: object, from = catalogue): ApiError | null | Promise<ApiError | null> {
+  const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'small', ...fields })));
   if (!parsed.ok) throw new Error(parsed.error.message);
-  return checkPromptLength(
-    parsed.request,
-    { bytes, caller: { accountId: 'a', keyId: 'k', models: null } as never, catalogue: from },
-    { thread: counter, counts: { note: (outcome) => void noted.push(outcome) } },
-  );
+  const length = promptLength(parsed.request, parsed.body, { allowed: null, models: from.models });
+  if (!length || !('job' in length)) return length;
+  return vocabularyOf(length.tokenizer).then((vocabulary) => {
+    const over = countTokens(length.job, vocabulary, () => false)?.over;
+    return over ? length.refusalOf(over) : null;
+  });
 }
 const chat = (content: unknown, fields: object = {}) => ({ messages: [{ role: 'user', content }], ...fields });
 const words = (count: number) => Array(count).fill('word').join(' ');
@@ -61,11 +50,9 @@ describe('a prompt', () => {
   it('is refused with its count and what the model takes, by one token too many', async () => {
     // 93 words, 3 tokens of frame and 1 of the role, 3 for the reply.
     expect(await ask('chat', chat(words(93)))).toBeNull();
-    expect(noted).toEqual(['fits']);
     expect(await ask('chat', chat(words(94)))).toEqual(
       tooLong('The prompt has 101 tokens; small takes 100.', 'messages'),
     );
-    expect(noted).toEqual(['fits', 'too_long']);
     expect(await ask('completions', { prompt: words(100) })).toBeNull();
     expect(await ask('completions', { prompt: words(101) })).toEqual(
       tooLong('The prompt has 101 tokens; small takes 100.', 'prompt'),
@@ -83,12 +70,12 @@ describe('a prompt', () => {
         const tokens = encodeChat(messages as Parameters<typeof encodeChat>[0]).length;
         const bytes = Buffer.byteLength(messages.map(({ content }) => content).join(''));
         const exact = catalogueOf([model('small', tokens, 'o200k_base')]);
-        expect(await ask('chat', { messages }, thread, exact)).toBeNull();
+        expect(await ask('chat', { messages }, exact)).toBeNull();
         // Below half of the count, or if even one token for 128 bytes were too many, the number is no longer exact.
         const one = catalogueOf([model('small', tokens - 1, 'o200k_base')]);
         const ofText = tokens - (4 * messages.length + 3);
         fc.pre(ofText > Math.ceil(bytes / longestTokenBytes));
-        expect(await ask('chat', { messages }, thread, one)).toEqual(
+        expect(await ask('chat', { messages }, one)).toEqual(
           tooLong(`The prompt has ${tokens} tokens; small takes ${tokens - 1}.`, 'messages'),
         );
       }),
@@ -125,34 +112,29 @@ describe('a prompt', () => {
     expect(await ask('completions', { prompt: words(1000) })).toEqual(
       tooLong('The prompt has at least 201 tokens; small takes 100.', 'prompt'),
     );
-    expect(await ask('completions', { prompt: ' '.repeat(128 * 101) }, neverAsked)).toEqual(
+    expect(await ask('completions', { prompt: ' '.repeat(128 * 101) })).toEqual(
       tooLong('The prompt has at least 101 tokens; small takes 100.', 'prompt'),
     );
     expect(await ask('completions', { prompt: ' '.repeat(128 * 100) })).toBeNull();
   });
 
   it('that fits by its bytes is not counted, and has its answer at once', () => {
-    expect(ask('chat', chat('short'), neverAsked)).toBeNull();
-    expect(ask('chat', chat('x'.repeat(93)), neverAsked)).toBeNull();
-    expect(ask('embeddings', { input: Array(50).fill('x'.repeat(100)) }, neverAsked)).toBeNull();
+    expect(ask('chat', chat('short'))).toBeNull();
+    expect(ask('chat', chat('x'.repeat(93)))).toBeNull();
+    expect(ask('embeddings', { input: Array(50).fill('x'.repeat(100)) })).toBeNull();
   });
 
   it('passes where nothing is known for certain', () => {
     for (const name of ['unknown', 'newer', 'endless', 'no-such-model'])
-      expect(ask('chat', chat(words(1000), { model: name }), neverAsked), name).toBeNull();
+      expect(ask('chat', chat(words(1000), { model: name })), name).toBeNull();
     for (const field of ['truncate_prompt_tokens', 'truncate', 'truncation'])
-      expect(ask('chat', chat(words(1000), { [field]: 'END' }), neverAsked), field).toBeNull();
-  });
-
-  it('passes where counting fails', async () => {
-    expect(await ask('chat', chat(words(1000)), { count: () => Promise.resolve(null) })).toBeNull();
-    expect(noted.at(-1)).toBe('uncounted');
+      expect(ask('chat', chat(words(1000), { [field]: 'END' })), field).toBeNull();
   });
 
   it('of tokens is as long as its list, whatever the tokenizer', () => {
     const list = (length: number) => Array(length).fill(1000);
     for (const name of ['small', 'unknown']) {
-      const input = (value: unknown) => ask('embeddings', { model: name, input: value }, neverAsked);
+      const input = (value: unknown) => ask('embeddings', { model: name, input: value });
       expect(input(list(100))).toBeNull();
       expect(input(list(101))).toEqual(tooLong(`The prompt has 101 tokens; ${name} takes 100.`, 'input'));
       expect(input([list(2), list(300)])).toEqual(tooLong(`\`input[1]\` has 300 tokens; ${name} takes 100.`, 'input'));
@@ -161,10 +143,14 @@ describe('a prompt', () => {
 });
 
 describe('a list of tokens', () => {
-  const read = (endpoint: Endpoint, fields: object, counter: Pick<TokenThread, 'decode'> = thread) => {
+  const read = (endpoint: Endpoint, fields: object, maxBytes?: number): ReadLists | null | Promise<ReadLists> => {
     const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'small', ...fields })));
     if (!parsed.ok) throw new Error(parsed.error.message);
-    return readTokenLists(parsed.request, { caller: { accountId: 'a' } as never, catalogue }, counter);
+    const lists = tokenLists(parsed.request, parsed.body, catalogue);
+    if (!lists || !('textsOf' in lists)) return lists;
+    return vocabularyOf(lists.tokenizer).then((vocabulary) =>
+      lists.textsOf(decodeTokens(lists.lists, vocabulary, maxBytes)),
+    );
   };
 
   it('is read as the text that it stands for', async () => {
@@ -176,7 +162,7 @@ describe('a list of tokens', () => {
 
   it('is refused where it can not be read', async () => {
     for (const name of ['unknown', 'newer'])
-      expect(read('embeddings', { model: name, input: [1, 2] }, neverAsked)).toMatchObject({
+      expect(read('embeddings', { model: name, input: [1, 2] })).toMatchObject({
         error: {
           code: 'invalid_input',
           param: 'input',
@@ -186,13 +172,10 @@ describe('a list of tokens', () => {
     expect(await read('completions', { prompt: [1, 999_999] })).toMatchObject({
       error: { code: 'invalid_prompt', param: 'prompt', message: expect.stringContaining('999999') },
     });
-    const dead = { decode: () => Promise.resolve(null) };
-    expect(await read('embeddings', { input: [1] }, dead)).toMatchObject({ error: { code: 'internal_error' } });
   });
 
   it('is refused where it stands for more text than a body may hold', async () => {
-    const long = { decode: () => Promise.resolve({ tooLong: true } as const) };
-    expect(await read('completions', { prompt: [1] }, long)).toMatchObject({
+    expect(await read('completions', { prompt: [1] }, 0)).toMatchObject({
       error: { code: 'invalid_prompt', param: 'prompt', message: expect.stringContaining('10 MiB') },
     });
   });
@@ -208,15 +191,15 @@ describe('a list of tokens', () => {
     ['embeddings', 'input_embeds', [[0.5]]],
   ] as const)('is refused in a field of %s where nobody would read it: %s', (endpoint, field, value) => {
     const own = { chat: chat('a'), completions: { prompt: 'a' }, embeddings: { input: 'a' } }[endpoint];
-    expect(read(endpoint, { ...own, [field]: value }, neverAsked)).toMatchObject({
+    expect(read(endpoint, { ...own, [field]: value })).toMatchObject({
       error: { code: 'invalid_request', status: 400, param: field },
     });
-    expect(read(endpoint, { ...own, [field]: null }, neverAsked)).toBeNull();
+    expect(read(endpoint, { ...own, [field]: null })).toBeNull();
   });
 
   it('is none where there is text', () => {
-    expect(read('embeddings', { input: ['a', 'b'] }, neverAsked)).toBeNull();
-    expect(read('completions', { prompt: 'a' }, neverAsked)).toBeNull();
-    expect(read('chat', { ...chat('a'), input: [{ a: 1 }], prompt: ['a'] }, neverAsked)).toBeNull();
+    expect(read('embeddings', { input: ['a', 'b'] })).toBeNull();
+    expect(read('completions', { prompt: 'a' })).toBeNull();
+    expect(read('chat', { ...chat('a'), input: [{ a: 1 }], prompt: ['a'] })).toBeNull();
   });
 });

@@ -7,13 +7,12 @@
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import { knownTokenizer, longestTokenBytes } from '@gw/contract/internal/tokenizers';
-import type { Asked } from './admission.ts';
-import type { ParsedRequest } from './parse.ts';
-import type { PromptCounts } from './prompt-counts.ts';
+import { knownTokenizer, longestTokenBytes, type Tokenizer } from '@gw/contract/internal/tokenizers';
+import type { Counted, CountJob } from './count-tokens.ts';
+import type { Endpoint, ParsedRequest } from './parse.ts';
 import { promptField, tooManyTokens } from './prompt-words.ts';
+import type { ReadingContext } from './read.ts';
 import { tokenListsOf } from './token-lists.ts';
-import type { Counted, TokenThread } from './token-thread.ts';
 
 /** OpenAI's chat format: each message is framed by so many tokens besides its role, and the reply is opened by as many. */
 const tokensOfFrame = 3;
@@ -21,33 +20,34 @@ const tokensOfRole = 1;
 /** So that the message names the exact count of a prompt that is a little too long, and a huge one is not counted whole. */
 const countedTimesLimit = 2;
 
-export interface Counting {
-  readonly thread: Pick<TokenThread, 'count'>;
-  readonly counts: Pick<PromptCounts, 'note'>;
+/** A prompt that a vocabulary has to be had for. */
+export interface Uncounted {
+  readonly tokenizer: Tokenizer;
+  readonly job: CountJob;
+  readonly refusalOf: (over: NonNullable<Counted['over']>) => ApiError;
 }
 
-/** At once where no text has to be counted, which is so for all prompts that are shorter in bytes than the window. */
-export function checkPromptLength(
+/** Null: it fits, which is so for all prompts that are shorter in bytes than the window; or nothing is known for certain. */
+export function promptLength(
   request: ParsedRequest,
-  { bytes, caller, catalogue }: Pick<Asked, 'bytes' | 'caller' | 'catalogue'>,
-  { counts, thread }: Counting,
-): ApiError | null | Promise<ApiError | null> {
-  const model = catalogue.models.get(request.model);
+  body: JsonObject,
+  { allowed, models }: Pick<ReadingContext, 'allowed' | 'models'>,
+): Uncounted | ApiError | null {
+  const model = models.get(request.model);
   const limit = model?.contextWindow ?? null;
   // What a token stands for has at least one byte, and the body holds all of it. Whether the account may use the model at
   // all is said by the route.
-  if (!model || limit === null || bytes.length <= limit || (caller.models && !caller.models.includes(model.id)))
-    return null;
-  if (asksToTruncate(request.body)) return null;
+  if (!model || limit === null || request.promptBytes <= limit || (allowed && !allowed.includes(model.id))) return null;
+  if (asksToTruncate(body)) return null;
   const tooLong = (found: Found) => refusal(request, model.id, limit, found);
-  const tokens = tokenListsOf(request)?.lists;
+  const tokens = tokenListsOf(request.endpoint, body)?.lists;
   if (tokens) {
     const at = tokens.findIndex((list) => list.length > limit);
     return at === -1 ? null : tooLong({ at, of: tokens.length, tokens: tokens[at]?.length ?? 0, isWhole: true });
   }
   const tokenizer = knownTokenizer(model.tokenizer);
   if (!tokenizer) return null;
-  const { texts, frame, isWhole, together } = promptOf(request);
+  const { texts, frame, isWhole, together } = promptOf(request.endpoint, body);
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const bounds = together ? [sizes.reduce((sum, size) => sum + size, 0)] : sizes;
   if (bounds.every((size) => size + frame <= limit)) return null;
@@ -55,16 +55,10 @@ export function checkPromptLength(
   const leastOf = (size: number) => Math.ceil(size / longestTokenBytes) + frame;
   const certain = bounds.findIndex((size) => leastOf(size) > limit);
   if (certain !== -1) return tooLong({ at: certain, of, tokens: leastOf(bounds[certain] ?? 0), isWhole: false });
-  const stopAbove = limit * countedTimesLimit;
-  return thread
-    .count({ account: caller.accountId, texts, together, tokenizer, limit: limit - frame, stopAbove })
-    .then((counted: Counted | null) => {
-      // Fail open: the provider counts too.
-      counts.note(counted === null ? 'uncounted' : counted.over ? 'too_long' : 'fits');
-      if (!counted?.over) return null;
-      const { at, tokens: count, whole } = counted.over;
-      return tooLong({ at, of, tokens: count + frame, isWhole: whole && isWhole });
-    });
+  const job = { texts, together, limit: limit - frame, stopAbove: limit * countedTimesLimit };
+  const refusalOf = ({ at, tokens: count, whole }: NonNullable<Counted['over']>) =>
+    tooLong({ at, of, tokens: count + frame, isWhole: whole && isWhole });
+  return { tokenizer, job, refusalOf };
 }
 
 interface Found {
@@ -97,7 +91,7 @@ interface Prompt {
   readonly together: boolean;
 }
 
-function promptOf({ body, endpoint }: ParsedRequest): Prompt {
+function promptOf(endpoint: Endpoint, body: JsonObject): Prompt {
   if (endpoint !== 'chat') {
     const value = body[promptField[endpoint]];
     return { texts: Array.isArray(value) ? value : [String(value ?? '')], frame: 0, isWhole: true, together: false };

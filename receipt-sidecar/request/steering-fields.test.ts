@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Endpoint, parseRequest, serialise } from './parse.ts';
+import { type Endpoint, outgoing, parseRequest, serialise } from './parse.ts';
 
 const least: Readonly<Record<Endpoint, object>> = {
   chat: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
@@ -56,7 +56,10 @@ describe.each(endpoints)('in a request for %s, a field that steers the provider'
     };
     const parsed = parse(endpoint, harmless);
     if (!parsed.ok) throw new Error(`${parsed.error.param}: ${parsed.error.message}`);
-    expect(JSON.parse(serialise(parsed.request, 'm', false).toString())).toEqual({ ...least[endpoint], ...harmless });
+    expect(JSON.parse(Buffer.concat(serialise(outgoing(parsed.request, parsed.body), 'm', false)).toString())).toEqual({
+      ...least[endpoint],
+      ...harmless,
+    });
   });
 });
 
@@ -67,7 +70,7 @@ it('every field that OpenAI has for a chat passes', () => {
     ...{ web_search_options: {}, tools: [{ type: 'web_search' }], prompt_cache_retention: '24h', logit_bias: { 5: 1 } },
   };
   const parsed = parse('chat', fields);
-  expect(parsed.ok && parsed.request.body).toEqual({ ...least.chat, ...fields });
+  expect(parsed.ok && parsed.body).toEqual({ ...least.chat, ...fields });
 });
 
 it('a name is not said back at length', () => {

@@ -5,11 +5,12 @@
  * a prompt passes unread: without the vocabulary nobody could say what it asks for (docs/decisions/0008-token-arrays.md).
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
-import { knownTokenizer } from '@gw/contract/internal/tokenizers';
-import type { Asked } from './admission.ts';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import { knownTokenizer, type Tokenizer } from '@gw/contract/internal/tokenizers';
+import type { Decoded } from './decode-tokens.ts';
 import { maxBodyBytes } from './headers.ts';
 import type { Endpoint, ParsedRequest } from './parse.ts';
-import type { TokenThread } from './token-thread.ts';
+import type { ReadingContext } from './read.ts';
 
 type Tokens = readonly number[];
 
@@ -18,9 +19,12 @@ export type ReadLists =
   | { readonly ok: false; readonly error: ApiError };
 
 /** The field of the request that holds lists, and the lists; null where it holds text. */
-export function tokenListsOf(request: ParsedRequest): { readonly field: string; readonly lists: Tokens[] } | null {
-  const field = ownField(request.endpoint);
-  const value = field && request.body[field];
+export function tokenListsOf(
+  endpoint: Endpoint,
+  body: JsonObject,
+): { readonly field: string; readonly lists: Tokens[] } | null {
+  const field = ownField(endpoint);
+  const value = field && body[field];
   if (!field || !Array.isArray(value)) return null;
   if (typeof value[0] === 'number') return { field, lists: [value as Tokens] };
   return Array.isArray(value[0]) ? { field, lists: value as Tokens[] } : null;
@@ -34,7 +38,7 @@ const holdsNumbers = (value: unknown): boolean =>
   (typeof value[0] === 'number' || (Array.isArray(value[0]) && typeof value[0][0] === 'number'));
 
 /** The first field that would pass unread; null if there is none. */
-function unreadField({ body, endpoint }: ParsedRequest): string | null {
+function unreadField(endpoint: Endpoint, body: JsonObject): string | null {
   const foreign = unreadableFields.find((field) => body[field] !== undefined && body[field] !== null);
   if (foreign !== undefined) return foreign;
   const own = ownField(endpoint);
@@ -44,32 +48,38 @@ function unreadField({ body, endpoint }: ParsedRequest): string | null {
 const ownField = (endpoint: Endpoint): string | null =>
   ({ chat: null, completions: 'prompt', embeddings: 'input' })[endpoint];
 
+/** Lists that a vocabulary has to be had for. */
+export interface Unread {
+  readonly lists: readonly Tokens[];
+  readonly tokenizer: Tokenizer;
+  readonly textsOf: (decoded: Decoded) => ReadLists;
+}
+
 /**
- * The texts of the lists of a request, in their order; null if it holds none, and then at once. A model that does not exist
- * has no texts either: the route refuses it.
+ * The texts of the lists of a request, in their order; null if it holds none. A model that does not exist has no texts
+ * either: the route refuses it.
  */
-export function readTokenLists(
+export function tokenLists(
   request: ParsedRequest,
-  { caller, catalogue }: Pick<Asked, 'caller' | 'catalogue'>,
-  thread: Pick<TokenThread, 'decode'>,
-): Promise<ReadLists> | ReadLists | null {
-  const unread = unreadField(request);
+  body: JsonObject,
+  { models }: Pick<ReadingContext, 'models'>,
+): Unread | ReadLists | null {
+  const unread = unreadField(request.endpoint, body);
   if (unread) return { ok: false, error: apiError('invalid_request', { message: notRead(unread), param: unread }) };
-  const found = tokenListsOf(request);
+  const found = tokenListsOf(request.endpoint, body);
   if (!found) return null;
-  const model = catalogue.models.get(request.model);
+  const model = models.get(request.model);
   if (!model) return { ok: true, texts: [] };
   const { field, lists } = found;
   const tokenizer = knownTokenizer(model.tokenizer);
   if (!tokenizer) return { ok: false, error: fieldError(field, unreadable(field, model.id)) };
-  return thread.decode({ account: caller.accountId, lists, tokenizer }).then((decoded): ReadLists => {
-    // Fail closed: what could not be read can not be screened.
-    if (!decoded) return { ok: false, error: apiError('internal_error') };
+  const textsOf = (decoded: Decoded): ReadLists => {
     if ('texts' in decoded) return { ok: true, texts: decoded.texts };
     if ('tooLong' in decoded) return { ok: false, error: fieldError(field, tooMuchText(field)) };
     const message = `\`${field}\` holds ${decoded.unknown}, which is no token of ${tokenizer}, the vocabulary of \`${model.id}\`.`;
     return { ok: false, error: fieldError(field, message) };
-  });
+  };
+  return { lists, tokenizer, textsOf };
 }
 
 const tooMuchText = (field: string): string =>

@@ -69,7 +69,7 @@ export function contextError(words: ProviderWords, request: ParsedRequest, isQuo
   if (counts && counts.tokens > counts.limit)
     return apiError('prompt_too_long', { param, message: tooManyTokens('The prompt', request.model, counts) });
   const message = (isQuoted ? redacted(text) : null) ?? undefined;
-  const asked = said?.groups?.output === undefined ? undefined : outputField(request);
+  const asked = said?.groups?.output === undefined ? null : request.outputField;
   // The prompt fits by itself: what was asked to be generated is too much.
   if (counts && asked) return fieldError(asked, message ?? `\`${asked}\` is too large.`);
   return apiError('prompt_too_long', { param, ...(message === undefined ? {} : { message }) });
@@ -81,6 +81,3 @@ function countsOf(groups: Record<string, string | undefined> | undefined, { fiel
   const limit = Number(groups?.limit ?? fields.n_ctx);
   return Number.isSafeInteger(tokens) && Number.isSafeInteger(limit) ? { tokens, limit } : null;
 }
-
-const outputField = ({ body }: ParsedRequest): string | undefined =>
-  ['max_completion_tokens', 'max_tokens'].find((field) => typeof body[field] === 'number');

@@ -34,7 +34,6 @@ test('what no request alone makes are the failures of parts', () => {
     'upstream_timeout',
     'receipt_generation_failed',
     'receipt_integrity_failed',
-    'overloaded',
     'internal_error',
   ]);
 });

@@ -129,6 +129,14 @@ async function manyBytes(accounts: TestAccounts): Promise<Outcome> {
   }
 }
 
+/** More large bodies than one account may have in work. */
+async function tooMuchAtOnce(accounts: TestAccounts): Promise<Outcome> {
+  const key = await accounts.create();
+  const messages = [{ role: 'user', content: 'word '.repeat(1_900_000) }];
+  const made = await Promise.all(Array.from({ length: 6 }, () => chat({ messages }, {}, { key })));
+  return made.find(({ reply }) => reply.status === 503) ?? (made[0] as Outcome);
+}
+
 export const ways: Readonly<Record<CatalogueCode, Way>> = {
   invalid_api_key: () => asked({ body: chatBody(), key: null }),
   revoked_api_key: async (accounts) => chat({}, {}, { key: await accounts.create({}, { revokedAt: new Date() }) }),
@@ -193,6 +201,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   upstream_rate_limited: fault('status-429'),
   upstream_invalid_response: fault('malformed'),
   upstream_auth_failed: fault('status-401'),
+  overloaded: tooMuchAtOnce,
 
   region_degraded: () => inRegion('degraded'),
   region_saturated: () => inRegion('saturated'),
@@ -204,7 +213,6 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
 
   receipt_generation_failed: 'by a part that fails',
   receipt_integrity_failed: 'by a part that fails',
-  overloaded: 'by a part that fails',
   internal_error: 'by a part that fails',
 };
 

@@ -41,6 +41,10 @@ export type OpenStream = (headers: ReadonlyMap<string, string>, stream: Http2Str
 const streamWindow = 80 * 1024 * 1024;
 const initialWindow = 65_535;
 const maxStreams = 10_000;
+/** What one stream sends in one turn of the event loop. */
+const portionBytes = 512 * 1024;
+/** What a frame holds is copied behind its header up to here: for less it costs more to write it by itself. */
+const copiedBytes = 4096;
 /** Room is given back in portions of this size. */
 const refillAt = 1024 * 1024;
 
@@ -57,6 +61,8 @@ export class Http2Connection {
   readonly #reader = new FrameReader();
   readonly #headerBlocks = new HeaderBlocks();
   readonly #streams = new Map<number, Http2Stream>();
+  /** What has more to send than one turn takes. */
+  readonly #later = new Set<Http2Stream>();
   #lastStream = 0;
   #window = initialWindow;
   #peerStreamWindow = initialWindow;
@@ -102,12 +108,15 @@ export class Http2Connection {
     this.#close(stream);
   }
 
-  /** Sends as much of the queue as the windows allow. */
+  /** Sends as much of the queue as the windows allow; of many megabytes a portion in each turn, so that others go between. */
   #drain(stream: Http2Stream): void {
+    let left = portionBytes;
     for (let item = stream.queue[0]; item; item = stream.queue[0]) {
       if (!item.headers && item.bytes.length > 0) {
         const room = Math.min(stream.window, this.#window, this.#peerFrameSize);
         if (room <= 0) return;
+        if (left <= 0) return this.#drainLater(stream);
+        left -= room;
         const part = item.bytes.subarray(0, room);
         stream.window -= part.length;
         this.#window -= part.length;
@@ -129,12 +138,24 @@ export class Http2Connection {
     }
   }
 
+  #drainLater(stream: Http2Stream): void {
+    if (this.#later.size === 0)
+      setImmediate(() => {
+        const streams = [...this.#later];
+        this.#later.clear();
+        for (const each of streams) if (this.#streams.has(each.id)) this.#drain(each);
+      });
+    this.#later.add(stream);
+  }
+
   #writeFrame(id: number, bytes: Buffer, headers: boolean, end: boolean): void {
-    const out = Buffer.allocUnsafe(headerBytes + bytes.length);
+    const isLarge = bytes.length > copiedBytes;
+    const out = Buffer.allocUnsafe(headerBytes + (isLarge ? 0 : bytes.length));
     const flags = (end ? flag.endStream : 0) | (headers ? flag.endHeaders : 0);
     writeFrameHeader(out, 0, bytes.length, headers ? frameType.headers : frameType.data, flags, id);
-    bytes.copy(out, headerBytes);
+    if (!isLarge) bytes.copy(out, headerBytes);
     this.#outbox.write(out);
+    if (isLarge) this.#outbox.write(bytes);
   }
 
   #close(stream: Http2Stream): void {

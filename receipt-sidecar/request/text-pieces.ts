@@ -1,0 +1,45 @@
+/**
+ * Cuts a text into the pieces of a vocabulary, as its pattern does to the whole text at once.
+ *
+ * Invariants: the pattern sees `windowChars` at a time, since on a longer run of marks its own stack overflows; and a piece
+ * is given whole, unless it is longer than that: then it comes in parts, which are marked.
+ */
+
+/** More than `longestPiece` of count-tokens.ts, so that what is merged is whole. */
+export const windowChars = 72 * 1024;
+/** What a pattern may have to see behind the end of a piece: a contraction, and half of a surrogate pair. */
+const seenBehind = 8;
+
+export interface Piece {
+  readonly text: string;
+  /** Of a piece that is longer than a window. */
+  readonly isPart: boolean;
+}
+
+/** Where a piece may end for certain, whatever comes behind the window: not among spaces, which may go on. */
+function certainEnd(window: string): number {
+  let end = window.length - seenBehind;
+  while (end > 0 && /\s/.test(window[end - 1] as string)) end--;
+  return end;
+}
+
+export function* textPieces(text: string, pattern: RegExp): Generator<Piece> {
+  let isPart = false;
+  for (let from = 0; from < text.length; ) {
+    const window = text.slice(from, from + windowChars);
+    const isLast = from + window.length === text.length;
+    const certain = isLast ? window.length : certainEnd(window);
+    let at = 0;
+    for (const match of window.matchAll(pattern)) {
+      const end = match.index + match[0].length;
+      const isCut = end > certain;
+      // It is read again, from its beginning.
+      if (isCut && at > 0) break;
+      yield { text: match[0], isPart: isPart || isCut };
+      isPart = isCut;
+      at = end;
+    }
+    // What no pattern takes is nothing.
+    from += at === 0 ? window.length : at;
+  }
+}

@@ -1,0 +1,91 @@
+/** The threads of this process, their bounds and what the monitoring system reads of them. */
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type Failure, ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
+
+const mib = 1024 * 1024;
+
+/**
+ * A body above this many bytes, or keys, texts, lists and objects, is read on a thread. One of this size takes some 5 ms of
+ * the main thread at worst; giving it to a thread and taking it back costs a tenth of a millisecond.
+ */
+export const inlineBytes = 128 * 1024;
+export const inlineParts = 2000;
+
+/** An ordinary batch of one account, 30 documents of 1 MiB, has room at once. What finds none is told so at once. */
+const requests = { maxJobs: 1024, maxSize: 64 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 32 * mib } as const;
+/** The largest reply is 64 MiB. */
+const replies = { maxJobs: 1024, maxSize: 192 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 96 * mib } as const;
+
+/** All requests that have room are read within the wait, even if each is of the worst kind and the processors are shared. */
+export const bodyThreadBounds = {
+  bounds: { request: requests, reply: replies },
+  ...{ waitMs: 10_000, answerMs: 10_000, idleMs: 30_000 },
+} as const;
+
+/** How long Envoy has to wait for the word on a body that goes to a thread, s: both of the above, and what comes after. */
+export const bodyPatienceS = 25;
+
+/** More threads than this gain little: bodies this large are rare, and each thread holds vocabularies of its own. */
+const mostThreads = 2;
+export const defaultThreads = (): number => Math.max(1, Math.min(mostThreads, availableParallelism()));
+
+/** A runaway body ends its thread, not the process. */
+const resourceLimits = { maxOldGenerationSizeMb: 512 };
+/** The bundle of the thread lies beside that of the service. */
+const startThread = (): Worker => new Worker(new URL('./body-worker.js', import.meta.url), { resourceLimits });
+
+export interface BodyThreads {
+  readonly pool: ThreadPool;
+  /** Adds the metrics to those of the service. */
+  register(registry: Registry): void;
+}
+
+const outcomes = ['done', 'full', 'late', 'stuck', 'died', 'fault'] as const satisfies readonly ('done' | Failure)[];
+const lanes = ['request', 'reply'] as const;
+
+export function openBodyThreads(
+  options: Pick<ThreadPoolOptions, 'threads' | 'onFault'> & Partial<ThreadPoolOptions>,
+): BodyThreads {
+  const ended = new Counter({
+    name: 'gw_large_bodies_total',
+    help: 'Bodies that were read on a thread or would have been, by what came of it',
+    labelNames: ['lane', 'outcome'],
+    registers: [],
+  });
+  // Known from the start, so that the first one is an increase.
+  for (const lane of lanes) for (const outcome of outcomes) ended.inc({ lane, outcome }, 0);
+  const took = new Histogram({
+    name: 'gw_large_body_seconds',
+    help: 'How long a body was with the threads, its wait included',
+    labelNames: ['lane'],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20],
+    registers: [],
+  });
+  const bytes = new Gauge({
+    name: 'gw_large_bodies_bytes',
+    help: 'Bytes of bodies that wait for a thread or are read on one',
+    labelNames: ['lane'],
+    registers: [],
+    collect() {
+      for (const lane of lanes) this.set({ lane }, pool.bytes(lane));
+    },
+  });
+  const pool = new ThreadPool({
+    ...bodyThreadBounds,
+    start: startThread,
+    clock: () => performance.now(),
+    onEnd: (lane, outcome, seconds) => {
+      ended.inc({ lane, outcome });
+      took.observe({ lane }, seconds);
+    },
+    ...options,
+  });
+  return {
+    pool,
+    register: (registry) => {
+      for (const metric of [ended, took, bytes]) registry.registerMetric(metric);
+    },
+  };
+}

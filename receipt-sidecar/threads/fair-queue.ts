@@ -1,0 +1,131 @@
+/**
+ * What waits for a turn, by account.
+ *
+ * Invariants: accounts take turns, so that nobody waits for more than one job of each other account; no account has more
+ * in the queue than its own bounds allow; and where there is no room for all, the one that holds most gives way, so that
+ * no account, nor several, can fill the queue for another one.
+ */
+
+export interface QueueBounds {
+  /** Of all accounts together, and of one. What is being worked on counts too. */
+  readonly maxJobs: number;
+  readonly maxSize: number;
+  readonly maxJobsOfAccount: number;
+  /** One job may be larger if it is the only one of its account. */
+  readonly maxSizeOfAccount: number;
+}
+
+export interface Queued {
+  readonly account: string;
+  readonly size: number;
+}
+
+interface Share {
+  jobs: number;
+  size: number;
+}
+
+const fits = (share: Share, size: number, maxJobs: number, maxSize: number): boolean =>
+  share.jobs < maxJobs && (share.jobs === 0 || share.size + size <= maxSize);
+
+export class FairQueue<T extends Queued> {
+  readonly #bounds: QueueBounds;
+  readonly #displaced: (item: T) => void;
+  /** In the order of turns. */
+  readonly #waiting = new Map<string, T[]>();
+  readonly #shares = new Map<string, Share>();
+  readonly #all: Share = { jobs: 0, size: 0 };
+  readonly #held = new Set<T>();
+
+  /** `displaced`: told of what had to give way; it has left already. */
+  constructor(bounds: QueueBounds, displaced: (item: T) => void) {
+    this.#bounds = bounds;
+    this.#displaced = displaced;
+  }
+
+  /** Of all that is here, whether it waits or is worked on. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** False if there is no room for it. */
+  add(item: T): boolean {
+    const { maxJobsOfAccount, maxSizeOfAccount } = this.#bounds;
+    const { account, size } = item;
+    const own = this.#shares.get(account) ?? { jobs: 0, size: 0 };
+    if (!fits(own, size, maxJobsOfAccount, maxSizeOfAccount)) return false;
+    if (!this.#makeRoom(size, own)) return false;
+    this.#held.add(item);
+    this.#shares.set(account, own);
+    for (const share of [this.#all, own]) {
+      share.jobs += 1;
+      share.size += size;
+    }
+    const waiting = this.#waiting.get(account);
+    if (waiting) waiting.push(item);
+    else this.#waiting.set(account, [item]);
+    return true;
+  }
+
+  /** Takes out whose turn it is; its room stays taken until `leave`. */
+  next(): T | undefined {
+    const [first] = this.#waiting;
+    if (!first) return undefined;
+    const [account, waiting] = first;
+    const item = waiting.shift();
+    this.#waiting.delete(account);
+    if (waiting.length > 0) this.#waiting.set(account, waiting);
+    return item;
+  }
+
+  /** Of what has its end, whether or not it had its turn; of what is not here it is nothing. */
+  leave(item: T): void {
+    if (!this.#held.delete(item)) return;
+    const { account, size } = item;
+    const waiting = this.#waiting.get(account)?.filter((other) => other !== item);
+    if (waiting && waiting.length > 0) this.#waiting.set(account, waiting);
+    else this.#waiting.delete(account);
+    const own = this.#shares.get(account);
+    if (!own) return;
+    for (const share of [this.#all, own]) {
+      share.jobs -= 1;
+      share.size -= size;
+    }
+    if (own.jobs === 0) this.#shares.delete(account);
+  }
+
+  /** Whether there is room, after those that hold more than `own` would have given way with what came last. */
+  #makeRoom(size: number, own: Share): boolean {
+    const { maxJobs, maxSize } = this.#bounds;
+    const gone: T[] = [];
+    const left = { jobs: this.#all.jobs, size: this.#all.size };
+    const shares = new Map(
+      [...this.#waiting].map(([account]) => [account, { ...(this.#shares.get(account) as Share) }]),
+    );
+    while (!fits(left, size, maxJobs, maxSize)) {
+      const item = this.#largest(shares, gone, { jobs: own.jobs + 1, size: own.size + size });
+      if (!item) return false;
+      gone.push(item);
+      for (const share of [left, shares.get(item.account) as Share]) {
+        share.jobs -= 1;
+        share.size -= item.size;
+      }
+    }
+    for (const item of gone) {
+      this.leave(item);
+      this.#displaced(item);
+    }
+    return true;
+  }
+
+  /** The last waiting job of the account that holds most and, without it, still as much as `own`. */
+  #largest(shares: ReadonlyMap<string, Share>, gone: readonly T[], own: Share): T | undefined {
+    const isFull = this.#all.jobs - gone.length >= this.#bounds.maxJobs;
+    const [account] =
+      [...shares]
+        .filter(([, share]) => (isFull ? share.jobs > own.jobs : share.size > own.size))
+        .sort(([, a], [, b]) => (isFull ? b.jobs - a.jobs : b.size - a.size))[0] ?? [];
+    if (account === undefined) return undefined;
+    return this.#waiting.get(account)?.findLast((item) => !gone.includes(item));
+  }
+}

@@ -1,0 +1,23 @@
+/** What the threads are told, and what they answer. */
+import type { PolicyRule } from '@gw/contract/internal/policy-rules';
+import type { Endpoint } from '../request/parse.ts';
+import type { ModelFacts } from '../request/read.ts';
+
+/** What a thread keeps between jobs: sent when it is not what that thread was told last. */
+export interface RequestFacts {
+  readonly models: ReadonlyMap<string, ModelFacts>;
+  readonly policySha256: string;
+  readonly rules: readonly PolicyRule[];
+}
+
+export interface RequestJob {
+  readonly kind: 'request';
+  readonly endpoint: Endpoint;
+  readonly bytes: Uint8Array;
+  readonly allowed: readonly string[] | null;
+  readonly exempt: readonly string[];
+  readonly salt: Uint8Array;
+  readonly facts: RequestFacts | null;
+}
+
+export type BodyJob = RequestJob;

@@ -1,0 +1,200 @@
+/**
+ * The threads on which large bodies are read, and the order in which they have their turns.
+ *
+ * Invariants: a job that cannot be taken in time, or whose thread dies, ends without a result and says why; nobody may take
+ * that for an outcome. A thread has one job at a time and is ended only if that one gets stuck; a job that waits too long
+ * for its turn ends alone. What waits and what is worked on is bounded in bytes, in all and for each account.
+ */
+import type { Worker } from 'node:worker_threads';
+import { FairQueue, type QueueBounds, type Queued } from './fair-queue.ts';
+
+/** Requests that have no answer yet, and replies of providers, which have been paid for: neither takes the other's room. */
+export type Lane = 'request' | 'reply';
+const otherLane = { request: 'reply', reply: 'request' } as const;
+
+/** `full`: no room; `late`: waited too long; `stuck`: worked too long; `died`: with its thread; `fault`: failed. */
+export type Failure = 'full' | 'late' | 'stuck' | 'died' | 'fault';
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: Failure };
+
+export interface Work {
+  readonly lane: Lane;
+  /** Whose it is: accounts take turns. */
+  readonly account: string;
+  /** In bytes. */
+  readonly size: number;
+  /** What the thread is told, made when it is its turn. */
+  readonly message: (thread: Worker) => { readonly job: unknown; readonly transfer: readonly ArrayBuffer[] };
+}
+
+interface Job extends Queued, Pick<Work, 'lane' | 'message'> {
+  readonly end: (outcome: Outcome<unknown>) => void;
+  readonly since: number;
+  readonly timer: NodeJS.Timeout;
+}
+interface Running {
+  readonly worker: Worker;
+  job: Job | null;
+  id: number;
+  timer: NodeJS.Timeout | undefined;
+}
+interface Answer {
+  readonly id: number;
+  readonly result?: unknown;
+  /** The kind of a fault; never with text of a client. */
+  readonly fault?: string;
+}
+
+export interface ThreadPoolOptions {
+  readonly bounds: Readonly<Record<Lane, QueueBounds>>;
+  readonly threads: number;
+  /** How long a job may wait for its turn, ms. */
+  readonly waitMs: number;
+  /** After this long without an answer to the job that it has, a thread counts as stuck, ms. */
+  readonly answerMs: number;
+  /** A thread that has had nothing to do for so long is ended, ms: what it held goes back to the machine. */
+  readonly idleMs: number;
+  readonly start: () => Worker;
+  /** Monotonic, ms. */
+  readonly clock: () => number;
+  /** Told when a thread has ended without being asked, and of faults in it. */
+  readonly onFault: (reason: string) => void;
+  readonly onEnd: (lane: Lane, outcome: 'done' | Failure, waitedS: number) => void;
+}
+
+/** A job of a pool; `cancel` gives its room back if it has not had its turn. */
+export interface Pending<T> {
+  readonly outcome: Promise<Outcome<T>>;
+  readonly cancel: () => void;
+}
+
+export class ThreadPool {
+  readonly #options: ThreadPoolOptions;
+  readonly #queues: Readonly<Record<Lane, FairQueue<Job>>>;
+  readonly #threads = new Set<Running>();
+  /** All that have no end yet. */
+  readonly #open = new Set<Job>();
+  #turn: Lane = 'reply';
+  #nextId = 0;
+  #stopped = false;
+
+  constructor(options: ThreadPoolOptions) {
+    this.#options = options;
+    const queue = (lane: Lane) => new FairQueue<Job>(options.bounds[lane], (job) => this.#end(job, 'full'));
+    this.#queues = { request: queue('request'), reply: queue('reply') };
+  }
+
+  /** Bytes that wait or are worked on. */
+  bytes(lane: Lane): number {
+    return this.#queues[lane].size;
+  }
+
+  run<T>({ account, lane, message, size }: Work): Pending<T> {
+    let job: Job | undefined;
+    const outcome = new Promise<Outcome<T>>((resolve) => {
+      const end = resolve as Job['end'];
+      const since = this.#options.clock();
+      const timer = setTimeout(() => job && this.#end(job, 'late'), this.#options.waitMs);
+      job = { account, lane, message, size, end, since, timer };
+      this.#open.add(job);
+      if (this.#stopped || !this.#queues[lane].add(job)) this.#end(job, 'full');
+      else this.#advance();
+    });
+    const cancel = () => {
+      if (job && ![...this.#threads].some((thread) => thread.job === job)) this.#end(job, 'late');
+    };
+    return { outcome, cancel };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const threads = [...this.#threads];
+    for (const thread of threads) this.#drop(thread, 'died');
+    for (const job of [...this.#open]) this.#end(job, 'died');
+    await Promise.all(threads.map(({ worker }) => worker.terminate()));
+  }
+
+  /** Gives each thread that has nothing to do a job, and starts another one where more is waiting. */
+  #advance(): void {
+    for (;;) {
+      const idle = [...this.#threads].find(({ job }) => job === null);
+      if (!idle && this.#threads.size >= this.#options.threads) return;
+      const job = this.#next();
+      if (!job) return;
+      this.#give(idle ?? this.#started(), job);
+    }
+  }
+
+  #next(): Job | undefined {
+    const lane = this.#turn;
+    this.#turn = otherLane[lane];
+    return this.#queues[lane].next() ?? this.#queues[otherLane[lane]].next();
+  }
+
+  #give(thread: Running, job: Job): void {
+    clearTimeout(job.timer);
+    clearTimeout(thread.timer);
+    thread.job = job;
+    thread.id = this.#nextId++;
+    thread.timer = setTimeout(() => this.#abandon(thread, 'stuck'), this.#options.answerMs);
+    thread.worker.ref();
+    const { job: message, transfer } = job.message(thread.worker);
+    thread.worker.postMessage({ id: thread.id, job: message }, transfer);
+  }
+
+  #started(): Running {
+    const worker = this.#options.start();
+    const thread: Running = { worker, job: null, id: -1, timer: undefined };
+    this.#threads.add(thread);
+    worker.on('message', ({ id, result, fault }: Answer) => {
+      if (thread.id !== id || !thread.job) return;
+      if (fault !== undefined) this.#options.onFault(fault);
+      this.#finish(thread, fault === undefined ? { ok: true, value: result } : { ok: false, why: 'fault' });
+      this.#advance();
+    });
+    worker.once('error', (fault) => this.#abandon(thread, 'died', fault instanceof Error ? fault.name : 'fault'));
+    worker.once('exit', () => this.#abandon(thread, 'died'));
+    return thread;
+  }
+
+  /** The thread has its next job, or rests. */
+  #finish(thread: Running, outcome: Outcome<unknown>): void {
+    const { job, worker } = thread;
+    clearTimeout(thread.timer);
+    thread.job = null;
+    thread.timer = setTimeout(() => this.#rest(thread), this.#options.idleMs).unref();
+    worker.unref();
+    if (job) this.#end(job, outcome);
+  }
+
+  #rest(thread: Running): void {
+    this.#threads.delete(thread);
+    void thread.worker.terminate();
+  }
+
+  #end(job: Job, outcome: Outcome<unknown> | Failure): void {
+    if (!this.#open.delete(job)) return;
+    clearTimeout(job.timer);
+    this.#queues[job.lane].leave(job);
+    const ended: Outcome<unknown> = typeof outcome === 'string' ? { ok: false, why: outcome } : outcome;
+    const waitedS = (this.#options.clock() - job.since) / 1000;
+    this.#options.onEnd(job.lane, ended.ok ? 'done' : ended.why, waitedS);
+    job.end(ended);
+  }
+
+  /** The job that the thread had is lost with it; the next one starts a new thread. */
+  #abandon(thread: Running, why: 'stuck' | 'died', reason: string = why): void {
+    if (!this.#threads.has(thread)) return;
+    this.#options.onFault(reason);
+    this.#drop(thread, why);
+    void thread.worker.terminate();
+    this.#advance();
+  }
+
+  #drop(thread: Running, why: Failure): void {
+    this.#threads.delete(thread);
+    clearTimeout(thread.timer);
+    const { job } = thread;
+    thread.job = null;
+    if (job) this.#end(job, why);
+  }
+}

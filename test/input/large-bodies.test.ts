@@ -1,0 +1,55 @@
+/** One customer's large bodies are read, or refused as too many for now, and stop nobody else's calls. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+import { chatPath, quick, type Reply, send, stack } from './ask.ts';
+import { document, mib, worstBodies } from './worst-bodies.ts';
+
+let accounts: TestAccounts;
+beforeAll(async () => {
+  accounts = await openTestAccounts();
+});
+afterAll(() => accounts.close());
+
+/** How often a service has held its loop for longer than 20 ms: a look shows up to 5 ms of what came before. */
+async function longTurns(service: 'receipt-sidecar' | 'ext-authz'): Promise<number> {
+  const text = await (await fetch(`${stack.healthUrls[service]}/metrics`)).text();
+  const count = (le: string) => {
+    const found = text.split('\n').find((line) => line.startsWith(`gw_event_loop_held_seconds_bucket{le="${le}"`));
+    return Number(found?.split(' ').at(-1));
+  };
+  return count('+Inf') - count('0.025');
+}
+
+function expectOutcome({ headers, status, text }: Reply, what: string): void {
+  if (status === 503) {
+    expect(JSON.parse(text).error, what).toMatchObject({ code: 'overloaded', type: 'inference_error' });
+    expect(headers['retry-after'], what).toBe('1');
+  } else expect([200, 400], `${what}: ${text.slice(0, 300)}`).toContain(status);
+}
+
+it('large bodies of the worst kinds are read or refused, and no tiny call of another account fails meanwhile', async () => {
+  const [sender, other] = [await accounts.create({ perS: 1000 }), await accounts.create({ perS: 1000 })];
+  // Their keys are known from here on, and what a first call has to compile is compiled.
+  for (const key of [sender, other]) expect((await send({ key, headers: quick, body: document(10) })).status).toBe(200);
+  const bodies = worstBodies.map(({ body, ...what }) => ({ ...what, body: body() }));
+  const before = await longTurns('receipt-sidecar');
+  let isSending = true;
+  const tiny = (async () => {
+    const statuses: number[] = [];
+    while (isSending) statuses.push((await send({ key: other, headers: quick, body: document(10) })).status);
+    return statuses;
+  })();
+  const large = bodies.map(async ({ body, name, path }) =>
+    expectOutcome(await send({ key: sender, path, headers: quick, body }), name),
+  );
+  const batch = Array.from({ length: 30 }, async () =>
+    expectOutcome(await send({ key: sender, path: chatPath, headers: quick, body: document(mib) }), 'a document'),
+  );
+  const ended = await Promise.allSettled([...large, ...batch]);
+  isSending = false;
+  expect(ended.flatMap((each) => (each.status === 'rejected' ? [String(each.reason).slice(0, 300)] : []))).toEqual([]);
+  const statuses = await tiny;
+  expect(statuses.length).toBeGreaterThan(0);
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  expect((await longTurns('receipt-sidecar')) - before).toBe(0);
+});
