@@ -108,7 +108,10 @@ test('operators see which part is missing', async () => {
   const reply = await running.operator.inject('/healthz');
   expect([reply.statusCode, reply.json()]).toEqual([
     200,
-    { status: 'ok', postgres: true, redis: true, catalogue: true },
+    {
+      ...{ status: 'ok', postgres: true, redis: true, catalogue: true },
+      ...{ audit_chain_faults: 0, receipt_integrity_faults: 0 },
+    },
   ]);
   expect((await running.operator.inject('/v1/models')).statusCode).toBe(404);
 });
