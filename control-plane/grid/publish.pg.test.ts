@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   now = new Date('2026-11-21T09:10:00Z');
-  await gateway.stores.db.gridReading.deleteMany();
+  await gateway.stores.empty('grid_readings');
   await publish();
   await gateway.stores.redis.flushall();
   await gateway.refresh();

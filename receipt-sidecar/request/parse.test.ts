@@ -169,7 +169,7 @@ describe('a request', () => {
   it('is told by its bytes, and by the bound that the client set', () => {
     const parsed = chat({ max_completion_tokens: 7 });
     expect(parsed.ok && parsed.request).toMatchObject({
-      ...{ promptBytes: 83, estimatedPromptTokens: 1 },
+      ...{ promptBytes: 83, estimatedPromptTokens: 5 },
       ...{ outputField: 'max_completion_tokens', maxTokens: 7 },
     });
     expect(chat({ max_tokens: 5 })).toMatchObject({ request: { outputField: 'max_tokens', maxTokens: 5 } });

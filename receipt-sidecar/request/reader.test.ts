@@ -258,8 +258,10 @@ test('the same body has the same outcome here and on a thread', async () => {
       const large = Buffer.concat([small, Buffer.alloc(inlineBytes, 0x20)]);
       const [one, other] = [outcomeOf(await here.askBytes(at, small)), outcomeOf(await there.askBytes(at, large))];
       if ('request' in one && 'request' in other) {
-        expect(other.request.promptBytes).toBe(one.request.promptBytes + inlineBytes);
-        Object.assign(other.request, { promptBytes: one.request.promptBytes });
+        const { promptBytes, mostPromptTokens: most } = one.request;
+        expect(other.request.promptBytes).toBe(promptBytes + inlineBytes);
+        expect(other.request.mostPromptTokens).toBe(most === null ? null : most + inlineBytes);
+        Object.assign(other.request, { promptBytes, mostPromptTokens: most });
       }
       // JSON.parse names the place at which a text ends.
       if (!isBroken) expect(other).toEqual(one);
