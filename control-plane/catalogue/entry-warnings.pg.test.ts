@@ -27,12 +27,11 @@ describe('warnings tell what will not work as one may expect', () => {
     await warned('providers', { credential_ref: 'ACME' }, 'GW_CREDENTIAL_ACME');
     const app = buildOperatorApp(testApp().context, undefined, undefined, surroundings);
     expect((await as('viewer', app)('GET', at('providers', 'acme'))).json().warnings).toEqual([]);
-    const plain = { base_url: 'http://llm.acme.example/v1' };
+    const plain = { base_url: 'http://llm.acme.example/v1', credential_ref: 'ACME' };
     const open = (await as('admin', app)('PATCH', at('providers', 'acme'), plain)).json();
     expect(open.warnings).toEqual([expect.stringContaining('not https')]);
-    const local = (
-      await as('admin', app)('PATCH', at('providers', 'acme'), { base_url: 'http://127.0.0.1:1/v1' })
-    ).json();
+    const near = { base_url: 'http://127.0.0.1:1/v1', credential_ref: 'ACME' };
+    const local = (await as('admin', app)('PATCH', at('providers', 'acme'), near)).json();
     expect(local.warnings).toEqual([]);
     const without = (await as('admin', app)('PATCH', at('providers', 'acme'), { credential_ref: null })).json();
     expect(without.warnings).toEqual([expect.stringContaining('no credential')]);
