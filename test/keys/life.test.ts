@@ -143,5 +143,5 @@ test('what belongs to another customer is as unknown as what does not exist', as
 
 test('a method that a path does not take is 405 with those that it takes', async () => {
   const response = await fetch(`${stack.publicUrl}/v1/keys`, { method: 'DELETE' });
-  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
 });
