@@ -126,7 +126,7 @@ export function reportEnergy(
 }
 
 /** About so many bytes, in many small objects. */
-const paddingOf = (bytes: number): object[] => Array.from({ length: bytes >> 6 }, () => ({ x: 'x'.repeat(55) }));
+const paddingOf = (bytes: number): object[] => Array.from({ length: bytes >> 8 }, () => ({ x: 'x'.repeat(247) }));
 
 export const noEnergy: EnergyReport = {
   headers: {},

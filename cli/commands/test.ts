@@ -68,8 +68,10 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
       all = tallies.reduce(add, all);
       process.stdout.write(`${lot.project}: ${Math.round((Date.now() - started) / 1000)} s\n`);
     }
+    // A file that is nowhere is no success.
+    if (all.passed === 0) all = add(all, { passed: 0, failed: 1, skipped: 0 });
     process.stdout.write(`\n${tallyLine(all)}\n`);
-    return all.failed === 0 && all.passed > 0 ? 0 : 1;
+    return all.failed === 0 ? 0 : 1;
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
