@@ -61,15 +61,17 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
   const dir = inCheckout('.gw', `test-${process.pid}`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   try {
-    let all = await runChecks(run.checks);
+    const statics = await runChecks(run.checks);
+    let tests: Tally = { passed: 0, failed: 0, skipped: 0 };
     for (const lot of run.lots) {
       const started = Date.now();
       const tallies = await runLot(lot, run.reporter, files, dir);
-      all = tallies.reduce(add, all);
+      tests = tallies.reduce(add, tests);
       process.stdout.write(`${lot.project}: ${Math.round((Date.now() - started) / 1000)} s\n`);
     }
-    // A file that is nowhere is no success.
-    if (all.passed === 0) all = add(all, { passed: 0, failed: 1, skipped: 0 });
+    // To find no test at all is no success.
+    if (tests.passed + tests.failed === 0) tests = { ...tests, failed: 1 };
+    const all = add(statics, tests);
     process.stdout.write(`\n${tallyLine(all)}\n`);
     return all.failed === 0 ? 0 : 1;
   } finally {
