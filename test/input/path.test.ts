@@ -6,7 +6,8 @@ import { badKey, chatBody, expectRefusal, invalid, send, unknownPath, wrongMetho
 const example = (path: string) => path.replace(/\{[a-z_]+\}/, 'x');
 
 it.each([...new Set(routes.map((route) => route.path))])('%s takes its own methods, and names them', async (path) => {
-  const allowed = routes.filter((route) => route.path === path).map((route): string => route.method);
+  const own = routes.filter((route) => route.path === path);
+  const allowed = own.flatMap(({ method }): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
     if (allowed.includes(method)) continue;
     const reply = await send({ method, path: example(path), key: null });
@@ -14,7 +15,13 @@ it.each([...new Set(routes.map((route) => route.path))])('%s takes its own metho
     expect(reply.headers.allow).toBe(allowed.join(', '));
   }
   const head = await send({ method: 'HEAD', path: example(path), key: null });
-  expect([head.status, head.headers.allow, head.text]).toEqual([405, allowed.join(', '), '']);
+  const isOpen = own.some(({ method, scope }) => method === 'GET' && scope === null);
+  const status = isOpen ? 200 : allowed.includes('HEAD') ? 401 : 405;
+  expect([head.status, head.headers.allow, head.text]).toEqual([
+    status,
+    status === 405 ? allowed.join(', ') : undefined,
+    '',
+  ]);
 });
 
 it.each([

@@ -89,7 +89,7 @@ it('the provider reads our serialisation, never the bytes of the client', async 
     ' {\n"temperature":1.0e0 ,"model" : "sim\\u002dsmall","messages":[{"role":"user","content":"\\u0068i \\ud83d\\ude00\\/"}], "vendor":{"a":[1.50,-0]}}\t';
   const reply = echoOf(await send({ body, headers: echo }));
   expect(reply.sim_body).toBe(
-    '{"temperature":1,"model":"sim-small","messages":[{"role":"user","content":"hi 😀/"}],"vendor":{"a":[1.5,0]}}',
+    '{"model":"sim-small","temperature":1,"messages":[{"role":"user","content":"hi 😀/"}],"vendor":{"a":[1.5,0]}}',
   );
   expect(reply.sim_headers['content-length']).toBe(String(Buffer.byteLength(reply.sim_body)));
 });
