@@ -32,7 +32,7 @@ export interface Arrived {
 export interface WatchedGateway {
   readonly port: number;
   readonly adminSocket: string;
-  /** What has come to the control plane through this Envoy, but for its own fetches of configuration. */
+  /** What has come to the control plane through this Envoy, but for its own fetches of configuration and checks of health. */
   readonly arrived: Arrived[];
   /** How many calls the simulated provider has had, from wherever. */
   askedOfProvider(): Promise<number>;
@@ -110,13 +110,17 @@ function configFor(places: Places): string {
   return stringify(config, { aliasDuplicateObjects: false });
 }
 
+/** How Envoy names itself when it asks for the health of the control plane. No attempt of the suites has this name. */
+const healthChecker = 'Envoy/HC';
+
 /** Passes everything on, and notes what it is. */
 function openWitness(arrived: Arrived[]): Server {
   const agent = new Agent();
   const socketPath = join(stack.sockets, 'control-plane.sock');
   return createServer({ maxHeaderSize: 64 * 1024 }, (incoming, reply) => {
     const { method = '', url: target = '', rawHeaders } = incoming;
-    if (!target.startsWith('/v3/discovery:')) {
+    const isOwn = target.startsWith('/v3/discovery:') || incoming.headers['user-agent'] === healthChecker;
+    if (!isOwn) {
       const headers = rawHeaders.flatMap((name, at) =>
         at % 2 === 0 ? [[name.toLowerCase(), rawHeaders[at + 1] ?? ''] as const] : [],
       );
