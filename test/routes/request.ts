@@ -59,7 +59,9 @@ export function meaningOf(method: string, target: string): Meaning {
   if (!path.startsWith('/') || /[#\x00-\x20\x7f-\xff]|%00/.test(inOriginForm)) return { kind: 'malformed' };
   const meant = withoutDots(plain(path.replaceAll('\\', '/')));
   const there = routes.filter((route) => patterns.get(route.path)?.test(meant));
-  const route = there.find((each) => each.method === method);
+  // HEAD asks for what GET would give.
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const route = there.find((each) => each.method === asked);
   if (route) return { kind: 'route', route };
   return { kind: there.length > 0 ? 'wrong method' : 'unknown path' };
 }

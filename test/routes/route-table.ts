@@ -9,7 +9,12 @@ const match = z.looseObject({
   connect_matcher: z.looseObject({}).optional(),
   headers: z
     .array(
-      z.looseObject({ name: z.string(), string_match: z.looseObject({ exact: z.string().optional() }).optional() }),
+      z.looseObject({
+        name: z.string(),
+        string_match: z
+          .looseObject({ exact: z.string().optional(), safe_regex: z.looseObject({ regex: z.string() }).optional() })
+          .optional(),
+      }),
     )
     .default([]),
 });
@@ -81,11 +86,13 @@ export async function listenersOf(adminSocket: string): Promise<Listener[]> {
 export const forwards = ({ route: action, typed_per_filter_config: filters }: EnvoyRoute): boolean =>
   action !== undefined && (action.cluster !== 'sink' || !filters['envoy.filters.http.ext_proc']?.disabled);
 
-/** A method and a path that this route takes. Throws if it is matched by what nobody could list. */
-export function sampleOf({ name, match: by }: EnvoyRoute): { method: string; path: string } {
-  const method = by.headers.find((header) => header.name === ':method')?.string_match?.exact;
+/** Each method that this route takes, with a path. Throws if it is matched by what nobody could list. */
+export function samplesOf({ name, match: by }: EnvoyRoute): { method: string; path: string }[] {
+  const { exact, safe_regex: several } = by.headers.find((header) => header.name === ':method')?.string_match ?? {};
+  const methods = exact === undefined ? several?.regex.split('|') : [exact];
   const path = by.path ?? by.safe_regex?.regex.replace('[A-Za-z0-9._~-]+', 'x').replace('.+', 'x');
-  if (method === undefined || path === undefined || !/^[\w/.-]+$/.test(path))
-    throw new Error(`The route ${name} takes more than one method and one kind of path: ${JSON.stringify(by)}`);
-  return { method, path };
+  const isListed = methods?.every((method) => /^[A-Z]+$/.test(method)) && /^[\w/.-]+$/.test(path ?? '');
+  if (methods === undefined || path === undefined || !isListed)
+    throw new Error(`The route ${name} takes more methods or paths than could be listed: ${JSON.stringify(by)}`);
+  return methods.map((method) => ({ method, path }));
 }

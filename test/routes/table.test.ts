@@ -4,7 +4,7 @@ import { routes } from '@gw/contract/access';
 import { beforeAll, expect, inject, it } from 'vitest';
 import { readFrom } from '../outage/instances.ts';
 import { meaningOf } from './request.ts';
-import { forwards, type Listener, listenersOf, sampleOf } from './route-table.ts';
+import { forwards, type Listener, listenersOf, samplesOf } from './route-table.ts';
 
 const adminSocket = join(inject('stack').sockets, 'envoy-admin.sock');
 let listeners: readonly Listener[] = [];
@@ -23,7 +23,7 @@ it('one listener has a port; the sink and those of the deployments can be reache
 });
 
 it('what leads on from the port is what the contract names, each route of it and no other', () => {
-  const samples = (front?.routes ?? []).filter(forwards).map(sampleOf);
+  const samples = (front?.routes ?? []).filter(forwards).flatMap(samplesOf);
   const meant = samples.map(({ method, path }) => meaningOf(method, path));
   expect(meant.filter(({ kind }) => kind !== 'route')).toEqual([]);
   const reached = new Set(meant.map((meaning) => (meaning.kind === 'route' ? meaning.route : null)));
@@ -32,11 +32,12 @@ it('what leads on from the port is what the contract names, each route of it and
 
 it('it leads to the control plane, or by the sidecar, which says where to', () => {
   for (const each of (front?.routes ?? []).filter(forwards)) {
-    const { method, path } = sampleOf(each);
-    const meaning = meaningOf(method, path);
-    const handler = meaning.kind === 'route' ? meaning.route.handler : null;
     const end = each.route?.cluster ?? each.route?.cluster_header ?? '';
-    expect(handler === 'control' ? ['control_plane'] : ['sink', 'x-gw-cluster'], path).toContain(end);
+    for (const { method, path } of samplesOf(each)) {
+      const meaning = meaningOf(method, path);
+      const handler = meaning.kind === 'route' ? meaning.route.handler : null;
+      expect(handler === 'control' ? ['control_plane'] : ['sink', 'x-gw-cluster'], path).toContain(end);
+    }
     if (end === 'x-gw-cluster') expect(each.match.headers.map(({ name }) => name)).toContain('x-gw-cluster');
   }
 });
