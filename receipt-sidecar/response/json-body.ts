@@ -81,13 +81,22 @@ function endOfString(text: string, open: number): number {
 }
 
 /** `text` is the JSON that `value` was parsed from; additions are JSON texts. */
-export function addToObject(text: string, value: Record<string, unknown>, { gw, routingTrace }: Additions): string {
+export function addToObject(text: string, value: Record<string, unknown>, additions: Additions): string {
   const clean = withoutForgery(text, value);
   const end = clean.lastIndexOf('}');
-  const added = [gw && `"gw":${gw}`, routingTrace && `"routing_trace":${routingTrace}`].filter(Boolean).join(',');
+  const added = additionsText(additions);
   if (added === '') return clean;
-  const comma = Object.keys(value).some((key) => !isOurs(key)) ? ',' : '';
+  const comma = isEmptyWithoutOurs(value) ? '' : ',';
   return `${clean.slice(0, end)}${comma}${added}${clean.slice(end)}`;
+}
+
+/** As they stand in an object. */
+export const additionsText = ({ gw, routingTrace }: Additions): string =>
+  [gw && `"gw":${gw}`, routingTrace && `"routing_trace":${routingTrace}`].filter(Boolean).join(',');
+
+export function isEmptyWithoutOurs(value: Record<string, unknown>): boolean {
+  for (const key in value) if (!isOurs(key)) return false;
+  return true;
 }
 
 /**
