@@ -61,6 +61,23 @@ function isBounded(text: string, maxParts: number): boolean {
   return true;
 }
 
+/**
+ * Whether there are more texts (keys too), lists and objects than `most`: they are what takes memory. A number takes hardly
+ * more than its digits.
+ */
+export function holdsMoreThan(most: number, text: string): boolean {
+  if (text.length <= most) return false;
+  let parts = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character !== quote && character !== 0x7b && character !== 0x5b) continue;
+    if (++parts > most) return true;
+    if (character === quote) at = endOfString(text, at);
+    if (at === -1) return false;
+  }
+  return false;
+}
+
 /** How often, as far as it matters: searching for a letter is many times cheaper than looking at each. */
 function count(text: string, letter: string): number {
   let found = 0;

@@ -45,8 +45,10 @@ export class JsonReply implements Reply {
     const { call, record } = this.#context;
     // The client has left meanwhile, and it was written down as that.
     if (record.recorded) return;
-    if (outcome.ok) return outcome.value.ok ? this.#complete(outcome.value) : this.#fail(outcome.value.error);
-    if (!this.#isOver) call.fail(new Error(`A large reply could not be read: ${outcome.why}.`));
+    if (outcome.ok && outcome.value.ok) return this.#complete(outcome.value);
+    if (outcome.ok && !outcome.value.ok && outcome.value.error) return this.#fail(outcome.value.error);
+    const why = outcome.ok ? 'too many parts' : outcome.why;
+    if (!this.#isOver) call.fail(new Error(`A large reply could not be read: ${why}.`));
   }
 
   #complete({ clean, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {

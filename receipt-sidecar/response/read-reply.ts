@@ -8,7 +8,7 @@ import { type ApiError, apiError } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../request/parse.ts';
 import { contextError } from './context-error.ts';
-import { decodeUtf8, isEmptyWithoutOurs, parseObject, withoutForgery } from './json-body.ts';
+import { decodeUtf8, holdsMoreThan, isEmptyWithoutOurs, parseObject, withoutForgery } from './json-body.ts';
 import { providerError } from './provider-error.ts';
 import { wordsOf } from './provider-words.ts';
 import { openTelemetry } from './telemetry.ts';
@@ -33,7 +33,8 @@ export interface CleanObject {
 }
 
 export type ReplyReading =
-  | { readonly ok: false; readonly error: ApiError }
+  /** Null: it holds more than can be read, and may be a completion all the same. */
+  | { readonly ok: false; readonly error: ApiError | null }
   | {
       readonly ok: true;
       readonly clean: CleanObject;
@@ -45,7 +46,16 @@ export type ReplyReading =
 /** Envoy buffers a little more, so that the receipt fits behind the largest reply. */
 export const maxReplyBytes = 64 * 1024 * 1024;
 
-const failed = (error: ApiError): ReplyReading => ({ ok: false, error });
+/**
+ * Texts, lists and objects. Twenty alternatives for each of sixteen thousand tokens have as many; read, they take at most 320 MB,
+ * which a thread has (body-threads.ts). Where it runs out, it spends minutes on finding room.
+ */
+const mostParts = 2_000_000;
+
+/** Unlike a small Buffer, its bytes share their memory with nobody's. */
+const encoder = new TextEncoder();
+
+const failed = (error: ApiError | null): ReplyReading => ({ ok: false, error });
 
 export function readReply(
   bytes: Uint8Array,
@@ -54,6 +64,7 @@ export function readReply(
   if (bytes.length > maxReplyBytes) return failed(apiError('upstream_invalid_response'));
   const text = decodeUtf8(bytes);
   if (status !== 200) return failed(providerError(status, text ?? '', request, providerModel));
+  if (text !== null && holdsMoreThan(mostParts, text)) return failed(null);
   const value = text === null ? null : parseObject(text);
   if (text === null || !value) return failed(apiError('upstream_invalid_response'));
   if (value.error) return failed(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
@@ -63,7 +74,7 @@ export function readReply(
   const clean = withoutForgery(text, value);
   return {
     ok: true,
-    clean: placeIn(clean === text ? bytes : Buffer.from(clean), isEmptyWithoutOurs(value)),
+    clean: placeIn(clean === text ? bytes : encoder.encode(clean), isEmptyWithoutOurs(value)),
     said: { answerBytes, claim, isStale, otherBytes, reasoningBytes },
     telemetry: telemetry?.said ?? null,
   };

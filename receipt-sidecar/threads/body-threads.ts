@@ -32,7 +32,7 @@ const mostThreads = 2;
 export const defaultThreads = (): number => Math.max(1, Math.min(mostThreads, availableParallelism()));
 
 /** A runaway body ends its thread, not the process. */
-const resourceLimits = { maxOldGenerationSizeMb: 512 };
+export const resourceLimits = { maxOldGenerationSizeMb: 512 };
 /** The bundle of the thread lies beside that of the service. */
 const startThread = (): Worker => new Worker(new URL('./body-worker.js', import.meta.url), { resourceLimits });
 
