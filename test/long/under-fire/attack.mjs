@@ -48,9 +48,11 @@ function sendLarge({ bytes, path }) {
 }
 
 const tiny = JSON.stringify({ model: 'sim-small', stream: true, messages: [{ role: 'user', content: 'hi' }] });
-function openStreams() {
+/** Over some seconds: a thousand calls within one millisecond would show how fast calls begin, and no more. */
+async function openStreams() {
   const ended = [];
   for (let at = 0; at < streams; at++) {
+    if (at % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 100));
     const session = sessions[Math.floor(at / streamsOfConnection)];
     const stream = session.request({
       ':method': 'POST',
@@ -69,7 +71,7 @@ function openStreams() {
     );
     stream.end(tiny);
   }
-  return ended;
+  return Promise.all(ended);
 }
 const sessions = Array.from({ length: Math.ceil(streams / streamsOfConnection) }, () => {
   const session = connectHttp2(url);
@@ -95,5 +97,5 @@ const cancels = setInterval(() => {
 }, every);
 await Promise.all([...bodies.map(sendLarge), new Promise((resolve) => setTimeout(resolve, forMs))]);
 clearInterval(cancels);
-await Promise.race([Promise.all(opened), new Promise((resolve) => setTimeout(resolve, 5000))]);
+await Promise.race([opened, new Promise((resolve) => setTimeout(resolve, 5000))]);
 process.send(outcomes, () => process.exit());
