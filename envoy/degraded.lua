@@ -42,15 +42,29 @@ local function unescape(slashes, hex)
   return slashes:sub(2) .. letter
 end
 
-local OURS = { '"([gG][wW]"%s*:)', '"([rR][oO][uU][tT][iI][nN][gG]_[tT][rR][aA][cC][eE]"%s*:)' }
-
 -- Inside of a JSON string no quote stands without a backslash, so only keys match, or their ends, which are no keys of ours.
 local PLAIN = { '"gw"', '"GW"', '"Gw"', '"gW"', '"routing_trace"' }
 
+-- By plain searches: patterns hold up a worker of Envoy for seconds where a body has many megabytes.
+local function rename_key(text, key)
+  local lower, out, from = text:lower(), {}, 1
+  local at, last = lower:find(key, 1, true)
+  while at do
+    if text:find('^%s*:', last + 1) then
+      out[#out + 1] = text:sub(from, at) .. 'provider_'
+      from = at + 1
+    end
+    at, last = lower:find(key, at + 1, true)
+  end
+  if from == 1 then return text end
+  out[#out + 1] = text:sub(from)
+  return table.concat(out)
+end
+
 local function rename(text)
-  local renamed = text:gsub('(\\+)u00([4-7]%x)', unescape)
-  for _, key in ipairs(OURS) do renamed = renamed:gsub(key, '"provider_%1') end
-  return renamed
+  local plain = text
+  if text:find('\\u00', 1, true) then plain = text:gsub('(\\+)u00([4-7]%x)', unescape) end
+  return rename_key(rename_key(plain, '"gw"'), '"routing_trace"')
 end
 
 -- Whether a piece of a stream could hold a key of ours. Searching for plain words is cheap, for patterns it is not.

@@ -7,6 +7,7 @@ import { plainModel } from './model-for-tests.ts';
 import type { Read } from './request/admission.ts';
 import { outgoing, parseRequest } from './request/parse.ts';
 import { andThen, type Soon } from './request/soon.ts';
+import { readReply } from './response/read-reply.ts';
 import { makeCatalogue } from './snapshot.ts';
 
 const snapshot: Snapshot = {
@@ -51,6 +52,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     catalogue: () => makeCatalogue(snapshot),
     read: readForTests(() => null),
+    readReply: (_account, bytes, facts) => ({ ok: true, value: readReply(bytes, facts) }),
     takeSlot: async () => ({ ok: true, slot: { id: 'slot', release: () => undefined } }),
     ledger: {
       begin: (id) => void ledger.begun.push(id),

@@ -43,6 +43,7 @@ export class CallRecord {
   readonly #ledger: LedgerWriter;
   readonly #counts: ReceiptCounts;
   readonly #startedAt = performance.now();
+  #repliedAt: number | null = null;
   #servedBy: Candidate | null = null;
   #attempts = 0;
   #recorded = false;
@@ -70,6 +71,11 @@ export class CallRecord {
   answeredBy(deployment: string | null, attempts: number): void {
     this.#servedBy = deployment === null ? null : (this.#catalogue.candidate(deployment) ?? null);
     this.#attempts = attempts;
+  }
+
+  /** The provider has said all it will. */
+  replied(): void {
+    this.#repliedAt = performance.now();
   }
 
   /** The shape in which the deployment that answered reports energy, or null. */
@@ -127,7 +133,7 @@ export class CallRecord {
   }
 
   #elapsedS(): number {
-    return (performance.now() - this.#startedAt) / 1000;
+    return ((this.#repliedAt ?? performance.now()) - this.#startedAt) / 1000;
   }
 
   /** The call broke off. What was streamed is counted (count.ts); of JSON nothing is known. */

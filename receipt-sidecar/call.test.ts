@@ -3,7 +3,10 @@ import { apiError } from '@gw/contract/errors';
 import { describe, expect, test, vi } from 'vitest';
 import type { CallContext } from './call.ts';
 import { callForTests, chatBody, contextForTests, readForTests } from './call-for-tests.ts';
+import { finished } from './messages.ts';
+import { type ReplyReading, readReply as readReplyHere } from './response/read-reply.ts';
 import { bodyPatienceS, inlineBytes } from './threads/body-threads.ts';
+import type { Outcome } from './threads/thread-pool.ts';
 
 /** A check that answers when it is told to. */
 function slowCheck() {
@@ -322,4 +325,57 @@ describe('what ext-authz says of the streams that a caller may have', () => {
       expect(await callerOf(fields)).toMatchObject({ streams: { limit: 25, shadow: false }, keyStreams: null });
     },
   );
+});
+
+describe('a large JSON reply', () => {
+  const large = JSON.stringify({ choices: [], padding: 'x'.repeat(inlineBytes) });
+  const json = { 'content-type': 'application/json' };
+  async function replied() {
+    let end: (outcome: Outcome<ReplyReading>) => void = () => undefined;
+    const readReply: CallContext['readReply'] = (account, bytes, facts) =>
+      new Promise((resolve) => {
+        expect(account).toBe('acct');
+        end = (outcome) => resolve(outcome.ok ? { ok: true, value: readReplyHere(bytes, facts) } : outcome);
+      });
+    const { context, ledger } = contextForTests({ readReply });
+    const call = callForTests(context);
+    call.ask(chatBody());
+    call.replyHeaders(json);
+    const before = call.answers.length;
+    call.replyBody(large, true);
+    expect(call.answers.slice(before)).toEqual([{ overrideMessageTimeout: { seconds: bodyPatienceS, nanos: 0 } }]);
+    return {
+      call,
+      ledger,
+      before: before + 1,
+      end: (ok: boolean) => end((ok ? { ok } : { ok, why: 'full' }) as never),
+    };
+  }
+
+  test('is waited for, and gets its receipt', async () => {
+    const { before, call, end, ledger } = await replied();
+    end(true);
+    await turn();
+    expect(call.answers).toHaveLength(before + 1);
+    expect(call.answers[before]?.dynamicMetadata).toEqual(finished.dynamicMetadata);
+    expect([ledger.finished.length, call.faults]).toEqual([1, []]);
+  });
+
+  test('is left to Envoy where no thread could read it, and never read here', async () => {
+    const { before, call, end, ledger } = await replied();
+    end(false);
+    await turn();
+    expect(call.answers).toHaveLength(before);
+    expect(call.faults.map(String)).toEqual(['Error: A large reply could not be read: full.']);
+    expect(ledger.finished).toEqual([]);
+  });
+
+  test.each([true, false])('whose client has left meanwhile is recorded once: read %s', async (ok) => {
+    const { before, call, end, ledger } = await replied();
+    call.close();
+    end(ok);
+    for (let turns = 0; turns < 5; turns++) await turn();
+    expect(call.answers).toHaveLength(before);
+    expect([ledger.finished.length, call.faults]).toEqual([1, []]);
+  });
 });

@@ -15,6 +15,7 @@ import {
   bodyMode,
   bytesOf,
   type Caller,
+  finished,
   gwMetadata,
   type Headers,
   headerMode,
@@ -33,8 +34,9 @@ import type { ReceiptCounts } from './receipt-counts.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
 import { headersToRemove, refusedHeaders, steeringHeaders, type Timeouts } from './request/headers.ts';
 import { endpoints, serialise } from './request/parse.ts';
+import { JsonReply, type ReadReply } from './response/json-reply.ts';
 import { providerError } from './response/provider-error.ts';
-import { JsonReply, type Reply, StreamReply } from './response/reply.ts';
+import { type Reply, StreamReply } from './response/reply.ts';
 import { openTelemetry } from './response/telemetry.ts';
 import type { Slot } from './slots/slots.ts';
 import type { Catalogue } from './snapshot.ts';
@@ -43,6 +45,7 @@ import { inlineBytes } from './threads/body-threads.ts';
 export interface CallContext extends Timeouts, Steps {
   readonly addresses: Addresses;
   readonly catalogue: () => Catalogue | null;
+  readonly readReply: ReadReply;
   readonly ledger: LedgerWriter;
   readonly counts: ReceiptCounts;
   readonly ends: Ends;
@@ -84,7 +87,7 @@ export class Call implements Processor {
     else this.#call.answer(request.responseTrailers ? { responseTrailers: {} } : { requestTrailers: {} });
   }
 
-  /** Many large bodies may share the way here: by the time that one is whole, Envoy could have given up. */
+  /** Many large bodies and replies may share the way here: by the time that one is whole, Envoy could have given up. */
   coming(): void {
     if (this.#isAwaited) return;
     this.#isAwaited = true;
@@ -102,7 +105,7 @@ export class Call implements Processor {
     const { ends } = this.#context;
     ends
       .ask(record.identity.receiptId)
-      .then((by) => (by === 'nobody' ? undefined : record.breakOff(by, seen).saved))
+      .then((by) => (by === 'nobody' || record.recorded ? undefined : record.breakOff(by, seen).saved))
       .catch(this.#call.fail);
   }
 
@@ -208,7 +211,6 @@ export class Call implements Processor {
     const { receiptId } = record.identity;
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.
-      const finished = { dynamicMetadata: gwMetadata({ done: true }) };
       if (attempts === 0) {
         record.discard();
         return this.#call.answer({ ...unchanged.responseHeaders, ...finished });
@@ -231,7 +233,12 @@ export class Call implements Processor {
     const replyContext = { record, addresses, call: this.#call, telemetry };
     this.#reply = stream
       ? new StreamReply({ ...replyContext, chunkObject: chunkObjects[record.identity.request.endpoint] })
-      : new JsonReply({ ...replyContext, status });
+      : new JsonReply({
+          ...replyContext,
+          status,
+          account: this.#caller?.accountId ?? '',
+          readReply: this.#context.readReply,
+        });
     this.#call.answer({
       responseHeaders: {
         response: {
@@ -250,6 +257,7 @@ export class Call implements Processor {
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {
+    if (this.#reply instanceof JsonReply && bytes.length > inlineBytes) this.coming();
     this.#isAwaited = false;
     if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);

@@ -100,6 +100,9 @@ export const gwMetadata = (fields: Readonly<Record<string, string | true>>) => (
   },
 });
 
+/** Tells the Lua filter that the reply needs nothing more. */
+export const finished = { dynamicMetadata: gwMetadata({ done: true }) };
+
 /** Ours on every reply of a call that reached a provider. No cache between us and the client may keep what it says. */
 export const replyHeaders = (receiptId: string) => [
   setHeader('x-gw-receipt-id', receiptId),

@@ -18,6 +18,7 @@ import { createReceiptCounts } from './receipt-counts.ts';
 import { createPromptCounts } from './request/prompt-counts.ts';
 import { makeReader } from './request/reader.ts';
 import { warmUp } from './request/warm-up.ts';
+import { makeReplyReader } from './response/reply-reader.ts';
 import { createScreenCounts } from './screen-counts.ts';
 import { redisLeases } from './slots/leases.ts';
 import { createSlotCounts } from './slots/slot-counts.ts';
@@ -80,6 +81,7 @@ export async function startSidecar(config: Config) {
       newId: randomUUID,
       randomBytes,
     }),
+    readReply: makeReplyReader(threads.pool),
     takeSlot: (caller: Caller) => slots.take(caller),
     ledger,
     counts,

@@ -61,6 +61,23 @@ function isBounded(text: string, maxParts: number): boolean {
   return true;
 }
 
+/**
+ * Whether there are more texts (keys too), lists and objects than `most`: they are what takes memory. A number takes hardly
+ * more than its digits.
+ */
+export function holdsMoreThan(most: number, text: string): boolean {
+  if (text.length <= most) return false;
+  let parts = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character !== quote && character !== 0x7b && character !== 0x5b) continue;
+    if (++parts > most) return true;
+    if (character === quote) at = endOfString(text, at);
+    if (at === -1) return false;
+  }
+  return false;
+}
+
 /** How often, as far as it matters: searching for a letter is many times cheaper than looking at each. */
 function count(text: string, letter: string): number {
   let found = 0;
@@ -81,13 +98,22 @@ function endOfString(text: string, open: number): number {
 }
 
 /** `text` is the JSON that `value` was parsed from; additions are JSON texts. */
-export function addToObject(text: string, value: Record<string, unknown>, { gw, routingTrace }: Additions): string {
+export function addToObject(text: string, value: Record<string, unknown>, additions: Additions): string {
   const clean = withoutForgery(text, value);
   const end = clean.lastIndexOf('}');
-  const added = [gw && `"gw":${gw}`, routingTrace && `"routing_trace":${routingTrace}`].filter(Boolean).join(',');
+  const added = additionsText(additions);
   if (added === '') return clean;
-  const comma = Object.keys(value).some((key) => !isOurs(key)) ? ',' : '';
+  const comma = isEmptyWithoutOurs(value) ? '' : ',';
   return `${clean.slice(0, end)}${comma}${added}${clean.slice(end)}`;
+}
+
+/** As they stand in an object. */
+export const additionsText = ({ gw, routingTrace }: Additions): string =>
+  [gw && `"gw":${gw}`, routingTrace && `"routing_trace":${routingTrace}`].filter(Boolean).join(',');
+
+export function isEmptyWithoutOurs(value: Record<string, unknown>): boolean {
+  for (const key in value) if (!isOurs(key)) return false;
+  return true;
 }
 
 /**

@@ -1,16 +1,13 @@
-/** The body of a provider's reply, whole (JSON) or in pieces (SSE), on its way to the client. */
-import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+/** The body of a provider's reply in pieces (SSE), on its way to the client. */
+import type { Addresses } from '@gw/contract/errors';
 import type { ProcessorCall } from '@gw/envoy/rpc/service';
 import type { CallRecord } from '../call-record.ts';
-import { answerAfter, cutOff, gwMetadata, replaceChunk, setHeader, unchanged, wait } from '../messages.ts';
+import { cutOff, finished, replaceChunk, unchanged, wait } from '../messages.ts';
 import { contextError } from './context-error.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
-import { addToObject, decodeUtf8, parseObject } from './json-body.ts';
-import { providerError } from './provider-error.ts';
 import { wordsOf } from './provider-words.ts';
 import type { ReplyTelemetry } from './telemetry.ts';
 import { Turns } from './turns.ts';
-import { ReplyCounts } from './usage.ts';
 
 export interface ReplyContext {
   readonly record: CallRecord;
@@ -26,67 +23,6 @@ export interface Reply {
   readonly seen: StreamFacts | null;
   /** The call is over. */
   close(): void;
-}
-
-/** Envoy buffers a little more, so that the receipt fits behind the largest reply. */
-const maxJsonBytes = 64 * 1024 * 1024;
-
-const done = { dynamicMetadata: gwMetadata({ done: true }) };
-
-/** A reply that Envoy has buffered whole: its headers can still be changed. */
-export class JsonReply implements Reply {
-  readonly #context: ReplyContext & { readonly status: number };
-  readonly seen = null;
-
-  constructor(context: ReplyContext & { readonly status: number }) {
-    this.#context = context;
-  }
-
-  chunk(bytes: Buffer): void {
-    const { record, status, call, telemetry } = this.#context;
-    if (bytes.length > maxJsonBytes) return this.#fail(apiError('upstream_invalid_response'));
-    const text = decodeUtf8(bytes);
-    const { request, route } = record.identity;
-    if (status !== 200) return this.#fail(providerError(status, text ?? '', request, route.providerModel));
-    const value = text === null ? null : parseObject(text);
-    if (text === null || !value) return this.#fail(apiError('upstream_invalid_response'));
-    if (value.error) return this.#fail(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
-    const said = new ReplyCounts();
-    said.take(value);
-    telemetry?.takeObject(value);
-    const recorded = record.complete(said, telemetry?.said ?? null);
-    const answer = (gw: string): void => {
-      const body = Buffer.from(addToObject(text, value, { ...recorded, gw }));
-      const setHeaders = [
-        setHeader('content-type', 'application/json'),
-        setHeader('content-length', String(body.length)),
-      ];
-      call.answer({
-        responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } },
-        ...done,
-      });
-    };
-    recorded.saved.then(answer).catch(call.fail);
-  }
-
-  #fail(error: ApiError): void {
-    const { record, addresses, call } = this.#context;
-    const body = Buffer.from(errorBody(error, addresses));
-    const { saved } = record.breakOff('provider', null);
-    const setHeaders = [
-      setHeader(':status', String(error.status)),
-      ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
-      setHeader('content-length', String(body.length)),
-    ];
-    answerAfter(saved, call, {
-      responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } },
-      ...done,
-    });
-  }
-
-  close(): void {
-    // Nothing waits here.
-  }
 }
 
 /** Half an event, or a chunk that waits for usage or energy, is held this long, ms: well within Envoy's patience with one answer. */
@@ -200,7 +136,7 @@ export class StreamReply implements Reply {
     this.#unanswered = 0;
     this.#unansweredBytes = 0;
     const response = original?.equals(bytes) ? unchanged.responseBody : replaceChunk(bytes);
-    call.answer(this.#done ? { ...response, ...done } : response);
+    call.answer(this.#done ? { ...response, ...finished } : response);
     const { over } = this.#events;
     if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => call.answer(cutOff), endMs[over]);
   }

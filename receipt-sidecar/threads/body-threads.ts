@@ -15,8 +15,8 @@ export const inlineParts = 2000;
 
 /** An ordinary batch of one account, 30 documents of 1 MiB, has room at once. What finds none is told so at once. */
 const requests = { maxJobs: 1024, maxSize: 64 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 32 * mib } as const;
-/** The largest reply is 64 MiB. */
-const replies = { maxJobs: 1024, maxSize: 192 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 96 * mib } as const;
+/** The largest reply is 64 MiB. For one without room Envoy goes on by itself, with a degraded receipt. */
+const replies = { maxJobs: 1024, maxSize: 256 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 192 * mib } as const;
 
 /** All requests that have room are read within the wait, even if each is of the worst kind and the processors are shared. */
 export const bodyThreadBounds = {
@@ -32,7 +32,7 @@ const mostThreads = 2;
 export const defaultThreads = (): number => Math.max(1, Math.min(mostThreads, availableParallelism()));
 
 /** A runaway body ends its thread, not the process. */
-const resourceLimits = { maxOldGenerationSizeMb: 512 };
+export const resourceLimits = { maxOldGenerationSizeMb: 512 };
 /** The bundle of the thread lies beside that of the service. */
 const startThread = (): Worker => new Worker(new URL('./body-worker.js', import.meta.url), { resourceLimits });
 

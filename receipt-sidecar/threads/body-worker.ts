@@ -11,6 +11,7 @@ import { findRulesAtOnce } from '@gw/policy/find-rules';
 import { parseRequest } from '../request/parse.ts';
 import { type Reading, readParsed, type Tools } from '../request/read.ts';
 import { vocabularyOf } from '../request/vocabulary.ts';
+import { readReply } from '../response/read-reply.ts';
 import type { BodyJob, RequestFacts, RequestJob } from './jobs.ts';
 
 /** On Linux the priority of a thread is its own: large bodies give way to the calls that are small, and to Envoy. */
@@ -47,6 +48,10 @@ async function readRequest({ allowed, bytes, endpoint, exempt, facts: told, salt
 const encoder = new TextEncoder();
 
 async function answer(job: BodyJob): Promise<{ result: unknown; transfer: TransferListItem[] }> {
+  if (job.kind === 'reply') {
+    const reading = readReply(job.bytes, job.facts);
+    return { result: reading, transfer: reading.ok ? [reading.clean.bytes.buffer as ArrayBuffer] : [] };
+  }
   const reading = await readRequest(job);
   if (reading.outcome !== 'read') return { result: reading, transfer: [] };
   const rest = encoder.encode(JSON.stringify(reading.outgoing.rest));

@@ -2,6 +2,7 @@
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import type { Endpoint } from '../request/parse.ts';
 import type { ModelFacts } from '../request/read.ts';
+import type { ReplyFacts } from '../response/read-reply.ts';
 
 /** What a thread keeps between jobs: sent when it is not what that thread was told last. */
 export interface RequestFacts {
@@ -20,4 +21,10 @@ export interface RequestJob {
   readonly facts: RequestFacts | null;
 }
 
-export type BodyJob = RequestJob;
+export interface ReplyJob {
+  readonly kind: 'reply';
+  readonly bytes: Uint8Array;
+  readonly facts: ReplyFacts;
+}
+
+export type BodyJob = RequestJob | ReplyJob;

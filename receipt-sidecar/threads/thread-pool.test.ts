@@ -69,6 +69,15 @@ describe('a pool', () => {
     expect(jobs()[0]?.indexOf('R')).toBeLessThan(3);
   });
 
+  it('has three replies read before each request that waits', () => {
+    const { jobs, run, threads } = poolForTests();
+    run('0');
+    for (const job of ['1', '2']) run(job);
+    for (const job of ['a', 'b', 'c', 'd']) run(job, { lane: 'reply' });
+    for (let left = 7; left > 0; left--) threads[0]?.answer();
+    expect(jobs()).toEqual(['0abc1d2']);
+  });
+
   it('takes no more than it has room for, and gives the room back', async () => {
     const { pool, run, threads } = poolForTests();
     const taken = run('1', { size: 50 });

@@ -10,6 +10,8 @@ import { FairQueue, type QueueBounds, type Queued } from './fair-queue.ts';
 
 /** Requests that have no answer yet, and replies of providers, which have been paid for: neither takes the other's room. */
 export type Lane = 'request' | 'reply';
+/** They have been paid for, so they go first; but one account's replies are not to keep out the requests of all others. */
+const mostRepliesInRow = 3;
 const otherLane = { request: 'reply', reply: 'request' } as const;
 
 /** `full`: no room; `late`: waited too long; `stuck`: worked too long; `died`: with its thread; `fault`: failed. */
@@ -73,7 +75,8 @@ export class ThreadPool {
   readonly #threads = new Set<Running>();
   /** All that have no end yet. */
   readonly #open = new Set<Job>();
-  #turn: Lane = 'reply';
+  /** Replies that had their turn while a request may have been waiting. */
+  #repliesInRow = 0;
   #nextId = 0;
   #stopped = false;
 
@@ -125,9 +128,10 @@ export class ThreadPool {
   }
 
   #next(): Job | undefined {
-    const lane = this.#turn;
-    this.#turn = otherLane[lane];
-    return this.#queues[lane].next() ?? this.#queues[otherLane[lane]].next();
+    const lane = this.#repliesInRow < mostRepliesInRow ? 'reply' : 'request';
+    const job = this.#queues[lane].next() ?? this.#queues[otherLane[lane]].next();
+    this.#repliesInRow = job?.lane === 'reply' ? this.#repliesInRow + 1 : 0;
+    return job;
   }
 
   #give(thread: Running, job: Job): void {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
+import { resourceLimits } from './body-threads.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -28,5 +29,8 @@ export async function bodyWorkerForTests(): Promise<BundleForTests> {
     ...{ outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
     plugins: [external],
   });
-  return { start: () => new Worker(outfile), remove: () => rmSync(dir, { recursive: true, force: true }) };
+  return {
+    start: () => new Worker(outfile, { resourceLimits }),
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  };
 }

@@ -49,6 +49,16 @@ it('a reply that is nested too deeply is none that can be read', async () => {
   expectRefusal(await ask('deep JSON'), upstream('upstream_invalid_response'));
 });
 
+it('a reply of more parts than can be read is still a completion, with a degraded receipt and without a forged one', async () => {
+  const reply = await ask('millions of parts');
+  expect(reply.status, reply.text.slice(0, 300)).toBe(200);
+  expect(reply.text.length).toBeGreaterThan(24_000_000);
+  const { choices, gw } = JSON.parse(reply.text) as { choices: { message: { content: string } }[]; gw: unknown };
+  expect(choices[0]?.message.content).toBe('hi');
+  expect(gw).toMatchObject({ tier: 'degraded', degraded_reason: 'sidecar_unavailable' });
+  expect(JSON.stringify(reply.headers)).not.toContain(marker);
+});
+
 it('a refusal is shown without secrets, and with our name of the model', async () => {
   expect(expectRefusal(await ask('refusal with secrets'), invalid('invalid_temperature', 'temperature'))).toBe(
     'temperature X: y too hot, key [redacted] at [url]',

@@ -51,6 +51,14 @@ export const namedReplies: Readonly<Record<string, HostileReply>> = {
   plain: reply(200, JSON.stringify({ ...completion, choices: [message('hi')], usage })),
   'plain stream': stream(`${hello}${finish}${event({ ...completion, choices: [], usage })}data: [DONE]\n\n`),
   'deep JSON': reply(200, `{"gw":1,"choices":[],"a":${nested}}`),
+  // More than anybody has the memory to read.
+  'millions of parts': reply(
+    200,
+    JSON.stringify({ ...completion, ...forged, usage, choices: [message('hi')], parts: [] }).replace(
+      /\]\}$/,
+      `${'{},'.repeat(8_000_000)}{"gw":"${marker}"}]}`,
+    ),
+  ),
   'deep event': stream(`${hello}data: {"choices":[],"gw":1,"a":${nested}}\n\n`, 'open'),
   'endless event': stream(`${hello}data: ${'x'.repeat(5 * 1024 * 1024)}`, 'open'),
   'error and on': stream(`${hello}${event({ error: { message: marker } })}${hello}`, 'open'),

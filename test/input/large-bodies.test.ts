@@ -1,4 +1,4 @@
-/** One customer's large bodies are read, or refused as too many for now, and stop nobody else's calls. */
+/** One customer's large bodies and replies are read, or refused as too many for now, and stop nobody else's calls. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 import { chatPath, quick, type Reply, send, stack } from './ask.ts';
@@ -10,9 +10,25 @@ beforeAll(async () => {
 });
 afterAll(() => accounts.close());
 
+const metricsUrls = {
+  'receipt-sidecar': `${stack.healthUrls['receipt-sidecar']}/metrics`,
+  'ext-authz': `${stack.healthUrls['ext-authz']}/metrics`,
+  'control-plane': `${stack.controlUrl}/metrics`,
+} as const;
+const services = ['receipt-sidecar', 'ext-authz', 'control-plane'] as const;
+const allLongTurns = async () =>
+  Object.fromEntries(await Promise.all(services.map(async (each) => [each, await longTurns(each)] as const)));
+
+/** 600 vectors of 4,096 numbers: some 50 MB. */
+const manyNumbers = JSON.stringify({
+  ...{ model: 'sim-embed', dimensions: 4096, encoding_format: 'float' },
+  input: Array.from({ length: 600 }, (_, at) => `text ${at}`),
+});
+
 /** How often a service has held its loop for longer than 20 ms: a look shows up to 5 ms of what came before. */
-async function longTurns(service: 'receipt-sidecar' | 'ext-authz'): Promise<number> {
-  const text = await (await fetch(`${stack.healthUrls[service]}/metrics`)).text();
+async function longTurns(service: keyof typeof metricsUrls): Promise<number> {
+  const authorization = `Bearer ${stack.operatorToken}`;
+  const text = await (await fetch(metricsUrls[service], { headers: { authorization } })).text();
   const count = (le: string) => {
     const found = text.split('\n').find((line) => line.startsWith(`gw_event_loop_held_seconds_bucket{le="${le}"`));
     return Number(found?.split(' ').at(-1));
@@ -32,7 +48,7 @@ it('large bodies of the worst kinds are read or refused, and no tiny call of ano
   // Their keys are known from here on, and what a first call has to compile is compiled.
   for (const key of [sender, other]) expect((await send({ key, headers: quick, body: document(10) })).status).toBe(200);
   const bodies = worstBodies.map(({ body, ...what }) => ({ ...what, body: body() }));
-  const before = await longTurns('receipt-sidecar');
+  const before = await allLongTurns();
   let isSending = true;
   const tiny = (async () => {
     const statuses: number[] = [];
@@ -51,5 +67,17 @@ it('large bodies of the worst kinds are read or refused, and no tiny call of ano
   const statuses = await tiny;
   expect(statuses.length).toBeGreaterThan(0);
   expect(statuses.filter((status) => status !== 200)).toEqual([]);
-  expect((await longTurns('receipt-sidecar')) - before).toBe(0);
+  expect(await allLongTurns()).toEqual(before);
+});
+
+it('a reply of 50 MB of numbers is read and gets its receipt, and holds the loop of no service', async () => {
+  const key = await accounts.create({ perS: 1000 });
+  expect((await send({ key, headers: quick, body: document(10) })).status).toBe(200);
+  const before = await allLongTurns();
+  const { headers, status, text } = await send({ key, path: '/v1/embeddings', headers: quick, body: manyNumbers });
+  expect(status, text.slice(0, 300)).toBe(200);
+  expect(text.length).toBeGreaterThan(40 * mib);
+  expect(text.slice(-6000)).toContain(`"gw":{"id":"${headers['x-gw-receipt-id']}"`);
+  expect(text.slice(-6000)).not.toContain('"tier":"degraded"');
+  expect(await allLongTurns()).toEqual(before);
 });

@@ -1,0 +1,85 @@
+/**
+ * A JSON reply of a provider, which Envoy has buffered whole, on its way to the client.
+ *
+ * Invariants: a completion is never refused because there is no room or time to read it here, and nothing of it reaches the
+ * client that was not read: where no thread could, Envoy goes on without us, and its Lua filter cleans the body that it still
+ * has and adds the degraded receipt.
+ */
+import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { answerAfter, finished, setHeader } from '../messages.ts';
+import { andThen, type Soon } from '../request/soon.ts';
+import type { Outcome } from '../threads/thread-pool.ts';
+import { additionsText } from './json-body.ts';
+import { type ReplyFacts, type ReplyReading, withAdded } from './read-reply.ts';
+import type { Reply, ReplyContext } from './reply.ts';
+
+/** `account`: whose call it is. */
+export type ReadReply = (account: string, bytes: Buffer, facts: ReplyFacts) => Soon<Outcome<ReplyReading>>;
+
+export interface JsonReplyContext extends ReplyContext {
+  readonly status: number;
+  readonly account: string;
+  readonly readReply: ReadReply;
+}
+
+export class JsonReply implements Reply {
+  readonly #context: JsonReplyContext;
+  readonly seen = null;
+  #isOver = false;
+
+  constructor(context: JsonReplyContext) {
+    this.#context = context;
+  }
+
+  chunk(bytes: Buffer): void {
+    const { account, call, readReply, record, status } = this.#context;
+    const { request, route } = record.identity;
+    // What it then waits for is not the provider's time.
+    record.replied();
+    const facts = { status, request, providerModel: route.providerModel, telemetryShape: record.telemetryShape };
+    const read = andThen(readReply(account, bytes, facts), (outcome) => this.#conclude(outcome));
+    if (read instanceof Promise) read.catch(call.fail);
+  }
+
+  #conclude(outcome: Outcome<ReplyReading>): void {
+    const { call, record } = this.#context;
+    // The client has left meanwhile, and it was written down as that.
+    if (record.recorded) return;
+    if (outcome.ok && outcome.value.ok) return this.#complete(outcome.value);
+    if (outcome.ok && !outcome.value.ok && outcome.value.error) return this.#fail(outcome.value.error);
+    const why = outcome.ok ? 'too many parts' : outcome.why;
+    if (!this.#isOver) call.fail(new Error(`A large reply could not be read: ${why}.`));
+  }
+
+  #complete({ clean, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
+    const { call, record, telemetry: inHeaders } = this.#context;
+    const recorded = record.complete(said, telemetry ?? inHeaders?.said ?? null);
+    const answer = (gw: string): void => {
+      if (this.#isOver) return;
+      const body = withAdded(clean, additionsText({ ...recorded, gw }));
+      const length = body.reduce((sum, part) => sum + part.length, 0);
+      const setHeaders = [setHeader('content-type', 'application/json'), setHeader('content-length', String(length))];
+      call.answer({ responseBody: { response: { headerMutation: { setHeaders } } }, ...finished }, body);
+    };
+    recorded.saved.then(answer).catch(call.fail);
+  }
+
+  #fail(error: ApiError): void {
+    const { record, addresses, call } = this.#context;
+    const body = Buffer.from(errorBody(error, addresses));
+    const { saved } = record.breakOff('provider', null);
+    const setHeaders = [
+      setHeader(':status', String(error.status)),
+      ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
+      setHeader('content-length', String(body.length)),
+    ];
+    answerAfter(saved, call, {
+      responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } },
+      ...finished,
+    });
+  }
+
+  close(): void {
+    this.#isOver = true;
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Tiny calls of one account while another one does all at once what costs a gateway most: none fails, and what they wait
+ * longer is printed.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { PartName } from '@gw/cli/stack-plans';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { quick } from '../input/ask.ts';
+import { document, mib, worstBodies } from '../input/worst-bodies.ts';
+import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
+
+let gateway: OwnGateway;
+let accounts: TestAccounts;
+const children: ChildProcess[] = [];
+beforeAll(async () => {
+  gateway = await startOwnGateway();
+  accounts = openTestAccounts({ databaseUrl: gateway.stack.databaseUrl, dir: gateway.dir });
+});
+afterAll(async () => {
+  for (const child of children) child.kill();
+  await accounts?.close();
+  await gateway?.stop();
+});
+
+const script = (name: string) => fileURLToPath(new URL(`./under-fire/${name}.mjs`, import.meta.url));
+const start = (name: string, options: object): ChildProcess => {
+  const child = fork(script(name), [JSON.stringify(options)]);
+  children.push(child);
+  return child;
+};
+
+const seenSchema = z.object({ took: z.array(z.number()), failed: z.record(z.string(), z.number()) });
+/** What the tiny calls saw since they were asked last. */
+async function seen(calls: ChildProcess, what: 'go on' | 'end') {
+  calls.send(what);
+  const [message] = await once(calls, 'message');
+  const { failed, took } = seenSchema.parse(message);
+  const sorted = took.sort((a, b) => a - b);
+  const at = (part: number) => sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
+  return { failed, count: took.length, p50: at(0.5), p99: at(0.99), worst: at(0.99999) };
+}
+
+const limits = { perS: 20_000, burst: 20_000, perDay: 10_000_000, streams: 2000 };
+const names = ['envoy', 'receipt-sidecar', 'ext-authz', 'simulator'] as const satisfies readonly PartName[];
+/** Processor time that the parts have used, s. */
+const spent = () =>
+  names.map((name) => {
+    const fields =
+      readFileSync(`/proc/${gateway.stack.part(name).pid}/stat`, 'latin1')
+        .split(') ')[1]
+        ?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  });
+const residentMb = (name: PartName): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${gateway.stack.part(name).pid}/status`, 'utf8'))?.[1]) / 1024;
+
+const quietMs = 15_000;
+const attackMs = 20_000;
+
+test('no tiny call fails while another account attacks', async () => {
+  const { publicUrl } = gateway.stack;
+  const [sender, other] = [await accounts.create(limits), await accounts.create(limits)];
+  const large = [
+    ...Array.from({ length: 30 }, () => ({ path: '/v1/chat/completions', body: document(mib) })),
+    ...worstBodies.slice(0, 8).map(({ body, path }) => ({ path, body: body() })),
+  ];
+  const files = large.map(({ body, path }, at) => {
+    const file = join(gateway.dir, `large-${at}`);
+    writeFileSync(file, body);
+    return { file, path };
+  });
+  const headers = { ...quick, 'content-type': 'application/json' };
+  const calls = start('tiny-calls', { url: publicUrl, key: other, connections: 32, headers, body: document(10) });
+  // What a first call has to compile is compiled.
+  await delay(5000);
+  await seen(calls, 'go on');
+  const before = residentMb('receipt-sidecar');
+  let used = spent();
+  const usedSince = () => {
+    const now = spent();
+    const shares = names.map((name, at) => `${name} ${((now[at] ?? 0) - (used[at] ?? 0)).toFixed(1)} s`);
+    used = now;
+    return shares.join(', ');
+  };
+  await delay(quietMs);
+  const quiet = await seen(calls, 'go on');
+  console.log('quiet', quiet, usedSince());
+  const streams = { streams: 1000, streamsOfConnection: 100 };
+  const attack = start('attack', { url: publicUrl, key: sender, files, ...streams, cancelsPerS: 200, forMs: attackMs });
+  const [outcomes] = await once(attack, 'message');
+  const busy = await seen(calls, 'end');
+  console.log('under fire', busy, usedSince(), outcomes);
+  console.log(
+    `p99 ${quiet.p99.toFixed(1)} ms and ${busy.p99.toFixed(1)} ms: ${(busy.p99 / quiet.p99).toFixed(2)} times`,
+  );
+  expect(quiet.failed).toEqual({});
+  expect(busy.failed).toEqual({});
+  expect(busy.count).toBeGreaterThan(1000);
+  const answers = Object.keys(outcomes as object);
+  expect(answers.filter((each) => !/^(large|stream): (200|503)$|^cancel: left$/.test(each))).toEqual([]);
+  await expect
+    .poll(() => residentMb('receipt-sidecar') - before, { timeout: 90_000, interval: 1000 })
+    .toBeLessThan(150);
+});

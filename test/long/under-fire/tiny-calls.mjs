@@ -1,0 +1,45 @@
+/** Calls on 32 connections as fast as they are answered, in a process of its own, so that nothing else delays its clock. */
+import { Agent, request } from 'node:http';
+
+const { url, key, connections, headers, body } = JSON.parse(process.argv[2]);
+const agent = new Agent({ keepAlive: true, maxSockets: connections });
+let took = [];
+let failed = {};
+let isWanted = true;
+
+function one() {
+  const beganAt = performance.now();
+  const ended = (outcome) => {
+    took.push(performance.now() - beganAt);
+    if (outcome !== '200') failed[outcome] = (failed[outcome] ?? 0) + 1;
+    if (isWanted) one();
+  };
+  const options = { agent, method: 'POST', headers: { authorization: `Bearer ${key}`, ...headers } };
+  const sent = request(`${url}/v1/chat/completions`, options, (reply) => {
+    let text = '';
+    reply.setEncoding('utf8');
+    reply.on('data', (part) => {
+      text += part;
+    });
+    reply.on('error', () => undefined);
+    reply.on('close', () => {
+      const degraded = /"degraded_reason":"\w+"/.exec(text)?.[0];
+      const isWhole = reply.complete && text.includes('"gw":{"id"') && !degraded;
+      ended(reply.statusCode === 200 && isWhole ? '200' : `${reply.statusCode} ${degraded ?? text.slice(0, 120)}`);
+    });
+  });
+  sent.on('error', (fault) => ended(fault.message));
+  sent.end(body);
+}
+
+/** Each message asks for what was seen since the last one. */
+process.on('message', (what) => {
+  process.send({ took, failed });
+  [took, failed] = [[], {}];
+  if (what === 'end') {
+    isWanted = false;
+    agent.destroy();
+    process.exit();
+  }
+});
+for (let at = 0; at < connections; at++) one();
