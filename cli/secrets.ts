@@ -9,6 +9,8 @@ const shape = {
   pepper: z.string().regex(/^[0-9a-f]{64}$/),
   /** Seals the receipts that are stored, 64 hexadecimal digits. */
   ledgerKey: z.string().regex(/^[0-9a-f]{64}$/),
+  /** When that key was made: receipts of calls from before may be without a seal. Apart from the database, as the key. */
+  ledgerSealedSince: z.iso.datetime(),
   /** What Envoy shows to each internal listener. */
   internalToken: z.string().min(32),
   /** What scripts of the first operator show to the operator API. */
@@ -21,6 +23,7 @@ export type Secrets = Readonly<Record<keyof typeof shape, string>>;
 const made: Readonly<Record<keyof Secrets, () => string>> = {
   pepper: () => randomBytes(32).toString('hex'),
   ledgerKey: () => randomBytes(32).toString('hex'),
+  ledgerSealedSince: () => new Date().toISOString(),
   internalToken: () => randomBytes(32).toString('hex'),
   operatorToken: () => `gwop_${randomBytes(32).toString('base64url')}`,
   operatorCredential: () => randomBytes(18).toString('base64url'),
@@ -32,6 +35,8 @@ export function loadSecrets(dir: string): Secrets {
   const found = z.record(z.string(), z.unknown()).catch({}).parse(readJson(file));
   const names = Object.keys(shape) as (keyof Secrets)[];
   const missing = names.filter((name) => !shape[name].safeParse(found[name]).success);
+  // A time that is gone while the key is there is not made anew: what was stripped of its seal since would pass.
+  if (shape.ledgerKey.safeParse(found.ledgerKey).success) found.ledgerSealedSince ??= new Date(0).toISOString();
   const secrets = { ...found, ...Object.fromEntries(missing.map((name) => [name, made[name]()])) } as Secrets;
   if (missing.length > 0) writePrivateJson(file, secrets);
   return secrets;
