@@ -33,10 +33,12 @@ const made: Readonly<Record<keyof Secrets, () => string>> = {
 export function loadSecrets(dir: string): Secrets {
   const file = join(dir, 'secrets.json');
   const found = z.record(z.string(), z.unknown()).catch({}).parse(readJson(file));
+  // A time that is gone while the key is there is not made anew: what was stripped of its seal since would pass.
+  const hasKey = shape.ledgerKey.safeParse(found.ledgerKey).success;
+  if (hasKey && !shape.ledgerSealedSince.safeParse(found.ledgerSealedSince).success)
+    found.ledgerSealedSince = new Date(0).toISOString();
   const names = Object.keys(shape) as (keyof Secrets)[];
   const missing = names.filter((name) => !shape[name].safeParse(found[name]).success);
-  // A time that is gone while the key is there is not made anew: what was stripped of its seal since would pass.
-  if (shape.ledgerKey.safeParse(found.ledgerKey).success) found.ledgerSealedSince ??= new Date(0).toISOString();
   const secrets = { ...found, ...Object.fromEntries(missing.map((name) => [name, made[name]()])) } as Secrets;
   if (missing.length > 0) writePrivateJson(file, secrets);
   return secrets;
