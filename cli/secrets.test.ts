@@ -12,7 +12,7 @@ test('secrets are made once, for their owner alone, and kept', () => {
   const made = loadSecrets(dir);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(loadSecrets(dir)).toEqual(made);
-  expect(new Set(Object.values(made)).size).toBe(5);
+  expect(new Set(Object.values(made)).size).toBe(6);
 });
 
 test('what an older version did not have is added, and the pepper stays', () => {
@@ -21,6 +21,13 @@ test('what an older version did not have is added, and the pepper stays', () => 
   const now = loadSecrets(dir);
   expect(now).toMatchObject({ pepper: old.pepper, internalToken: old.internalToken });
   expect(now.ledgerKey).toMatch(/^[0-9a-f]{64}$/);
+  expect(Date.now() - Date.parse(now.ledgerSealedSince)).toBeLessThan(60_000);
   expect(now.operatorToken).toMatch(/^gwop_[\w-]{43}$/);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(now);
+});
+
+test('the time since when all is sealed is not made anew beside a key that is there', () => {
+  const { ledgerSealedSince: _, ...others } = loadSecrets(dir);
+  writeFileSync(file, JSON.stringify(others));
+  expect(loadSecrets(dir)).toEqual({ ...others, ledgerSealedSince: '1970-01-01T00:00:00.000Z' });
 });

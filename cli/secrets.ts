@@ -9,6 +9,8 @@ const shape = {
   pepper: z.string().regex(/^[0-9a-f]{64}$/),
   /** Seals the receipts that are stored, 64 hexadecimal digits. */
   ledgerKey: z.string().regex(/^[0-9a-f]{64}$/),
+  /** When that key was made: receipts of calls from before may be without a seal. Apart from the database, as the key. */
+  ledgerSealedSince: z.iso.datetime(),
   /** What Envoy shows to each internal listener. */
   internalToken: z.string().min(32),
   /** What scripts of the first operator show to the operator API. */
@@ -21,6 +23,7 @@ export type Secrets = Readonly<Record<keyof typeof shape, string>>;
 const made: Readonly<Record<keyof Secrets, () => string>> = {
   pepper: () => randomBytes(32).toString('hex'),
   ledgerKey: () => randomBytes(32).toString('hex'),
+  ledgerSealedSince: () => new Date().toISOString(),
   internalToken: () => randomBytes(32).toString('hex'),
   operatorToken: () => `gwop_${randomBytes(32).toString('base64url')}`,
   operatorCredential: () => randomBytes(18).toString('base64url'),
@@ -30,6 +33,10 @@ const made: Readonly<Record<keyof Secrets, () => string>> = {
 export function loadSecrets(dir: string): Secrets {
   const file = join(dir, 'secrets.json');
   const found = z.record(z.string(), z.unknown()).catch({}).parse(readJson(file));
+  // A time that is gone while the key is there is not made anew: what was stripped of its seal since would pass.
+  const hasKey = shape.ledgerKey.safeParse(found.ledgerKey).success;
+  if (hasKey && !shape.ledgerSealedSince.safeParse(found.ledgerSealedSince).success)
+    found.ledgerSealedSince = new Date(0).toISOString();
   const names = Object.keys(shape) as (keyof Secrets)[];
   const missing = names.filter((name) => !shape[name].safeParse(found[name]).success);
   const secrets = { ...found, ...Object.fromEntries(missing.map((name) => [name, made[name]()])) } as Secrets;

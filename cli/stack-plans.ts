@@ -123,6 +123,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_FIRST_OPERATOR_TOKEN_DAYS: 'unlimited',
         GW_KEY_PEPPER: secrets.pepper,
         GW_LEDGER_KEY: secrets.ledgerKey,
+        GW_LEDGER_SEALED_SINCE: secrets.ledgerSealedSince,
         ...(layout.providerKey === null ? {} : { GW_CREDENTIAL_CUSTOM: layout.providerKey }),
       };
   }

@@ -50,7 +50,10 @@ export async function startTestApp(now: () => Date = () => new Date()): Promise<
   const pepper = { version: 1, secret: testPepper };
   const keys = createKeys({ db, redis, log: silentLog, now, pepper, random: randomBytes });
   const versionCounts = createVersionCounts(db);
-  const context = { db, redis, log: silentLog, addresses, now, catalogue, keys, versionCounts, seals: stores.seals };
+  const context: Context = {
+    ...{ db, redis, log: silentLog, addresses, now, catalogue, keys, versionCounts },
+    ...{ seals: stores.seals, fullCheckS: 3600 },
+  };
   const none = (): object[] => [];
   const writer = { clusterResources: none, listenerResources: none, secretResources: none };
   const app = buildInternalApp(context, { internalToken, writer, credentials: new Map() });

@@ -104,13 +104,26 @@ test('a health without details needs no identity', async () => {
   expect((await running.app.inject({ url: '/healthz', headers })).json()).toEqual({ status: 'ok' });
 });
 
+test('operators see when the records were not checked for long, or somebody says that they will have been', async () => {
+  const health = async () => (await running.operator.inject('/healthz')).json();
+  const set = (finished: string) =>
+    running.stores.tamper(`UPDATE integrity_checks SET finished_at = ${finished} WHERE kind = 'receipt'`);
+  for (const finished of [`now() - INTERVAL '7300 seconds'`, `now() + INTERVAL '1 hour'`]) {
+    await set(finished);
+    expect(await health()).toMatchObject({ status: 'degraded', integrity_check_overdue: true });
+  }
+  await set(`now() - INTERVAL '7100 seconds'`);
+  expect(await health()).toMatchObject({ status: 'ok', integrity_check_overdue: false });
+  await set('NULL');
+});
+
 test('operators see which part is missing', async () => {
   const reply = await running.operator.inject('/healthz');
   expect([reply.statusCode, reply.json()]).toEqual([
     200,
     {
       ...{ status: 'ok', postgres: true, redis: true, catalogue: true },
-      ...{ audit_chain_faults: 0, receipt_integrity_faults: 0 },
+      ...{ audit_chain_faults: 0, receipt_integrity_faults: 0, integrity_check_overdue: false },
     },
   ]);
   expect((await running.operator.inject('/v1/models')).statusCode).toBe(404);

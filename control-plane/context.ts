@@ -19,4 +19,6 @@ export interface Context {
   readonly keys: Keys;
   readonly versionCounts: VersionCounts;
   readonly seals: Seals;
+  /** How long after a full check of the records the next one begins. */
+  readonly fullCheckS: number;
 }

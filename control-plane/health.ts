@@ -2,7 +2,7 @@
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from './context.ts';
-import { countFaults } from './integrity/faults.ts';
+import { countFaults, isCheckOverdue } from './integrity/faults.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { unscreenedCount } from './onboarding/unscreened-count.ts';
 
@@ -23,11 +23,20 @@ export function healthRoute(app: FastifyInstance, context: Context, kind: 'short
   const config = { access: { kind: 'public' }, anyQuery: true } as const;
   app.get('/healthz', { config }, async (_request, reply) => {
     if (kind === 'short') return { status: 'ok' };
-    const [health, faults] = await Promise.all([probe(context), bounded(countFaults(context.db))]);
+    const { db, fullCheckS } = context;
+    const [health, faults, overdue] = await Promise.all([
+      probe(context),
+      bounded(countFaults(db)),
+      bounded(isCheckOverdue(db, fullCheckS)),
+    ]);
     const ok = health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered makes the state degraded and leaves the status at 200.
-    const isWhole = faults === null || faults.audit + faults.receipt === 0;
-    const integrity = { audit_chain_faults: faults?.audit ?? null, receipt_integrity_faults: faults?.receipt ?? null };
+    const isWhole = (faults === null || faults.audit + faults.receipt === 0) && overdue !== true;
+    const integrity = {
+      audit_chain_faults: faults?.audit ?? null,
+      receipt_integrity_faults: faults?.receipt ?? null,
+      integrity_check_overdue: overdue,
+    };
     const status = ok ? (isWhole ? 'ok' : 'degraded') : 'unavailable';
     return reply.code(ok ? 200 : 503).send({ status, ...health, ...integrity });
   });

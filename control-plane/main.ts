@@ -13,7 +13,7 @@ import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import { surroundingsOf } from './catalogue/surroundings.ts';
 import { loadConfig } from './config.ts';
 import type { Context } from './context.ts';
-import { openLedgerSeals } from './integrity/open-seals.ts';
+import { openLedgerSeals, warnOfUnsealed } from './integrity/open-seals.ts';
 import { startJobs } from './jobs.ts';
 import { createKeys } from './keys/keys.ts';
 import { openOnboarding, startOnboarding } from './onboarding/services.ts';
@@ -48,9 +48,14 @@ await runService(async () => {
     random: randomBytes,
   });
   const { addresses, integrity } = config;
-  const seals = openLedgerSeals({ db, keys: integrity.keys, now, log });
-  const context: Context = { db, redis, log, addresses, now, catalogue: keeper, keys, versionCounts, seals };
+  const sealing = { db, keys: integrity.keys, sealedSince: integrity.sealedSince, log };
+  const seals = openLedgerSeals(sealing);
+  const context: Context = {
+    ...{ db, redis, log, addresses, now, keys, versionCounts, seals },
+    ...{ catalogue: keeper, fullCheckS: integrity.fullS },
+  };
   await warnOfRights(context);
+  await warnOfUnsealed(sealing);
   const jobs = startJobs(context, {
     keeper,
     blockingRedis,

@@ -30,8 +30,9 @@ beforeEach(async () => {
 
 const insertReceipt = (id: string, createdAt: string) =>
   sql.query(
-    `INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, tier, status, body)
-     VALUES ($1, 1, $2, 'a', 'k', '/v1/embeddings', 'm', 'proxy', 'complete', '{}')`,
+    `INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, tier, status, body,
+       content_sha256, seal, seal_key)
+     VALUES ($1, 1, $2, 'a', 'k', '/v1/embeddings', 'm', 'proxy', 'complete', '{}', 'd', 's', 1)`,
     [id, createdAt],
   );
 const partitionOf = async (id: string): Promise<unknown> =>

@@ -13,6 +13,10 @@ import { partitionMonths } from './partitions.ts';
 /** The same lock as Prisma's own command takes, so that the two exclude each other. */
 const prismaLock = 72707369;
 
+/** SQLSTATE of a lock that was not there in time, where a migration bounds how long it waits. */
+const lockNotAvailable = '55P03';
+const tryAgain = 'Somebody else was using the table for too long: try again, if need be while no long query runs.';
+
 const bookkeeping = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" VARCHAR(36) PRIMARY KEY NOT NULL,
   "checksum" VARCHAR(64) NOT NULL,
@@ -119,7 +123,10 @@ async function apply(client: pg.Client, migration: Migration, log: Log): Promise
   } catch (cause) {
     await client.query('ROLLBACK').catch(() => {});
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new MigrationError(`Migration ${migration.name} failed and left nothing behind: ${reason}`, { cause });
+    const again = cause instanceof pg.DatabaseError && cause.code === lockNotAvailable ? ` ${tryAgain}` : '';
+    throw new MigrationError(`Migration ${migration.name} failed and left nothing behind: ${reason}.${again}`, {
+      cause,
+    });
   }
   log(`applied ${migration.name}`);
 }

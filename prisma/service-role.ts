@@ -31,7 +31,6 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   // What only grows.
   audit: grows,
   grid_readings: grows,
-  ledger_epoch: grows,
   onboarding_steps: grows,
   policy_versions: grows,
   receipts: grows,
@@ -43,12 +42,15 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   // Counters and places that move.
   catalogue_version: ['SELECT', changing('version')],
   integrity_checks: ['SELECT', changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at')],
+  // What was found stays, also when it is mended.
+  integrity_faults: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at')],
+  // Sealed.
+  audit_heads_seen: ['SELECT', 'INSERT', changing('seq', 'hash', 'seal', 'seal_key')],
   // What is worked with; the audit log tells of each change that matters.
   accounts: whole,
   api_keys: whole,
   deployments: whole,
   gpu_measurements: whole,
-  integrity_faults: whole,
   key_uses: whole,
   models: whole,
   onboarding: whole,

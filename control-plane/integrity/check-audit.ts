@@ -2,18 +2,16 @@
  * Checks the chains of the audit log.
  *
  * Invariant: after each round every entry up to the heads was hashed here at least once since this process started, and
- * after a full one, once since it began. An end that was seen once and is gone is found, even if the head went with it.
+ * after a full one, once since it began. An end that was once found right and is gone or another one is found in every round
+ * until it is there again, even if the head went with it, and after a restart too (heads-seen.ts).
  */
 import { setImmediate } from 'node:timers/promises';
 import { ChainCheck, firstPrevHash } from '@gw/contract/internal/audit-chain';
 import type { Database } from '@gw/prisma/client';
 import { type Chain, readAudit, readChains } from '../audit/read.ts';
+import type { LedgerKeys } from '../receipts/seal.ts';
 import type { Fault } from './faults.ts';
-
-interface Place {
-  readonly seq: number;
-  readonly hash: string;
-}
+import { type Place, readHeadsSeen, writeHeadsSeen } from './heads-seen.ts';
 
 const start: Place = { seq: 0, hash: firstPrevHash };
 /** Hashed in a few milliseconds; requests to this process go in between. */
@@ -26,24 +24,35 @@ export interface AuditCheck {
   full(): Promise<Fault[]>;
 }
 
-export function openAuditCheck(db: Database): AuditCheck {
-  /** The ends of the chains, as they were last found. */
+export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
+  /** The furthest end of each chain that was found right, here or by another instance. */
   const seen = new Map<string, Place>();
+  let forged: readonly Fault[] = [];
+
+  const load = async (): Promise<void> => {
+    const stored = await readHeadsSeen(db, keys);
+    forged = stored.forged.map((chain) => ({ name: chain, number: seen.get(chain)?.seq ?? 0, fault: 'forged' }));
+    for (const [chain, place] of stored.places) if (place.seq > (seen.get(chain)?.seq ?? 0)) seen.set(chain, place);
+  };
 
   const checkChain = async (head: Chain, from: Place): Promise<Fault[]> => {
     const { chain } = head;
     const known = seen.get(chain) ?? start;
+    if (from.seq > 0 && from.seq === head.seq && from.hash !== head.hash)
+      return [named(chain)({ seq: head.seq, fault: 'altered' })];
     const { faults, end, knownHash } = await hashed(db, head, from, known.seq);
     if (known.seq > head.seq) return [...faults, { seq: head.seq + 1, fault: 'missing' }].map(named(chain));
     if (knownHash !== null && knownHash !== known.hash) faults.push({ seq: known.seq, fault: 'altered' });
-    if (end.seq > 0) seen.set(chain, end);
+    // What was seen is never given up for what does not agree with it: the fault would pass for the truth from then on.
+    if (faults.length === 0 && end.seq > known.seq) seen.set(chain, end);
     return faults.map(named(chain));
   };
 
   return {
     newest: async () => {
+      await load();
       const heads = await db.auditHead.findMany();
-      const found: Fault[] = [];
+      const found: Fault[] = [...forged];
       for (const { chain, hash, seq } of heads) {
         const known = seen.get(chain) ?? start;
         if (known.hash === hash) continue;
@@ -52,15 +61,18 @@ export function openAuditCheck(db: Database): AuditCheck {
       const there = new Set(heads.map(({ chain }) => chain));
       for (const [chain, { seq }] of seen)
         if (!there.has(chain)) found.push(named(chain)({ seq, fault: 'without a head' }));
+      await writeHeadsSeen(db, keys, seen);
       return found;
     },
     full: async () => {
-      const found: Fault[] = [];
+      await load();
+      const found: Fault[] = [...forged];
       for (let after: string | undefined = ''; after !== undefined; ) {
         const page: Chain[] = await readChains(db, after, chainsPage);
         for (const head of page) found.push(...(await checkChain(head, start)));
         after = page.length < chainsPage ? undefined : page.at(-1)?.chain;
       }
+      await writeHeadsSeen(db, keys, seen);
       return found;
     },
   };

@@ -99,9 +99,11 @@ async function take({ db, fullS }: ReceiptCheckOptions): Promise<Claim | null> {
   const [claim] = await db.$queryRaw<Claim[]>`
     UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
       begun_at = COALESCE(begun_at, CURRENT_TIMESTAMP)
-    WHERE kind = 'receipt' AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP)
+    WHERE kind = 'receipt' AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP
+        -- Nobody claims it for longer: such a claim was put there to keep everybody away.
+        OR claimed_until > CURRENT_TIMESTAMP + 2 * ${leaseS}::int * INTERVAL '1 second')
       AND (begun_at IS NOT NULL OR finished_at IS NULL
-        OR finished_at <= CURRENT_TIMESTAMP - ${fullS}::int * INTERVAL '1 second')
+        OR finished_at <= CURRENT_TIMESTAMP - ${fullS}::int * INTERVAL '1 second' OR finished_at > CURRENT_TIMESTAMP)
     RETURNING begun_at AS "begunAt", claimed_until AS "claimedUntil", after_id AS "afterId",
       after_version AS "afterVersion"`;
   return claim ?? null;

@@ -13,9 +13,15 @@ const read = (environment: Record<string, string>) => {
 test('one key is enough; the newest is looked at each minute and everything each hour', () => {
   expect(read({ GW_LEDGER_KEY: one })).toEqual({
     keys: { current: { id: 1, secret: Buffer.from(one, 'hex') }, others: [] },
+    sealedSince: null,
     everyS: 60,
     fullS: 3600,
   });
+});
+
+test('since when all is sealed is a time in UTC', () => {
+  const { sealedSince } = read({ GW_LEDGER_KEY: one, GW_LEDGER_SEALED_SINCE: '2026-01-31T09:00:00Z' });
+  expect(sealedSince).toEqual(new Date('2026-01-31T09:00:00Z'));
 });
 
 test('the keys of before are known by their numbers', () => {
@@ -29,6 +35,8 @@ test.each([
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEY_ID: '0' }, 'GW_LEDGER_KEY_ID'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEYS_PREVIOUS: `1:${two}` }, 'each once'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEYS_PREVIOUS: two }, 'GW_LEDGER_KEYS_PREVIOUS has not the right form'],
+  [{ GW_LEDGER_KEY: one, GW_LEDGER_SEALED_SINCE: 'yesterday' }, 'GW_LEDGER_SEALED_SINCE is no time'],
+  [{ GW_LEDGER_KEY: one, GW_LEDGER_SEALED_SINCE: '2999-01-01T00:00:00Z' }, 'GW_LEDGER_SEALED_SINCE is no time'],
   [{ GW_LEDGER_KEY: one, GW_INTEGRITY_CHECK_S: '0' }, 'GW_INTEGRITY_CHECK_S'],
 ])('%j is refused, and no key is told', (environment, message) => {
   let told = '';

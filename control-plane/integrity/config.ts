@@ -4,6 +4,8 @@ import type { LedgerKey, LedgerKeys } from '../receipts/seal.ts';
 
 export interface IntegritySettings {
   readonly keys: LedgerKeys;
+  /** Receipts of calls from before may be without a seal. Not in the database, whose owner could put it later. */
+  readonly sealedSince: Date | null;
   /** What is new is checked so often. */
   readonly everyS: number;
   /** Everything is checked again that long after it was. */
@@ -22,13 +24,29 @@ export function readIntegritySettings(settings: SettingReader): IntegritySetting
     settings.problem(
       'GW_LEDGER_KEY_ID and the numbers in GW_LEDGER_KEYS_PREVIOUS are not from 1 to 32767, each once. Example: GW_LEDGER_KEY_ID=2',
     );
+  const sealedSince = readTime(settings);
   const everyS = settings.integer('GW_INTEGRITY_CHECK_S', 60);
   const fullS = settings.integer('GW_INTEGRITY_FULL_CHECK_S', 3600);
   if (everyS < 1 || fullS < 1)
     settings.problem(
       'GW_INTEGRITY_CHECK_S and GW_INTEGRITY_FULL_CHECK_S are 1 at least. Example: GW_INTEGRITY_CHECK_S=60',
     );
-  return { keys: { current, others }, everyS, fullS };
+  return { keys: { current, others }, sealedSince, everyS, fullS };
+}
+
+const utcTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
+/** Clocks of two machines may differ. */
+const toleratedMs = 300_000;
+
+function readTime(settings: SettingReader): Date | null {
+  const text = settings.optional('GW_LEDGER_SEALED_SINCE', '');
+  if (text === '') return null;
+  const at = utcTime.test(text) ? Date.parse(text) : Number.NaN;
+  if (!(at <= Date.now() + toleratedMs))
+    settings.problem(
+      'GW_LEDGER_SEALED_SINCE is no time in UTC, or it is still to come. Example: GW_LEDGER_SEALED_SINCE=2026-01-31T09:00:00Z',
+    );
+  return new Date(at);
 }
 
 /** `1:<key>,2:<key>`: those that older rows are sealed with. */

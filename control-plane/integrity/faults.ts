@@ -1,8 +1,8 @@
 /**
  * What was found to be wrong with the ledger and with the audit log, by readers and by the checks.
  *
- * Invariant: a fault is written and logged by its name when it is first found, and stays until a full check that began later
- * has not found it again.
+ * Invariant: a fault is written and logged by its name when it is found, and counts until a full check that began later has
+ * not found it again. Its row stays for ever, with the time of that.
  */
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -28,32 +28,43 @@ export async function noteFaults(
   const what = kind === 'audit' ? 'the audit log was altered' : 'a receipt was altered in storage';
   try {
     const rows = await db.$queryRaw<(Fault & { is_new: boolean })[]>`
-      INSERT INTO integrity_faults (kind, name, number, fault)
+      WITH known AS (SELECT name, number FROM integrity_faults WHERE kind = ${kind} AND mended_at IS NULL)
+      INSERT INTO integrity_faults AS i (kind, name, number, fault)
       SELECT DISTINCT ON (name, number) ${kind}, name, number, fault
       FROM json_to_recordset(${JSON.stringify(faults)}::json) AS f (name text, number bigint, fault text)
-      ON CONFLICT (kind, name, number) DO UPDATE SET fault = EXCLUDED.fault, seen_at = CURRENT_TIMESTAMP
-      RETURNING name, number::int AS number, fault, xmax = 0 AS is_new`;
+      ON CONFLICT (kind, name, number) DO UPDATE SET fault = EXCLUDED.fault, seen_at = CURRENT_TIMESTAMP,
+        mended_at = NULL
+      RETURNING name, number::int AS number, fault,
+        NOT EXISTS (SELECT 1 FROM known k WHERE k.name = i.name AND k.number = i.number) AS is_new`;
     for (const { is_new, ...fault } of rows) if (is_new) log.error(fault, what);
   } catch (cause) {
     for (const fault of faults) log.error({ ...fault, notNoted: messageOf(cause) }, what);
   }
 }
 
-/**
- * After a full check that began then. That the end of a chain is gone is known only to whoever has seen it: such a fault
- * stays until the entry is there again.
- */
+/** After a full check that began then. */
 export async function forgetFaults(db: Database, kind: FaultKind, begun: Date): Promise<void> {
   await db.$executeRaw`
-    DELETE FROM integrity_faults f WHERE f.kind = ${kind} AND f.seen_at < ${begun} AND NOT (
-      f.kind = 'audit' AND f.fault = 'missing'
-      AND NOT EXISTS (SELECT 1 FROM audit a WHERE a.chain = f.name AND a.seq = f.number))`;
+    UPDATE integrity_faults SET mended_at = CURRENT_TIMESTAMP
+    WHERE kind = ${kind} AND mended_at IS NULL AND seen_at < ${begun}`;
+}
+
+/**
+ * Whether the last full check of a kind ended more than two periods ago, or, if it was the first, began so long ago. A time
+ * that is still to come counts as long ago: no check wrote it.
+ */
+export async function isCheckOverdue(db: Database, fullS: number): Promise<boolean> {
+  const [found] = await db.$queryRaw<{ overdue: boolean }[]>`
+    SELECT bool_or(coalesce(finished_at, begun_at) NOT BETWEEN
+      CURRENT_TIMESTAMP - 2 * ${fullS}::int * INTERVAL '1 second' AND CURRENT_TIMESTAMP) AS overdue
+    FROM integrity_checks`;
+  return found?.overdue ?? false;
 }
 
 export type FaultCounts = Readonly<Record<FaultKind, number>>;
 
 export async function countFaults(db: Database): Promise<FaultCounts> {
-  const rows = await db.integrityFault.groupBy({ by: ['kind'], _count: true });
+  const rows = await db.integrityFault.groupBy({ by: ['kind'], where: { mendedAt: null }, _count: true });
   const of = (kind: FaultKind): number => rows.find((row) => row.kind === kind)?._count ?? 0;
   return { audit: of('audit'), receipt: of('receipt') };
 }

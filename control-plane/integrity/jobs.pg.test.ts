@@ -1,12 +1,14 @@
 /** What the owner changes with the triggers off is found by the checks, by its name. */
+import { auditHash } from '@gw/contract/internal/audit-chain';
 import { type Logger, pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { appendAudit } from '../audit/append.ts';
+import { readAudit } from '../audit/read.ts';
 import { entryOf, eventually, type Stores, startStores, testSeals } from '../fixtures-for-tests.ts';
 import { ingest } from '../receipts/calls-for-tests.ts';
 import type { RepeatedJob } from '../repeat.ts';
 import { checkAll } from './check-receipts.ts';
-import { startIntegrityJobs } from './jobs.ts';
+import { openAuditRound, startIntegrityJobs } from './jobs.ts';
 import { openLedgerSeals } from './open-seals.ts';
 
 const keys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
@@ -22,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => stores?.stop());
 beforeEach(async () => {
   lines = [];
-  await stores.empty('receipts', 'integrity_faults', 'audit', 'audit_heads');
+  await stores.empty('receipts', 'integrity_faults', 'audit', 'audit_heads', 'audit_heads_seen');
   await stores.tamper(
     `UPDATE integrity_checks SET claimed_until = NULL, begun_at = NULL, after_id = '', finished_at = NULL`,
   );
@@ -34,13 +36,16 @@ afterEach(async () => {
 
 const start = (fullS: number): void => {
   const { db } = stores;
-  const seals = openLedgerSeals({ db, keys, now: () => new Date(), log });
-  jobs.push(startIntegrityJobs({ db, log, seals }, { everyS: 0.05, fullS }));
+  const seals = openLedgerSeals({ db, keys, sealedSince: null, log });
+  jobs.push(startIntegrityJobs({ db, log, seals }, { everyS: 0.05, fullS, keys }));
 };
 const faults = async () =>
-  (await stores.db.integrityFault.findMany({ orderBy: [{ name: 'asc' }, { number: 'asc' }] })).map(
-    ({ fault, kind, name, number }) => `${kind} ${name} ${number} ${fault}`,
-  );
+  (
+    await stores.db.integrityFault.findMany({
+      where: { mendedAt: null },
+      orderBy: [{ name: 'asc' }, { number: 'asc' }],
+    })
+  ).map(({ fault, kind, name, number }) => `${kind} ${name} ${number} ${fault}`);
 const found = (...expected: string[]) =>
   eventually(async () => JSON.stringify(await faults()) === JSON.stringify(expected));
 const fullCheck = (kind: string) =>
@@ -94,6 +99,47 @@ describe('the audit log', () => {
       UPDATE audit_heads SET seq = 1, hash = (SELECT hash FROM audit WHERE chain = 'acct_c') WHERE chain = 'acct_c'`);
     await write('acct_c', 3);
     await eventually(async () => (await faults()).some((fault) => fault.startsWith('audit acct_c')));
+  });
+
+  const rewritten = async (): Promise<void> => {
+    const [last] = await readAudit(stores.db, 'acct_c', { order: 'desc', limit: 1 });
+    if (last === undefined) throw new Error('the chain is empty');
+    const hash = auditHash({ ...last, action: 'z' });
+    await stores.tamper(`UPDATE audit SET action = 'z', hash = '${hash}' WHERE chain = 'acct_c' AND seq = 3`);
+    await stores.tamper(`UPDATE audit_heads SET hash = '${hash}' WHERE chain = 'acct_c'`);
+  };
+  /** Once through, in the hands of a process that has seen nothing yet, or of one that goes on. */
+  const freshRound = () => openAuditRound({ db: stores.db, log, keys }, 0);
+
+  test('an entry that was written anew with its head stays found until it is what it was, over restarts', async () => {
+    await write('acct_c', 3);
+    const [last] = await readAudit(stores.db, 'acct_c', { order: 'desc', limit: 1 });
+    const round = freshRound();
+    await round();
+    await rewritten();
+    for (const next of [round, round, freshRound(), round, freshRound()]) {
+      await next();
+      expect(await faults()).toEqual(['audit acct_c 3 altered']);
+    }
+    // What follows does not hide it.
+    await write('acct_c', 1);
+    for (const next of [round, freshRound(), round]) {
+      await next();
+      expect(await faults()).toContain('audit acct_c 3 altered');
+    }
+    await stores.tamper(`DELETE FROM audit WHERE chain = 'acct_c' AND seq = 4`);
+    await stores.tamper(`UPDATE audit SET action = 'a.b', hash = '${last?.hash}' WHERE chain = 'acct_c' AND seq = 3`);
+    await stores.tamper(`UPDATE audit_heads SET seq = 3, hash = '${last?.hash}' WHERE chain = 'acct_c'`);
+    for (const next of [round, freshRound()]) await next();
+    expect(await faults()).toEqual([]);
+  });
+
+  test('an end that was cut off or rewritten while nobody watched is found at the next start', async () => {
+    await write('acct_c', 3);
+    await freshRound()();
+    await rewritten();
+    await freshRound()();
+    expect(await faults()).toEqual(['audit acct_c 3 altered']);
   });
 
   test('a head that is gone is found, and what is whole again is forgotten by the next full check', async () => {
@@ -152,7 +198,7 @@ describe('the ledger', () => {
     const run = () =>
       checkAll({ db: stores.db, log, seals: testSeals, fullS: 1000, signal: new AbortController().signal });
     const place = { after_id: sorted[299], after_version: 1 };
-    await stores.tamper(`UPDATE integrity_checks SET begun_at = now(), claimed_until = now() + INTERVAL '1 hour',
+    await stores.tamper(`UPDATE integrity_checks SET begun_at = now(), claimed_until = now() + INTERVAL '1 minute',
       after_id = '${place.after_id}', after_version = 1 WHERE kind = 'receipt'`);
     await run();
     expect(await stores.db.integrityCheck.findUnique({ where: { kind: 'receipt' } })).toMatchObject({

@@ -27,8 +27,10 @@ test('a zone with many receipts is gone through page by page, and the claim is r
   await called(stores, hourly(nine, { gPerKwh: 60 }), '2026-11-21T09:00:00.000Z');
   // The same receipt again and again, in the order of time; all of them have the settled value.
   await stores.db.$executeRaw`
-    INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, tier, status, body, facts)
-    SELECT 'rcpt_' || n, 1, created_at + n * INTERVAL '100 ms', account_id, key_id, endpoint, model, tier, status, body, facts
+    INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, tier, status, body, facts,
+      content_sha256, seal, seal_key)
+    SELECT 'rcpt_' || n, 1, created_at + n * INTERVAL '100 ms', account_id, key_id, endpoint, model, tier, status, body, facts,
+      content_sha256, seal, seal_key
     FROM receipts, generate_series(1, 11000) n`;
   const late = [
     await called(stores, estimate(nine), '2026-11-21T09:59:00Z'),

@@ -67,10 +67,12 @@ function contentSha256(row: Content): string {
   return ledgerDigest({ account_id, key_id, endpoint, receipt, routing_trace, facts });
 }
 
-export const sealOf = ({ secret }: LedgerKey, kind: 'gw.receipt' | 'gw.ledger_epoch', text: string): string =>
+export type SealedKind = 'gw.receipt' | 'gw.audit_head';
+
+export const sealOf = ({ secret }: LedgerKey, kind: SealedKind, text: string): string =>
   createHmac('sha256', secret).update(`${kind}\n${text}`, 'utf8').digest('hex');
 
-export const isSealOf = (key: LedgerKey, kind: 'gw.receipt' | 'gw.ledger_epoch', text: string, seal: string): boolean =>
+export const isSealOf = (key: LedgerKey, kind: SealedKind, text: string, seal: string): boolean =>
   timingSafeEqual(Buffer.from(sealOf(key, kind, text)), Buffer.from(seal.padEnd(64).slice(0, 64)));
 
 export const keyOf = ({ current, others }: LedgerKeys, id: number): LedgerKey | undefined =>
@@ -81,12 +83,15 @@ export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T
   return { ...row, content_sha256: digest, seal: sealOf(current, 'gw.receipt', digest), seal_key: current.id };
 }
 
-/** `sealedSince`: rows of calls from before may be without a seal. */
-export function faultOf(row: LedgerRow, keys: LedgerKeys, sealedSince: Date): LedgerFault | null {
+/** `sealedSince`: rows of calls from before may be without a seal. Null: none may. */
+export function faultOf(row: LedgerRow, keys: LedgerKeys, sealedSince: Date | null): LedgerFault | null {
   const { content_sha256, seal, seal_key } = row;
-  if (content_sha256 === null || seal === null || seal_key === null)
-    return content_sha256 === seal && seal_key === null && row.created_at < sealedSince ? null : 'unsealed';
   const body = JSON.parse(row.body);
+  if (content_sha256 === null || seal === null || seal_key === null) {
+    const isOld = sealedSince !== null && row.created_at < sealedSince;
+    if (!isOld || content_sha256 !== seal || seal_key !== null) return 'unsealed';
+    return saysTheSame(row, body) ? null : 'altered';
+  }
   const content = { ...row, body, routing_trace: parsed(row.routing_trace), facts: parsed(row.facts) };
   // The text goes to the client as it is, and texts of the same value could be read in two ways: by a name that comes twice.
   if (JSON.stringify(body) !== row.body || !saysTheSame(row, body)) return 'altered';

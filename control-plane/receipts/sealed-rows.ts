@@ -16,8 +16,8 @@ export interface FaultyRow {
 
 export interface SealsOptions {
   readonly keys: LedgerKeys;
-  /** Since when every row is sealed. */
-  readonly sealedSince: () => Promise<Date>;
+  /** Since when every row is sealed. Null: from the first one on. */
+  readonly sealedSince: Date | null;
   /** Told of each row that is not genuine, each time that one is come upon. Never rejects. */
   readonly report: (faults: readonly FaultyRow[]) => Promise<void>;
 }
@@ -39,15 +39,9 @@ const pieceSize = 25;
 
 export function openSeals({ keys, report, sealedSince }: SealsOptions): Seals {
   return {
-    seal: async (rows) => {
-      // Nothing is sealed before it is known since when.
-      if (rows.length > 0) await sealedSince();
-      return inPieces(rows, (row) => sealed(row, keys));
-    },
+    seal: (rows) => inPieces(rows, (row) => sealed(row, keys)),
     check: async (rows) => {
-      const isWhole = rows.every(({ seal }) => seal !== null);
-      const since = isWhole ? new Date(0) : await sealedSince();
-      const faults = await inPieces(rows, (row) => faultOf(row, keys, since));
+      const faults = await inPieces(rows, (row) => faultOf(row, keys, sealedSince));
       const faulty = rows.flatMap(({ id, version }, at) => {
         const fault = faults[at] ?? null;
         return fault === null ? [] : { id, version, fault };

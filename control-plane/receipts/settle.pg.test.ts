@@ -1,7 +1,7 @@
 /** What the services' role can do with the ledger by itself, without the service and its key. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { entryOf, type Stores, startStores } from '../fixtures-for-tests.ts';
+import { entryOf, receiptIdAt, receiptOf, type Stores, startStores } from '../fixtures-for-tests.ts';
 import { ingest, unattended } from './calls-for-tests.ts';
 
 let stores: Stores;
@@ -65,6 +65,43 @@ describe('the function that settles a receipt', () => {
     const after = await rowOf(entry.receipt.id);
     if ('account_id' in change(before)) expect(after.account_id).toBe(before.account_id);
     else expect(after).toEqual(before);
+  });
+
+  const shownOf = (row: Record<string, unknown>, body: object = {}, columns: object = {}) => {
+    const without = { tier: 'degraded', energy_wh: null, carbon_g: null };
+    return { ...row, ...without, ...columns, shown: true, body: { ...(row.body as object), ...without, ...body } };
+  };
+
+  test.each<[string, object, object]>([
+    ['energy in the receipt alone', { energy_wh: 1 }, {}],
+    ['carbon in the receipt alone', { carbon_g: 1 }, {}],
+    ['another tier in the receipt', { tier: 'measured' }, {}],
+    ['another model in the receipt', { model: 'other' }, {}],
+    ['another region in the column', {}, { region: 'other' }],
+    ['another status in the column', {}, { status: 'other' }],
+    ['other tokens in the column', {}, { prompt_tokens: 5_000_000 }],
+    ['other tokens in the receipt', { completion_tokens: 5_000_000 }, {}],
+  ])('refuses what says one thing in the receipt and another in the columns: %s', async (_, body, columns) => {
+    const entry = made();
+    await ingest(stores.db, entry);
+    const before = await rowOf(entry.receipt.id);
+    await expect(settle(shownOf(before, body, columns))).rejects.toThrow('append-only');
+    expect(await rowOf(entry.receipt.id)).toEqual(before);
+    expect(await settle(shownOf(before))).toBe(1);
+  });
+
+  test('leaves receipts of more than a week ago as they are, whoever asks', async () => {
+    const old = { ...made(), receipt: receiptOf({ id: receiptIdAt(new Date(Date.now() - 8 * 86_400_000)) }) };
+    const entries = [
+      old,
+      { ...old, receipt: receiptOf({ id: receiptIdAt(new Date(Date.now() - 8 * 86_400_000)) }), facts: null },
+    ];
+    await ingest(stores.db, ...(entries as Entry[]));
+    for (const { receipt } of entries) {
+      const before = await rowOf(receipt.id);
+      await expect(settle(shownOf(before))).rejects.toThrow('append-only');
+      if (before.facts === null) await expect(settle({ ...before, facts: { late: 1 } })).rejects.toThrow('append-only');
+    }
   });
 
   test('lets it become what was shown once, keeps the row as it was, and refuses the way back', async () => {

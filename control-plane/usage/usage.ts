@@ -37,7 +37,8 @@ export async function usageOf(
     FROM receipts r
     WHERE r.account_id = ${accountId} AND r.created_at >= ${from} AND r.created_at < ${to} AND ${counted(version)}
       AND NOT EXISTS (
-        SELECT 1 FROM integrity_faults f WHERE f.kind = 'receipt' AND f.name = r.id AND f.number = r.version)
+        SELECT 1 FROM integrity_faults f WHERE f.kind = 'receipt' AND f.name = r.id AND f.number = r.version
+          AND f.mended_at IS NULL)
     GROUP BY 1, 2 ORDER BY 1, 2`;
   return rows.map((row) => ({
     object: 'gw.usage',

@@ -79,6 +79,7 @@ function appWith(
       now: () => new Date(0),
       keys: {} as Keys,
       versionCounts: { made: () => {}, register: () => {} },
+      fullCheckS: 3600,
       seals: { seal: async () => [], check: async () => [] },
       catalogue: { current: () => (held === null ? null : { catalogue: held, snapshot }), retiring: () => retiring },
     },

@@ -1,21 +1,16 @@
 -- The ledger only grows, and each row carries a digest of its content and a seal that the database alone can not make.
 
+-- The changes to the ledger lock everybody out for a moment. Rather than have all of them wait behind a long query, give up.
+SET LOCAL lock_timeout = '5s';
+
 -- Of the row's content in canonical form, its seal by a key of the services, and which key that was; null in rows from
--- before this, until `ledger_epoch`.
+-- before this alone.
 ALTER TABLE "receipts"
   ADD COLUMN "content_sha256" CHAR(64),
   ADD COLUMN "seal" CHAR(64),
   ADD COLUMN "seal_key" INTEGER,
   -- The client was shown this receipt for certain.
   ADD COLUMN "shown" BOOLEAN NOT NULL DEFAULT FALSE;
-
--- Since when every row is sealed; one row, which the first service that seals writes and seals too.
-CREATE TABLE "ledger_epoch" (
-  "id" INTEGER PRIMARY KEY CHECK ("id" = 1),
-  "sealed_since" TIMESTAMPTZ(3) NOT NULL,
-  "seal" CHAR(64) NOT NULL,
-  "seal_key" INTEGER NOT NULL
-);
 
 -- The rows of the ledger as they were before they became what the client was shown, or got their facts.
 CREATE TABLE "receipt_replacements" (
@@ -27,7 +22,7 @@ CREATE TABLE "receipt_replacements" (
 );
 CREATE INDEX "receipt_replacements_receipt_id_idx" ON "receipt_replacements" ("receipt_id");
 
--- What the checks of the ledger and of the audit log have found, until they find it well again.
+-- What the checks of the ledger and of the audit log have found; no row is ever taken out by the services.
 CREATE TABLE "integrity_faults" (
   "kind" TEXT NOT NULL CHECK ("kind" IN ('audit', 'receipt')),
   -- A chain, or the id of a receipt.
@@ -37,7 +32,19 @@ CREATE TABLE "integrity_faults" (
   "fault" TEXT NOT NULL,
   "found_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  -- When a full check no longer found it; null while it is there.
+  "mended_at" TIMESTAMPTZ(3),
   PRIMARY KEY ("kind", "name", "number")
+);
+
+-- The furthest end of each chain of the audit log that the checks have found right, sealed by the same key as the receipts:
+-- an end that is cut off or written anew while nobody watches is found by it.
+CREATE TABLE "audit_heads_seen" (
+  "chain" TEXT PRIMARY KEY,
+  "seq" BIGINT NOT NULL,
+  "hash" CHAR(64) NOT NULL,
+  "seal" CHAR(64) NOT NULL,
+  "seal_key" INTEGER NOT NULL
 );
 
 -- How far the full check of each kind has come, by whichever instance.
@@ -56,9 +63,19 @@ BEGIN
   RAISE EXCEPTION 'the table % is append-only', TG_TABLE_NAME;
 END $$;
 
--- Lets a receipt of the first version take one of two steps, each once, and keeps the row as it was: it gets the facts
--- that it was stored without, or it becomes the degraded receipt that the client was shown. Neither can put other numbers
--- into it. With the rights of the owner, since nobody else may write what is kept.
+-- Rows without a seal are those from before this. Not of the class that says that trying again is in vain: the receipts of
+-- an instance that cannot seal wait for one that can.
+CREATE FUNCTION refuse_unsealed() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.seal IS NULL OR NEW.content_sha256 IS NULL OR NEW.seal_key IS NULL THEN
+    RAISE EXCEPTION 'no receipt is stored without a seal';
+  END IF;
+  RETURN NEW;
+END $$;
+
+-- Lets a receipt of the first version take one of two steps, each once and in the week after its call alone, and keeps the
+-- row as it was: it gets the facts that it was stored without, or it becomes the degraded receipt that the client was shown.
+-- Neither can put other numbers into it. With the rights of the owner, since nobody else may write what is kept.
 CREATE FUNCTION guard_receipt() RETURNS TRIGGER LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
@@ -67,7 +84,8 @@ DECLARE
   becomes_shown BOOLEAN;
 BEGIN
   IF TG_OP <> 'UPDATE' THEN RAISE EXCEPTION 'the ledger is append-only'; END IF;
-  same_call := OLD.version = 1 AND NEW.seal IS NOT NULL AND NEW.content_sha256 IS NOT NULL AND NEW.seal_key IS NOT NULL
+  same_call := OLD.version = 1 AND OLD.created_at > now() - INTERVAL '7 days'
+    AND NEW.seal IS NOT NULL AND NEW.content_sha256 IS NOT NULL AND NEW.seal_key IS NOT NULL
     AND (NEW.id, NEW.version, NEW.created_at, NEW.account_id, NEW.key_id, NEW.endpoint)
       = (OLD.id, OLD.version, OLD.created_at, OLD.account_id, OLD.key_id, OLD.endpoint)
     AND (OLD.facts IS NULL OR NEW.facts::text IS NOT DISTINCT FROM OLD.facts::text)
@@ -78,7 +96,14 @@ BEGIN
       IS NOT DISTINCT FROM (OLD.model, OLD.region, OLD.tier, OLD.status, OLD.prompt_tokens, OLD.completion_tokens,
         OLD.energy_wh, OLD.carbon_g, OLD.body::text);
   becomes_shown := NEW.shown AND NOT OLD.shown AND NEW.tier = 'degraded' AND NEW.energy_wh IS NULL
-    AND NEW.carbon_g IS NULL AND NEW.body ->> 'id' = NEW.id AND NEW.body ->> 'version' = '1';
+    AND NEW.carbon_g IS NULL
+    -- The columns that sums and filters read say what the receipt says.
+    AND (NEW.id, NEW.version::text, NEW.model, NEW.region, NEW.tier, NEW.status)
+      IS NOT DISTINCT FROM (NEW.body ->> 'id', NEW.body ->> 'version', NEW.body ->> 'model', NEW.body ->> 'region',
+        NEW.body ->> 'tier', NEW.body ->> 'status')
+    AND (NEW.prompt_tokens::numeric, NEW.completion_tokens::numeric, NEW.energy_wh, NEW.carbon_g)
+      IS NOT DISTINCT FROM ((NEW.body ->> 'prompt_tokens')::numeric, (NEW.body ->> 'completion_tokens')::numeric,
+        (NEW.body ->> 'energy_wh')::numeric, (NEW.body ->> 'carbon_g')::numeric);
   IF same_call IS TRUE AND (gets_facts IS TRUE OR becomes_shown IS TRUE) THEN
     INSERT INTO receipt_replacements (receipt_id, version, replaced) VALUES (OLD.id, OLD.version, to_json(OLD));
     RETURN NEW;
@@ -109,6 +134,8 @@ REVOKE EXECUTE ON FUNCTION settle_receipts(JSON) FROM PUBLIC;
 -- A trigger for rows is taken over by each partition, one for TRUNCATE is not.
 CREATE TRIGGER "receipts_unchanged" BEFORE UPDATE OR DELETE ON "receipts"
   FOR EACH ROW EXECUTE FUNCTION guard_receipt();
+CREATE TRIGGER "receipts_sealed" BEFORE INSERT ON "receipts"
+  FOR EACH ROW EXECUTE FUNCTION refuse_unsealed();
 CREATE TRIGGER "receipts_not_truncated" BEFORE TRUNCATE ON "receipts"
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 DO $$ DECLARE
@@ -157,7 +184,7 @@ END $$;
 DO $$ DECLARE
   grows TEXT;
 BEGIN
-  FOREACH grows IN ARRAY ARRAY['policy_versions', 'grid_readings', 'receipt_replacements', 'ledger_epoch'] LOOP
+  FOREACH grows IN ARRAY ARRAY['policy_versions', 'grid_readings', 'receipt_replacements'] LOOP
     EXECUTE format('CREATE TRIGGER %I BEFORE UPDATE OR DELETE ON %I FOR EACH ROW EXECUTE FUNCTION refuse_change()',
       grows || '_unchanged', grows);
     EXECUTE format('CREATE TRIGGER %I BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()',

@@ -1,0 +1,56 @@
+/**
+ * The furthest end of each chain of the audit log that a check has found right, kept for the next process.
+ *
+ * Invariant: each is sealed with the key of the ledger, so that whoever has the database alone can write none that passes,
+ * and only moves forward. They can take one away, or put an older one back: then only a process that runs knows better.
+ */
+import { type Database, Prisma } from '@gw/prisma/client';
+import { isSealOf, keyOf, type LedgerKeys, sealOf } from '../receipts/seal.ts';
+
+/** An entry of a chain. */
+export interface Place {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export interface HeadsSeen {
+  readonly places: ReadonlyMap<string, Place>;
+  /** Chains whose end is not sealed with a key that is known here. */
+  readonly forged: readonly string[];
+}
+
+const textOf = (chain: string, { hash, seq }: Place): string => `${chain}\n${seq}\n${hash}`;
+
+export async function readHeadsSeen(db: Database, keys: LedgerKeys): Promise<HeadsSeen> {
+  const places = new Map<string, Place>();
+  const forged: string[] = [];
+  for (const { chain, hash, seal, sealKey, seq } of await db.auditHeadSeen.findMany()) {
+    const key = keyOf(keys, sealKey);
+    const place = { seq: Number(seq), hash };
+    if (key !== undefined && isSealOf(key, 'gw.audit_head', textOf(chain, place), seal)) places.set(chain, place);
+    else forged.push(chain);
+  }
+  return { places, forged };
+}
+
+/** Those that are further than what is stored. */
+export async function writeHeadsSeen(db: Database, keys: LedgerKeys, seen: ReadonlyMap<string, Place>): Promise<void> {
+  const stored = new Map((await db.auditHeadSeen.findMany()).map(({ chain, seq }) => [chain, Number(seq)]));
+  const { current } = keys;
+  const further = [...seen]
+    .filter(([chain, { seq }]) => seq > (stored.get(chain) ?? 0))
+    .map(([chain, place]) => ({
+      ...{ chain, ...place, seal_key: current.id },
+      seal: sealOf(current, 'gw.audit_head', textOf(chain, place)),
+    }))
+    // In one order, so that two instances never wait in a ring.
+    .sort((a, b) => (a.chain < b.chain ? -1 : 1));
+  if (further.length === 0) return;
+  await db.$executeRaw`
+    INSERT INTO audit_heads_seen AS s (chain, seq, hash, seal, seal_key)
+    SELECT * FROM json_to_recordset(${Prisma.sql`${JSON.stringify(further)}::json`}) AS f (
+      chain text, seq bigint, hash text, seal text, seal_key int)
+    ON CONFLICT (chain) DO UPDATE SET seq = EXCLUDED.seq, hash = EXCLUDED.hash, seal = EXCLUDED.seal,
+      seal_key = EXCLUDED.seal_key
+    WHERE EXCLUDED.seq > s.seq`;
+}
