@@ -51,8 +51,8 @@ export const bodyLimits: Readonly<Record<AccountTier, BodyLimit>> = {
 
 /** A smaller body costs nothing. */
 export const freeBodyKib = 64;
-/** What a body without a `Content-Length` costs: nobody knows its size before it was let in. */
-export const unsizedBodyKib = mib;
+/** What a body without a `Content-Length` costs: as much as it may have, since nobody knows its size before it was let in. */
+export const unsizedBodyKib = 10 * mib;
 
 /** Open streams of an Enterprise account with which no other number was agreed. */
 export const enterpriseStreams = 100;

@@ -55,7 +55,7 @@ const limitErrors = defineErrors({
   bytes_per_second_exceeded: {
     ...limit,
     message: 'The bodies of this account are more bytes than it may send. Wait for the seconds in Retry-After.',
-    when: 'The token bucket for bytes of bodies, of all instances together, holds less than this body. Bodies below 64 KiB cost nothing; one without a `Content-Length` costs 1 MiB.',
+    when: 'The token bucket for bytes of bodies, of all instances together, holds less than this body. Bodies below 64 KiB cost nothing; one without a `Content-Length` costs 10 MiB, which is what it may have.',
     action: 'Wait for the seconds in Retry-After; send large bodies more evenly, with a `Content-Length`.',
   },
   daily_budget_exceeded: {

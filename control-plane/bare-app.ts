@@ -60,6 +60,11 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
     if (encoding === 'identity') return;
     return refuse(reply, apiError('invalid_content_type', { param: 'Content-Encoding' }), context.addresses);
   });
+  app.addHook('preValidation', async ({ headers, is404, method }, reply) => {
+    // Ignored, it would promise that nothing is made twice.
+    if (method !== 'POST' || is404 || headers['idempotency-key'] === undefined) return;
+    return refuse(reply, apiError('invalid_idempotency_key', { param: 'Idempotency-Key' }), context.addresses);
+  });
   refuseUnknownQueries(app, context.addresses);
   handleErrors(app, context.addresses);
   return app;

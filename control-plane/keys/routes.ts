@@ -24,11 +24,6 @@ export function keyRoutes(app: FastifyInstance, context: Context): void {
 
 function registerRoutes(app: FastifyInstance, { addresses, db, keys }: Context): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
-  app.addHook('onRequest', async ({ headers, method }, reply) => {
-    // Ignored, it would promise that a second key is not made.
-    if (method === 'POST' && headers['idempotency-key'] !== undefined)
-      return refuse(reply, apiError('invalid_idempotency_key', { param: 'Idempotency-Key' }), addresses);
-  });
   const answer = (reply: FastifyReply, result: KeyResult<object>) => {
     // A proxy or a browser must not keep the only reply that shows the key.
     void reply.header('cache-control', 'no-store');

@@ -188,6 +188,12 @@ describe('a list of tokens', () => {
     ['completions', 'prompt_token_ids', [1, 2]],
     ['completions', 'prompt_embeds', 'AAAA'],
     ['chat', 'input_ids', [1, 2]],
+    ['completions', 'PROMPT_EMBEDS', 'AAAA'],
+    ['completions', 'promptEmbeds', 'AAAA'],
+    ['chat', 'Input_Ids', [1]],
+    ['chat', 'token_data', [1]],
+    ['chat', 'Prompt', [1]],
+    ['completions', 'INPUT', [[1]]],
     ['embeddings', 'input_embeds', [[0.5]]],
   ] as const)('is refused in a field of %s where nobody would read it: %s', (endpoint, field, value) => {
     const own = { chat: chat('a'), completions: { prompt: 'a' }, embeddings: { input: 'a' } }[endpoint];

@@ -205,7 +205,7 @@ test.each([
   ['full', 503, 'overloaded'],
   ['late', 503, 'overloaded'],
   ['stuck', 503, 'overloaded'],
-  ['died', 500, 'internal_error'],
+  ['died', 503, 'overloaded'],
   ['fault', 500, 'internal_error'],
 ] as const)('a body that no thread has read goes nowhere: %s is %i', async (why: Failure, status, code) => {
   const { ask, outcomes } = reader({

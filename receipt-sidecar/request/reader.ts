@@ -65,10 +65,10 @@ export function makeReader(options: ReaderOptions): Read {
   };
 }
 
-/** What cannot be taken in time is not now; what a thread ends by is a fault of ours. */
+/** What cannot be taken in time, or went with its thread, is for later; what failed on a thread would fail again. */
 const refusals: Readonly<Record<Failure, 'overloaded' | 'internal_error'>> = {
-  ...{ full: 'overloaded', late: 'overloaded', stuck: 'overloaded' },
-  ...{ died: 'internal_error', fault: 'internal_error' },
+  ...{ full: 'overloaded', late: 'overloaded', stuck: 'overloaded', died: 'overloaded' },
+  fault: 'internal_error',
 };
 
 async function readOnThread(
@@ -84,10 +84,13 @@ async function readOnThread(
     size: bytes.length,
     message: (thread) => {
       const facts = told.get(thread) === catalogue ? null : factsOf(catalogue);
-      told.set(thread, catalogue);
       const job: RequestJob = { kind: 'request', endpoint, bytes, allowed: caller.models, exempt, salt, facts };
       // A small one may share its memory with others.
-      return { job, transfer: isAlone(bytes) ? [bytes.buffer as ArrayBuffer] : [] };
+      return {
+        job,
+        transfer: isAlone(bytes) ? [bytes.buffer as ArrayBuffer] : [],
+        onTold: () => told.set(thread, catalogue),
+      };
     },
   });
   onGone(cancel);

@@ -8,6 +8,7 @@ import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { knownTokenizer, type Tokenizer } from '@gw/contract/internal/tokenizers';
 import type { Decoded } from './decode-tokens.ts';
+import { foldedName } from './folded-name.ts';
 import { maxBodyBytes } from './headers.ts';
 import type { Endpoint, ParsedRequest } from './parse.ts';
 import type { ReadingContext } from './read.ts';
@@ -31,18 +32,28 @@ export function tokenListsOf(
 }
 
 /** What other servers take in place of a prompt, and nobody here can read: numbers of tokens, and vectors. */
-const unreadableFields = ['prompt_token_ids', 'input_ids', 'prompt_embeds', 'input_embeds'];
+export const unreadableFields = [
+  'prompt_token_ids',
+  'input_ids',
+  'token_data',
+  'prompt_embeds',
+  'input_embeds',
+] as const;
+const unreadable: ReadonlySet<string> = new Set(unreadableFields.map(foldedName));
 
 const holdsNumbers = (value: unknown): boolean =>
   Array.isArray(value) &&
   (typeof value[0] === 'number' || (Array.isArray(value[0]) && typeof value[0][0] === 'number'));
 
-/** The first field that would pass unread; null if there is none. */
+/** The first field that would pass unread, in whatever letters; null if there is none. */
 function unreadField(endpoint: Endpoint, body: JsonObject): string | null {
-  const foreign = unreadableFields.find((field) => body[field] !== undefined && body[field] !== null);
-  if (foreign !== undefined) return foreign;
   const own = ownField(endpoint);
-  return ['prompt', 'input'].find((field) => field !== own && holdsNumbers(body[field])) ?? null;
+  for (const [name, value] of Object.entries(body)) {
+    const folded = foldedName(name);
+    if (unreadable.has(folded) && (value ?? null) !== null) return name.trim();
+    if ((folded === 'prompt' || folded === 'input') && name !== own && holdsNumbers(value)) return name.trim();
+  }
+  return null;
 }
 
 const ownField = (endpoint: Endpoint): string | null =>
@@ -72,7 +83,7 @@ export function tokenLists(
   if (!model) return { ok: true, texts: [] };
   const { field, lists } = found;
   const tokenizer = knownTokenizer(model.tokenizer);
-  if (!tokenizer) return { ok: false, error: fieldError(field, unreadable(field, model.id)) };
+  if (!tokenizer) return { ok: false, error: fieldError(field, notKnown(field, model.id)) };
   const textsOf = (decoded: Decoded): ReadLists => {
     if ('texts' in decoded) return { ok: true, texts: decoded.texts };
     if ('tooLong' in decoded) return { ok: false, error: fieldError(field, tooMuchText(field)) };
@@ -86,5 +97,5 @@ const tooMuchText = (field: string): string =>
   `\`${field}\` stands for more text than a request may hold (${maxBodyBytes / 1024 / 1024} MiB).`;
 const notRead = (field: string): string =>
   `\`${field}\` can not be read by the gateway, so it can not be screened. Send the text, or lists of tokens in the field that this endpoint has for them.`;
-const unreadable = (field: string, model: string): string =>
+const notKnown = (field: string, model: string): string =>
   `\`${field}\` has to be text: the vocabulary of \`${model}\` is not known to the gateway, so lists of tokens can not be read. Send the text (in LangChain: check_embedding_ctx_length=False), or ask the operator to set the tokenizer of the model.`;

@@ -2,74 +2,118 @@
  * What a provider says of a request, as far as it is the client's business.
  *
  * Invariant: no address, credential or place inside of a provider gets out, as far as its shape tells, and no control
- * character; names of fields and numbers stay, since they are what helps. What it costs is linear in a bounded length.
+ * character; names of fields and numbers stay, since they are what helps. What it costs is linear: the text is bounded first,
+ * then split into words, each of which is bounded and judged once.
  */
+import { hidden, isKeyLike, keyName, shapeOf } from './redaction-shapes.ts';
 
 /** No text that is worth reading is longer. */
 const longestRead = 2000;
 const longestShown = 500;
 
-const hidden = '[redacted]';
-type Rule = readonly [shape: RegExp, put: string | ((found: string) => string)];
-
-const host = '[a-z0-9](?:[a-z0-9.-]{0,100}[a-z0-9])?';
-const rules: readonly Rule[] = [
-  [/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]+/gi, '[url]'],
-  [/[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+/g, '[e-mail]'],
-  // What a key is called, and what follows.
-  [
-    /\b((?:x-)?api[-_ ]?key|authorization|password|passwd|secret|(?:access|auth)[-_]?token)(["']?\s{0,3}[:=]\s{0,3}["']?)(?:(?:bearer|basic)\s+)?[^\s"',;)}]+/gi,
-    `$1$2${hidden}`,
-  ],
-  [/\b(bearer|basic)\s+([\w.~+/=*-]{6,})/gi, hideToken],
-  // Keys by their beginnings, also such as are masked in part.
-  [/\b(?:sk|pk|rk|gsk|csk|xai|nvapi|pplx|glpat|github_pat|gh[opsu]|hf|r8|tgp|gw|xox[a-z])[-_][\w*.-]{3,}/gi, hidden],
-  [/\b(?:AKIA|ASIA|AIza|eyJ)[\w*.-]{6,}/g, hidden],
-  [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2}|:\d{1,5})?(?:\/[^\s"']*)?(?![\w.]\d)/g, '[address]'],
-  [
-    /(?<![\w:])(?:(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}|(?:[0-9a-f]{1,4}:){1,6}:(?:[0-9a-f]{1,4}:?){0,6}|::(?:[0-9a-f]{1,4}:?){1,7})(?![\w:])/gi,
-    '[address]',
-  ],
-  [
-    new RegExp(
-      `\\b(?:localhost|${host}\\.(?:internal|local|localdomain|svc|lan|corp|intranet|home|consul))\\b(?::\\d{1,5})?(?:/[^\\s"']*)?`,
-      'gi',
-    ),
-    '[address]',
-  ],
-  [new RegExp(`\\b${host}[.-]${host}:\\d{2,5}\\b(?!:)(?:/[^\\s"']*)?`, 'gi'), '[address]'],
-  [/\b(?:[a-z0-9-]{1,63}\.){1,6}(?:com|net|org|io|ai|dev|cloud|app)\b(?::\d{1,5})?(?:\/[^\s"']*)?/gi, '[address]'],
-  [/(?<![\w/.])\/(?:app|data|etc|home|mnt|opt|root|srv|tmp|usr|var|workspace)\/[^\s"',;:)]+/g, '[path]'],
-  // Whatever else looks random.
-  [/[A-Za-z0-9+/=_-]{20,}/g, (found) => (isWords(found) ? found : hidden)],
-];
-
-function hideToken(found: string): string {
-  const [scheme = '', token = ''] = found.split(/\s+/);
-  // "bearer authentication" is none.
-  return /^[a-z]+$/.test(token) ? found : `${scheme} ${hidden}`;
+/** Null if nothing is left. `names`: the provider's name for something → the client's, which stays as it is. */
+export function redacted(text: string, names: ReadonlyMap<string, string> = new Map()): string | null {
+  const words = plainText(text, names);
+  const known = new Set(names.values());
+  const said = judgedWords(words.text.split(/([ "'`<>]+)/), known).join('') + (words.isCut ? '…' : '');
+  return said.trim() === '' ? null : said.trim().slice(0, longestShown);
 }
 
-/** Names, dates, versions and their like: `max_completion_tokens`, `claude-3-5-sonnet-20241022`. */
-const isWords = (text: string): boolean =>
-  text
-    .split(/[-_+/=]+/)
-    .every(
-      (part) =>
-        part.length <= 5 ||
-        /^\d{1,16}$/.test(part) ||
-        (part.length <= 24 && /^[A-Za-z]?[a-z]*(?:[A-Z][a-z]+)*$/.test(part)) ||
-        /^[A-Z]{1,16}$/.test(part),
-    );
-
-/** Null if nothing is left. `names`: the provider's name for something → the client's. */
-export function redacted(text: string, names: ReadonlyMap<string, string> = new Map()): string | null {
-  let said = text.slice(0, longestRead);
+/** Letters as they look, with nothing in between that nobody sees: `s\u200bk-` and `ｓｋ-` are `sk-`. */
+function plainText(text: string, names: ReadonlyMap<string, string>): { text: string; isCut: boolean } {
+  let said = plain(text.slice(0, longestRead));
+  for (const [theirs, ours] of names) if (theirs !== '') said = said.replaceAll(plain(theirs), ours);
+  if (text.length <= longestRead && said.length <= longestRead) return { text: said, isCut: false };
+  said = said.slice(0, longestRead);
   // A word that was cut no longer shows what it was.
-  if (said.length < text.length) said = said.replace(/\S*$/, '…');
-  said = said.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
-  for (const [theirs, ours] of names) if (theirs !== '') said = said.replaceAll(theirs, ours);
-  for (const [shape, put] of rules)
-    said = typeof put === 'string' ? said.replace(shape, put) : said.replace(shape, put);
-  return said === '' ? null : said.slice(0, longestShown);
+  return { text: said.slice(0, said.lastIndexOf(' ') + 1), isCut: true };
+}
+
+const plain = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replaceAll(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replaceAll(/[\p{C}\p{Z}]/gu, ' ')
+    .replaceAll(/ {2,}/g, ' ');
+
+/** Behind a word like "key" the next few are looked at more closely. */
+interface Alert {
+  left: number;
+  /** A name that only ever stands for a credential. */
+  isStrong: boolean;
+  /** Nothing but `:` or `=` stands between it and the value. */
+  isValue: boolean;
+}
+const alertWords = 3;
+
+/** `parts`: words, and between them what separates them. */
+function judgedWords(parts: readonly string[], known: ReadonlySet<string>): string[] {
+  let alert: Alert | null = null;
+  let isScheme = false;
+  const judge = (word: string): string => {
+    if (/^[:=]+$/.test(word)) {
+      if (alert) alert.isValue = true;
+      return word;
+    }
+    const [core, before, after] = trimmed(word);
+    if (core === '' || known.has(core)) return word;
+    // "Authorization: Bearer abc", of which the scheme may go as well, and "Bearer abc".
+    if (isScheme) {
+      isScheme = false;
+      if (/^[\w.~+/=*-]{6,}$/.test(core) && !/^[a-z]+$/.test(core)) return before + hidden + after;
+    }
+    if (/^(?:bearer|basic)$/i.test(core)) {
+      isScheme = true;
+      if (!alert?.isStrong || !alert.isValue) return word;
+      return '';
+    }
+    const kind = keyName(core);
+    if (kind) {
+      alert = { left: alertWords, isStrong: kind === 'strong', isValue: /[:=]/.test(after) };
+      return word;
+    }
+    if (!alert) return before + shapeOf(core) + after;
+    const isHidden = (alert.isStrong && alert.isValue) || isKeyLike(core);
+    alert.left -= 1;
+    alert.isValue = false;
+    if (isHidden || alert.left === 0 || /[.;]/.test(after)) alert = null;
+    return before + (isHidden ? hidden : shapeOf(core)) + after;
+  };
+  const out: string[] = [];
+  parts.forEach((part, at) => {
+    if (at % 2 === 1) {
+      // Where a scheme has gone, so has the space behind it.
+      if (out.at(-1) !== '' || parts[at - 1] === '') out.push(part);
+      return;
+    }
+    out.push(part.includes('://') ? withoutUrl(part) : splitWord(part, known).map(judge).join(''));
+  });
+  return out;
+}
+
+/** From the scheme on, whatever else stands in it. */
+function withoutUrl(word: string): string {
+  let start = word.indexOf('://');
+  while (start > 0 && /[a-z0-9+.-]/i.test(word.charAt(start - 1))) start -= 1;
+  const [, before = ''] = /^([[({]{0,3})/.exec(word.slice(0, start)) ?? [];
+  return `${before}[url]`;
+}
+
+/** At what joins things in one word: a name and its value, items of a list. */
+function splitWord(word: string, known: ReadonlySet<string>): string[] {
+  if (known.has(trimmed(word)[0])) return [word];
+  return word.split(/([,;(){}|]+|=+(?=[^=])|:(?=$))/).flatMap((each) => {
+    const named = /^([A-Za-z_-]{1,40})(:(?=[^:])|=+$)(.*)$/.exec(each);
+    return named && keyName(named[1] ?? '') ? named.slice(1) : [each];
+  });
+}
+
+/** The word, and the punctuation around it. */
+function trimmed(word: string): [core: string, before: string, after: string] {
+  let start = 0;
+  let end = word.length;
+  while (start < end && '[({.,;!?'.includes(word.charAt(start)) && !word.startsWith('./', start)) start += 1;
+  while (end > start && '])}.,;!?'.includes(word.charAt(end - 1))) end -= 1;
+  if (word.charAt(end - 1) === ':' && word.charAt(end - 2) !== ':') end -= 1;
+  return [word.slice(start, end), word.slice(0, start), word.slice(end)];
 }

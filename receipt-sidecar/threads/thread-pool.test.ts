@@ -58,6 +58,38 @@ describe('a pool', () => {
     expect(jobs()).toEqual(['12', '34']);
   });
 
+  it('ends a job that cannot be told to a thread, and gives the thread the next one', async () => {
+    const { faults, jobs, pool, run, threads } = poolForTests();
+    const first = run('1');
+    const told: string[] = [];
+    const broken = (message: () => never) => pool.run({ account: 'a', size: 1, lane: 'request', message });
+    const unmade = broken(() => {
+      throw new RangeError();
+    });
+    const unsent = pool.run({
+      ...{ account: 'a', size: 1, lane: 'request' },
+      message: () => ({ job: 'unsent', transfer: [], onTold: () => void told.push('unsent') }),
+    });
+    const last = run('2');
+    const [thread] = threads;
+    if (!thread) throw new Error('There is no thread.');
+    const post = thread.postMessage.bind(thread);
+    thread.postMessage = (message) => {
+      if (message.job === 'unsent') throw new DOMException('text of a client', 'DataCloneError');
+      post(message);
+    };
+    // As from the thread: what is thrown here would end the process.
+    thread.answer();
+    expect(await Promise.all([first, unmade, unsent].map(({ outcome }) => outcome))).toEqual([
+      done,
+      failed('fault'),
+      failed('fault'),
+    ]);
+    expect([jobs(), faults, told, pool.bytes('request')]).toEqual([['12'], ['RangeError', 'DataCloneError'], [], 1]);
+    thread.answer();
+    expect(await last.outcome).toEqual(done);
+  });
+
   it('lets accounts take turns, and requests and replies', () => {
     const { jobs, run, threads } = poolForTests();
     for (const job of ['1', '2', '3']) run(job);

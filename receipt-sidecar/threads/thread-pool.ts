@@ -18,6 +18,12 @@ const otherLane = { request: 'reply', reply: 'request' } as const;
 export type Failure = 'full' | 'late' | 'stuck' | 'died' | 'fault';
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: Failure };
 
+interface Message {
+  readonly job: unknown;
+  readonly transfer: readonly ArrayBuffer[];
+  /** The thread has got it. */
+  readonly onTold?: () => void;
+}
 export interface Work {
   readonly lane: Lane;
   /** Whose it is: accounts take turns. */
@@ -25,7 +31,7 @@ export interface Work {
   /** In bytes. */
   readonly size: number;
   /** What the thread is told, made when it is its turn. */
-  readonly message: (thread: Worker) => { readonly job: unknown; readonly transfer: readonly ArrayBuffer[] };
+  readonly message: (thread: Worker) => Message;
 }
 
 interface Job extends Queued, Pick<Work, 'lane' | 'message'> {
@@ -141,8 +147,15 @@ export class ThreadPool {
     thread.id = this.#nextId++;
     thread.timer = setTimeout(() => this.#abandon(thread, 'stuck'), this.#options.answerMs);
     thread.worker.ref();
-    const { job: message, transfer } = job.message(thread.worker);
-    thread.worker.postMessage({ id: thread.id, job: message }, transfer);
+    try {
+      const { job: message, transfer, onTold } = job.message(thread.worker);
+      thread.worker.postMessage({ id: thread.id, job: message }, transfer);
+      onTold?.();
+    } catch (fault) {
+      // The thread was told nothing, so it has the next job.
+      this.#options.onFault(fault instanceof Error ? fault.name : 'fault');
+      this.#finish(thread, { ok: false, why: 'fault' });
+    }
   }
 
   #started(): Running {
