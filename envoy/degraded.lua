@@ -45,7 +45,7 @@ end
 local OURS = { '"([gG][wW]"%s*:)', '"([rR][oO][uU][tT][iI][nN][gG]_[tT][rR][aA][cC][eE]"%s*:)' }
 
 -- Inside of a JSON string no quote stands without a backslash, so only keys match, or their ends, which are no keys of ours.
-local PLAIN = { '"gw"', '"GW"', '"Gw"', '"gW"', '"routing_trace"' }
+local PLAIN = { '"gw"', '"routing_trace"' }
 
 local function rename(text)
   local renamed = text:gsub('(\\+)u00([4-7]%x)', unescape)
@@ -55,8 +55,9 @@ end
 
 -- Whether a piece of a stream could hold a key of ours. Searching for plain words is cheap, for patterns it is not.
 local function is_suspect(text)
+  local lower = text:lower()
   for _, key in ipairs(PLAIN) do
-    if text:find(key, 1, true) then return true end
+    if lower:find(key, 1, true) then return true end
   end
   return text:find('\\u00', 1, true) and text:find('\\u00[4-7]')
 end
