@@ -43,7 +43,7 @@ local function unescape(slashes, hex)
 end
 
 -- Inside of a JSON string no quote stands without a backslash, so only keys match, or their ends, which are no keys of ours.
-local PLAIN = { '"gw"', '"GW"', '"Gw"', '"gW"', '"routing_trace"' }
+local PLAIN = { '"gw"', '"routing_trace"' }
 
 -- By plain searches: patterns hold up a worker of Envoy for seconds where a body has many megabytes.
 local function rename_key(text, key)
@@ -69,8 +69,9 @@ end
 
 -- Whether a piece of a stream could hold a key of ours. Searching for plain words is cheap, for patterns it is not.
 local function is_suspect(text)
+  local lower = text:lower()
   for _, key in ipairs(PLAIN) do
-    if text:find(key, 1, true) then return true end
+    if lower:find(key, 1, true) then return true end
   end
   return text:find('\\u00', 1, true) and text:find('\\u00[4-7]')
 end

@@ -26,7 +26,6 @@ export const refusedRequests: readonly RefusedRequest[] = [
   late(
     'The request was not whole 60 s after it began. A body of 10 MiB needs a line of 1.4 Mbit/s.',
     'request_overall_timeout',
-    'stream_idle_timeout',
   ),
   invalid('The request line and the headers are together larger than 32 KiB.', 'http1.headers_too_large'),
   invalid('The request has more than 100 headers.', 'http1.too_many_headers', 'http2.too_many_headers'),

@@ -68,6 +68,14 @@ describe('envoy --mode validate', () => {
     expect(() => parse('a: 1\na: 2')).toThrow('unique');
   });
 
+  it('does not give a sidecar up before its patience with one answer is over', () => {
+    for (const sidecarTimeoutMs of [500, 5000, 20_000]) {
+      const text = renderEnvoy(testSettings(dir, { sidecarTimeoutMs }));
+      const keepAlive = /connection_keepalive: \{ interval: 2s, timeout: "([\d.]+)s" \}/.exec(text);
+      expect(Number(keepAlive?.[1]) * 1000).toBeGreaterThan(sidecarTimeoutMs);
+    }
+  });
+
   it('a placeholder that nobody fills is refused', () => {
     writeFileSync(join(dir, 'envoy.template.yaml'), `a: \${UNKNOWN}`);
     writeFileSync(join(dir, 'degraded.lua'), '');

@@ -129,6 +129,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['DOWNSTREAM_TLS', downstreamTls(settings.tls)],
     ['STREAM_IDLE_TIMEOUT', `${settings.streamIdleTimeoutS}s`],
     ['SIDECAR_TIMEOUT', `${settings.sidecarTimeoutMs / 1000}s`],
+    ['SIDECAR_KEEPALIVE_TIMEOUT', `${settings.sidecarTimeoutMs / 1000 + 3}s`],
     ['ACCESS_LOG', settings.accessLog],
     ['LOCAL_REPLIES', localReplies(addresses)],
     ['ROUTES', envoyRoutes(settings)],

@@ -77,7 +77,11 @@ export function contextError(words: ProviderWords, request: ParsedRequest, isQuo
 
 /** llama.cpp has the numbers in fields of their own. */
 function countsOf(groups: Record<string, string | undefined> | undefined, { fields }: ProviderWords) {
-  const tokens = Number(groups?.tokens ?? fields.n_prompt_tokens);
-  const limit = Number(groups?.limit ?? fields.n_ctx);
+  const tokens = numberOf(groups?.tokens ?? fields.n_prompt_tokens);
+  const limit = numberOf(groups?.limit ?? fields.n_ctx);
   return Number.isSafeInteger(tokens) && Number.isSafeInteger(limit) ? { tokens, limit } : null;
 }
+
+/** An object of the provider's can refuse to become a number. */
+const numberOf = (value: unknown): number =>
+  typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;

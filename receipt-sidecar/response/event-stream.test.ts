@@ -375,6 +375,29 @@ describe('a stream of a provider that reports energy', () => {
     }
   });
 
+  it('waits for the usage at the end where an earlier one was a running count', () => {
+    const asked: StreamFacts[] = [];
+    const receipt = (facts: StreamFacts) => {
+      asked.push(facts);
+      return { gw: '{}', routingTrace: '{}' };
+    };
+    const options = {
+      wantsUsage: false,
+      expectedChoices: 1,
+      chunkObject: '',
+      addresses,
+      telemetry: null,
+      tooLong,
+      receipt,
+    };
+    const stream = new EventStream(options);
+    const running = { ...delta('a'), usage: { prompt_tokens: 7, completion_tokens: 1 } };
+    stream.push(Buffer.from(event(running) + event(delta('b c', 'stop'))));
+    expect([stream.waiting, stream.holding]).toEqual([true, true]);
+    stream.push(Buffer.from(event(usageChunk) + event('[DONE]')));
+    expect(asked).toMatchObject([{ said: { claim: { completion: 3 }, isStale: false } }]);
+  });
+
   it('sends every chunk of the provider once and in order, however it is cut and whatever comes', () => {
     const parts = [
       comment(720),

@@ -59,8 +59,8 @@ const failedMidway = apiError('upstream_error', { message: 'The model provider f
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #reader = new EventReader({
-    event: (data, isError, bytes) => this.#event(data, isError, bytes),
-    comment: (line) => this.#options.telemetry?.takeComment(line),
+    event: (data, isError, bytes) => this.#closed(() => this.#event(data, isError, bytes)),
+    comment: (line) => this.#closed(() => this.#options.telemetry?.takeComment(line)),
   });
   /** The chunk for the receipt; it waits for usage and energy. What comes behind it waits in `#behind`. */
   #held: Held | null = null;
@@ -83,9 +83,10 @@ export class EventStream {
     return this.#held !== null || this.#reader.size > 0;
   }
 
-  /** Whether only usage or energy is missing. */
+  /** Whether only usage or energy is missing. A count that text came behind was a running one. */
   get holding(): boolean {
-    return this.#held !== null && (this.#options.telemetry?.comesLate === true || this.#said.claim === null);
+    const { claim, isStale } = this.#said;
+    return this.#held !== null && (this.#options.telemetry?.comesLate === true || claim === null || isStale);
   }
 
   get facts(): StreamFacts {
@@ -134,6 +135,20 @@ export class EventStream {
     this.#behind.push(Buffer.from(bytes));
     this.#behindBytes += bytes.length;
     if (this.#behindBytes > maxBehindBytes) this.#finish();
+  }
+
+  /**
+   * Fails closed: were what the provider says able to make the reading fail as a whole, Envoy would let the rest of the
+   * stream pass as it is. A receipt that cannot be made is no fault of the provider's words.
+   */
+  #closed(read: () => void): void {
+    const wasFinished = this.#finished;
+    try {
+      read();
+    } catch (fault) {
+      if (this.#finished !== wasFinished) throw fault;
+      this.#fail(unreadable);
+    }
   }
 
   #event(data: string, saysError: boolean, bytes: Buffer | null): void {
@@ -219,5 +234,9 @@ export class EventStream {
 
 const text = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-const indexOf = (choice: unknown): number => Number((choice as { index?: unknown } | null)?.index ?? 0);
+/** Of what is no number nothing is asked: an object can refuse to become one. */
+function indexOf(choice: unknown): number {
+  const index = (choice as { index?: unknown } | null)?.index;
+  return typeof index === 'number' ? index : 0;
+}
 const isFinished = (choice: unknown): boolean => text((choice as { finish_reason?: unknown } | null)?.finish_reason);

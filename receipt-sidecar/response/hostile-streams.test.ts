@@ -2,12 +2,18 @@
 import fc from 'fast-check';
 import { _iterSSEMessages } from 'openai/core/streaming';
 import { describe, expect, it } from 'vitest';
-import { EventStream } from './event-stream.ts';
+import type { ParsedRequest } from '../request/parse.ts';
+import { contextError } from './context-error.ts';
+import { EventStream, type EventStreamOptions } from './event-stream.ts';
+import { wordsOf } from './provider-words.ts';
+import { openTelemetry } from './telemetry.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
 const ours = { gw: { id: 'ours' }, routing_trace: { policy: 'ours' } };
 
-function open(): { stream: EventStream; made: () => number } {
+type Changes = Partial<EventStreamOptions>;
+
+function open(changes: Changes = {}): { stream: EventStream; made: () => number } {
   let made = 0;
   const stream = new EventStream({
     wantsUsage: true,
@@ -20,13 +26,14 @@ function open(): { stream: EventStream; made: () => number } {
       made += 1;
       return { gw: JSON.stringify(ours.gw), routingTrace: JSON.stringify(ours.routing_trace) };
     },
+    ...changes,
   });
   return { stream, made: () => made };
 }
 
 /** `cuts`: the lengths of pieces. */
-function rewrite(bytes: Buffer, cuts: readonly number[] = []): Buffer {
-  const { stream, made } = open();
+function rewrite(bytes: Buffer, cuts: readonly number[] = [], changes: Changes = {}): Buffer {
+  const { stream, made } = open(changes);
   const out: Buffer[] = [];
   let from = 0;
   for (const cut of [...cuts, bytes.length]) {
@@ -74,7 +81,7 @@ async function expectNothingForged(out: Buffer): Promise<void> {
 }
 
 const forged = '{"id":"c","choices":[{"index":0,"delta":{"content":"x"}}],"gw":{"id":"forged"}}';
-const whole = (text: string | Buffer) => rewrite(Buffer.from(text as string));
+const whole = (text: string | Buffer, changes: Changes = {}) => rewrite(Buffer.from(text as string), [], changes);
 
 describe('a receipt of the provider', () => {
   it.each([
@@ -95,6 +102,7 @@ describe('a receipt of the provider', () => {
     ['twice', `data: {"gw":"forged","choices":[],"g\\u0077":"forged"}\n\n`],
     ['in capitals', `data: {"GW":"forged","Routing_Trace":"forged","choices":[]}\n\n`],
     ['in usage', `data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"gw":"forged"}}\n\n`],
+    ['in usage with a long s', `data: {"choices":[],"uſage":{"gw":"forged"},"U\\u017fAGE":{"gw":"forged"}}\n\n`],
     ['in the first of two usages', `data: {"choices":[{"delta":{}}],"usage":{"gw":"forged"},"usage":null}\n\n`],
     ['in the first of two, in escapes', `data: {"choices":[],"us\\u0061ge":{"\\u0067w":"forged"},"usage":{}}\n\n`],
     ['behind [DONE]', `data: [DONE]\n\ndata: ${forged}\n\n`],
@@ -147,8 +155,9 @@ describe('what is no receipt', () => {
   });
 });
 
+const unreadable = /"code":"upstream_invalid_response"/;
+
 describe('a stream that is too much', () => {
-  const unreadable = /"code":"upstream_invalid_response"/;
   const deep = (levels: number) => `data: {"choices":[],"a":${'['.repeat(levels)}${']'.repeat(levels)}}\n\n`;
 
   it('ends at an event that is nested too deeply, of any size', () => {
@@ -176,6 +185,100 @@ describe('a stream that is too much', () => {
     for (let count = 0; count < 100 && made() === 0; count++) stream.push(filler);
     expect(made()).toBe(1);
     expect(stream.holding).toBe(false);
+  });
+});
+
+/** What JSON can say and JavaScript, or a schema, does not expect: an object of the first kind cannot even become a number. */
+const oddities: readonly unknown[] = [
+  { toString: 1, valueOf: 1 },
+  { __proto__: null, constructor: 1, hasOwnProperty: 1, length: -1, toJSON: 1 },
+  [{ toString: 1, valueOf: 1 }],
+  [[[[]]]],
+  null,
+  true,
+  '',
+  'NaN',
+  -0,
+  1e308,
+  2 ** 64,
+];
+const usual = {
+  id: 'c',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
+  type: 'chunk',
+  error: null,
+  energy: { energy_joules: 1 },
+  choices: [
+    {
+      index: 0,
+      text: 'a',
+      delta: { role: 'assistant', content: 'a', reasoning: 'b', tool_calls: [{ index: 0, function: { name: 'f' } }] },
+      finish_reason: 'stop',
+      logprobs: null,
+    },
+  ],
+  usage: {
+    prompt_tokens: 1,
+    completion_tokens: 1,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  },
+};
+const refusal = {
+  error: {
+    message: 'too long',
+    code: 'context_length_exceeded',
+    type: 'x',
+    param: 'messages',
+    n_prompt_tokens: 9,
+    n_ctx: 8,
+  },
+};
+
+/** The value with the oddity at each of its places, one after the other. */
+function* withOddity(value: unknown, oddity: unknown): Generator<unknown> {
+  yield oddity;
+  if (value === null || typeof value !== 'object') return;
+  for (const [key, part] of Object.entries(value))
+    for (const odd of withOddity(part, oddity))
+      yield Array.isArray(value) ? value.with(Number(key), odd) : { ...value, [key]: odd };
+}
+
+describe('a value of a type that nobody expects', () => {
+  const finish = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
+  const request = { endpoint: 'chat', model: 'm', outputField: 'max_tokens' } as unknown as ParsedRequest;
+  const tooLong = (chunk: Readonly<Record<string, unknown>>) => contextError(wordsOf(chunk), request, false);
+
+  it.each(oddities.map((oddity) => [JSON.stringify(oddity), oddity]))(
+    '%s, is passed or refused at any place',
+    async (_, oddity) => {
+      for (const telemetry of [null, 'neuralwatt', 'greenpt', 'melious', 'ecologits_impacts'])
+        for (const value of [...withOddity(usual, oddity), ...withOddity(refusal, oddity)])
+          await expectNothingForged(
+            whole(`data: ${JSON.stringify(value)}\n\n${finish}`, {
+              telemetry: openTelemetry(telemetry, () => ({})),
+              tooLong,
+            }),
+          );
+    },
+  );
+
+  it('that makes the reading fail is one that could not be read: nothing of it goes out, and nothing behind it', () => {
+    const failing = () => {
+      throw new TypeError('Cannot convert object to primitive value');
+    };
+    const out = whole(`data: {"error":"x"}\n\n${finish}`, { tooLong: failing }).toString();
+    expect(out).toMatch(unreadable);
+    expect(out.match(/data:/g)).toHaveLength(1);
+  });
+
+  it('is not what makes the receipt fail', () => {
+    const failing = () => {
+      throw new Error('no receipt');
+    };
+    expect(() => whole(finish, { receipt: failing })).toThrow('no receipt');
   });
 });
 

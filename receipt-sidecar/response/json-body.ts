@@ -130,10 +130,10 @@ export function withoutForgery(text: string, value: Record<string, unknown>): st
   return JSON.stringify(Object.fromEntries(clean));
 }
 
-/** Some readers (Go's) do not mind the case of a key. */
+/** Some readers (Go's) do not mind the case of a key, and take ſ for s. The only other such letter, K (kelvin), is in no key here. */
 const isOurs = (key: string): boolean =>
   (key.length === 2 && key.toLowerCase() === 'gw') || (key.length === 13 && key.toLowerCase() === 'routing_trace');
-const isUsage = (key: string): boolean => key.length === 5 && key.toLowerCase() === 'usage';
+const isUsage = (key: string): boolean => key.length === 5 && key.toLowerCase().replace('ſ', 's') === 'usage';
 const isGw = (key: string): boolean => key.length === 2 && key.toLowerCase() === 'gw';
 
 const withoutGw = (usage: Record<string, unknown>) =>

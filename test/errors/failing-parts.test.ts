@@ -1,10 +1,11 @@
 /** Whatever part is away, each route answers as the document says; and the codes that only a failing part makes. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PartName } from '@gw/cli/stack-plans';
 import type { Route } from '@gw/contract/access';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call, type Reply, send } from '../input/ask.ts';
+import { expectComplete } from '../outage/expect-reply.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { type Judge, readDocument } from './document.ts';
 import { routeRequests } from './requests.ts';
@@ -87,20 +88,71 @@ test('receipt_generation_failed: a completion into which nobody could put a rece
   await gateway.whole();
 });
 
-test('overloaded: Envoy has no memory left for another call', async () => {
+/** Until `during` is over Envoy runs with another configuration. */
+async function withEnvoy(change: (config: string) => string, during: () => Promise<void>): Promise<void> {
   const file = join(gateway.dir, 'envoy.yaml');
   const config = readFileSync(file, 'utf8');
   const envoy = gateway.stack.part('envoy');
   await envoy.stop();
-  writeFileSync(file, config.replace(/max_heap_size_bytes: \d+/, 'max_heap_size_bytes: 1'));
+  const changed = change(config);
+  expect(changed).not.toBe(config);
+  writeFileSync(file, changed);
   await envoy.start();
-  await eventually('a refusal', async () => (await chat({})).status === 503);
-  const reply = await chat({});
-  expect(judged(reply)).toBe('overloaded');
-  expect(reply.headers['retry-after']).toBe('1');
-  await envoy.stop();
-  writeFileSync(file, config);
-  await gateway.start('envoy');
+  try {
+    await during();
+  } finally {
+    await envoy.stop();
+    writeFileSync(file, config);
+    await gateway.start('envoy');
+  }
+}
+
+test('upstream_timeout: a stream that is silent before its headers is no fault of the request', async () => {
+  const impatient = (config: string) => config.replaceAll('"idle_timeout":"300s"', '"idle_timeout":"2s"');
+  await withEnvoy(impatient, async () => {
+    await gateway.whole();
+    const reply = await call({ stream: true }, { 'x-sim-fault': 'stall' }, ours());
+    expect(judged(reply)).toBe('upstream_timeout');
+    expect(reply.headers['x-gw-receipt-id']).toMatch(/^rcpt_/);
+  });
+});
+
+/** Memory as a file says it is; envoy/edge.test.ts has the real one. */
+const memoryOf = (file: string) => (config: string) =>
+  config
+    .replaceAll('envoy.resource_monitors.fixed_heap', 'envoy.resource_monitors.injected_resource')
+    .replace('fixed_heap.v3.FixedHeapConfig', 'injected_resource.v3.InjectedResourceConfig')
+    .replace(/max_heap_size_bytes: \d+/, `filename: ${file}`);
+
+test('overloaded: Envoy has no memory left for another call; one that it has goes on to its end', async () => {
+  const file = join(gateway.dir, 'memory');
+  const used = (part: number) => {
+    writeFileSync(`${file}.new`, String(part));
+    renameSync(`${file}.new`, file);
+  };
+  used(0.5);
+  await withEnvoy(memoryOf(file), async () => {
+    await gateway.whole();
+    let begun = false;
+    let ended = false;
+    const onText = () => {
+      begun = true;
+    };
+    const sim = { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '15' };
+    const running = gateway.client.chat({ stream: true, sim, onText }).finally(() => {
+      ended = true;
+    });
+    await eventually('the stream to begin', async () => begun);
+    used(0.97);
+    await eventually('a refusal', async () => (await chat({})).status === 503);
+    const reply = await chat({});
+    expect(judged(reply)).toBe('overloaded');
+    expect(reply.headers['retry-after']).toBe('1');
+    expect(ended).toBe(false);
+    expectComplete(await running);
+    used(0.5);
+    await gateway.whole();
+  });
 });
 
 describe('receipt_integrity_failed: a receipt that was altered in storage', () => {

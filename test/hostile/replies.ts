@@ -45,6 +45,10 @@ const chunkOf = (delta: object, finish: string | null = null) => ({
 const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const hello = event(chunkOf({ role: 'assistant', content: 'hi' }));
 const finish = event(chunkOf({}, 'stop'));
+const refusal = {
+  error: { message: 'too long', code: 'context_length_exceeded', type: 'x', param: 'a', n_prompt_tokens: 9, n_ctx: 8 },
+};
+const impossible = { toString: 1, valueOf: 1 };
 const nested = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
 
 export const namedReplies: Readonly<Record<string, HostileReply>> = {
@@ -65,6 +69,13 @@ export const namedReplies: Readonly<Record<string, HostileReply>> = {
   'behind the end': stream(`${hello}${finish}data: [DONE]\n\n${event({ ...chunkOf({ content: marker }), ...forged })}`),
   'usage with a receipt': stream(
     `${hello}${finish}${event({ choices: [], usage: { ...usage, gw: forgedReceipt } })}data: [DONE]\n\n`,
+  ),
+  'index that is no number': stream(
+    `${hello}${event({ choices: [{ index: impossible, delta: {}, finish_reason: 'stop' }] })}${event({ ...chunkOf({ content: 'x' }), ...forged })}data: [DONE]\n\n`,
+  ),
+  'tokens that are no number': reply(
+    400,
+    JSON.stringify({ error: { ...refusal.error, n_prompt_tokens: impossible, n_ctx: impossible } }),
   ),
   'refusal with secrets': reply(
     400,
@@ -91,6 +102,18 @@ function randomOf(seed: number): () => number {
 type Random = () => number;
 const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
 
+/** Types that nobody expects, whatever the place. The first can become neither a number nor a text. */
+const oddities: readonly unknown[] = [
+  { toString: 1, valueOf: 1 },
+  { toJSON: 1, length: -1, constructor: null },
+  [{ toString: 1, valueOf: 1 }],
+  [[[[]]]],
+  null,
+  true,
+  'NaN',
+  2 ** 64,
+  1e308,
+];
 const counts: readonly unknown[] = [0, 1, 3, 5, 1_000_000, Number.MAX_SAFE_INTEGER, 1e300, -1, 1.5, '7', null, [], {}];
 const anyUsage = (random: Random): unknown =>
   pick(random, [
@@ -106,6 +129,19 @@ const anyUsage = (random: Random): unknown =>
       completion_tokens_details: { reasoning_tokens: pick(random, counts) },
     })),
   ]);
+
+/** The value with an oddity at one place, anywhere in it. */
+function withOddity(random: Random, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || random() < 0.2) return pick(random, oddities);
+  const [key, part] = pick(random, Object.entries(value)) ?? ['more', null];
+  return Array.isArray(value)
+    ? value.with(Number(key), withOddity(random, part))
+    : { ...value, [key]: withOddity(random, part) };
+}
+const sometimesOdd = (random: Random, value: object): object => {
+  const odd = random() < 0.15 ? withOddity(random, value) : value;
+  return odd !== null && typeof odd === 'object' && !Array.isArray(odd) ? odd : value;
+};
 
 /** A key of ours as JSON text, in some spelling. */
 const forgedKeys = [
@@ -163,7 +199,8 @@ function randomEvent(random: Random): string {
     { ...chunkOf({ content: 'u' }), usage: anyUsage(random) },
     { choices: random() < 0.5 ? [] : null },
   ]);
-  const text = random() < 0.6 ? forgedText(random, chunk) : JSON.stringify(chunk);
+  const sent = sometimesOdd(random, chunk);
+  const text = random() < 0.6 ? forgedText(random, sent) : JSON.stringify(sent);
   const rare = random();
   if (rare < 0.02) return `${prefix}[DONE]${end}${end}`;
   if (rare < 0.03) return `event: error\n${prefix}${text}${end}${end}`;
@@ -196,11 +233,12 @@ export function randomReply(seed: number, isStream: boolean): HostileReply {
     if (random() < 0.2) parts.push(Buffer.from(randomEvent(random)));
     return { status: 200, headers: events, pieces: cutAnywhere(random, Buffer.concat(parts)), end };
   }
-  const body = { ...completion, choices: [message('hi')], usage: anyUsage(random) };
+  const body = sometimesOdd(random, { ...completion, choices: [message('hi')], usage: anyUsage(random) });
   const text = pick(random, [
     ...[1, 2, 3, 4, 5].map(() => forgedText(random, body)),
     JSON.stringify(body),
     JSON.stringify({ error: { message: marker, ...forged } }),
+    JSON.stringify(sometimesOdd(random, refusal)),
     `\ufeff${forgedText(random, body)}`,
     `${'{"a":'.repeat(1000)}`,
     randomBytes(random).toString('latin1'),

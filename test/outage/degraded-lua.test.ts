@@ -158,6 +158,7 @@ const forgeries = [
   '"\\u0047\\u0057":1',
   '"Gw":1',
   '"routing_trace":{}',
+  '"Routing_Trace":{}',
   '"\\u0072outing_trace":{}',
   '"usage":{"gw":1}',
 ];

@@ -175,6 +175,15 @@ describe('receipt-sidecar, after the provider was asked', () => {
     await gateway.whole();
   });
 
+  test('standing still for less than Envoy’s patience: every call that it holds keeps its full receipt', async () => {
+    const { replies, arrived } = held(everyKind, 500);
+    await arrived;
+    const goOn = gateway.pause('receipt-sidecar');
+    await delay(4500);
+    goOn();
+    for (const reply of await Promise.all(replies)) expectComplete(note(reply));
+  });
+
   test('standing still in the middle of a stream: no chunk is lost', async () => {
     const whole = await undisturbed();
     let goOn = () => {};
