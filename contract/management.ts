@@ -42,6 +42,8 @@ export const usageQuerySchema = z.object({
   version: countedVersion,
 });
 
+const sumOfTokens = 'Exact sum of what is known; null if it is above 2^53 - 1, which no JSON number tells exactly';
+
 export const usageRowSchema = z
   .strictObject({
     object: z.literal('gw.usage'),
@@ -49,8 +51,8 @@ export const usageRowSchema = z
     model: z.string(),
     requests: z.int().nonnegative().describe('Calls with a receipt'),
     requests_degraded: z.int().nonnegative().describe('Of those, calls whose receipt is degraded'),
-    prompt_tokens: z.int().nonnegative(),
-    completion_tokens: z.int().nonnegative(),
+    prompt_tokens: z.int().nonnegative().nullable().describe(sumOfTokens),
+    completion_tokens: z.int().nonnegative().nullable().describe(sumOfTokens),
     energy_wh: z.number().nonnegative().nullable().describe('Sum of what is known; null if nothing is'),
     carbon_g: z.number().nonnegative().nullable().describe('gCO2e; sum of what is known; null if nothing is'),
   })

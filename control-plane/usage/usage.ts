@@ -50,12 +50,13 @@ export async function usageOf(
   }));
 }
 
-/** Throws beyond 2^53, which no sum of counts reaches that can be true: an inexact number would pass for an exact one. */
-function exact(digits: string): number {
+/**
+ * Null beyond 2^53: an inexact number would pass for an exact one. Counts that can be true do not add up to that, but the
+ * ledger keeps what was once believed.
+ */
+function exact(digits: string): number | null {
   const sum = Number(digits);
-  if (!Number.isSafeInteger(sum))
-    throw new RangeError(`A sum of ${digits} tokens is beyond what a JSON number can tell exactly.`);
-  return sum;
+  return Number.isSafeInteger(sum) ? sum : null;
 }
 
 const rounded = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(12)));
