@@ -63,6 +63,7 @@ function callTo(entry: Model, telemetry: Outcome['telemetry'] = null): FinishedC
         ...{
           promptBytes: 1000,
           estimatedPromptTokens: 0,
+          promptTextBytes: 0,
           mostPromptTokens: null,
           prompts: 1,
           candidates: 1,

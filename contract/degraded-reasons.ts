@@ -89,13 +89,13 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   },
   client_aborted_unmeasured: {
     explanation: 'The client went away before the provider had reported how much was generated.',
-    when: 'The client closed the connection of a JSON call, so nothing is known of what the provider did.',
+    when: 'The client closed the connection of a JSON call, or of a stream before its first word, so nothing is known of what the provider did.',
     action: 'Nothing: the call can not be measured afterwards.',
     recalculable: false,
   },
   upstream_error_unmeasured: {
     explanation: 'The provider failed, so nothing is known of the energy that it spent.',
-    when: 'The call ended in `inference_error`. The receipt is in the ledger under `x-gw-receipt-id`.',
+    when: 'The call ended in `inference_error`, or its stream broke off before the first word. The receipt is in the ledger under `x-gw-receipt-id`.',
     action: 'Retry the call as its error says; each attempt has a receipt of its own.',
     recalculable: false,
   },

@@ -1,6 +1,7 @@
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type DegradedReason, type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallRecord } from './call-record.ts';
@@ -8,6 +9,7 @@ import type { LedgerWriter } from './ledger/writer.ts';
 import { plainModel } from './model-for-tests.ts';
 import { newReceiptId } from './receipt.ts';
 import { chooseRoute } from './request/route.ts';
+import { ReplyCounts } from './response/usage.ts';
 import { type Catalogue, makeCatalogue } from './snapshot.ts';
 
 const at = '2026-11-21T09:10:00.000Z';
@@ -49,13 +51,36 @@ const request = {
   stream: false,
   wantsUsage: false,
   choices: 1,
-  ...{ promptBytes: 2, estimatedPromptTokens: 0, mostPromptTokens: null, prompts: 1, candidates: 1, echoes: false },
+  ...{
+    promptBytes: 2,
+    estimatedPromptTokens: 0,
+    promptTextBytes: 0,
+    mostPromptTokens: null,
+    prompts: 1,
+    candidates: 1,
+    echoes: false,
+  },
   ...{ outputField: null, maxTokens: null },
 } as const;
 const usage = { promptTokens: 12, cachedPromptTokens: 0, completionTokens: 34 };
 
+function saying(chunk: object): ReplyCounts {
+  const said = new ReplyCounts();
+  said.take(chunk);
+  return said;
+}
+
+const finishes = (record: CallRecord, completionTokens: number) =>
+  record.finish({ status: 'complete', usage: { ...usage, completionTokens } });
+
+interface Told {
+  readonly takes?: boolean;
+  readonly completionTokens?: number;
+  readonly ends?: typeof finishes;
+}
+
 /** One call to its end; `takes`: whether a store takes the receipt in time. */
-async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 34 } = {}) {
+async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 34, ends = finishes }: Told = {}) {
   const routed = chooseRoute(request, catalogue, null);
   if (!routed.ok) throw new Error(routed.error.code);
   const finished: string[] = [];
@@ -76,7 +101,7 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
   const record = new CallRecord(identity, caller, catalogue, { ledger, counts });
   record.begin();
   record.answeredBy('d', 1);
-  const made = record.finish({ status: 'complete', usage: { ...usage, completionTokens } });
+  const made = ends(record, completionTokens);
   const shown = receiptSchema.parse(JSON.parse(await made.saved));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);
   const entries = [...finished, ...kept].map((entry) => ledgerEntrySchema.parse(JSON.parse(entry)));
@@ -154,5 +179,21 @@ describe('a receipt that no store took in time', () => {
     expect(shown).toMatchObject({ id: full.id, created_at: full.created_at, prompt_tokens: 12, completion_tokens: 34 });
     expect(entries[1]).toMatchObject({ receipt: shown, shown: true, facts: { usage } });
     expect(entries).toHaveLength(2);
+  });
+});
+
+describe('a stream that ends badly before its first word', () => {
+  const refusal: TelemetryResult = { source: 'neuralwatt', refused: 'negative', raw: -1 };
+  const early = { choices: [], usage: { prompt_tokens: 7, completion_tokens: 0 } };
+
+  it.each<[string, typeof finishes]>([
+    ['client_aborted', (record) => record.breakOff('client', { said: new ReplyCounts(), telemetry: null })],
+    ['upstream_error', (record) => record.breakOff('provider', { said: new ReplyCounts(), telemetry: refusal })],
+    ['upstream_error', (record) => record.breakOff('provider', { said: saying(early), telemetry: null })],
+    ['upstream_error', (record) => record.complete(saying(early), null, true)],
+  ])('has no counts, which are not 0: %s', async (status, ends) => {
+    const { shown } = await callOn(catalogueOf(), { ends });
+    expect(shown).toMatchObject({ status, degraded_reason: `${status}_unmeasured`, energy_wh: null });
+    expect(shown).toMatchObject({ usage_source: null, prompt_tokens: null, completion_tokens: null });
   });
 });

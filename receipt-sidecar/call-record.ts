@@ -30,6 +30,14 @@ export type OutcomeFacts = Omit<Outcome, 'servedBy' | 'upstreamLatencyS'>;
 
 const path = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;
 
+/** Of a call that did not end well: without counts there is nothing to measure by, but for energy that was read. */
+function orUnmeasured(facts: OutcomeFacts & { readonly status: 'client_aborted' | 'upstream_error' }): OutcomeFacts {
+  const { status, telemetry, unmeasured, usage } = facts;
+  const isRead = telemetry != null && !('refused' in telemetry);
+  if (usage !== null || unmeasured || isRead) return facts;
+  return { ...facts, unmeasured: `${status}_unmeasured` };
+}
+
 /** Where a receipt is written down. */
 export interface Books {
   readonly ledger: LedgerWriter;
@@ -117,11 +125,9 @@ export class CallRecord {
 
   /** The reply came to its end, or to an error in its stream (`failed`). */
   complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
-    const status = failed ? 'upstream_error' : 'complete';
-    const counted = this.#count(said, true);
-    if (failed && counted.usage === null && !counted.unmeasured)
-      return this.finish({ status, usage: null, unmeasured: 'upstream_error_unmeasured' }, false);
-    return this.finish({ status, ...counted, telemetry }, !failed);
+    const counted = this.#count(said, !failed);
+    if (failed) return this.finish(orUnmeasured({ status: 'upstream_error', ...counted, telemetry }), false);
+    return this.finish({ status: 'complete', ...counted, telemetry });
   }
 
   #count(said: SaidSoFar, isWhole: boolean): Pick<Outcome, 'usage' | 'unmeasured' | 'explanation'> {
@@ -136,15 +142,12 @@ export class CallRecord {
     return ((this.#repliedAt ?? performance.now()) - this.#startedAt) / 1000;
   }
 
-  /** The call broke off. What was streamed is counted (count.ts); of JSON nothing is known. */
+  /** The call broke off. What was streamed is counted (count.ts); of JSON, and before the first word, nothing is known. */
   breakOff(by: 'client' | 'provider', seen: Omit<StreamFacts, 'failed'> | null): Recorded {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
-    if (seen === null) {
-      const unmeasured = by === 'client' ? 'client_aborted_unmeasured' : 'upstream_error_unmeasured';
-      return this.finish({ status, usage: null, unmeasured }, false);
-    }
+    if (seen === null) return this.finish(orUnmeasured({ status, usage: null }), false);
     const { said, telemetry } = seen;
-    return this.finish({ status, ...this.#count(said, false), telemetry }, false);
+    return this.finish(orUnmeasured({ status, ...this.#count(said, false), telemetry }), false);
   }
 
   /** No provider was reached after all: there is nothing to account for. */

@@ -66,6 +66,50 @@ describe("a provider's counts", () => {
     expect(counted({ usage: some, contextWindow: null })).toMatchObject({ completionTokens: 900 });
   });
 
+  it('of a prompt are bounded where neither its bytes nor a window bound them', () => {
+    const content = [{ type: 'file', file: { file_id: 'f' } }];
+    const referring = { ...hello, messages: [{ role: 'user', content }] };
+    const hosted = { ...hello, tools: [{ type: 'web_search' }] };
+    for (const body of [referring, hosted, { ...hello, web_search_options: {} }]) {
+      for (const prompt_tokens of [10_000_001, Number.MAX_SAFE_INTEGER, 1e300])
+        refused({ body, usage: { prompt_tokens, completion_tokens: 1 }, contextWindow: null }).toContain(
+          'no more than 10000000 can be true: no model reads so much',
+        );
+      const usage = { prompt_tokens: 900_000, completion_tokens: 1 };
+      expect(counted({ body, usage, contextWindow: null })).toMatchObject({ promptTokens: 900_000 });
+    }
+  });
+
+  it('of a prompt below what its text makes are estimated', () => {
+    const long = 'x'.repeat(1_000_000);
+    const with_ = (message: object) => ({ ...hello, messages: [message] });
+    const one = { prompt_tokens: 1, completion_tokens: 1 };
+    const user = with_({ role: 'user', content: long });
+    expect(counted({ body: user, usage: one, contextWindow: null })).toEqual({
+      promptTokens: 250_004,
+      cachedPromptTokens: 0,
+      completionTokens: 1,
+      estimated: 'prompt',
+    });
+    const least = { ...one, prompt_tokens: 7813 };
+    expect(counted({ body: user, usage: least, contextWindow: null })).toMatchObject({ promptTokens: 7813 });
+    expect(counted({ body: user, usage: { ...least, prompt_tokens: 7812 } })).toMatchObject({ estimated: 'prompt' });
+    // A server that cuts a text off reads a window of it.
+    const cut = { body: { model: 'm', input: long }, endpoint: 'embeddings' as const, contextWindow: 512 };
+    expect(counted({ ...cut, usage: { prompt_tokens: 512 } })).not.toHaveProperty('estimated');
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${long}` } };
+    for (const message of [
+      { role: 'user', content: [image, { type: 'text', text: 'What is it?' }] },
+      { role: 'user', content: `<img src="${image.image_url.url}">` },
+      { role: 'assistant', content: `<think>${long}</think>Yes.` },
+    ])
+      expect(counted({ body: with_(message), usage: one })).toMatchObject({ promptTokens: 1 });
+    const tokens = { model: 'm', input: Array.from({ length: 3000 }, () => 1) };
+    expect(counted({ body: tokens, endpoint: 'embeddings', usage: { prompt_tokens: 1 } })).not.toHaveProperty(
+      'estimated',
+    );
+  });
+
   it('of a prompt leave room for templates, tools and images, and for what is sent by reference', () => {
     const usage = { prompt_tokens: 40_000, completion_tokens: 1 };
     refused({ usage }).toContain('the request has');
@@ -95,6 +139,19 @@ describe("a provider's counts", () => {
       expect(counted({ usage: { ...usage, ...total } })).toMatchObject({ completionTokens: 520, outsideCounts: 500 });
     const inside = { prompt_tokens: 10, completion_tokens: 520, total_tokens: 530, ...details };
     expect(counted({ usage: inside })).toEqual({ promptTokens: 10, cachedPromptTokens: 0, completionTokens: 520 });
+  });
+
+  it('allow reasoning that the provider counts outside of the completion beside the limit, and nothing else', () => {
+    const body = { ...hello, max_tokens: 50 };
+    const usage = { prompt_tokens: 10, completion_tokens: 2 };
+    const details = { completion_tokens_details: { reasoning_tokens: 500 } };
+    for (const total of [{ total_tokens: 512 }, {}])
+      expect(counted({ body, usage: { ...usage, ...total, ...details } })).toMatchObject({ completionTokens: 502 });
+    refused({ body, usage: { ...usage, total_tokens: 1012, ...details } }).toContain('than 550 can be true');
+    refused({ body, usage: { ...usage, total_tokens: 512 } }).toContain('than 50 can be true');
+    const huge = { completion_tokens_details: { reasoning_tokens: 200_000 } };
+    refused({ body, usage: { ...usage, ...huge } }).toContain('context window');
+    refused({ body, usage: { ...usage, ...huge }, contextWindow: null }).toContain('no hardware writes so fast');
   });
 
   it('that contradict their total are read the dearer way, and it is noted', () => {
@@ -152,11 +209,13 @@ describe('a count that is missing', () => {
     expect(counted({ message: thought })).toMatchObject({ completionTokens: 100 });
   });
 
-  it('is unknown where there is nothing to count by, and what was written so far where the call broke off', () => {
+  it('is unknown where there is nothing to count by, however the call ended', () => {
     expect(counted({ message: {} })).toBeNull();
     expect(counted({ message: {}, usage: { prompt_tokens: 10 } })).toBeNull();
-    expect(counted({ message: {}, isWhole: false })).toMatchObject({ completionTokens: 0, estimated: 'both' });
-    expect(counted({ message: {}, usage: { prompt_tokens: 10, completion_tokens: 0 } })).toMatchObject({
+    expect(counted({ message: {}, isWhole: false })).toBeNull();
+    const none = { prompt_tokens: 10, completion_tokens: 0 };
+    expect(counted({ message: {}, usage: none, isWhole: false })).toBeNull();
+    expect(counted({ message: {}, usage: none })).toMatchObject({
       completionTokens: 0,
     });
   });
@@ -176,10 +235,10 @@ describe('a count that is missing', () => {
 
 describe('a stream', () => {
   const chunk = (content: string, usage?: object) => ({ choices: [{ index: 0, delta: { content } }], usage });
-  const streamed = (chunks: readonly { choices: unknown; usage?: object | undefined }[], isWhole = true) => {
+  const streamed = (chunks: readonly { choices: unknown; usage?: object | undefined }[]) => {
     const said = new ReplyCounts();
     for (const each of chunks) said.take(each);
-    const result = countCall(said, { request: requestOf(hello), contextWindow: null, elapsedS: 1, isWhole });
+    const result = countCall(said, { request: requestOf(hello), contextWindow: null, elapsedS: 1, isWhole: true });
     return result.ok ? result.usage : result.explanation;
   };
 
@@ -193,12 +252,16 @@ describe('a stream', () => {
   it('takes no running count for a final one', () => {
     const running = { prompt_tokens: 12, completion_tokens: 1 };
     const text = Array.from({ length: 30 }, () => chunk('and so on'));
-    for (const isWhole of [true, false])
-      expect(streamed([chunk('a', running), ...text], isWhole)).toMatchObject({
-        promptTokens: 12,
-        completionTokens: 68,
-        estimated: 'completion',
-      });
+    expect(streamed([chunk('a', running), ...text])).toMatchObject({
+      promptTokens: 12,
+      completionTokens: 68,
+      estimated: 'completion',
+    });
+    // Some count the prompt as they go, too: one far below its text is no count of all of it.
+    expect(streamed([chunk('a', { ...running, prompt_tokens: 1 }), ...text])).toMatchObject({
+      promptTokens: 11,
+      estimated: 'both',
+    });
     expect(streamed([chunk('a', { ...running, completion_tokens: 5 }), chunk('b')])).toMatchObject({
       completionTokens: 5,
       estimated: 'completion',
@@ -221,20 +284,33 @@ it('nothing that a reply says makes more tokens than request, text, window and t
     { requiredKeys: [] },
   );
   const limits = fc.option(fc.integer({ min: 1, max: 3000 }));
+  const windows = fc.constantFrom(128_000, null);
+  const asked = fc.constantFrom<JsonObject>(
+    hello,
+    { ...hello, web_search_options: {} },
+    { ...hello, messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] },
+    { ...hello, messages: [{ role: 'user', content: words(2000) }] },
+  );
+  const said = fc.tuple(fc.oneof(usage, fc.jsonValue()), fc.jsonValue());
   fc.assert(
-    fc.property(fc.oneof(usage, fc.jsonValue()), fc.jsonValue(), limits, (claimed, content, max_tokens) => {
-      const body: JsonObject = { ...hello, ...(max_tokens !== null && { max_tokens }) };
-      const result = count({ usage: claimed, body, message: { content } });
+    fc.property(said, asked, limits, windows, ([claimed, content], of, max_tokens, contextWindow) => {
+      const body: JsonObject = { ...of, ...(max_tokens !== null && { max_tokens }) };
+      const result = count({ usage: claimed, body, message: { content }, contextWindow });
       if (!result.ok) {
         expect(result.explanation).toMatch(/states \d[\d.e+]* .* than \d+ can be true/);
         return;
       }
       if (result.usage === null) return;
-      const { cachedPromptTokens, completionTokens, estimated, promptTokens } = result.usage;
-      expect(promptTokens).toBeLessThan(5000);
+      const { cachedPromptTokens, completionTokens, estimated, outsideCounts, promptTokens } = result.usage;
+      const { mostPromptTokens, promptTextBytes } = requestOf(body);
+      expect(promptTokens).toBeLessThanOrEqual(mostPromptTokens ?? contextWindow ?? 10_000_000);
+      expect(promptTokens * 128).toBeGreaterThanOrEqual(promptTextBytes);
       expect(cachedPromptTokens).toBeLessThanOrEqual(promptTokens);
-      if (!estimated) expect(completionTokens).toBeLessThanOrEqual(max_tokens ?? 128_000);
-      else expect(Number.isSafeInteger(completionTokens)).toBe(true);
+      const most = contextWindow ?? 200_000;
+      if (estimated) expect(Number.isSafeInteger(completionTokens)).toBe(true);
+      else expect(completionTokens - Math.max(0, outsideCounts ?? 0)).toBeLessThanOrEqual(max_tokens ?? most);
+      if (!estimated) expect(completionTokens).toBeLessThanOrEqual(most);
     }),
+    { numRuns: 1000 },
   );
 });

@@ -1,15 +1,16 @@
 /**
  * The token counts of a call: the provider's, as far as they can be true, else estimates from text.
  *
- * Invariants: a count that is missing is estimated or null, never 0. A count above what request, reply, model and time
+ * Invariants: a count that is missing, or too small for its text, is estimated or null, never 0. A count above what request, reply, model and time
  * allow is not charged, and not corrected either: the receipt is degraded, with the claim and the bound. Of two readings
  * of what a provider states the larger is charged.
  */
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import type { TokenUsage } from '@gw/methodology/assess';
+import { estimatedCounts } from '@gw/methodology/factors';
 import { bytesPerToken } from './request/estimate.ts';
 import type { ParsedRequest } from './request/parse.ts';
-import type { ClaimedUsage, SaidSoFar } from './response/usage.ts';
+import type { SaidSoFar } from './response/usage.ts';
 
 export interface CountedCall {
   readonly request: ParsedRequest;
@@ -17,7 +18,7 @@ export interface CountedCall {
   readonly contextWindow: number | null;
   /** Seconds since the provider was asked. */
   readonly elapsedS: number;
-  /** Whether the reply came to its end: then nothing at all cannot be counted, otherwise it is what was written so far. */
+  /** Whether the reply came to its end: otherwise a count of nothing is one of what came before the first word. */
   readonly isWhole: boolean;
 }
 
@@ -28,6 +29,8 @@ export type Counted =
 
 /** An assumption: the fastest published service of one stream writes some thousands, so no hardware reaches this. */
 const mostTokensPerS = 100_000;
+/** An assumption, for where no window is known: the longest that is published is a million or two. */
+const mostTokensPerPrompt = 10_000_000;
 /** For a reply that was computed before it was asked for. */
 const graceS = 1;
 /** Tokens of a choice that leave no text: its end, the frame of channels and tool calls. */
@@ -35,7 +38,7 @@ const unseenPerChoice = 64;
 
 export function countCall(said: SaidSoFar, call: CountedCall): Counted {
   const { request } = call;
-  const prompt = claimedPrompt(said.claim, request);
+  const prompt = claimedPrompt(said, call);
   const written = request.endpoint === 'embeddings' ? nothingWritten : writtenBy(said, call);
   const explanation = promptFault(prompt, call) ?? written.fault;
   if (explanation !== null) return { ok: false, explanation };
@@ -52,6 +55,7 @@ interface Written {
 
 /** Of an embedding, whatever is said of a completion. */
 const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, fault: null };
+const untold: Written = { ...nothingWritten, tokens: null };
 
 function usageOf(said: SaidSoFar, claimed: number | null, written: Written, request: ParsedRequest): TokenUsage {
   const promptTokens = claimed ?? request.estimatedPromptTokens;
@@ -66,14 +70,19 @@ function usageOf(said: SaidSoFar, claimed: number | null, written: Written, requ
   };
 }
 
-/** Null if it is not stated, or is zero although something was sent. */
-function claimedPrompt(claim: ClaimedUsage | null, request: ParsedRequest): number | null {
+/** Null if it is not stated, or the prompt has more text than that. */
+function claimedPrompt({ claim, isStale }: SaidSoFar, { contextWindow, request }: CountedCall): number | null {
   if (claim === null) return null;
   const { completion, prompt, total } = claim;
   const rest =
     request.endpoint === 'embeddings' ? total : total === null || completion === null ? null : total - completion;
   const stated = prompt ?? (rest !== null && rest >= 0 ? rest : null);
-  return stated === 0 && request.estimatedPromptTokens > 0 ? null : stated;
+  if (stated === null || (stated === 0 && request.estimatedPromptTokens > 0)) return null;
+  const bytes = Math.ceil(request.promptTextBytes / longestTokenBytes);
+  // Some servers cut a text off that is longer than the window.
+  if (stated < (contextWindow === null ? bytes : Math.min(bytes, contextWindow))) return null;
+  // Some servers count a prompt while they read it; an estimate is no further from the true count than that.
+  return isStale && stated < request.estimatedPromptTokens / estimatedCounts.ratio ? null : stated;
 }
 
 function writtenBy(said: SaidSoFar, call: CountedCall): Written {
@@ -81,6 +90,7 @@ function writtenBy(said: SaidSoFar, call: CountedCall): Written {
   const bytes = said.answerBytes + said.reasoningBytes;
   const rest = claim !== null && claim.total !== null && claim.prompt !== null ? claim.total - claim.prompt : null;
   const stated = claim?.completion ?? (rest !== null && rest >= 0 ? rest : null);
+  if (stated === 0 && bytes === 0 && !call.isWhole) return untold;
   if (claim === null || stated === null || said.isStale) return estimated(bytes, stated, said, call);
   const reasoning = claim.reasoning ?? 0;
   const isApart = reasoning > stated;
@@ -90,14 +100,20 @@ function writtenBy(said: SaidSoFar, call: CountedCall): Written {
   // The text of a completion that repeats its prompt says nothing of how little was written.
   if (tokens * longestTokenBytes < bytes && !call.request.echoes) return estimated(bytes, null, said, call);
   const hidden = (isApart ? 0 : reasoning) + (claim.rejected ?? 0);
-  return { tokens, isEstimate: false, outside, fault: writtenFault(tokens, stated - hidden, said, call) };
+  const apart = Math.max(0, Math.min(outside, reasoning));
+  return {
+    tokens,
+    isEstimate: false,
+    outside,
+    fault: writtenFault({ tokens, visible: stated - hidden, apart }, said, call),
+  };
 }
 
 /** `running`: what the provider had counted when there was less text. */
 function estimated(bytes: number, running: number | null, said: SaidSoFar, call: CountedCall): Written {
-  if (bytes === 0 && running === null && call.isWhole) return { ...nothingWritten, tokens: null };
+  if (bytes === 0 && running === null) return untold;
   const tokens = Math.max(Math.ceil(bytes / bytesPerToken), running ?? 0);
-  const fault = running === null ? null : writtenFault(running, running, said, call);
+  const fault = running === null ? null : writtenFault({ tokens: running, visible: running, apart: 0 }, said, call);
   return { tokens, isEstimate: true, outside: 0, fault };
 }
 
@@ -109,18 +125,26 @@ function promptFault(prompt: number | null, { contextWindow, request }: CountedC
   const { mostPromptTokens: bytes, prompts } = request;
   if (bytes !== null && prompt > bytes)
     return claims(prompt, 'prompt', bytes, `the request has ${request.promptBytes} bytes, and templates add little`);
-  const window = contextWindow === null ? null : contextWindow * prompts;
-  if (window !== null && prompt > window)
-    return claims(prompt, 'prompt', window, 'the context window of the model holds no more');
-  return null;
+  const most = (contextWindow ?? mostTokensPerPrompt) * prompts;
+  if (prompt <= most) return null;
+  const why = contextWindow === null ? 'no model reads so much' : 'the context window of the model holds no more';
+  return claims(prompt, 'prompt', most, why);
 }
 
-/** `visible`: those of `tokens` whose text was delivered. */
-function writtenFault(tokens: number, visible: number, said: SaidSoFar, call: CountedCall): string | null {
+interface WrittenClaim {
+  readonly tokens: number;
+  /** Those whose text was delivered. */
+  readonly visible: number;
+  /** Those of reasoning that the provider counts outside of the completion. */
+  readonly apart: number;
+}
+
+function writtenFault({ apart, tokens, visible }: WrittenClaim, said: SaidSoFar, call: CountedCall): string | null {
   const { contextWindow, elapsedS, request } = call;
   const { candidates } = request;
-  // Some servers do not count reasoning towards the limit; what was delivered of it is allowed beside.
-  const asked = request.maxTokens === null ? null : request.maxTokens * candidates + said.reasoningBytes;
+  // Some servers do not count reasoning towards the limit: what was delivered of it, or is counted apart, is allowed beside.
+  const beside = Math.max(said.reasoningBytes, apart);
+  const asked = request.maxTokens === null ? null : request.maxTokens * candidates + beside;
   if (asked !== null && tokens > asked) return claims(tokens, 'completion', asked, 'the request limits them');
   const window = contextWindow === null ? null : contextWindow * candidates;
   if (window !== null && tokens > window)

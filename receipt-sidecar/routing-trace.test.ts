@@ -73,7 +73,15 @@ const ask = (options: Options = {}) =>
     stream: false,
     wantsUsage: false,
     choices: 1,
-    ...{ promptBytes: 2, estimatedPromptTokens: 0, mostPromptTokens: null, prompts: 1, candidates: 1, echoes: false },
+    ...{
+      promptBytes: 2,
+      estimatedPromptTokens: 0,
+      promptTextBytes: 0,
+      mostPromptTokens: null,
+      prompts: 1,
+      candidates: 1,
+      echoes: false,
+    },
     ...{ outputField: null, maxTokens: null },
   }) as const;
 

@@ -169,6 +169,7 @@ export function madeCall(number: number, call: Call): MadeCall {
       ...{
         promptBytes: 1000,
         estimatedPromptTokens: 0,
+        promptTextBytes: 0,
         mostPromptTokens: null,
         prompts: 1,
         candidates: 1,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { estimatedCounts } from '@gw/methodology/factors';
 import { countTokens as cl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as o200k } from 'gpt-tokenizer/encoding/o200k_base';
-import { expect, it } from 'vitest';
-import { estimatePromptTokens } from './estimate.ts';
+import { expect, it, vi } from 'vitest';
+import { promptSize } from './estimate.ts';
 
 const file = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
@@ -31,9 +31,28 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 it.each(Object.entries(texts))('an estimate of %s is within the ratio that the methodology states', (_, text) => {
-  const estimate = estimatePromptTokens({ prompt: text });
+  const estimate = promptSize('completions', { prompt: text }, Buffer.byteLength(text)).estimatedPromptTokens;
   for (const count of [o200k, cl100k]) {
     expect(count(text)).toBeLessThanOrEqual(estimate * estimatedCounts.ratio);
     expect(count(text)).toBeGreaterThanOrEqual(estimate / estimatedCounts.ratio);
   }
+});
+
+it('an estimate of tools and of their calls is that of their JSON, of which no text is made', () => {
+  const parameters = { type: 'object', properties: { city: { type: 'string', description: 'Stadt, où '.repeat(20) } } };
+  const tools = Array.from({ length: 40 }, (_, index) => ({
+    type: 'function',
+    function: { name: `f${index}`, strict: true, parameters },
+  }));
+  const calls = tools.map((_, index) => ({
+    id: `call_${index}`,
+    function: { name: 'f', arguments: '{"city":"Köln"}' },
+  }));
+  const body = { messages: [{ role: 'assistant', content: null, tool_calls: calls }], tools };
+  const bytes = Buffer.byteLength(JSON.stringify(tools)) + Buffer.byteLength(JSON.stringify(calls));
+  const made = vi.spyOn(JSON, 'stringify');
+  const { estimatedPromptTokens } = promptSize('chat', body, bytes);
+  expect(made).not.toHaveBeenCalled();
+  made.mockRestore();
+  expect(Math.abs(estimatedPromptTokens / (bytes / 4) - 1)).toBeLessThan(0.05);
 });

@@ -1,7 +1,8 @@
 /**
  * How long a prompt can be, and how long it roughly is: for what a provider claims, and where it claims nothing.
  *
- * Invariant: a prompt has no more tokens than `mostPromptTokens`, whatever the tokenizer and the template.
+ * Invariants: a prompt has no more tokens than `mostPromptTokens`, whatever the tokenizer and the template, and no fewer than
+ * its `promptTextBytes` make. Every call is measured, so a text is looked at once and none is made.
  */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { Endpoint } from './parse.ts';
@@ -13,37 +14,80 @@ const tokensPerPart = 765;
 /** OpenAI's frame of a message. */
 const tokensPerMessage = 4;
 
-const textTokens = (text: string): number => Buffer.byteLength(text) / bytesPerToken;
+/** A text of this length and more is worth the call that counts its bytes; a shorter one has about as many as characters. */
+const longText = 64;
+/** Some servers read pictures out of the text. */
+const inlinePicture = ';base64,';
+
+export interface PromptSize {
+  /** Rounded up. */
+  readonly estimatedPromptTokens: number;
+  /** UTF-8 bytes of text that is certain to be read. */
+  readonly promptTextBytes: number;
+  /** Null where the body does not tell. */
+  readonly mostPromptTokens: number | null;
+}
+
 const isObject = (value: unknown): value is JsonObject => value !== null && typeof value === 'object';
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-function contentTokens(content: unknown): number {
-  if (typeof content === 'string') return textTokens(content);
-  return list(content).reduce<number>((sum, part) => {
-    const text = isObject(part) ? (part.text ?? part.refusal) : null;
-    return sum + (typeof text === 'string' ? textTokens(text) : tokensPerPart);
-  }, 0);
+export function promptSize(endpoint: Endpoint, body: JsonObject, promptBytes: number): PromptSize {
+  const most = mostPromptTokens(endpoint, body, promptBytes);
+  const size = Array.isArray(body.messages) ? sizeOfMessages(body.messages) : sizeOfPrompt(body.prompt ?? body.input);
+  const tools = body.tools ?? body.functions;
+  const tokens = size.tokens + (tools ? jsonBytes(tools) / bytesPerToken : 0);
+  return { estimatedPromptTokens: Math.ceil(tokens), promptTextBytes: size.bytes, mostPromptTokens: most };
 }
 
-function messageTokens(message: unknown): number {
-  if (!isObject(message)) return 0;
-  const calls = message.tool_calls ? textTokens(JSON.stringify(message.tool_calls)) : 0;
-  return contentTokens(message.content) + calls + tokensPerMessage;
+interface Size {
+  tokens: number;
+  bytes: number;
+}
+
+function sizeOfMessages(messages: readonly unknown[]): Size {
+  const size: Size = { tokens: 0, bytes: 0 };
+  for (const message of messages) {
+    if (!isObject(message)) continue;
+    // Templates leave out what a model has thought before, which may stand in its answers.
+    const isRead = message.role !== 'assistant';
+    const { content, tool_calls: calls } = message;
+    if (typeof content === 'string') addText(size, content, isRead);
+    for (const part of list(content)) {
+      const text = isObject(part) ? (part.text ?? part.refusal) : null;
+      if (typeof text === 'string') addText(size, text, isRead);
+      else size.tokens += tokensPerPart;
+    }
+    size.tokens += tokensPerMessage + (calls ? jsonBytes(calls) / bytesPerToken : 0);
+  }
+  return size;
 }
 
 /** A text, several, a tokenised text, or several of those. */
-function promptTokens(prompt: unknown): number {
-  if (typeof prompt === 'string') return textTokens(prompt);
-  if (typeof prompt === 'number') return 1;
-  return Array.isArray(prompt) ? prompt.reduce<number>((sum, item) => sum + promptTokens(item), 0) : 0;
+function sizeOfPrompt(prompt: unknown): Size {
+  const size: Size = { tokens: 0, bytes: 0 };
+  const add = (value: unknown): void => {
+    if (typeof value === 'string') addText(size, value, true);
+    else if (typeof value === 'number') size.tokens += 1;
+    else for (const item of list(value)) add(item);
+  };
+  add(prompt);
+  return size;
 }
 
-/** Tokens of `messages` with `tools`, `prompt` or `input`, rounded up. */
-export function estimatePromptTokens(body: JsonObject): number {
-  if (!Array.isArray(body.messages)) return Math.ceil(promptTokens(body.prompt ?? body.input));
-  const tools = body.tools ?? body.functions;
-  const tokens = list(body.messages).reduce<number>((sum, message) => sum + messageTokens(message), 0);
-  return Math.ceil(tokens + (tools ? textTokens(JSON.stringify(tools)) : 0));
+function addText(size: Size, text: string, isRead: boolean): void {
+  const bytes = Buffer.byteLength(text);
+  size.tokens += bytes / bytesPerToken;
+  if (isRead && !text.includes(inlinePicture)) size.bytes += bytes;
+}
+
+/** About the bytes of a value as JSON, without making it. */
+function jsonBytes(value: unknown): number {
+  if (typeof value === 'string') return 2 + (value.length < longText ? value.length : Buffer.byteLength(value));
+  if (!isObject(value)) return 4;
+  let bytes = 2;
+  if (Array.isArray(value)) for (const item of value) bytes += jsonBytes(item) + 1;
+  else for (const key in value) bytes += key.length + 4 + jsonBytes(value[key]);
+  return bytes;
 }
 
 /** What templates add, generously: a default system prompt, the frame of a message, instructions for tools. */
@@ -52,7 +96,7 @@ const allowance = { template: 2048, message: 64, tool: 512 } as const;
 const mostPerImage = 100_000;
 
 /** Null where bytes say nothing: files, audio and video can be sent by reference, and a hosted tool adds its findings. */
-export function mostPromptTokens(endpoint: Endpoint, body: JsonObject, promptBytes: number): number | null {
+function mostPromptTokens(endpoint: Endpoint, body: JsonObject, promptBytes: number): number | null {
   if (endpoint !== 'chat') return promptBytes + allowance.template;
   if (body.web_search_options != null) return null;
   const tools = [...list(body.tools), ...list(body.functions)];

@@ -13,7 +13,7 @@ import { type JsonObject, parseStrictJson } from '@gw/contract/internal/strict-j
 import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
 import { contradiction } from './combinations.ts';
-import { estimatePromptTokens, mostPromptTokens } from './estimate.ts';
+import { type PromptSize, promptSize } from './estimate.ts';
 import { schemaError } from './schema-error.ts';
 import { steeringField } from './steering-fields.ts';
 
@@ -25,7 +25,7 @@ export const endpoints: Readonly<Record<string, Endpoint>> = {
   '/v1/embeddings': 'embeddings',
 };
 
-export interface ParsedRequest {
+export interface ParsedRequest extends PromptSize {
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly options: GwOptions;
@@ -38,10 +38,6 @@ export interface ParsedRequest {
   readonly choices: number;
   /** UTF-8 bytes of the whole body: no text of a prompt has more. */
   readonly promptBytes: number;
-  /** For where nobody has counted them. */
-  readonly estimatedPromptTokens: number;
-  /** No count of the prompt can be higher; null where the body does not tell. */
-  readonly mostPromptTokens: number | null;
   /** Texts that are read one by one. */
   readonly prompts: number;
   /** What is written, of which `choices` are delivered. */
@@ -124,8 +120,7 @@ function summaryOf(endpoint: Endpoint, body: JsonObject, given: Given, promptByt
     wantsUsage: stream && streamOptions?.include_usage === true,
     choices,
     promptBytes,
-    estimatedPromptTokens: estimatePromptTokens(body),
-    mostPromptTokens: mostPromptTokens(endpoint, body, promptBytes),
+    ...promptSize(endpoint, body, promptBytes),
     prompts,
     candidates: typeof body.best_of === 'number' ? Math.max(choices, body.best_of * prompts) : choices,
     echoes: body.echo === true,
