@@ -71,7 +71,7 @@ describe('what a body costs', () => {
     ['10485761', 10_241],
     ['16777216', 16_384],
     ['99999999999', 16_384],
-    [undefined, 1024],
+    [undefined, 10_240],
   ])('of the length %s: %d KiB', (length, kib) => expect(bodyKib(length)).toBe(kib));
 
   test('nothing where the text of the limits is of a release without them', () => {
@@ -103,7 +103,7 @@ describe('what a body costs', () => {
     await ask({ body: 'counts' });
     const refused = await ask({ body: 'counts', content_length: '10485760' });
     await ask({ body: 'counts', content_length: '10485760' }, 'management');
-    expect(seen).toEqual([null, null, null, 1024, 10_240, null]);
+    expect(seen).toEqual([null, null, null, 10_240, 10_240, null]);
     const { error } = JSON.parse(Buffer.from(refused.rawBody ?? '').toString());
     expect(error).toMatchObject({ code: 'bytes_per_second_exceeded', type: 'rate_limit_error', param: null });
     expect(error.message).toMatch(
