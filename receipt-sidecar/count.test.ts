@@ -270,6 +270,13 @@ describe('a stream', () => {
   });
 });
 
+it('tells a bound that is one, however much reasoning is claimed', () => {
+  const usage = { completion_tokens: 65_536, completion_tokens_details: { reasoning_tokens: 1e21 } };
+  expect(count({ usage, body: { ...hello, max_tokens: 1 }, contextWindow: 128_000 })).toMatchObject({
+    explanation: expect.stringContaining('no more than 128000 can be true'),
+  });
+});
+
 it('nothing that a reply says makes more tokens than request, text, window and time allow, or an exception', () => {
   const number = fc.oneof(fc.nat(2000), fc.maxSafeNat(), fc.double(), fc.constant(null), fc.string());
   const usage = fc.record(

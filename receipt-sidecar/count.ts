@@ -145,14 +145,16 @@ function writtenFault({ apart, tokens, visible }: WrittenClaim, said: SaidSoFar,
   // Some servers do not count reasoning towards the limit: what was delivered of it, or is counted apart, is allowed beside.
   const beside = Math.max(said.reasoningBytes, apart);
   const asked = request.maxTokens === null ? null : request.maxTokens * candidates + beside;
-  if (asked !== null && tokens > asked) return claims(tokens, 'completion', asked, 'the request limits them');
   const window = contextWindow === null ? null : contextWindow * candidates;
+  const time = Math.ceil((elapsedS + graceS) * mostTokensPerS * candidates);
+  // Where reasoning is claimed beyond what another bound allows, that one is told.
+  if (asked !== null && tokens > asked && asked <= Math.max(window ?? 0, time))
+    return claims(tokens, 'completion', asked, 'the request limits them');
   if (window !== null && tokens > window)
     return claims(tokens, 'completion', window, 'the context window of the model holds no more');
   const text = said.answerBytes + said.reasoningBytes + said.otherBytes + unseenPerChoice * request.choices;
   if (candidates === request.choices && visible > text)
     return claims(visible, 'visible completion', text, 'the reply has no more bytes of text');
-  const time = Math.ceil((elapsedS + graceS) * mostTokensPerS * candidates);
   if (tokens > time) return claims(tokens, 'completion', time, 'no hardware writes so fast');
   return null;
 }
