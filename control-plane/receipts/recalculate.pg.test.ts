@@ -3,7 +3,7 @@ import { assess, type CallFacts } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
-import { type Stores, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
+import { type Stores, settleAnyAge, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
 import { storeReadings } from '../grid/store.ts';
 import {
   callAt,
@@ -24,6 +24,7 @@ import { wake } from './wake.ts';
 let stores: Stores;
 beforeAll(async () => {
   stores = await startStores();
+  await settleAnyAge(stores);
 }, 120_000);
 afterAll(() => stores?.stop());
 beforeEach(() => emptyLedger(stores));

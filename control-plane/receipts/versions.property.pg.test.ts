@@ -3,7 +3,7 @@ import { receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Stores, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
+import { type Stores, settleAnyAge, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
 import type { GpuSettings } from '../gpu/config.ts';
 import { openGpuJob } from '../gpu/job.ts';
 import type { Prometheus, Series } from '../gpu/prometheus.ts';
@@ -33,6 +33,7 @@ import { readingInHistory } from './version-jobs.ts';
 let stores: Stores;
 beforeAll(async () => {
   stores = await startStores();
+  await settleAnyAge(stores);
 }, 120_000);
 afterAll(() => stores?.stop());
 
