@@ -41,26 +41,3 @@ it.each([
   expect(cost(of(2000))).toBeLessThan(10 * cost(of(500)) + 1);
   expect(cost(of(1_000_000))).toBeLessThan(4 * cost(of(2000)) + 5);
 });
-
-it('shows a bounded text, and no part of a word that was cut', () => {
-  expect(redacted('x '.repeat(5000))?.length).toBe(500);
-  const spaced = `${'http://a.example/b '.repeat(100)}`.slice(0, 1990);
-  expect(redacted(`${spaced} sk${'-secret1'.repeat(100)}`)).not.toMatch(/secret|sk-/);
-  expect(redacted(' \u0000\n ')).toBeNull();
-});
-
-it('is quick and quiet about any text', () => {
-  fc.assert(
-    fc.property(
-      fc.string({
-        unit: fc.constantFrom('a', 'A', '1', '.', '-', ':', '/', '@', ' ', '=', '_', '\n'),
-        maxLength: 3000,
-      }),
-      (text) => {
-        const shown = redacted(text);
-        expect(shown ?? '').not.toMatch(/\p{Cc}|:\/\/\w/u);
-        expect((shown ?? '').length).toBeLessThanOrEqual(500);
-      },
-    ),
-  );
-});

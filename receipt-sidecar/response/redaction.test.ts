@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { redacted } from './redaction.ts';
 
@@ -56,4 +57,27 @@ it('leaves the client’s own name of a model, whatever it looks like', () => {
   const ours = 'org/Xy7Q9zKf03LmN5pR8sTv.example.com:8000';
   const names = new Map([['inner', ours]]);
   expect(redacted(`No "inner", key ${ours}.`, names)).toBe(`No "${ours}", key ${ours}.`);
+});
+
+it('shows a bounded text, and no part of a word that was cut', () => {
+  expect(redacted('x '.repeat(5000))?.length).toBe(500);
+  const spaced = `${'http://a.example/b '.repeat(100)}`.slice(0, 1990);
+  expect(redacted(`${spaced} sk${'-secret1'.repeat(100)}`)).not.toMatch(/secret|sk-/);
+  expect(redacted(' \u0000\n ')).toBeNull();
+});
+
+it('is quick and quiet about any text', () => {
+  fc.assert(
+    fc.property(
+      fc.string({
+        unit: fc.constantFrom('a', 'A', '1', '.', '-', ':', '/', '@', ' ', '=', '_', '\n'),
+        maxLength: 3000,
+      }),
+      (text) => {
+        const shown = redacted(text);
+        expect(shown ?? '').not.toMatch(/\p{Cc}|:\/\/\w/u);
+        expect((shown ?? '').length).toBeLessThanOrEqual(500);
+      },
+    ),
+  );
 });
