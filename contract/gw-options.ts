@@ -6,7 +6,7 @@ export const gwOptionsSchema = z
   .strictObject({
     tier: z.enum(requestedTiers).nullish().describe('Default `auto`: the best tier that the route can serve'),
     boundary: z.enum(boundaries).nullish().describe('Default `comprehensive`'),
-    region: z.string().min(1).nullish().describe('Pins the request to a region of GET /v1/regions'),
+    region: z.string().nullish().describe('Pins the request to a region of GET /v1/regions'),
   })
   .meta({ id: 'GwOptions' });
 

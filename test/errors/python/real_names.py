@@ -15,4 +15,4 @@ def before_load_schema(context, raw_schema):
     schemas = raw_schema["components"]["schemas"]
     for name, model in MODELS.items():
         schemas[name]["properties"]["model"] = model
-    schemas["GwOptions"]["properties"]["region"] = {"enum": ["us-east", "eu-north", "eu-west"]}
+    schemas["GwOptions"]["properties"]["region"] = {"enum": ["us-east", "eu-north", "eu-west", None]}
