@@ -9,7 +9,7 @@ import { errorReply, jsonReply, type Reply, type StreamReply, sse, withEnergy, w
 import { type Call, contentText, isFields, isReply, readCall } from './request.ts';
 import { seedOf } from './seed.ts';
 import { earlyEnergy, endOfStream } from './stream-energy.ts';
-import { countTokens, splitTokens } from './text.ts';
+import { countTokens, inTurn } from './text.ts';
 
 const FINGERPRINT = 'fp_simulator';
 
@@ -105,19 +105,14 @@ function usageChunk(completion: Completion): string[] {
 function asStream(completion: Completion): StreamReply {
   const { choices, figures, topLogprobs, echo } = completion;
   const chunk = chunkWriter(completion);
-  const pieces = choices.map((choice) => splitTokens(choice.toolCall?.arguments ?? choice.text));
-  const tokens: string[] = [];
-  for (let step = 0; step < Math.max(...pieces.map((list) => list.length)); step++) {
-    for (const [index, choice] of choices.entries()) {
-      const token = pieces[index]?.[step];
-      if (token === undefined) continue;
-      const logprobs =
-        topLogprobs === null || choice.toolCall !== null
-          ? 'null'
-          : JSON.stringify({ content: [chatLogprob(token, topLogprobs)], refusal: null });
-      tokens.push(chunk(index, tokenDelta(choice, token), logprobs, 'null'));
-    }
-  }
+  const pieces = inTurn(choices.map((choice) => choice.toolCall?.arguments ?? choice.text));
+  const tokenChunk = (choice: Choice, index: number, token: string): string => {
+    const logprobs =
+      topLogprobs === null || choice.toolCall !== null
+        ? 'null'
+        : JSON.stringify({ content: [chatLogprob(token, topLogprobs)], refusal: null });
+    return chunk(index, tokenDelta(choice, token), logprobs, 'null');
+  };
   const head = choices.map((choice, index) => chunk(index, roleDelta(choice), 'null', 'null'));
   return {
     kind: 'stream',
@@ -126,7 +121,15 @@ function asStream(completion: Completion): StreamReply {
     headers: figures.energy.headers,
     // The first chunk carries what was asked to be echoed.
     head: [withFields(head[0] ?? '', echo), ...head.slice(1), ...earlyEnergy(figures.energy, emptyChunk(completion))],
-    tokens,
+    // A thousand open streams would else hold some hundred megabytes that are sent minutes later.
+    tokens: {
+      length: pieces.length,
+      at: (position) => {
+        const piece = pieces.at(position);
+        const choice = piece && choices[piece.of];
+        return choice && tokenChunk(choice, piece.of, piece.token);
+      },
+    },
     tail: endOfStream(
       choices.map((choice, index) => chunk(index, '{}', 'null', `"${choice.finishReason}"`)),
       usageChunk(completion),

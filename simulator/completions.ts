@@ -8,7 +8,7 @@ import { errorReply, jsonReply, type Reply, type StreamReply, sse, withEnergy } 
 import { isReply, readCall } from './request.ts';
 import { seedOf } from './seed.ts';
 import { earlyEnergy, endOfStream } from './stream-energy.ts';
-import { countTokens, splitTokens } from './text.ts';
+import { countTokens, inTurn, slice } from './text.ts';
 
 /** The texts of a `prompt` or `input`: a text, several, token ids, or several lists of them. Null if it is none. */
 export function promptTexts(prompt: unknown): readonly (string | readonly number[])[] | null {
@@ -55,19 +55,14 @@ function asStream({ id, model, includeUsage, answers, figures, topLogprobs, echo
   const chunk = (choices: readonly object[], more: object = {}): string =>
     sse(JSON.stringify({ id, object: 'text_completion', created: CREATED, model: model.id, choices, ...more }));
   const noUsageYet = includeUsage ? { usage: null } : {};
-  const pieces = answers.map((answer) => splitTokens(answer.text));
   const offsets = answers.map(() => 0);
-  const tokens: string[] = [];
-  for (let step = 0; step < Math.max(...pieces.map((list) => list.length)); step++) {
-    for (const [index, list] of pieces.entries()) {
-      const text = list[step];
-      if (text === undefined) continue;
-      const offset = offsets[index] ?? 0;
-      offsets[index] = offset + text.length;
-      const choice = { text, index, logprobs: logprobsOf(text, topLogprobs, offset), finish_reason: null };
-      tokens.push(chunk([choice], tokens.length === 0 ? { ...noUsageYet, ...echo } : noUsageYet));
-    }
-  }
+  const turns = inTurn(answers.map((answer) => answer.text));
+  const tokens = slice(turns).map(({ of: index, token: text }, position) => {
+    const offset = offsets[index] ?? 0;
+    offsets[index] = offset + text.length;
+    const choice = { text, index, logprobs: logprobsOf(text, topLogprobs, offset), finish_reason: null };
+    return chunk([choice], position === 0 ? { ...noUsageYet, ...echo } : noUsageYet);
+  });
   const ends = answers.map((answer, index) =>
     chunk([{ text: '', index, logprobs: null, finish_reason: answer.finishReason }], noUsageYet),
   );

@@ -9,6 +9,7 @@ import type { Directives } from './directives.ts';
 import { delayMs, startPace } from './pace.ts';
 import type { JsonReply, Reply, ReplyHeaders, StreamReply } from './reply.ts';
 import { randomNumbers } from './seed.ts';
+import { slice } from './text.ts';
 
 /** Headers that a provider might send and a gateway has no reason to pass on. */
 const PROVIDER_HEADERS = { 'x-sim-provider': 'simulator', 'set-cookie': 'sim_session=1' } as const;
@@ -114,16 +115,16 @@ function sendEvents(res: ServerResponse, reply: StreamReply, directives: Directi
   const ending = endingOf(directives);
   const whole = isWhole(ending, directives);
   const count = whole ? tokens.length : tokens.length >> 1;
-  const halfEvent = tokens[count]?.slice(0, 40) ?? '';
+  const halfEvent = tokens.at(count)?.slice(0, 40) ?? '';
   const rest = whole ? tail.join('') : halfEvent;
   res.writeHead(200, { ...providerHeaders(directives), ...SSE_HEADERS, ...reply.headers });
   if (perSecond === 0 || count === 0) {
-    finish(res, [...head, ...tokens.slice(0, count), rest].join(''), ending);
+    finish(res, [...head, ...slice(tokens, 0, count), rest].join(''), ending);
     return;
   }
   if (head.length > 0) res.write(head.join(''));
   const emit = (from: number, to: number): void => {
-    for (let index = from; index < to; index++) res.write(tokens[index] ?? '');
+    for (const event of slice(tokens, from, to)) res.write(event);
   };
   const stop = startPace({ count, perSecond, emit, done: () => finish(res, rest, ending) }, now);
   res.once('close', stop);
@@ -137,7 +138,7 @@ function sendStream(res: ServerResponse, reply: StreamReply, directives: Directi
       res,
       200,
       { ...providerHeaders(directives), ...SSE_HEADERS, ...reply.headers },
-      [...reply.head, ...reply.tokens, ...reply.tail].join(''),
+      [...reply.head, ...slice(reply.tokens), ...reply.tail].join(''),
       directives,
     );
   } else {

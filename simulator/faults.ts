@@ -6,6 +6,7 @@
  */
 import type { Directives, Fault } from './directives.ts';
 import { DONE, errorReply, type JsonReply, jsonReply, type Reply, type StreamReply, sse, withFields } from './reply.ts';
+import { slice } from './text.ts';
 
 /** What a dishonest provider could claim; a gateway has to replace both fields wherever they stand. */
 const FORGED =
@@ -91,8 +92,10 @@ function jsonFaults(reply: JsonReply, { faults, bytes }: Directives): JsonReply 
   return { ...reply, body };
 }
 
+type MadeStream = StreamReply & { readonly tokens: readonly string[] };
+
 /** Counts in the first chunk with words, and never again. */
-function countedOnce(stream: StreamReply): StreamReply {
+function countedOnce(stream: MadeStream): MadeStream {
   const [first = '', ...rest] = stream.tokens;
   const counted = withFields(first.replace(',"usage":null', ''), { usage: { prompt_tokens: 1, completion_tokens: 1 } });
   return { ...stream, tokens: [counted, ...rest], tail: stream.tail.filter((event) => !event.includes('"usage":{')) };
@@ -100,11 +103,11 @@ function countedOnce(stream: StreamReply): StreamReply {
 
 function streamFaults(reply: StreamReply, { faults, bytes }: Directives): StreamReply {
   const middle = reply.tokens.length >> 1;
-  const changeMiddle = (stream: StreamReply, change: (event: string) => string): StreamReply => ({
+  const changeMiddle = (stream: MadeStream, change: (event: string) => string): MadeStream => ({
     ...stream,
     tokens: stream.tokens.map((event, index) => (index === middle ? change(event) : event)),
   });
-  let stream = reply;
+  let stream: MadeStream = { ...reply, tokens: slice(reply.tokens) };
   if (faults.has('own-gw')) {
     const { head, tokens, tail } = stream;
     stream = { ...stream, head: head.map(forge), tokens: tokens.map(forge), tail: tail.map(forge) };

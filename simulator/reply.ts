@@ -1,5 +1,6 @@
 /** A reply before it is sent: plain values, so that faults can change them and tests can read them. */
 import { type EnergyReport, noEnergy } from './energy.ts';
+import type { Listed } from './text.ts';
 
 /** A header with several values is sent several times. */
 export type ReplyHeaders = Readonly<Record<string, string | string[]>>;
@@ -21,7 +22,7 @@ export interface StreamReply {
   /** Sent at once after the response headers. */
   readonly head: readonly string[];
   /** Sent one by one at the pace of the stream. */
-  readonly tokens: readonly string[];
+  readonly tokens: Listed<string>;
   /** Sent together with the last token. */
   readonly tail: readonly string[];
   /** The pace that holds unless the request names another. */

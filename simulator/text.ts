@@ -50,8 +50,24 @@ function countCodePoints(text: string): number {
 /** Four characters are a token, and a rest of one to three is one more. */
 export const countTokens = (text: string): number => Math.ceil(countCodePoints(text) / 4);
 
+/** What can be made only when it is asked for. An array is one. */
+export interface Listed<Item> {
+  readonly length: number;
+  readonly at: (index: number) => Item | undefined;
+}
+
+export const slice = <Item>(list: Listed<Item>, from = 0, to = list.length): Item[] =>
+  Array.from({ length: Math.max(0, Math.min(to, list.length) - from) }, (_, at) => list.at(from + at) as Item);
+
 /** The text cut into tokens; joined again they are the text. */
-export function splitTokens(text: string): string[] {
+export function tokensOf(text: string): Listed<string> {
+  const length = countTokens(text);
+  // A text without pairs of surrogates is cut where it is asked: most streams end long before their last token.
+  if (countCodePoints(text) < text.length) return cutByCodePoints(text);
+  return { length, at: (index) => (index < length ? text.slice(index * 4, index * 4 + 4) : undefined) };
+}
+
+function cutByCodePoints(text: string): string[] {
   const tokens: string[] = [];
   let start = 0;
   while (start < text.length) {
@@ -61,6 +77,38 @@ export function splitTokens(text: string): string[] {
     start = end;
   }
   return tokens;
+}
+
+export const splitTokens = (text: string): string[] => slice(tokensOf(text));
+
+/** A token of one of several texts: `of` says which. */
+export interface Turn {
+  readonly of: number;
+  readonly token: string;
+}
+
+/** The tokens of several texts in the order in which they are written: one of each in turn. */
+export function inTurn(texts: readonly string[]): Listed<Turn> {
+  const [only, ...others] = texts.map(tokensOf);
+  if (only === undefined) return [];
+  if (others.length > 0) return mixed([only, ...others]);
+  return {
+    length: only.length,
+    at: (index) => {
+      const token = only.at(index);
+      return token === undefined ? undefined : { of: 0, token };
+    },
+  };
+}
+
+function mixed(lists: readonly Listed<string>[]): Turn[] {
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, step) =>
+    lists.flatMap((list, of) => {
+      const token = list.at(step);
+      return token === undefined ? [] : [{ of, token }];
+    }),
+  ).flat();
 }
 
 /** The first `tokens` tokens of a text. */

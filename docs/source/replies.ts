@@ -7,6 +7,7 @@ import { addToObject } from '@gw/receipt-sidecar/response/json-body';
 import { ReplyCounts, type SaidSoFar } from '@gw/receipt-sidecar/response/usage';
 import { chatReply as simulated } from '@gw/simulator/chat';
 import { plainDirectives } from '@gw/simulator/directives';
+import { slice } from '@gw/simulator/text';
 import { type Call, type MadeCall, madeCall } from './calls.ts';
 
 export const chatRequest = {
@@ -62,7 +63,9 @@ export function chatEvents(): string {
     tooLong: () => null,
     receipt: ({ said }) => additions(called(countedIn(said))),
   });
-  const provided = [...reply.head, ...reply.tokens, ...reply.tail].map((event) => events.push(Buffer.from(event)));
+  const provided = [...reply.head, ...slice(reply.tokens), ...reply.tail].map((event) =>
+    events.push(Buffer.from(event)),
+  );
   return Buffer.concat([...provided, events.end()]).toString('utf8');
 }
 
