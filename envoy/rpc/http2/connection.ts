@@ -37,16 +37,20 @@ import { Http2Stream, type Outgoing, type StreamHandler } from './stream.ts';
 
 export type OpenStream = (headers: ReadonlyMap<string, string>, stream: Http2Stream) => StreamHandler;
 
-/** Room that we give: a message of 64 MiB arrives without waiting for us. */
-const streamWindow = 80 * 1024 * 1024;
+/**
+ * Room that we give to one stream: Envoy writes at once what there is room for, and what other streams send comes behind it.
+ * With much more, some bodies of megabytes hold up the small messages of everybody else.
+ */
+const streamWindow = 256 * 1024;
 const initialWindow = 65_535;
 const maxStreams = 10_000;
 /** What one stream sends in one turn of the event loop. */
 const portionBytes = 512 * 1024;
 /** What a frame holds is copied behind its header up to here: for less it costs more to write it by itself. */
 const copiedBytes = 4096;
-/** Room is given back in portions of this size. */
+/** Room is given back in portions of this size: for the connection, whose room is never used up, and for a stream. */
 const refillAt = 1024 * 1024;
+const refillStreamAt = streamWindow / 4;
 
 const ourSettings = settings({
   3: maxStreams,
@@ -246,7 +250,7 @@ export class Http2Connection {
     }
     if (!stream || stream.remoteEnded) return;
     stream.received += payload.length;
-    if (stream.received >= refillAt) {
+    if (stream.received >= refillStreamAt) {
       this.#outbox.write(windowUpdate(id, stream.received));
       stream.received = 0;
     }
