@@ -76,6 +76,14 @@ describe('envoy --mode validate', () => {
     }
   });
 
+  it('what two reads may bring of a body whose key is checked lies below half of what the buffer filter takes', () => {
+    const text = renderEnvoy(testSettings(dir));
+    const limit = Number(/per_connection_buffer_limit_bytes: (\d+)/.exec(text)?.[1]);
+    const buffer = Number(/max_request_bytes: (\d+)/.exec(text)?.[1]);
+    const oneRead = 128 * 1024;
+    expect(2 * limit + oneRead).toBeLessThan(buffer / 2);
+  });
+
   it('a placeholder that nobody fills is refused', () => {
     writeFileSync(join(dir, 'envoy.template.yaml'), `a: \${UNKNOWN}`);
     writeFileSync(join(dir, 'degraded.lua'), '');
