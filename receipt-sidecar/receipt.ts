@@ -6,7 +6,7 @@
  * Receipts are made as JSON text in two parts, since that is how they leave (to the client and to the ledger), and one
  * object of 50 fields costs more than all of the arithmetic.
  */
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import {
   type DegradedReason,
@@ -46,14 +46,11 @@ export interface Outcome {
   readonly explanation?: string;
 }
 
-/** UUIDv7: the time in its first 48 bits is the receipt's `created_at`. */
+/** UUIDv7: the time in its first 48 bits is the receipt's `created_at`. The rest is what a UUIDv4 has there, but its version. */
 export function newReceiptId(nowMs: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(nowMs, 0, 6);
-  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-  const hex = bytes.toString('hex');
-  return `rcpt_${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const time = nowMs.toString(16).padStart(12, '0');
+  // Node keeps random bytes in store for these; 16 bytes asked for alone take some 40 µs.
+  return `rcpt_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 /** Who, when, where: known here. */
