@@ -1,6 +1,6 @@
 /**
  * Tiny calls of one account while another one does all at once what costs a gateway most: none fails, and what they wait
- * longer is printed: on two cores the bound of three times is not reached yet, so it is not asserted.
+ * longer is printed, as times of the quiet p99: the machine's noise is as large as the bound of three, so it is not asserted.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,15 +36,19 @@ const start = (name: string, options: object): ChildProcess => {
   return child;
 };
 
-const seenSchema = z.object({ took: z.array(z.number()), failed: z.record(z.string(), z.number()) });
+const seenSchema = z.object({
+  took: z.array(z.number()),
+  failed: z.record(z.string(), z.number()),
+  degraded: z.number(),
+});
 /** What the tiny calls saw since they were asked last. */
 async function seen(calls: ChildProcess, what: 'go on' | 'end') {
   calls.send(what);
   const [message] = await once(calls, 'message');
-  const { failed, took } = seenSchema.parse(message);
+  const { degraded, failed, took } = seenSchema.parse(message);
   const sorted = took.sort((a, b) => a - b);
   const at = (part: number) => sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
-  return { failed, count: took.length, p50: at(0.5), p99: at(0.99), worst: at(0.99999) };
+  return { failed, degraded, count: took.length, p50: at(0.5), p99: at(0.99), worst: at(0.99999) };
 }
 
 const limits = { perS: 20_000, burst: 20_000, perDay: 10_000_000, streams: 2000 };
@@ -103,6 +107,8 @@ test('no tiny call fails while another account attacks', async () => {
   expect(quiet.failed).toEqual({});
   expect(busy.failed).toEqual({});
   expect(busy.count).toBeGreaterThan(1000);
+  // Both stores have 50 ms together: on processors that are all busy, one in some hundreds gets its numbers later.
+  for (const { count, degraded } of [quiet, busy]) expect(degraded / count).toBeLessThan(0.01);
   const answers = Object.keys(outcomes as object);
   // 400: a prompt that its model could not hold; 429: a stream for which the account has no slot.
   expect(answers.filter((each) => !/^large: (200|400|503)$|^stream: (200|429|503)$|^cancel: left$/.test(each))).toEqual(

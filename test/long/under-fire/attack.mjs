@@ -48,17 +48,19 @@ function sendLarge({ bytes, path }) {
 }
 
 const tiny = JSON.stringify({ model: 'sim-small', stream: true, messages: [{ role: 'user', content: 'hi' }] });
-/** Over some seconds: a thousand calls within one millisecond would show how fast calls begin, and no more. */
+/** All along the attack, so that more and more are open: all at once would show how fast calls begin, and no more. */
 async function openStreams() {
   const ended = [];
+  const atOnce = 10;
   for (let at = 0; at < streams; at++) {
-    if (at % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 100));
+    if (at % atOnce === 0) await new Promise((resolve) => setTimeout(resolve, (forMs / streams) * atOnce));
     const session = sessions[Math.floor(at / streamsOfConnection)];
     const stream = session.request({
       ':method': 'POST',
       ':path': '/v1/chat/completions',
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
+      'content-length': String(tiny.length),
       'x-sim-tokens': '2000',
       'x-sim-tokens-per-second': '2',
     });
