@@ -24,7 +24,7 @@ import { redisLeases } from './slots/leases.ts';
 import { createSlotCounts } from './slots/slot-counts.ts';
 import { StreamSlots } from './slots/slots.ts';
 import { holdCatalogue } from './snapshot.ts';
-import { openBodyThreads } from './threads/body-threads.ts';
+import { openBodyThreads, startFirstThread } from './threads/body-threads.ts';
 
 /** How long the access log may take to say how a call ended. */
 const endsWaitMs = 2000;
@@ -32,6 +32,7 @@ const endsWaitMs = 2000;
 export async function startSidecar(config: Config) {
   const log = openLog('receipt-sidecar', config.logLevel);
   warmUp();
+  await startFirstThread();
   // The ledger's writer has a shorter patience of its own.
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000, autoPipelining: true });
   // The catalogue is read over a connection of its own, with time for a large value.

@@ -48,6 +48,17 @@ function protocols(): protobuf.Root {
   return loaded;
 }
 
+/**
+ * protobufjs writes the code of a type when the first message of it comes, some milliseconds for each: done here for all
+ * that messages of the type can hold, so that no call waits for it.
+ */
+function setUp(type: protobuf.Type, seen: Set<protobuf.Type>): void {
+  if (seen.has(type)) return;
+  seen.add(type);
+  type.setup();
+  for (const { resolvedType } of type.fieldsArray) if (resolvedType instanceof protobuf.Type) setUp(resolvedType, seen);
+}
+
 /** The codec of a method, e.g. of `CheckRequest` and `CheckResponse` in `envoy.service.auth.v3`. */
 export function codec<Request, Response>(
   packageName: string,
@@ -56,6 +67,8 @@ export function codec<Request, Response>(
 ): Codec<Request, Response> {
   const requestType = protocols().lookupType(`${packageName}.${request}`);
   const responseType = protocols().lookupType(`${packageName}.${response}`);
+  const seen = new Set<protobuf.Type>();
+  for (const type of [requestType, responseType]) setUp(type, seen);
   return {
     decode: (bytes) => requestType.decode(bytes) as unknown as Request,
     encode: (message) => responseType.encode(message as object).finish(),

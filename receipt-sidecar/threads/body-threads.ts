@@ -1,4 +1,5 @@
 /** The threads of this process, their bounds and what the monitoring system reads of them. */
+import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
@@ -35,6 +36,13 @@ export const defaultThreads = (): number => Math.max(1, Math.min(mostThreads, av
 export const resourceLimits = { maxOldGenerationSizeMb: 512 };
 /** The bundle of the thread lies beside that of the service. */
 const startThread = (): Worker => new Worker(new URL('./body-worker.js', import.meta.url), { resourceLimits });
+
+/** The first thread that a process starts holds its event loop up for 10 ms and more, those after it for one or two. */
+export async function startFirstThread(): Promise<void> {
+  const thread = startThread();
+  await once(thread, 'online');
+  await thread.terminate();
+}
 
 export interface BodyThreads {
   readonly pool: ThreadPool;

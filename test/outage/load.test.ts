@@ -95,11 +95,10 @@ test('no receipt is lost, and none is there twice', async () => {
 test('no part was started again, and the memory of none grows after the warm-up', () => {
   expect(pidsNow()).toEqual(pidsBefore);
   for (const [name, values] of memory) {
-    const warm = median(quarter(values, 1));
+    // V8 lets its heap grow to the load for the first half; 10 MB more in a quarter would be some 2 kB a call.
+    const warm = median(quarter(values, 2));
     const late = median(quarter(values, 3));
-    expect(late, `${name}: ${values.map(Math.round).join(' ')} MB`).toBeLessThanOrEqual(
-      Math.max(warm * 1.15, warm + 20),
-    );
+    expect(late, `${name}: ${values.map(Math.round).join(' ')} MB`).toBeLessThanOrEqual(warm + 10);
   }
 });
 
