@@ -12,8 +12,8 @@ const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
 
 export default defineConfig({
   test: {
-    // The stack shares the processors with the tests.
-    maxWorkers: 2,
+    // Some files wait more than they compute.
+    maxWorkers: 3,
     // Several runs of vitest go on side by side.
     cache: false,
     projects: [

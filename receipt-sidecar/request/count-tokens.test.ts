@@ -133,8 +133,10 @@ describe('long texts', () => {
   ];
 
   it.each(tokenizers)('are counted to their end, whatever they are made of: %s', async (tokenizer) => {
+    // What is counted is the same code for all: one of them meets the longest texts.
+    const chars = tokenizer === 'o200k_base' ? 4 * 1024 * 1024 : 512 * 1024;
     for (const unit of units) {
-      const text = unit.repeat(Math.floor((4 * 1024 * 1024) / unit.length));
+      const text = unit.repeat(Math.floor(chars / unit.length));
       const over = await tokensOf(text, tokenizer);
       expect(over?.tokens, JSON.stringify(unit)).toBeGreaterThanOrEqual(
         Math.floor(Buffer.byteLength(text) / longestTokenBytes) - 64,

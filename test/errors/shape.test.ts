@@ -80,7 +80,7 @@ const tricks: readonly Trick[] = [
   },
   {
     name: 'a body too large, in chunks',
-    ask: when(withBody, () => ({ body: Buffer.alloc(17 * 1024 * 1024, 0x20), chunked: true })),
+    ask: when(withBody, () => ({ body: Buffer.alloc(19 * 1024 * 1024, 0x20), chunked: true })),
     code: /^request_too_large$/,
   },
   {
