@@ -107,9 +107,9 @@ export const settleAnyAge = ({ tamper }: Stores): Promise<void> =>
 
 /** Tries until it is true, or gives up after 15 s. */
 export async function eventually(check: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + 25_000;
   while (!(await Promise.resolve(check()).catch(() => false))) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 15 s');
+    if (Date.now() > deadline) throw new Error('it did not come true within 25 s');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -46,9 +46,22 @@ export async function openQueue<Data>(settings: QueueSettings<Data>): Promise<Op
       // Commands wait for Redis without end, so an orderly close would too: not if it goes, or stands still, meanwhile.
       if (orderly) await Promise.race([worker.close().then(() => queue.close()), lost(connections)]);
       else void worker.close(true).catch(() => {});
-      for (const connection of connections) connection.disconnect();
+      for (const connection of connections) end(connection);
     },
   };
+}
+
+/**
+ * Between two attempts to connect, `disconnect` alone takes the next attempt back and lets nobody go who waits for an answer:
+ * so there is a last one, after which all of them are told.
+ */
+function end(connection: Redis): void {
+  connection.disconnect();
+  if (connection.status !== 'reconnecting') return;
+  connection
+    .connect()
+    .catch(() => undefined)
+    .finally(() => connection.disconnect());
 }
 
 const patienceMs = 5000;
