@@ -8,7 +8,7 @@
 import { openSync, readSync } from 'node:fs';
 import { Histogram, type Registry } from 'prom-client';
 
-/** Between two looks; so much at most is counted to a turn that others before it spent. */
+/** Between two looks; so much at most is counted to a turn that others before it spent, or `longestPauseMs` after a rest. */
 export const lookEveryMs = 5;
 
 /** Processor time of the thread that asks so far, ms. */
@@ -45,13 +45,27 @@ export function makeLook({ processor, wall }: Clocks): () => number {
   };
 }
 
+/** Below this a look has seen nothing, ms. */
+const quietMs = 0.5;
+/** Looks that see nothing follow each other more and more slowly: an idle service is to leave the processor alone. */
+const longestPauseMs = 20;
+
 export function watchEventLoop(registry: Registry): void {
   const held = new Histogram({
     name: 'gw_event_loop_held_seconds',
-    help: `Processor time of the main thread between two looks, ${lookEveryMs} ms apart if nothing holds it: the longest turns`,
+    help: `Processor time of the main thread between two looks, ${lookEveryMs} ms apart while it works: the longest turns`,
     buckets: [0.0025, 0.006, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     registers: [registry],
   });
   const look = makeLook({ wall: () => performance.now(), processor: processorClock() });
-  setInterval(() => held.observe(look() / 1000), lookEveryMs).unref();
+  let pauseMs = lookEveryMs;
+  const lookAgain = (): void => {
+    setTimeout(() => {
+      const heldMs = look();
+      held.observe(heldMs / 1000);
+      pauseMs = heldMs > quietMs ? lookEveryMs : Math.min(2 * pauseMs, longestPauseMs);
+      lookAgain();
+    }, pauseMs).unref();
+  };
+  lookAgain();
 }
