@@ -105,11 +105,11 @@ export const settleAnyAge = ({ tamper }: Stores): Promise<void> =>
     EXECUTE replace(pg_get_functiondef('guard_receipt'::regproc), '7 days', '100 years');
   END $$`);
 
-/** Tries until it is true, or gives up after 15 s. */
+/** Tries until it is true, or gives up after 22 s. */
 export async function eventually(check: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 25_000;
+  const deadline = Date.now() + 22_000;
   while (!(await Promise.resolve(check()).catch(() => false))) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 25 s');
+    if (Date.now() > deadline) throw new Error('it did not come true within 22 s');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -52,16 +52,14 @@ export async function openQueue<Data>(settings: QueueSettings<Data>): Promise<Op
 }
 
 /**
- * Between two attempts to connect, `disconnect` alone takes the next attempt back and lets nobody go who waits for an answer:
- * so there is a last one, after which all of them are told.
+ * Between two attempts to connect, `disconnect` alone takes the next attempt back and lets nobody go who waits for an answer.
+ * An attempt that is given up before it has opened a socket tells all of them.
  */
 function end(connection: Redis): void {
   connection.disconnect();
   if (connection.status !== 'reconnecting') return;
-  connection
-    .connect()
-    .catch(() => undefined)
-    .finally(() => connection.disconnect());
+  connection.connect().catch(() => undefined);
+  connection.disconnect();
 }
 
 const patienceMs = 5000;

@@ -32,7 +32,7 @@ export interface Clocks {
 }
 
 /**
- * What one look says, ms: the processor time since the look before. A turn that is shorter than `lookEveryMs` shows at most
+ * What one look says, ms: the processor time since the look before. A turn that is shorter than the pause shows at most
  * as that; one that is longer shows whole, with what little came before it.
  */
 export function makeLook({ processor, wall }: Clocks): () => number {
@@ -48,7 +48,7 @@ export function makeLook({ processor, wall }: Clocks): () => number {
 /** Below this a look has seen nothing, ms. */
 const quietMs = 0.5;
 /** Looks that see nothing follow each other more and more slowly: an idle service is to leave the processor alone. */
-const longestPauseMs = 20;
+const longestPauseMs = 10;
 
 export function watchEventLoop(registry: Registry): void {
   const held = new Histogram({

@@ -6,6 +6,7 @@
 import { bodyOpening } from './body-parts.ts';
 import { errorCode } from './http2/frames.ts';
 import type { Http2Stream, StreamHandler } from './http2/stream.ts';
+import { MessageRoom } from './message-room.ts';
 import type { Codec } from './messages.ts';
 import type { IProcessingResponse, OpenProcessor, ProcessingRequest } from './service.ts';
 
@@ -48,17 +49,20 @@ function frameWithBody(message: Uint8Array, response: IProcessingResponse, body:
   return length < largeBody ? [Buffer.concat([...head, ...body])] : [Buffer.concat(head), ...body];
 }
 
+/** Several of the largest replies, or a hundred bodies of requests. Those beyond wait at Envoy, which has them in memory. */
+const room = new MessageRoom(256 * 1024 * 1024);
+
 /** Cuts messages out of the data of one stream. */
 class MessageReader {
   readonly #deliver: (message: Buffer) => void;
-  readonly #coming: () => void;
+  readonly #coming: (length: number) => void;
   /** What of a message, or of its prefix, is there. */
   #rest: Buffer = Buffer.alloc(0);
   /** A message that comes in many parts, filled as they come: put together at once it would hold up everything else. */
   #large: { readonly bytes: Buffer; filled: number } | null = null;
 
   /** `coming`: told of the beginning of a message that comes in many parts. */
-  constructor(deliver: (message: Buffer) => void, coming: () => void = () => undefined) {
+  constructor(deliver: (message: Buffer) => void, coming: (length: number) => void = () => undefined) {
     this.#deliver = deliver;
     this.#coming = coming;
   }
@@ -74,7 +78,7 @@ class MessageReader {
       const end = prefixBytes + length;
       if (bytes.length < end && length > largeMessage) {
         this.#large = { bytes: Buffer.allocUnsafeSlow(length), filled: 0 };
-        this.#coming();
+        this.#coming(length);
         bytes = this.#fill(this.#large, bytes.subarray(prefixBytes));
         break;
       }
@@ -171,9 +175,18 @@ export function processing(
         fail(fault);
       }
     };
+    let leaveRoom = (): void => undefined;
     const reader = new MessageReader(
-      (message) => guarded(() => processor.message(types.decode(message))),
-      () => guarded(() => processor.coming?.()),
+      (message) => {
+        leaveRoom();
+        if (stream.held) stream.resume();
+        guarded(() => processor.message(types.decode(message)));
+      },
+      (length) => {
+        stream.hold();
+        leaveRoom = room.enter(length, () => stream.resume());
+        guarded(() => processor.coming?.());
+      },
     );
     return {
       data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),
@@ -182,7 +195,10 @@ export function processing(
         close();
         stream.sendHeaders(answered ? okTrailers : Buffer.concat([replyHeaders, okTrailers]), true);
       },
-      closed: close,
+      closed: () => {
+        leaveRoom();
+        close();
+      },
     };
   };
 }

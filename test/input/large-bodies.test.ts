@@ -27,7 +27,7 @@ const manyNumbers = JSON.stringify({
 
 /**
  * How often a service has held its loop for so long that it was no accident: 20 ms, as much again on a machine half as fast
- * that collects its garbage meanwhile, and up to 5 ms of what came before. Reading one of these bodies takes hundreds.
+ * that collects its garbage meanwhile, and some of what came before. Reading one of these bodies takes hundreds.
  */
 async function longTurns(service: keyof typeof metricsUrls): Promise<number> {
   const authorization = `Bearer ${stack.operatorToken}`;

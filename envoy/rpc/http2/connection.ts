@@ -106,6 +106,13 @@ export class Http2Connection {
     this.#drain(stream);
   }
 
+  /** Gives back the room that was used up on a stream, unless it is held. */
+  refill(stream: Http2Stream): void {
+    if (stream.held || stream.received === 0 || !this.#streams.has(stream.id)) return;
+    this.#outbox.write(windowUpdate(stream.id, stream.received));
+    stream.received = 0;
+  }
+
   resetStream(stream: Http2Stream, code: number): void {
     if (!this.#streams.has(stream.id)) return;
     this.#outbox.write(reset(stream.id, code));
@@ -250,10 +257,7 @@ export class Http2Connection {
     }
     if (!stream || stream.remoteEnded) return;
     stream.received += payload.length;
-    if (stream.received >= refillStreamAt) {
-      this.#outbox.write(windowUpdate(id, stream.received));
-      stream.received = 0;
-    }
+    if (stream.received >= refillStreamAt) this.refill(stream);
     stream.handler?.data(unpadded(flags, payload));
     if (flags & flag.endStream) this.#ended(stream);
   }

@@ -19,6 +19,7 @@ export interface Outgoing {
 interface Carrier {
   send(stream: Http2Stream, item: Outgoing): void;
   resetStream(stream: Http2Stream, code: number): void;
+  refill(stream: Http2Stream): void;
 }
 
 export class Http2Stream {
@@ -30,6 +31,8 @@ export class Http2Stream {
   /** Received since room was last given back. */
   received = 0;
   remoteEnded = false;
+  /** The peer gets no more room on this stream for now. */
+  held = false;
   readonly queue: Outgoing[] = [];
 
   constructor(id: number, connection: Carrier, window: number) {
@@ -45,6 +48,16 @@ export class Http2Stream {
 
   sendData(bytes: Buffer): void {
     this.#connection.send(this, { bytes, end: false, headers: false });
+  }
+
+  /** Leaves the peer what room it has on this stream, and no more until `resume`. */
+  hold(): void {
+    this.held = true;
+  }
+
+  resume(): void {
+    this.held = false;
+    this.#connection.refill(this);
   }
 
   /** Breaks the stream off. */
