@@ -49,7 +49,7 @@ function frameWithBody(message: Uint8Array, response: IProcessingResponse, body:
   return length < largeBody ? [Buffer.concat([...head, ...body])] : [Buffer.concat(head), ...body];
 }
 
-/** Several of the largest replies, or a hundred bodies of requests. Those beyond wait at Envoy, which has them in memory. */
+/** Several of the largest replies, or 25 of the largest requests. Those beyond wait at Envoy, which has them in memory. */
 const room = new MessageRoom(256 * 1024 * 1024);
 
 /** Cuts messages out of the data of one stream. */
