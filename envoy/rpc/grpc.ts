@@ -143,8 +143,10 @@ export function unary<Request, Response>(
   };
 }
 
+/** `decodeLater`: of all messages of a stream but the first, which alone says what is true of all of them. */
 export function processing(
   types: Codec<ProcessingRequest, IProcessingResponse>,
+  decodeLater: (bytes: Buffer) => ProcessingRequest,
   openProcessor: OpenProcessor,
   onFault: (fault: unknown) => void,
 ): Method {
@@ -176,11 +178,13 @@ export function processing(
       }
     };
     let leaveRoom = (): void => undefined;
+    let { decode } = types;
     const reader = new MessageReader(
       (message) => {
         leaveRoom();
         if (stream.held) stream.resume();
-        guarded(() => processor.message(types.decode(message)));
+        guarded(() => processor.message(decode(message)));
+        decode = decodeLater;
       },
       (length) => {
         stream.hold();

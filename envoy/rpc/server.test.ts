@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { frame, frameType } from './http2/frames.ts';
 import { codec } from './messages.ts';
 import { serveEnvoy } from './server.ts';
-import type { EnvoyServices, ICheckResponse, IProcessingResponse, RpcServer } from './service.ts';
+import type { EnvoyServices, ICheckResponse, IProcessingResponse, ProcessingRequest, RpcServer } from './service.ts';
 
 const token = 'a-token-of-at-least-thirty-two-characters';
 const cleanUp: (() => unknown)[] = [];
@@ -151,6 +151,32 @@ describe('the gRPC server', () => {
     expect(status.code).toBe(grpc.status.OK);
     expect(seen).toEqual(Array.from({ length: 50 }, (_, index) => `chunk ${index}`));
     expect(closed).toBe(1);
+  });
+
+  it('reads the metadata of a stream from its first message, and all else from each', async () => {
+    const seen: ProcessingRequest[] = [];
+    const { address } = await serve({
+      openProcessor: () => ({ message: (request) => void seen.push(request), close: () => undefined }),
+    });
+    const encode = (value: object) => Buffer.from(processCodec.encode(value));
+    const decode = (bytes: Buffer) => processCodec.decode(bytes);
+    const call = client(address).makeBidiStreamRequest(processPath, encode, decode, metadata());
+    const metadataContext = { filterMetadata: { who: { fields: { id: { stringValue: 'acc' } } } } };
+    const attributes = { filter: { fields: { attempts: { numberValue: 2 } } } };
+    for (const body of ['first', 'second'])
+      call.write({ metadataContext, attributes, responseBody: { body: Buffer.from(body), endOfStream: true } });
+    call.end();
+    call.resume();
+    await new Promise((resolve) => call.on('status', resolve));
+    expect(seen.map(({ responseBody }) => [String(responseBody?.body), responseBody?.endOfStream])).toEqual([
+      ['first', true],
+      ['second', true],
+    ]);
+    expect(seen.map((each) => each.attributes?.filter?.fields?.attempts?.numberValue)).toEqual([2, 2]);
+    expect(seen.map((each) => each.metadataContext?.filterMetadata?.who?.fields?.id?.stringValue)).toEqual([
+      'acc',
+      undefined,
+    ]);
   });
 
   it('tells of the end of a stream once when the peer cancels it or is gone', async () => {

@@ -14,7 +14,7 @@ import { healthCodec, healthPath } from './health.ts';
 import { Http2Connection } from './http2/connection.ts';
 import type { StreamHandler } from './http2/stream.ts';
 import { internalTlsOptions } from './internal-tls.ts';
-import { codec } from './messages.ts';
+import { codec, decoderWithout } from './messages.ts';
 import type {
   CheckRequest,
   EnvoyServices,
@@ -62,6 +62,7 @@ function methodsOf(services: EnvoyServices, onFault: (fault: unknown) => void): 
           'ProcessingRequest',
           'ProcessingResponse',
         ),
+        decoderWithout('envoy.service.ext_proc.v3', 'ProcessingRequest', ['metadataContext']),
         openProcessor,
         onFault,
       ),

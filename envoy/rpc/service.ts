@@ -27,6 +27,7 @@ export type ShouldRateLimit = (request: RateLimitRequest) => Promise<IRateLimitR
 
 /** One HTTP call as ext_proc sees it: messages in, answers out, in the order of the messages. */
 export interface Processor {
+  /** `metadataContext` is given with the first message only, although Envoy sends it with each. */
   message(request: ProcessingRequest): void;
   /** A large message has begun to come. Envoy's patience with it began when it sent the first of it. */
   coming?(): void;

@@ -30,7 +30,8 @@ export const bodyPatienceS = 25;
 
 /** More threads than this gain little: bodies this large are rare, and each thread holds vocabularies of its own. */
 const mostThreads = 2;
-export const defaultThreads = (): number => Math.max(1, Math.min(mostThreads, availableParallelism()));
+/** One processor is left to the calls of everybody else: threads that give way do so within this service alone. */
+export const defaultThreads = (): number => Math.max(1, Math.min(mostThreads, availableParallelism() - 1));
 
 /** A runaway body ends its thread, not the process. */
 export const resourceLimits = { maxOldGenerationSizeMb: 512 };
