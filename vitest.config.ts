@@ -1,6 +1,6 @@
 /**
  * Four kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) starts Postgres and Valkey; `stack`
- * (`test/**`) runs against the whole gateway, of which there is one for all suites; `long` (`test/long`, and
+ * (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by default); `long` (`test/long`, and
  * `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
  */
 import { configDefaults, defineConfig } from 'vitest/config';
@@ -45,7 +45,7 @@ export default defineConfig({
           globalSetup: ['test/whole-stack.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
+          maxWorkers: Number(process.env.GW_TEST_GATEWAYS ?? 1),
           sequence: { groupOrder: 2 },
         },
       },

@@ -1,7 +1,8 @@
 /**
- * The one stack that all suites of `test/` share; a suite that breaks parts for good starts its own (`startStack`).
+ * The stacks that the suites of `test/` share, one for each worker; a suite that breaks parts for good starts its own
+ * (`startStack`).
  *
- * Suites get it by `inject('stack')`. The ids of the processes change when a part is killed, so they are read from
+ * Suites get theirs from `shared-stack.ts`. The ids of the processes change when a part is killed, so they are read from
  * `run.json` when they are needed (`partPid`).
  */
 import { execFileSync } from 'node:child_process';
@@ -31,15 +32,33 @@ export interface SharedStack {
   readonly logs: string;
 }
 
-declare module 'vitest' {
-  export interface ProvidedContext {
-    stack: SharedStack;
-  }
-}
-
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   execFileSync(process.execPath, [inCheckout('cli', 'prepare.mjs')], { stdio: 'inherit' });
-  const dir = testFolder();
+  const started: Started[] = [];
+  const stop = async () => {
+    await Promise.all(started.map((each) => each.stop()));
+  };
+  try {
+    // One after the other: two that start at once on two processors take longer than they need.
+    for (let worker = 1; worker <= project.config.maxWorkers; worker++) started.push(await start(worker));
+  } catch (fault) {
+    await stop();
+    throw fault;
+  }
+  project.provide(
+    'stacks',
+    started.map((each) => each.shared),
+  );
+  return stop;
+}
+
+interface Started {
+  readonly shared: SharedStack;
+  stop(): Promise<void>;
+}
+
+async function start(worker: number): Promise<Started> {
+  const dir = testFolder(worker);
   let stack: Stack | null = null;
   const note = () => {
     if (!stack) return;
@@ -50,22 +69,24 @@ export default async function setup(project: TestProject): Promise<() => Promise
   stack = started;
   note();
   if (started.model === null) throw new Error('The simulated provider lists no model.');
-  project.provide('stack', shared(started, dir, started.model));
-  return async () => {
-    stack = null;
-    await started.stop();
-    if (process.env.GW_TEST_DIR === undefined) rmSync(dir, { recursive: true, force: true });
+  return {
+    shared: shared(started, dir, started.model),
+    stop: async () => {
+      stack = null;
+      await started.stop();
+      if (process.env.GW_TEST_DIR === undefined) rmSync(dir, { recursive: true, force: true });
+    },
   };
 }
 
 /** Given by `./gw test`, which keeps the logs of a failure; else made and removed here. */
-function testFolder(): string {
+function testFolder(worker: number): string {
   const given = process.env.GW_TEST_DIR;
   if (given === undefined) {
     mkdirSync(inCheckout('.gw'), { recursive: true });
     return mkdtempSync(inCheckout('.gw', 'test-'));
   }
-  const dir = join(given, 'stack');
+  const dir = join(given, `stack-${worker}`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   return dir;
 }

@@ -5,8 +5,8 @@
  * the exit code is 0 only if nothing failed. The tests have a stack and folders of their own, removed afterwards.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { inCheckout } from '../checkout.ts';
 import { createEmptyCluster, templateVariable } from '../services/postgres.ts';
 import { add, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
@@ -27,8 +27,8 @@ const staticChecks: readonly Check[] = [
 interface Lot {
   /** A test project of vitest.config.ts. */
   readonly project: string;
-  /** So many parts of its files run side by side, each with a folder and a shared gateway of its own. */
-  readonly shards: number;
+  /** So many of its files run side by side, each against a gateway that it shares with those before and after it. */
+  readonly gateways: number;
 }
 
 interface Run {
@@ -38,16 +38,16 @@ interface Run {
   /** How vitest tells its progress: `default` a line per file, `verbose` a line per test as soon as it has ended. */
   readonly reporter: 'default' | 'verbose';
 }
-const fastLot: Lot = { project: 'fast', shards: 1 };
+const fastLot: Lot = { project: 'fast', gateways: 0 };
 const fast: Run = { checks: staticChecks, lots: [fastLot], reporter: 'default' };
 const everything: Run = {
   checks: staticChecks,
-  // The files of the stack wait more than they compute, and within a part they run one by one.
-  lots: [fastLot, { project: 'stores', shards: 1 }, { project: 'stack', shards: 2 }],
+  // The files of the stack wait more than they compute.
+  lots: [fastLot, { project: 'stores', gateways: 0 }, { project: 'stack', gateways: 2 }],
   reporter: 'default',
 };
 /** Minutes for a single test. */
-const long: Run = { checks: [], lots: [{ project: 'long', shards: 1 }], reporter: 'verbose' };
+const long: Run = { checks: [], lots: [{ project: 'long', gateways: 0 }], reporter: 'verbose' };
 
 export async function check(args: readonly string[]): Promise<number> {
   return runAll(fast, args);
@@ -65,8 +65,7 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
     let tests: Tally = { passed: 0, failed: 0, skipped: 0 };
     for (const lot of run.lots) {
       const started = Date.now();
-      const tallies = await runLot(lot, run.reporter, files, dir);
-      tests = tallies.reduce(add, tests);
+      tests = add(tests, await runLot(lot, run.reporter, files, dir));
       process.stdout.write(`${lot.project}: ${Math.round((Date.now() - started) / 1000)} s\n`);
     }
     // To find no test at all is no success.
@@ -112,22 +111,21 @@ function capture({ command, args }: Check): Promise<{ ok: boolean; output: strin
   });
 }
 
-async function runLot(lot: Lot, reporter: string, files: readonly string[], dir: string): Promise<Tally[]> {
-  // Vitest does not divide fewer files than there are parts.
-  const shards = files.length > 0 ? 1 : lot.shards;
+async function runLot(lot: Lot, reporter: string, files: readonly string[], dir: string): Promise<Tally> {
+  const lotDir = join(dir, lot.project);
+  mkdirSync(lotDir, { mode: 0o700 });
+  const args = ['--project', lot.project, `--reporter=${reporter}`, ...files];
+  // Files that are named are few.
+  const gateways = Math.min(lot.gateways, files.length || lot.gateways);
   const emptyCluster = lot.project === 'fast' ? null : await emptyClusterIn(dir);
-  return Promise.all(
-    Array.from({ length: shards }, async (_, index) => {
-      const partDir = join(dir, `${lot.project}-${index + 1}`);
-      mkdirSync(partDir, { mode: 0o700 });
-      const shard = shards > 1 ? [`--shard=${index + 1}/${shards}`] : [];
-      const args = ['--project', lot.project, `--reporter=${reporter}`, ...shard, ...files];
-      const env = { GW_TEST_DIR: partDir, ...(emptyCluster !== null && { [templateVariable]: emptyCluster }) };
-      const tally = await runVitest(args, env, join(partDir, 'report.json'));
-      if (tally.failed > 0) keepLogs(partDir);
-      return tally;
-    }),
-  );
+  const env = {
+    GW_TEST_DIR: lotDir,
+    ...(gateways > 0 && { GW_TEST_GATEWAYS: String(gateways) }),
+    ...(emptyCluster !== null && { [templateVariable]: emptyCluster }),
+  };
+  const tally = await runVitest(args, env, join(lotDir, 'report.json'));
+  if (tally.failed > 0) keepLogs(lotDir);
+  return tally;
 }
 
 async function emptyClusterIn(dir: string): Promise<string> {
@@ -155,10 +153,10 @@ async function runVitest(more: readonly string[], env: Record<string, string>, r
 
 /** What the parts said, for whoever looks into the failure. */
 function keepLogs(dir: string): void {
-  const logs = join(dir, 'stack', 'logs');
-  if (!existsSync(logs)) return;
-  const kept = inCheckout('.gw', 'logs', 'last-failed-test', basename(dir));
+  const kept = inCheckout('.gw', 'logs', 'last-failed-test');
   rmSync(kept, { recursive: true, force: true });
-  cpSync(logs, kept, { recursive: true });
-  process.stdout.write(`The logs of the stack are in ${kept}.\n`);
+  for (const stack of readdirSync(dir).filter((name) => name.startsWith('stack-'))) {
+    cpSync(join(dir, stack, 'logs'), join(kept, stack), { recursive: true });
+    process.stdout.write(`The logs of the gateway are in ${join(kept, stack)}.\n`);
+  }
 }

@@ -33,9 +33,12 @@ export interface LedgerWriterOptions {
   readonly log: Logger;
 }
 
-/** A reply waits this long for Redis and the spool together; the spool has what Redis leaves of it. */
-const patienceMs = 50;
-const redisBoundMs = 30;
+/**
+ * A reply waits this long for Redis and the spool together; the spool has what Redis leaves of it. A store that hangs costs
+ * that once: nobody waits for it again until it answers. With less, stores that only share busy processors count as lost.
+ */
+const patienceMs = 250;
+const redisBoundMs = 150;
 const renewEveryMs = pendingLeaseMs / 3;
 const tendEveryMs = 1000;
 /** While Redis is away it is asked this often whether it is back. */

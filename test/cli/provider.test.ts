@@ -1,10 +1,11 @@
 /** `./gw up --provider`: the shared stack's simulator plays a provider that somebody else runs. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stack } from '../shared-stack.ts';
 import { OwnGateway } from './gateway-of-its-own.ts';
 
-const simulator = inject('stack').simulatorUrl;
+const simulator = stack.simulatorUrl;
 const providerKey = 'sk-provider-key-of-this-test';
 let gateway: OwnGateway;
 beforeAll(async () => {

@@ -2,11 +2,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkout, inCheckout } from '@gw/cli/checkout';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pythonWithClient } from '../sdk/python-client.ts';
+import { stack } from '../shared-stack.ts';
 import { run } from './gateway-of-its-own.ts';
 
-const stack = inject('stack');
 const readme = readFileSync(inCheckout('README.md'), 'utf8');
 let dir: string;
 beforeAll(() => {

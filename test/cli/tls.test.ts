@@ -3,7 +3,8 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask } from '@gw/cli/readiness';
 import { makeCertificate } from '@gw/envoy/certificate-for-tests';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stack } from '../shared-stack.ts';
 import { OwnGateway, run } from './gateway-of-its-own.ts';
 
 const ports = ['--port', '0', '--control-port', '0'];
@@ -45,7 +46,7 @@ test('the listener speaks TLS, the command that is printed works, and the access
     '--detach',
     ...ports,
     '--provider',
-    `${inject('stack').simulatorUrl}/v1`,
+    `${stack.simulatorUrl}/v1`,
   );
   expect(code, err).toBe(0);
   const { publicUrl, keys } = gateway.run();

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { inCheckout } from '@gw/cli/checkout';
 import { chatResponseSchema } from '@gw/contract/chat';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';
+import { stack } from '../shared-stack.ts';
 
-const stack = inject('stack');
 let dir: string;
 beforeAll(() => {
   dir = mkdtempSync(join(stack.dir, 'docs-'));

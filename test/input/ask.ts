@@ -7,10 +7,11 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import { readRunFile } from '@gw/cli/run-file';
 import { routingTraceSchema } from '@gw/contract/receipt';
-import { expect, inject } from 'vitest';
+import { expect } from 'vitest';
 import { z } from 'zod';
+import { stack } from '../shared-stack.ts';
 
-export const stack = inject('stack');
+export { stack };
 
 export const chatPath = '/v1/chat/completions';
 export const messages = [{ role: 'user', content: 'hi' }];

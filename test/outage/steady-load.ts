@@ -32,7 +32,8 @@ export function startLoad({ publicUrl, keys }: Pick<Stack, 'publicUrl' | 'keys'>
         receiptId = String(reply.headers['x-gw-receipt-id'] ?? '');
         if (reply.status !== 200) return `${reply.status} ${reply.text.slice(0, 60)}`;
         if (!isWhole(reply, receiptId)) return 'torn';
-        return reply.text.includes('"tier":"degraded"') ? 'degraded' : 'whole';
+        if (!reply.text.includes('"tier":"degraded"')) return 'whole';
+        return `degraded: ${/"degraded_reason":"(\w+)"/.exec(reply.text)?.[1]}`;
       },
       (fault: Error) => fault.message,
     );

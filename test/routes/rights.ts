@@ -3,12 +3,10 @@ import type { Route, Scope } from '@gw/contract/access';
 import { managementLimits, scopes } from '@gw/contract/access';
 import { limitKey } from '@gw/contract/internal/redis';
 import { Redis } from 'ioredis';
-import { inject } from 'vitest';
 import { send } from '../input/ask.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
+import { stack } from '../shared-stack.ts';
 import type { Meaning } from './request.ts';
-
-const stack = inject('stack');
 
 export interface Caller {
   readonly name: string;

@@ -1,12 +1,13 @@
 /** The configuration that Envoy runs with, as it tells it itself: what is walked by the other tests here is all there is. */
 import { join } from 'node:path';
 import { routes } from '@gw/contract/access';
-import { beforeAll, expect, inject, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { readFrom } from '../outage/instances.ts';
+import { stack } from '../shared-stack.ts';
 import { meaningOf } from './request.ts';
 import { forwards, type Listener, listenersOf, samplesOf } from './route-table.ts';
 
-const adminSocket = join(inject('stack').sockets, 'envoy-admin.sock');
+const adminSocket = join(stack.sockets, 'envoy-admin.sock');
 let listeners: readonly Listener[] = [];
 let front: Listener | undefined;
 beforeAll(async () => {

@@ -15,11 +15,10 @@ import { ask } from '@gw/cli/readiness';
 import { loadSecrets } from '@gw/cli/secrets';
 import { startChild } from '@gw/cli/services/child';
 import type { TestCertificate } from '@gw/envoy/certificate-for-tests';
-import { inject, vi } from 'vitest';
+import { vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-
-const stack = inject('stack');
+import { stack } from '../shared-stack.ts';
 
 export interface Arrived {
   readonly method: string;

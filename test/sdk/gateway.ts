@@ -2,10 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Receipt, receiptSchema, routingTraceSchema } from '@gw/contract/receipt';
 import OpenAI, { type ClientOptions } from 'openai';
-import { inject } from 'vitest';
 import { z } from 'zod';
+import { stack } from '../shared-stack.ts';
 
-export const stack = inject('stack');
+export { stack };
 
 export const messages = [{ role: 'user' as const, content: 'What is the weather?' }];
 

@@ -8,7 +8,7 @@ import { loadSecrets } from '@gw/cli/secrets';
 import { defaultScopes, type Scope, type ShadowLimit } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { type Database, openDatabase } from '@gw/prisma/client';
-import { inject } from 'vitest';
+import { stack as shared } from '../shared-stack.ts';
 
 export interface AccountOptions {
   /** Requests a day; default: the tier's. With any limit of its own the account is of the tier Enterprise. */
@@ -40,9 +40,7 @@ export interface TestAccounts {
 }
 
 /** `stack`: default the shared one. */
-export function openTestAccounts(
-  stack: { readonly databaseUrl: string; readonly dir: string } = inject('stack'),
-): TestAccounts {
+export function openTestAccounts(stack: { readonly databaseUrl: string; readonly dir: string } = shared): TestAccounts {
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
   const pepper = Buffer.from(loadSecrets(stack.dir).pepper, 'hex');
   return {

@@ -8,7 +8,8 @@ import { connect } from 'node:net';
 import { setPriority } from 'node:os';
 
 setPriority(19);
-const { url, key, files, streams, streamsOfConnection, cancelsPerS, forMs } = JSON.parse(process.argv[2]);
+const key = process.env.GW_TEST_KEY;
+const { url, files, streams, streamsOfConnection, cancelsPerS, forMs } = JSON.parse(process.argv[2]);
 const { hostname, port } = new URL(url);
 const outcomes = {};
 const note = (kind, outcome) => {
