@@ -1,7 +1,7 @@
 /**
  * Four kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) starts Postgres and Valkey; `stack`
- * (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by default); `long` (`test/long`, and
- * `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
+ * (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by default); `long`
+ * (`test/long`, and `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
  */
 import { configDefaults, defineConfig } from 'vitest/config';
 

@@ -83,7 +83,7 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   },
   receipt_not_stored: {
     explanation: 'The receipt could not be stored in time. The completion is not affected.',
-    when: 'Neither Valkey nor the disk of the sidecar took the receipt within 50 ms in all.',
+    when: 'Neither Valkey nor the disk of the sidecar took the receipt within 250 ms in all.',
     action: 'Nothing: it is stored when either is back, and a new version with its numbers follows.',
     recalculable: true,
   },

@@ -10,6 +10,7 @@ import type { Receipt } from '@gw/contract/receipt';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { startTestPostgres, type TestPostgres } from '@gw/prisma/postgres-for-tests';
 import { seed } from '@gw/prisma/seed';
+import { untilReady } from '@gw/service/redis';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { openLedgerSeals } from './integrity/open-seals.ts';
@@ -48,7 +49,7 @@ export interface Stores {
   /** A further connection. */
   connect(): Redis;
   stopRedis(): Promise<void>;
-  /** Comes back empty. */
+  /** Comes back empty. Resolves when all connections that are open have found it. */
   startRedis(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -89,6 +90,8 @@ export async function startStores(): Promise<Stores> {
     stopRedis: () => valkey.stop(),
     startRedis: async () => {
       valkey = await startValkey(options);
+      const open = connections.filter(({ status }) => status !== 'end');
+      await Promise.all(open.map((each) => untilReady(each, 10_000)));
     },
     stop: async () => {
       for (const each of connections) each.disconnect();

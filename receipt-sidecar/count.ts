@@ -1,9 +1,9 @@
 /**
  * The token counts of a call: the provider's, as far as they can be true, else estimates from text.
  *
- * Invariants: a count that is missing, or too small for its text, is estimated or null, never 0. A count above what request, reply, model and time
- * allow is not charged, and not corrected either: the receipt is degraded, with the claim and the bound. Of two readings
- * of what a provider states the larger is charged.
+ * Invariants: a count that is missing, or too small for its text, is estimated or null, never 0. A count above what
+ * request, reply, model and time allow is not charged, and not corrected either: the receipt is degraded, with the claim
+ * and the bound. Of two readings of what a provider states the larger is charged.
  */
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import type { TokenUsage } from '@gw/methodology/assess';

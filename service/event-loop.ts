@@ -54,7 +54,7 @@ export function watchEventLoop(registry: Registry): void {
   const held = new Histogram({
     name: 'gw_event_loop_held_seconds',
     help: `Processor time of the main thread between two looks, ${lookEveryMs} ms apart while it works: the longest turns`,
-    buckets: [0.0025, 0.006, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
+    buckets: [0.0025, 0.006, 0.01, 0.02, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     registers: [registry],
   });
   const look = makeLook({ wall: () => performance.now(), processor: processorClock() });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { answerText, countTokens, cutAtStop, cutTokens, splitTokens, type TextStyle } from './text.ts';
+import { answerText, countTokens, cutAtStop, cutTokens, inTurn, slice, splitTokens, type TextStyle } from './text.ts';
 
 const anyText = fc.string({ unit: 'grapheme' });
 const style = fc.constantFrom<TextStyle>('plain', 'unicode');
@@ -12,6 +12,26 @@ test('tokens joined again are the text, each has four characters but the last, a
       expect(tokens.join('')).toBe(text);
       expect(tokens.length).toBe(countTokens(text));
       for (const token of tokens.slice(0, -1)) expect(Array.from(token)).toHaveLength(4);
+    }),
+  );
+});
+
+test('of several texts one token each is in turn, and those that are longer go on alone', () => {
+  expect(slice(inTurn(['aaaabbbbc', 'xxxxy', '']))).toEqual([
+    { of: 0, token: 'aaaa' },
+    { of: 1, token: 'xxxx' },
+    { of: 0, token: 'bbbb' },
+    { of: 1, token: 'y' },
+    { of: 0, token: 'c' },
+  ]);
+  fc.assert(
+    fc.property(fc.array(anyText, { maxLength: 4 }), (texts) => {
+      const turns = inTurn(texts);
+      const all = slice(turns);
+      expect(all).toHaveLength(turns.length);
+      for (const [of, text] of texts.entries())
+        expect(all.flatMap((turn) => (turn.of === of ? [turn.token] : [])).join('')).toBe(text);
+      expect(turns.at(turns.length)).toBeUndefined();
     }),
   );
 });

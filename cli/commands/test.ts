@@ -155,7 +155,8 @@ async function runVitest(more: readonly string[], env: Record<string, string>, r
 function keepLogs(dir: string): void {
   const kept = inCheckout('.gw', 'logs', 'last-failed-test');
   rmSync(kept, { recursive: true, force: true });
-  for (const stack of readdirSync(dir).filter((name) => name.startsWith('stack-'))) {
+  // One that never started has none.
+  for (const stack of readdirSync(dir).filter((name) => existsSync(join(dir, name, 'logs')))) {
     cpSync(join(dir, stack, 'logs'), join(kept, stack), { recursive: true });
     process.stdout.write(`The logs of the gateway are in ${join(kept, stack)}.\n`);
   }

@@ -52,12 +52,13 @@ function protocols(): protobuf.Root {
  * protobufjs writes the code of a type when the first message of it comes, some milliseconds for each: done here for all
  * that messages of the type can hold, so that no call waits for it.
  */
-function setUp(type: protobuf.Type, seen: Set<protobuf.Type>): void {
-  if (seen.has(type)) return;
-  seen.add(type);
+function setUp(type: protobuf.Type): void {
+  if (ready.has(type)) return;
+  ready.add(type);
   type.setup();
-  for (const { resolvedType } of type.fieldsArray) if (resolvedType instanceof protobuf.Type) setUp(resolvedType, seen);
+  for (const { resolvedType } of type.fieldsArray) if (resolvedType instanceof protobuf.Type) setUp(resolvedType);
 }
+const ready = new Set<protobuf.Type>();
 
 /**
  * Decodes messages without some of their fields, which are passed over unread: what Envoy repeats in every message of a
@@ -76,7 +77,7 @@ export function decoderWithout<Request>(
   const type = (whole.parent?.get(name) as protobuf.Type | null) ?? protobuf.Type.fromJSON(name, json);
   if (!type.parent) whole.parent?.add(type);
   type.resolveAll();
-  setUp(type, new Set());
+  setUp(type);
   return (bytes) => type.decode(bytes) as unknown as Request;
 }
 
@@ -88,8 +89,7 @@ export function codec<Request, Response>(
 ): Codec<Request, Response> {
   const requestType = protocols().lookupType(`${packageName}.${request}`);
   const responseType = protocols().lookupType(`${packageName}.${response}`);
-  const seen = new Set<protobuf.Type>();
-  for (const type of [requestType, responseType]) setUp(type, seen);
+  for (const type of [requestType, responseType]) setUp(type);
   return {
     decode: (bytes) => requestType.decode(bytes) as unknown as Request,
     encode: (message) => responseType.encode(message as object).finish(),

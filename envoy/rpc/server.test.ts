@@ -234,6 +234,48 @@ describe('the gRPC server', () => {
 });
 
 describe('the HTTP/2 below it', () => {
+  it('gives a large message no room while others have it all, until one of them is whole or gone', async () => {
+    let whole = 0;
+    const { port } = await serve({
+      openProcessor: () => ({ message: () => void whole++, close: () => undefined }),
+    });
+    const session = connect(`http://127.0.0.1:${port}`);
+    cleanUp.push(() => session.destroy());
+    const mib = 1024 * 1024;
+    /** Announces a message and sends some of it; `isSent` once the server has given room for it. */
+    const begin = (size: number, sent: number) => {
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': processPath,
+        'x-gw-internal-token': `Bearer ${token}`,
+      });
+      stream.on('error', () => undefined);
+      const prefix = Buffer.alloc(5);
+      prefix.writeUInt32BE(size, 1);
+      const state = { stream, isSent: false };
+      stream.write(Buffer.concat([prefix, Buffer.alloc(sent)]), () => {
+        state.isSent = true;
+      });
+      return state;
+    };
+    const some = 512 * 1024;
+    const first = [begin(70 * mib, some), begin(70 * mib, some), begin(70 * mib, some)];
+    await expect.poll(() => first.every(({ isSent }) => isSent)).toBe(true);
+    const whose = begin(40 * mib, some);
+    await expect.poll(() => whose.isSent).toBe(true);
+    const waiting = [begin(40 * mib, some), begin(60 * mib, some)];
+    // What comes after on the same connection shows that it had its time.
+    await new Promise((resolve) => session.ping(resolve));
+    expect(waiting.map(({ isSent }) => isSent)).toEqual([false, false]);
+    // Zeros are no message, which ends that call alone; but it is whole.
+    whose.stream.write(Buffer.alloc(40 * mib - some));
+    await expect.poll(() => waiting[0]?.isSent, { timeout: 10_000 }).toBe(true);
+    expect(waiting[1]?.isSent).toBe(false);
+    first[0]?.stream.destroy();
+    await expect.poll(() => waiting[1]?.isSent).toBe(true);
+    expect(whole).toBe(0);
+  });
+
   it('reads every header that nghttp2 compresses, with Huffman codes and the dynamic table', async () => {
     const seen: string[] = [];
     const { port } = await serve({ check: async () => ({}) });

@@ -1,6 +1,7 @@
 /**
  * The decision of limits as arithmetic: token buckets and day budgets, drawn on together or not at all.
- * A request takes one token of each, but of the bucket of bytes as many as its body has KiB. `take.lua.ts` is the same decision inside Redis; a property test holds the two together.
+ * A request takes one token of each, but of the bucket of bytes as many as its body has KiB. `take.lua.ts` is the same
+ * decision inside Redis; a property test holds the two together.
  *
  * Tokens are counted in thousandths: what a whole rate per second brings in a millisecond. So nothing is rounded, and the
  * wait that a refusal names is the wait that suffices.

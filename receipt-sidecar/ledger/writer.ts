@@ -138,7 +138,8 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   };
   const probe = async (): Promise<void> => {
     if (!away || redis.status !== 'ready') return;
-    if (!(await succeedsWithin(redis.ping(), { leftMs: patienceMs }))) return;
+    // No more patient than a write: a Redis that is slow would else be asked, and given up, again and again.
+    if (!(await succeedsWithin(redis.ping(), { leftMs: redisBoundMs }))) return;
     log.info('receipts go to Redis again');
     away = false;
     await tend();

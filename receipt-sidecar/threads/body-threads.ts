@@ -19,7 +19,7 @@ const requests = { maxJobs: 1024, maxSize: 64 * mib, maxJobsOfAccount: 256, maxS
 /** The largest reply is 64 MiB. For one without room Envoy goes on by itself, with a degraded receipt. */
 const replies = { maxJobs: 1024, maxSize: 256 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 192 * mib } as const;
 
-/** All requests that have room are read within the wait, even if each is of the worst kind and the processors are shared. */
+/** An ordinary batch is read within the wait, even on one thread; on processors that are all busy the last ones are `late`. */
 export const bodyThreadBounds = {
   bounds: { request: requests, reply: replies },
   ...{ waitMs: 10_000, answerMs: 10_000, idleMs: 30_000 },

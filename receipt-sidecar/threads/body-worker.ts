@@ -14,7 +14,7 @@ import { vocabularyOf } from '../request/vocabulary.ts';
 import { readReply } from '../response/read-reply.ts';
 import type { BodyJob, RequestFacts, RequestJob } from './jobs.ts';
 
-/** On Linux the priority of a thread is its own: large bodies give way to the calls that are small, and to Envoy. */
+/** On Linux the priority of a thread is its own: large bodies give way to the calls of this service that are small. */
 const nice = 10;
 if (process.platform === 'linux') setPriority(0, nice);
 

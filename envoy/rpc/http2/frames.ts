@@ -30,8 +30,11 @@ export const errorCode = {
 
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 export const headerBytes = 9;
-/** What we announce: the payload of one frame. */
-export const maxFrameSize = 1024 * 1024;
+/**
+ * What we announce: the payload of one frame. A message that is larger comes in several, and so has memory of its own,
+ * which can be handed to a thread; what is left of a frame it shared would be gone with it.
+ */
+export const maxFrameSize = 64 * 1024;
 
 /** Writes a frame header at `at`. */
 export function writeFrameHeader(

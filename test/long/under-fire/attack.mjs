@@ -88,7 +88,7 @@ function leaveOne() {
   socket.on('error', () => undefined);
   socket.write(left);
   setTimeout(() => {
-    note('cancel', 'left');
+    note('cancel', socket.readyState === 'open' ? 'left' : 'not connected');
     socket.destroy();
   }, 20);
 }
