@@ -1,4 +1,6 @@
 /** What `./gw up` prints when it is ready. */
+import { join, relative } from 'node:path';
+import { stateFolder } from './checkout.ts';
 import type { PublicTls } from './public-tls.ts';
 import type { RunFile } from './run-file.ts';
 
@@ -23,11 +25,12 @@ function curlFor(run: Pick<RunFile, 'publicUrl' | 'model' | 'keys'>, tls: Public
 }
 
 export function welcome(run: RunFile, detached: boolean, tls: PublicTls | null = null): string {
+  const secrets = relative('', join(stateFolder, 'secrets.json'));
   return [
     '',
     `Base URL      ${run.publicUrl}/v1`,
     `Demo key      ${run.keys.audit}`,
-    `Operator API  ${run.controlUrl} (./gw admin; admin@localhost logs in with operatorCredential in .gw/secrets.json)`,
+    `Operator API  ${run.controlUrl} (./gw admin; admin@localhost logs in with operatorCredential in ${secrets})`,
     '',
     ...(run.model === null ? ['The provider lists no model yet.'] : ['Try it:', '', curlFor(run, tls)]),
     '',
