@@ -43,7 +43,7 @@ test(`of ${rounds * victims.length} kills each costs at most what the killed one
   console.log(`${load.ended.length} calls, ${lost.length} lost`);
   const sidecars = kills.filter(({ name }) => name.startsWith('receipt-sidecar'));
   const isExplained = ({ beganMs, endedMs }: (typeof lost)[number]) =>
-    sidecars.some(({ killedMs }) => beganMs <= killedMs && endedMs >= killedMs);
+    sidecars.some(({ killedMs }) => beganMs <= killedMs && endedMs >= killedMs && endedMs <= killedMs + 1000);
   expect(lost.filter((call) => !isExplained(call))).toEqual([]);
   expect(lost.length).toBeLessThanOrEqual(sidecars.length * load.connections);
   const answered = load.ended.filter(({ receiptId }) => receiptId !== '');

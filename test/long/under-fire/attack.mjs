@@ -77,7 +77,8 @@ async function openStreams() {
   return Promise.all(ended);
 }
 const sessions = Array.from({ length: Math.ceil(streams / streamsOfConnection) }, () => {
-  const session = connectHttp2(url);
+  // No window: not a byte of a stream is taken.
+  const session = connectHttp2(url, { settings: { initialWindowSize: 0 } });
   session.on('error', (fault) => note('connection', fault.code));
   return session;
 });
