@@ -122,13 +122,15 @@ test('no tiny call fails while another account attacks', async () => {
   for (const { count, degraded } of [quiet, busy]) expect(degraded / count).toBeLessThan(0.01);
   const answers = Object.keys(outcomes as object);
   // The attack was one: it got in.
-  const { 'stream: 200': opened = 0, 'cancel: left': left = 0, 'large: 200': read = 0 } = outcomes as Record<string, number>;
+  const {
+    'stream: 200': opened = 0,
+    'cancel: left': left = 0,
+    'large: 200': read = 0,
+  } = outcomes as Record<string, number>;
   expect([opened > 900, left > 2000, read > 0]).toEqual([true, true, true]);
   // 429: a stream for which the account has no slot.
   expect(
-    answers.filter(
-      (each) => !/^large: (200|503)$|^stream: (200|429|503)$|^cancel: (left|not connected)$/.test(each),
-    ),
+    answers.filter((each) => !/^large: (200|503)$|^stream: (200|429|503)$|^cancel: (left|not connected)$/.test(each)),
   ).toEqual([]);
   await expect
     .poll(() => residentMb('receipt-sidecar') - before, { timeout: 90_000, interval: 1000 })
