@@ -9,13 +9,15 @@ const silent = (): Promise<never> => new Promise(() => undefined);
 /** As a server that stands still: it takes each command and answers none. */
 const stillRedis = () => {
   const xadd = vi.fn(silent);
-  const redis = { status: 'ready', xadd, set: silent, zadd: silent, zrem: silent, unlink: silent, ping: silent };
-  return { redis: redis as unknown as Redis, xadd };
+  const ping = vi.fn<() => Promise<unknown>>(silent);
+  const redis = { status: 'ready', xadd, set: silent, zadd: silent, zrem: silent, unlink: silent, ping };
+  return { redis: redis as unknown as Redis, xadd, ping };
 };
 const entry = (id: string) => JSON.stringify({ receipt: { id } });
 
 let append: ReturnType<typeof vi.fn<Spool['append']>>;
 let xadd: ReturnType<typeof stillRedis>['xadd'];
+let ping: ReturnType<typeof stillRedis>['ping'];
 let writer: LedgerWriter;
 /** What `finish` said so far, by id. */
 let said: Map<string, boolean>;
@@ -35,6 +37,7 @@ beforeEach(() => {
   append = vi.fn<Spool['append']>(silent);
   const still = stillRedis();
   xadd = still.xadd;
+  ping = still.ping;
   const spool: Spool = { append, replay: () => Promise.resolve(0) };
   writer = openLedgerWriter({ redis: still.redis, spool, now: Date.now, log: pino({ level: 'silent' }) });
 });
@@ -71,4 +74,19 @@ test('once Redis is known to be away the disk has all of the 250 ms', async () =
   await advance(245);
   expect(said.get('b')).toBe(true);
   expect(xadd).toHaveBeenCalledOnce();
+});
+
+test('a Redis that answers more slowly than a write waits for it is not taken for one that is back', async () => {
+  finish('a');
+  await advance(250);
+  ping.mockImplementation(() => new Promise((resolve) => setTimeout(resolve, 200)));
+  await advance(2000);
+  finish('b');
+  await advance(1);
+  expect(append).toHaveBeenCalledTimes(1);
+  expect(xadd).toHaveBeenCalledOnce();
+  ping.mockImplementation(() => Promise.resolve());
+  await advance(2000);
+  finish('c');
+  expect(xadd).toHaveBeenCalledTimes(2);
 });

@@ -1,6 +1,7 @@
 import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contract/internal/policy-event';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
+import { maxFrameSize } from '@gw/envoy/rpc/http2/frames';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { plainModel } from '../model-for-tests.ts';
@@ -271,4 +272,8 @@ test('the same body has the same outcome here and on a thread', async () => {
     { numRuns: 300 },
   );
   expect(there.outcomes).toEqual(here.outcomes);
+});
+
+test('what goes to a thread came in several frames, so that it shares its memory with no other message', () => {
+  expect(2 * maxFrameSize).toBeLessThanOrEqual(inlineBytes);
 });
