@@ -49,6 +49,9 @@ export const bodyLimits: Readonly<Record<AccountTier, BodyLimit>> = {
   enterprise: { kibPerS: 256 * mib, burstKib: 4096 * mib },
 };
 
+/** Envoy takes in a body up to this size before it is refused by who answers it: a client that still writes reads no reply. */
+export const heldBodyBytes = 18 * 1024 * 1024;
+
 /** A smaller body costs nothing. */
 export const freeBodyKib = 64;
 /** What a body without a `Content-Length` costs: as much as it may have, since nobody knows its size before it was let in. */

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { heldBodyBytes } from '@gw/contract/access';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { bareApp } from './bare-app.ts';
@@ -19,5 +23,23 @@ test('an Idempotency-Key is refused wherever something is made, and no handler r
   ]);
   expect((await ask('GET', '/things')).json()).toEqual({ made: 0 });
   expect((await ask('POST', '/nothing')).statusCode).toBe(404);
+  await app.close();
+});
+
+test('as much as Envoy holds of a body is read before it is refused, so that who still writes reads the refusal', async () => {
+  const app = bareApp({ log: pino({ level: 'silent' }), addresses } as unknown as Context);
+  app.post('/things', async () => ({}));
+  const address = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
+  const outgoing = request(new URL('/things', address), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'content-length': heldBodyBytes },
+  });
+  const replied = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+  outgoing.write(Buffer.alloc(heldBodyBytes - 1, 0x20));
+  expect(await Promise.race([replied, setTimeout(300, 'nothing yet')])).toBe('nothing yet');
+  outgoing.end(' ');
+  const [reply] = await replied;
+  expect(reply.statusCode).toBe(400);
+  reply.resume();
   await app.close();
 });

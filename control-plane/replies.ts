@@ -4,7 +4,7 @@
  * Invariant: every refusal and every fault leaves as the error object of the contract; a fault shows no cause.
  */
 import type { IncomingMessage } from 'node:http';
-import { routes } from '@gw/contract/access';
+import { heldBodyBytes, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
@@ -51,16 +51,13 @@ function errorOf(fault: unknown, { body, routeOptions }: FastifyRequest): ApiErr
   return apiError('internal_error');
 }
 
-/** Envoy holds no more, and the operators' port is not for such bodies: what is longer is broken off. */
-const longestDrained = 16 * 1024 * 1024;
-
-/** Until the body has been read and thrown away. */
+/** Until the body has been read and thrown away; what is longer than Envoy holds is broken off. */
 async function drained(body: IncomingMessage): Promise<void> {
   let bytes = 0;
   try {
     for await (const chunk of body) {
       bytes += (chunk as Buffer).length;
-      if (bytes > longestDrained) return;
+      if (bytes > heldBodyBytes) return;
     }
   } catch {
     // Nobody waits for the reply any more.

@@ -4,6 +4,7 @@
  * Invariant: a value enters the template only as JSON, so no setting can change the structure around it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { heldBodyBytes } from '@gw/contract/access';
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { connectionGroups } from './connection-groups.ts';
@@ -127,6 +128,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
         : [],
     ],
     ['DOWNSTREAM_TLS', downstreamTls(settings.tls)],
+    ['HELD_BODY_BYTES', heldBodyBytes],
     ['STREAM_IDLE_TIMEOUT', `${settings.streamIdleTimeoutS}s`],
     ['SIDECAR_TIMEOUT', `${settings.sidecarTimeoutMs / 1000}s`],
     ['SIDECAR_KEEPALIVE_TIMEOUT', `${settings.sidecarTimeoutMs / 1000 + 3}s`],
