@@ -120,8 +120,8 @@ async function install() {
 
 async function generate() {
   const lock = at('package-lock.json');
-  await once('protos', digest([lock, at('envoy', 'package.json')]), at('envoy', 'generated', 'rls.ts'), () =>
-    run('Generating protocol types', 'npm', ['run', '--silent', 'generate', '--workspace=envoy'], {
+  await once('protos', digest([lock, at('grpc', 'package.json')]), at('grpc', 'generated', 'rls.ts'), () =>
+    run('Generating protocol types', 'npm', ['run', '--silent', 'generate', '--workspace=grpc'], {
       npm_config_cache: cache,
     }),
   );

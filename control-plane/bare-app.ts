@@ -3,7 +3,7 @@ import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
 import { apiError } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
-import { internalTlsOptions } from '@gw/envoy/rpc/internal-tls';
+import { internalTlsOptions } from '@gw/service/internal-tls';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { envoyBinary } from '@gw/cli/binaries';
 import { freePorts } from '@gw/cli/ports';
 import { type Child, startChild } from '@gw/cli/services/child';
+import { serveEnvoy } from '@gw/grpc/server';
+import type { RpcServer } from '@gw/grpc/service';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { writeEnvoyConfig } from './render.ts';
-import { serveEnvoy } from './rpc/server.ts';
-import type { RpcServer } from './rpc/service.ts';
 import { testSettings } from './settings-for-tests.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-instances-'));

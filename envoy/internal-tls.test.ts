@@ -6,11 +6,11 @@ import { connect } from 'node:tls';
 import { envoyBinary } from '@gw/cli/binaries';
 import { freePorts } from '@gw/cli/ports';
 import { type Child, startChild } from '@gw/cli/services/child';
+import { serveEnvoy } from '@gw/grpc/server';
+import type { RpcServer } from '@gw/grpc/service';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { makeCertificate } from './certificate-for-tests.ts';
 import { writeEnvoyConfig } from './render.ts';
-import { serveEnvoy } from './rpc/server.ts';
-import type { RpcServer } from './rpc/service.ts';
 import { testSettings } from './settings-for-tests.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-mtls-'));

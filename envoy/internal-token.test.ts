@@ -10,10 +10,10 @@ import { envoyBinary } from '@gw/cli/binaries';
 import { freePorts } from '@gw/cli/ports';
 import { type Child, startChild } from '@gw/cli/services/child';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
+import { serveEnvoy } from '@gw/grpc/server';
+import type { EnvoyServices, RpcServer } from '@gw/grpc/service';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { writeEnvoyConfig } from './render.ts';
-import { serveEnvoy } from './rpc/server.ts';
-import type { EnvoyServices, RpcServer } from './rpc/service.ts';
 import { testSettings } from './settings-for-tests.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-token-'));

@@ -6,7 +6,7 @@
  * is for, does not take this word with it. The ledger takes it from either; twice is as good as once.
  */
 import { identityNamespace } from '@gw/contract/internal/identity';
-import type { StreamAccessLogsMessage } from './rpc/service.ts';
+import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 
 export type AccessLogEntry = NonNullable<NonNullable<StreamAccessLogsMessage['httpLogs']>['logEntry']>[number];
 

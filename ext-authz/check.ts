@@ -7,7 +7,7 @@ import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { identityHeaders } from '@gw/contract/internal/identity';
-import type { Check, ICheckResponse } from '@gw/envoy/rpc/service';
+import type { Check, ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
 import type { FaultLog } from './keys/fault-log.ts';

@@ -1,5 +1,5 @@
 /** Wires the service together. */
-import { serveEnvoy } from '@gw/envoy/rpc/server';
+import { serveEnvoy } from '@gw/grpc/server';
 import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
 import { serveHealth } from '@gw/service/health';

@@ -6,7 +6,7 @@
  */
 import { type Addresses, errorBody, errorHeaders } from '@gw/contract/errors';
 import { missingIdentity } from '@gw/contract/internal/identity';
-import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/envoy/rpc/service';
+import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/grpc/service';
 import { bodyKib, drawnLimits } from './limits/drawn-limits.ts';
 import type { LimitCounts } from './limits/limit-counts.ts';
 import { type LimitHeader, limitHeaders, refusalOf } from './limits/limit-headers.ts';

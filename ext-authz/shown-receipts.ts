@@ -4,8 +4,8 @@
  * Fails open: without Redis the word is left to the sidecar, or to the lease that ends.
  */
 import { ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
-import type { StreamAccessLogsMessage } from '@gw/envoy/rpc/service';
 import { accessLogEntries, shownReceipt } from '@gw/envoy/shown-receipt';
+import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 

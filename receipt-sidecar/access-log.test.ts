@@ -1,4 +1,4 @@
-import type { StreamAccessLogsMessage } from '@gw/envoy/rpc/service';
+import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { expect, test } from 'vitest';
 import { readAccessLog } from './access-log.ts';
 import type { Lease } from './slots/leases.ts';

@@ -5,8 +5,9 @@
  * Invariant: the ledger ends up with the receipt that the client was shown, even if this process, having stood still,
  * has made another one meanwhile.
  */
-import type { StreamAccessLogsMessage } from '@gw/envoy/rpc/service';
+
 import { type AccessLogEntry, accessLogEntries, gwFields, loggedCaller, shownReceipt } from '@gw/envoy/shown-receipt';
+import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import type { Ends } from './ends.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Lease } from './slots/leases.ts';

@@ -1,7 +1,7 @@
 /** A call as Envoy would bring it, without Envoy: messages go in, answers and faults are kept. */
 import type { ApiError } from '@gw/contract/errors';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
-import type { IProcessingResponse, ProcessingRequest } from '@gw/envoy/rpc/service';
+import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import { Call, type CallContext } from './call.ts';
 import { plainModel } from './model-for-tests.ts';
 import type { Read } from './request/admission.ts';

@@ -5,7 +5,7 @@
  * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
-import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/envoy/rpc/service';
+import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
 import type { LedgerWriter } from './ledger/writer.ts';

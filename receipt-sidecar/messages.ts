@@ -3,7 +3,7 @@ import { tierLimits } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
 import { identityNamespace } from '@gw/contract/internal/identity';
-import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/envoy/rpc/service';
+import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
 import { bodyPatienceS } from './threads/body-threads.ts';
 
 export type Headers = ReadonlyMap<string, string>;

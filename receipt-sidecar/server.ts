@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { serveEnvoy } from '@gw/envoy/rpc/server';
+import { serveEnvoy } from '@gw/grpc/server';
 import { serveHealth } from '@gw/service/health';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';

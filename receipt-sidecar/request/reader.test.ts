@@ -1,7 +1,7 @@
 import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contract/internal/policy-event';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
-import { maxFrameSize } from '@gw/envoy/rpc/http2/frames';
+import { maxFrameSize } from '@gw/grpc/http2/frames';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { plainModel } from '../model-for-tests.ts';

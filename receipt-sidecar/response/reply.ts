@@ -1,6 +1,6 @@
 /** The body of a provider's reply in pieces (SSE), on its way to the client. */
 import type { Addresses } from '@gw/contract/errors';
-import type { ProcessorCall } from '@gw/envoy/rpc/service';
+import type { ProcessorCall } from '@gw/grpc/service';
 import type { CallRecord } from '../call-record.ts';
 import { cutOff, finished, replaceChunk, unchanged, wait } from '../messages.ts';
 import { contextError } from './context-error.ts';

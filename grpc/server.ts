@@ -9,11 +9,11 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
+import { internalTlsOptions } from '@gw/service/internal-tls';
 import { clientStream, fail, type Method, processing, status, unary } from './grpc.ts';
 import { healthCodec, healthPath } from './health.ts';
 import { Http2Connection } from './http2/connection.ts';
 import type { StreamHandler } from './http2/stream.ts';
-import { internalTlsOptions } from './internal-tls.ts';
 import { codec, decoderWithout } from './messages.ts';
 import type {
   CheckRequest,

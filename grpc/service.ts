@@ -4,13 +4,13 @@
  * Invariant: a handler answers every message it is given, or throws; a throw becomes an INTERNAL status, never a hang.
  */
 
-import type { StreamAccessLogsMessage } from '../generated/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts';
-import type { CheckRequest } from '../generated/envoy/service/auth/v3/CheckRequest.ts';
-import type { ICheckResponse } from '../generated/envoy/service/auth/v3/CheckResponse.ts';
-import type { ProcessingRequest } from '../generated/envoy/service/ext_proc/v3/ProcessingRequest.ts';
-import type { IProcessingResponse } from '../generated/envoy/service/ext_proc/v3/ProcessingResponse.ts';
-import type { RateLimitRequest } from '../generated/envoy/service/ratelimit/v3/RateLimitRequest.ts';
-import type { IRateLimitResponse } from '../generated/envoy/service/ratelimit/v3/RateLimitResponse.ts';
+import type { StreamAccessLogsMessage } from './generated/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts';
+import type { CheckRequest } from './generated/envoy/service/auth/v3/CheckRequest.ts';
+import type { ICheckResponse } from './generated/envoy/service/auth/v3/CheckResponse.ts';
+import type { ProcessingRequest } from './generated/envoy/service/ext_proc/v3/ProcessingRequest.ts';
+import type { IProcessingResponse } from './generated/envoy/service/ext_proc/v3/ProcessingResponse.ts';
+import type { RateLimitRequest } from './generated/envoy/service/ratelimit/v3/RateLimitRequest.ts';
+import type { IRateLimitResponse } from './generated/envoy/service/ratelimit/v3/RateLimitResponse.ts';
 
 export type {
   CheckRequest,
