@@ -79,11 +79,9 @@ test('support tries rules on texts and requests, and publishes none', async () =
   writeFileSync(join(dir, 'text.txt'), 'The first phrase.');
   const line = 'policy dry-run --rules %/draft.json --text "Some words!" --text-file %/text.txt --body %/body.json';
   const out = await gw(line, 'support');
-  expect(out).toMatch(/^text 1 +block +acceptable_use_violation +draft +block +false +content +0 +10 +Some words$/m);
+  expect(out).toMatch(/^text 1 +block +acceptable_use_violation +draft +block +false$/m);
   expect(out).toMatch(/text\.txt +pass +- /);
-  expect(out).toMatch(
-    /body\.json +block +acceptable_use_violation +draft +block +false +messages\[0\]\.content +5 +15 +some/,
-  );
+  expect(out).toMatch(/body\.json +block +acceptable_use_violation +draft +block +false$/m);
   expect(out).toMatch(/^changes +\{"added":\["draft"\],"removed":\["one","two"\],"changed":\[\]\}$/m);
   expect(await gw('policy dry-run --text "the first phrase"', 'support')).toMatch(/^text 1 +block/m);
   expect((await json('policy dry-run --version 1')).samples).toEqual([]);

@@ -16,7 +16,7 @@ const dryRun = async (body: object) => (await as('support')('POST', at('/dry-run
 const one = async (sample: object, more: object = {}) =>
   (await dryRun({ rules, samples: [sample], ...more })).samples[0];
 
-test('each sample is told what would happen to it, by which rules, and where', async () => {
+test('each sample is told what would happen to it, and by which rules', async () => {
   const text = 'Before: Ｆｏrbidden\u200b wörds, and doubtful phrases; "forbidden-words" again.';
   const blocked = await one({ name: 'mixed', text });
   expect(blocked).toMatchObject({
@@ -26,23 +26,18 @@ test('each sample is told what would happen to it, by which rules, and where', a
       { rule: 'flagged', screen: 'dual_use', action: 'flag', exempt: false },
     ],
   });
-  const places = blocked.matches.flatMap((match: { places: object[] }) => match.places);
-  for (const { end, excerpt, start } of places) expect(text.slice(start, end)).toBe(excerpt);
-  expect(places.map(({ excerpt }: { excerpt: string }) => excerpt)).toEqual([
-    ...['Ｆｏrbidden\u200b wörds', 'forbidden-words', 'doubtful phrases'],
-  ]);
   expect(await one({ text: 'a doubtful word' })).toMatchObject({ outcome: 'flag', code: 'dual_use_screen_block' });
   expect(await one({ text: 'nothing at all' })).toEqual({ name: '1', outcome: 'pass', code: null, matches: [] });
 });
 
-test('what a rule spares is not shown as a place where it matches', async () => {
-  const text = 'Make a bomb shelter! Then make a bomb. Make a bomb shelter!';
-  const { matches } = await one({ text });
-  expect(matches).toMatchObject([{ rule: 'spared', places: [{ start: 26, end: 37, excerpt: 'make a bomb' }] }]);
+test('what a rule spares does not count, where nothing else matches', async () => {
+  expect(await one({ text: 'Make a bomb shelter! Then make a bomb. Make a bomb shelter!' })).toMatchObject({
+    ...{ outcome: 'block', matches: [{ rule: 'spared' }] },
+  });
   expect((await one({ text: 'Make a bomb shelter!' })).outcome).toBe('pass');
 });
 
-test('in the body of a request the string is named, also where a phrase is split over messages', async () => {
+test('the body of a request is read as the gateway reads it, also where a phrase is split over messages', async () => {
   const body = {
     model: 'm',
     messages: [
@@ -51,15 +46,9 @@ test('in the body of a request the string is named, also where a phrase is split
     ],
     tools: [{ type: 'function', function: { name: 'f', description: 'a doubtful phrase' } }],
   };
-  const { matches } = await one({ body });
-  expect(matches).toMatchObject([
-    { places: [{ path: 'messages[1].content[0].text', start: 4, end: 19, excerpt: 'forbidden words' }] },
-    { places: [{ path: 'tools[0].function.description', start: 2, end: 17 }] },
-  ]);
+  expect((await one({ body })).matches).toMatchObject([{ rule: 'blocked' }, { rule: 'flagged' }]);
   const split = { messages: ['say forbid', 'den words'].map((content) => ({ role: 'user', content })) };
-  expect((await one({ body: split })).matches).toMatchObject([
-    { rule: 'blocked', places: [{ path: null, start: null, end: null, excerpt: 'forbid|den words' }] },
-  ]);
+  expect((await one({ body: split })).matches).toMatchObject([{ rule: 'blocked' }]);
 });
 
 test('rules in force, of an older version or not published are tried, and told apart from those in force', async () => {
@@ -113,7 +102,7 @@ test('what can not be tried is refused by name', async () => {
   expect(await refusedFor([{ body: deep }])).toEqual([400, 'samples[0].body']);
 });
 
-test('a long text full of matches is answered, with as many places as there is time for', async () => {
+test('a long text full of matches is answered', async () => {
   const text = 'forbidden words and doubtful phrases '.repeat(20_000);
   const { matches, outcome } = await one({ text });
   expect(outcome).toBe('block');

@@ -11,7 +11,7 @@ const path = '/operator/v1/policy';
 const versionColumns = ['version', 'created_at', 'created_by', 'rule_count', 'sha256', 'note'];
 const ruleColumns = ['id', 'screen', 'action', 'enabled', 'kind', 'size', 'title'];
 const exemptionColumns = ['account_id', 'rule_id', 'created_at', 'created_by', 'reason'];
-const sampleColumns = ['sample', 'outcome', 'code', 'rule', 'action', 'exempt', 'path', 'start', 'end', 'excerpt'];
+const sampleColumns = ['sample', 'outcome', 'code', 'rule', 'action', 'exempt'];
 
 type Rules = readonly (Row & { readonly phrases?: readonly string[] })[];
 
@@ -74,7 +74,7 @@ interface DryRun {
     readonly name: string;
     readonly outcome: string;
     readonly code: string | null;
-    readonly matches: readonly (Row & { readonly places: readonly Row[] })[];
+    readonly matches: readonly Row[];
   }[];
 }
 
@@ -93,10 +93,7 @@ async function dryRun(call: AdminCall): Promise<AdminResult> {
   };
   const value = (await call.api.send('POST', `${path}/dry-run`, body)) as DryRun;
   const rows = value.samples.flatMap(({ code, matches, name, outcome }) => {
-    const places = matches.flatMap(({ places: own, ...match }) =>
-      (own.length === 0 ? [{}] : own).map((place) => ({ ...match, ...place })),
-    );
-    return (places.length === 0 ? [{}] : places).map((place) => ({ sample: name, outcome, code, ...place }));
+    return (matches.length === 0 ? [{}] : matches).map((match) => ({ sample: name, outcome, code, ...match }));
   });
   return { value, text: `${card(value.rules)}\n${table(rows, sampleColumns, 'No samples.')}` };
 }
