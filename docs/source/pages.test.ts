@@ -2,13 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { errorsPage } from '@gw/contract/errors-page';
 import { describe, expect, it } from 'vitest';
-import { componentsChart } from './components-chart.ts';
 import { examples } from './examples.ts';
 import { jsonText } from './numbers.ts';
 import { openApiExamples } from './openapi-examples.ts';
 import { blocks, filled, partsOf } from './pages.ts';
 import { screenedRequest } from './screening.ts';
-import { tiersChart } from './tiers-chart.ts';
 
 const root = new URL('../../', import.meta.url);
 const markdownIn = (folder: string): string[] =>
@@ -46,8 +44,6 @@ it('every generated part is on a page, once at most', () => {
 it('the files beside the pages are what the product makes', async () => {
   const { lineageReply, receipt } = examples.parametric;
   const file = (name: string, text: string) => expect(text).toMatchFileSnapshot(`../examples/${name}`);
-  await file('components.svg', componentsChart());
-  await file('tiers.svg', tiersChart());
   await file('receipt.json', `${jsonText(receipt)}\n`);
   await file('../../contract/openapi-examples.json', `${jsonText(openApiExamples())}\n`);
   await file('screened-request.json', `${jsonText(screenedRequest)}\n`);
