@@ -2,8 +2,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { Http2Connection } from './connection.ts';
-import { FrameReader } from './frame-reader.ts';
-import { flag, frame, frameType, preface, settingId, settings, windowUpdate } from './frames.ts';
+import { FrameReader, flag, frame, frameType, preface, settingId, settings, windowUpdate } from './frames.ts';
 import type { Http2Stream } from './stream.ts';
 
 let server: Server;

@@ -1,6 +1,8 @@
-/** Frames of HTTP/2 (RFC 9113, section 4 and 6). */
-
-import { ProtocolError } from './protocol-error.ts';
+/**
+ * Frames of HTTP/2 (RFC 9113, sections 4 and 6): cut from the bytes of a peer, checked, and written.
+ *
+ * Invariant: of what a peer sends at most one unfinished frame is held, which is at most as large as we announced.
+ */
 
 export const frameType = {
   data: 0,
@@ -27,6 +29,23 @@ export const errorCode = {
   compression: 9,
   calm: 11,
 } as const;
+
+/** The peer broke the protocol: its connection ends with this code (RFC 9113, section 7). */
+export class ProtocolError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface Frame {
+  readonly type: number;
+  readonly flags: number;
+  readonly stream: number;
+  readonly payload: Buffer;
+}
 
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 export const headerBytes = 9;
@@ -70,10 +89,13 @@ export const reset = (stream: number, code: number): Buffer => frame(frameType.r
 export const goAway = (lastStream: number, code: number): Buffer =>
   frame(frameType.goAway, 0, 0, Buffer.concat([uint32(lastStream), uint32(code)]));
 
-/** The largest flow-control window. */
+/** A flow-control window as it begins, and its limit. */
+export const initialWindow = 65_535;
 export const maxWindow = 0x7fffffff;
+/** No peer may allow less in one frame; one that says nothing allows this. */
+export const smallestFrameLimit = 16_384;
 
-export const settingId = { initialWindowSize: 4, maxFrameSize: 5 } as const;
+export const settingId = { enablePush: 2, maxStreams: 3, initialWindowSize: 4, maxFrameSize: 5 } as const;
 
 export function settings(values: Readonly<Record<number, number>>): Buffer {
   const entries = Object.entries(values);
@@ -93,8 +115,11 @@ export function readSettings(payload: Buffer): Map<number, number> {
   if ((values.get(settingId.initialWindowSize) ?? 0) > maxWindow) {
     throw new ProtocolError(errorCode.flowControl, 'a window above its limit');
   }
-  const frameSize = values.get(settingId.maxFrameSize) ?? 16_384;
-  if (frameSize < 16_384 || frameSize > 0xffffff) throw new ProtocolError(errorCode.protocol, 'no such frame size');
+  if ((values.get(settingId.enablePush) ?? 0) > 1)
+    throw new ProtocolError(errorCode.protocol, 'neither push nor no push');
+  const frameLimit = values.get(settingId.maxFrameSize) ?? smallestFrameLimit;
+  if (frameLimit < smallestFrameLimit || frameLimit > 0xffffff)
+    throw new ProtocolError(errorCode.protocol, 'no such frame size');
   return values;
 }
 
@@ -105,4 +130,72 @@ export function unpadded(flags: number, payload: Buffer, skip = 0): Buffer {
   const from = skip + (padded ? 1 : 0);
   if (from + padding > payload.length) throw new ProtocolError(errorCode.protocol, 'more padding than payload');
   return from === 0 && padding === 0 ? payload : payload.subarray(from, payload.length - padding);
+}
+
+const ofStreams: ReadonlySet<number> = new Set([
+  frameType.data,
+  frameType.headers,
+  frameType.priority,
+  frameType.continuation,
+  frameType.reset,
+]);
+const ofConnection: ReadonlySet<number> = new Set([frameType.settings, frameType.ping, frameType.goAway]);
+const sizes: ReadonlyMap<number, number> = new Map([
+  [frameType.priority, 5],
+  [frameType.reset, 4],
+  [frameType.ping, 8],
+  [frameType.windowUpdate, 4],
+]);
+
+/** What a frame must be, whatever state its connection is in. Throws ProtocolError. */
+export function checkFrame({ type, flags, stream, payload }: Frame): void {
+  if (type === frameType.pushPromise) throw new ProtocolError(errorCode.protocol, 'a client can not push');
+  if (stream === 0 ? ofStreams.has(type) : ofConnection.has(type)) {
+    throw new ProtocolError(errorCode.protocol, 'a frame on the wrong stream');
+  }
+  const isSettings = type === frameType.settings;
+  const size = isSettings && flags & flag.ack ? 0 : (sizes.get(type) ?? payload.length);
+  if (payload.length !== size || (isSettings && size % 6 !== 0)) {
+    throw new ProtocolError(errorCode.frameSize, 'a frame of the wrong size');
+  }
+  if (type === frameType.windowUpdate && (payload.readUInt32BE(0) & 0x7fffffff) === 0) {
+    throw new ProtocolError(errorCode.protocol, 'a window update of nothing');
+  }
+}
+
+/** Cuts the bytes of a peer into frames. */
+export class FrameReader {
+  #rest: Buffer = Buffer.alloc(0);
+  #sawPreface = false;
+
+  /** Hands every whole frame to `deliver`, in order. Throws ProtocolError. */
+  push(received: Buffer, deliver: (frame: Frame) => void): void {
+    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, received]) : received;
+    let at = this.#skipPreface(bytes);
+    while (this.#sawPreface && bytes.length - at >= headerBytes) {
+      const length = bytes.readUIntBE(at, 3);
+      if (length > maxFrameSize) throw new ProtocolError(errorCode.frameSize, 'a frame larger than announced');
+      const end = at + headerBytes + length;
+      if (bytes.length < end) break;
+      deliver({
+        type: bytes[at + 3] as number,
+        flags: bytes[at + 4] as number,
+        stream: bytes.readUInt32BE(at + 5) & 0x7fffffff,
+        payload: bytes.subarray(at + headerBytes, end),
+      });
+      at = end;
+    }
+    // A copy: the rest must not keep the whole buffer alive.
+    this.#rest = at === 0 ? bytes : Buffer.from(bytes.subarray(at));
+  }
+
+  #skipPreface(bytes: Buffer): number {
+    if (this.#sawPreface) return 0;
+    const seen = Math.min(preface.length, bytes.length);
+    if (!bytes.subarray(0, seen).equals(preface.subarray(0, seen))) {
+      throw new ProtocolError(errorCode.protocol, 'not HTTP/2');
+    }
+    this.#sawPreface = seen === preface.length;
+    return this.#sawPreface ? seen : 0;
+  }
 }

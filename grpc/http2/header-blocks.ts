@@ -3,10 +3,8 @@
  *
  * Invariant: no other frame comes between the parts of a block, and a block is bounded.
  */
-import type { Frame } from './frame-reader.ts';
-import { errorCode, flag, frameType, unpadded } from './frames.ts';
+import { errorCode, type Frame, flag, frameType, ProtocolError, unpadded } from './frames.ts';
 import { HpackDecoder } from './hpack.ts';
-import { ProtocolError } from './protocol-error.ts';
 
 const maxBlockBytes = 64 * 1024;
 const maxParts = 64;

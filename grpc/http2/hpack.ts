@@ -3,9 +3,7 @@
  *
  * Invariant: one decoder per connection sees every header block in order, since each block may change the dynamic table.
  */
-import { errorCode } from './frames.ts';
-import { decodeHuffman } from './huffman.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { errorCode, ProtocolError } from './frames.ts';
 
 class CompressionError extends ProtocolError {
   constructor(message: string) {
@@ -13,72 +11,97 @@ class CompressionError extends ProtocolError {
   }
 }
 
-/** RFC 7541, appendix A. */
-const staticTable: readonly (readonly [string, string])[] = [
-  [':authority', ''],
-  [':method', 'GET'],
-  [':method', 'POST'],
-  [':path', '/'],
-  [':path', '/index.html'],
-  [':scheme', 'http'],
-  [':scheme', 'https'],
-  [':status', '200'],
-  [':status', '204'],
-  [':status', '206'],
-  [':status', '304'],
-  [':status', '400'],
-  [':status', '404'],
-  [':status', '500'],
-  ['accept-charset', ''],
-  ['accept-encoding', 'gzip, deflate'],
-  ['accept-language', ''],
-  ['accept-ranges', ''],
-  ['accept', ''],
-  ['access-control-allow-origin', ''],
-  ['age', ''],
-  ['allow', ''],
-  ['authorization', ''],
-  ['cache-control', ''],
-  ['content-disposition', ''],
-  ['content-encoding', ''],
-  ['content-language', ''],
-  ['content-length', ''],
-  ['content-location', ''],
-  ['content-range', ''],
-  ['content-type', ''],
-  ['cookie', ''],
-  ['date', ''],
-  ['etag', ''],
-  ['expect', ''],
-  ['expires', ''],
-  ['from', ''],
-  ['host', ''],
-  ['if-match', ''],
-  ['if-modified-since', ''],
-  ['if-none-match', ''],
-  ['if-range', ''],
-  ['if-unmodified-since', ''],
-  ['last-modified', ''],
-  ['link', ''],
-  ['location', ''],
-  ['max-forwards', ''],
-  ['proxy-authenticate', ''],
-  ['proxy-authorization', ''],
-  ['range', ''],
-  ['referer', ''],
-  ['refresh', ''],
-  ['retry-after', ''],
-  ['server', ''],
-  ['set-cookie', ''],
-  ['strict-transport-security', ''],
-  ['transfer-encoding', ''],
-  ['user-agent', ''],
-  ['vary', ''],
-  ['via', ''],
-  ['www-authenticate', ''],
-];
+/**
+ * The Huffman code (RFC 7541, appendix B). It is canonical: codes of one length rise with the symbol, so the lengths alone
+ * define it.
+ */
+const codeLengths = [
+  13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
+  28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10,
+  13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6, 15, 5, 6, 5, 6,
+  5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5, 6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28, 20, 22, 20, 20, 22, 22, 22, 23,
+  22, 23, 23, 23, 23, 23, 24, 23, 24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24, 22, 21, 20, 22, 22,
+  23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23, 21, 21, 22, 21, 23, 22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23, 26, 26,
+  20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25, 19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27,
+  27, 20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27,
+  27, 27, 27, 26, 30,
+] as const;
+
+const endOfString = 256;
+
+/** A binary tree in two arrays: `next[2 × node + bit]` is a node, or −1 − symbol. Node 0 is the root; 0 means "none yet". */
+function buildTree(): Int32Array {
+  const tree = new Int32Array(2 * 300);
+  let nodes = 1;
+  let code = 0;
+  let length = 0;
+  const symbols = codeLengths
+    .map((bits, symbol) => ({ bits, symbol }))
+    .sort((a, b) => a.bits - b.bits || a.symbol - b.symbol);
+  for (const { bits, symbol } of symbols) {
+    code <<= bits - length;
+    length = bits;
+    let node = 0;
+    for (let bit = bits - 1; bit > 0; bit--) {
+      const at = 2 * node + ((code >>> bit) & 1);
+      if (tree[at] === 0) tree[at] = nodes++;
+      node = tree[at] as number;
+    }
+    tree[2 * node + (code & 1)] = -1 - symbol;
+    code += 1;
+  }
+  return tree;
+}
+
+const tree = buildTree();
+
+/** The decoded bytes as a latin-1 string; null if the input is not a valid code. */
+function decodeHuffman(bytes: Uint8Array): string | null {
+  let out = '';
+  let node = 0;
+  /** Bits since the last symbol, and whether all of them were ones: only such may pad the end, at most seven. */
+  let pending = 0;
+  let ones = true;
+  for (const byte of bytes) {
+    for (let bit = 7; bit >= 0; bit--) {
+      const value = (byte >>> bit) & 1;
+      const next = tree[2 * node + value] as number;
+      if (next < 0) {
+        const symbol = -1 - next;
+        if (symbol === endOfString) return null;
+        out += String.fromCharCode(symbol);
+        node = 0;
+        pending = 0;
+        ones = true;
+      } else {
+        node = next;
+        pending += 1;
+        ones &&= value === 1;
+      }
+    }
+  }
+  return pending <= 7 && ones ? out : null;
+}
 
 type Field = readonly [name: string, value: string];
+
+/** RFC 7541, appendix A: names, with their values if they have one. */
+const staticTable: readonly Field[] = [
+  ':authority|:method=GET|:method=POST|:path=/|:path=/index.html|:scheme=http|:scheme=https|:status=200',
+  ':status=204|:status=206|:status=304|:status=400|:status=404|:status=500|accept-charset',
+  'accept-encoding=gzip, deflate|accept-language|accept-ranges|accept|access-control-allow-origin|age|allow',
+  'authorization|cache-control|content-disposition|content-encoding|content-language|content-length',
+  'content-location|content-range|content-type|cookie|date|etag|expect|expires|from|host|if-match',
+  'if-modified-since|if-none-match|if-range|if-unmodified-since|last-modified|link|location|max-forwards',
+  'proxy-authenticate|proxy-authorization|range|referer|refresh|retry-after|server|set-cookie',
+  'strict-transport-security|transfer-encoding|user-agent|vary|via|www-authenticate',
+]
+  .join('|')
+  .split('|')
+  .map((entry) => {
+    const [name = '', value = ''] = entry.split('=');
+    return [name, value];
+  });
 
 /** We announce nothing else, so this is the size that both sides start with. */
 const tableBytes = 4096;
@@ -97,27 +120,32 @@ export class HpackDecoder {
     const headers = new Map<string, string>();
     this.#bytes = block;
     this.#at = 0;
+    this.#resizeTable();
     while (this.#at < block.length) {
-      const field = this.#field();
-      if (field) headers.set(field[0], field[1]);
+      const [name, value] = this.#field();
+      headers.set(name, value);
     }
     return headers;
   }
 
-  #field(): Field | null {
-    const first = this.#bytes[this.#at] as number;
+  /** Before the fields of a block the peer may say how much of the table it uses, and nowhere else. */
+  #resizeTable(): void {
+    while (((this.#bytes[this.#at] ?? 0) & 0xe0) === 0x20) {
+      this.#capacity = this.#integer(5);
+      if (this.#capacity > tableBytes) throw new CompressionError('The dynamic table was made larger than announced.');
+      this.#evict();
+    }
+  }
+
+  #field(): Field {
+    const first = this.#bytes[this.#at] ?? 0;
     if (first & 0x80) return this.#indexed(this.#integer(7));
     if (first & 0x40) {
       const field = this.#literal(6);
       this.#insert(field);
       return field;
     }
-    if (first & 0x20) {
-      this.#capacity = this.#integer(5);
-      if (this.#capacity > tableBytes) throw new CompressionError('The dynamic table was made larger than announced.');
-      this.#evict();
-      return null;
-    }
+    if (first & 0x20) throw new CompressionError('The dynamic table was resized between fields.');
     return this.#literal(4);
   }
 

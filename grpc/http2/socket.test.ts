@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Http2Connection } from './connection.ts';
-import { FrameReader } from './frame-reader.ts';
-import { frame, frameType, preface, settings } from './frames.ts';
-import { tickMs } from './liveness.ts';
+import { FrameReader, frame, frameType, preface, settings } from './frames.ts';
+import { tickMs } from './socket.ts';
 
 let server: Server;
 let client: Socket;
