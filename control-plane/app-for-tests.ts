@@ -1,21 +1,33 @@
 /** The applications of the control plane on real stores, and calls as Envoy forwards them. */
-import { randomBytes } from 'node:crypto';
-import { annualReading } from '@gw/methodology/grid-annual';
+import { readSettings } from '@gw/contract/internal/environment';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { defaultAccessSettings } from './access/config.ts';
 import { buildInternalApp } from './app.ts';
-import { createCatalogueKeeper } from './catalogue/keeper.ts';
 import type { Context } from './context.ts';
-import { addresses, type entryOf, type Stores, silentLog, startStores } from './fixtures-for-tests.ts';
-import { createKeys } from './keys/keys.ts';
+import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures-for-tests.ts';
+import { readGpuSettings } from './gpu/config.ts';
+import { readGridSettings } from './grid/config.ts';
 import { buildOperatorApp } from './operator-app.ts';
 import { parseEntry } from './receipts/entry-row.ts';
 import { insertReceipts } from './receipts/store-batch.ts';
-import { createVersionCounts } from './receipts/version-counts.ts';
+import { noLists } from './screening/config.ts';
+import { openServices, type ServiceSettings, type Services } from './services.ts';
 
 /** With which the app hashes the keys that it issues. */
 export const testPepper = Buffer.alloc(32, 7);
 
 export const internalToken = 'a-token-of-the-tests-that-is-long-enough';
+
+/** Nothing is configured that has to be. */
+const testSettings: ServiceSettings = {
+  access: defaultAccessSettings,
+  credentials: new Map(),
+  gpu: readGpuSettings(readSettings({})),
+  grid: readGridSettings(readSettings({})),
+  integrity: { keys: ledgerKeys, sealedSince: null, everyS: 60, fullS: 3600 },
+  peppers: { current: { version: 1, secret: testPepper }, other: null },
+  screening: noLists,
+};
 
 type Headers = Record<string, string>;
 
@@ -31,6 +43,7 @@ export const identified = (changes: Headers = {}): Headers => ({
 
 export interface TestApp {
   readonly context: Context;
+  readonly services: Services;
   readonly stores: Stores;
   readonly app: FastifyInstance;
   readonly operator: FastifyInstance;
@@ -45,21 +58,17 @@ export interface TestApp {
 export async function startTestApp(now: () => Date = () => new Date()): Promise<TestApp> {
   const stores = await startStores();
   const { db, redis } = stores;
-  const catalogue = createCatalogueKeeper({ db, redis, annualReading, now, log: silentLog });
+  const context: Context = { db, redis, log: silentLog, addresses, now };
+  const services = openServices(context, testSettings);
+  const { catalogue, seals } = services;
   await catalogue.refresh();
-  const pepper = { version: 1, secret: testPepper };
-  const keys = createKeys({ db, redis, log: silentLog, now, pepper, random: randomBytes });
-  const versionCounts = createVersionCounts(db);
-  const context: Context = {
-    ...{ db, redis, log: silentLog, addresses, now, catalogue, keys, versionCounts },
-    ...{ seals: stores.seals, fullCheckS: 3600 },
-  };
   const none = (): object[] => [];
   const writer = { clusterResources: none, listenerResources: none, secretResources: none };
-  const app = buildInternalApp(context, { internalToken, writer, credentials: new Map() });
-  const operator = buildOperatorApp(context);
+  const app = buildInternalApp(context, services, { internalToken, writer, credentials: new Map() });
+  const operator = buildOperatorApp(context, services);
   return {
     context,
+    services,
     stores,
     app,
     operator,
@@ -71,7 +80,7 @@ export async function startTestApp(now: () => Date = () => new Date()): Promise<
         if ('poison' in parsed) throw new Error(parsed.poison);
         return parsed.row;
       });
-      await insertReceipts(db, rows, stores.seals);
+      await insertReceipts(db, rows, seals);
     },
     stop: async () => {
       await app.close();

@@ -3,32 +3,43 @@ import type { InternalTls } from '@gw/contract/internal/environment';
 import type { FastifyInstance } from 'fastify';
 import { auditRoutes } from './audit/routes.ts';
 import { bareApp } from './bare-app.ts';
+import type { CatalogueView } from './catalogue/keeper.ts';
 import { catalogueRoutes } from './catalogue/routes.ts';
 import type { Context } from './context.ts';
-import { healthRoute } from './health.ts';
+import { shortHealthRoute } from './health.ts';
 import { demandToken } from './identity.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { receiptRoutes } from './receipts/routes.ts';
+import type { Services } from './services.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { type XdsOptions, xdsRoutes } from './xds/routes.ts';
 
-export interface InternalOptions extends XdsOptions {
+export interface InternalServices extends Pick<Services, 'keys' | 'seals'> {
+  readonly catalogue: CatalogueView;
+}
+
+export interface InternalOptions extends Omit<XdsOptions, 'catalogue'> {
   readonly internalToken: string;
   /** Both sides show a certificate; null: plain, or a Unix socket. */
   readonly tls?: InternalTls | null;
 }
 
 /** What only Envoy may reach: the reads of the public API, and Envoy's own configuration. */
-export function buildInternalApp(context: Context, options: InternalOptions): FastifyInstance {
+export function buildInternalApp(
+  context: Context,
+  services: InternalServices,
+  options: InternalOptions,
+): FastifyInstance {
+  const { catalogue, keys, seals } = services;
   // Envoy lets HEAD pass wherever it lets GET pass.
   const app = bareApp(context, { tls: options.tls ?? null, exposeHeadRoutes: true });
   demandToken(app, options.internalToken, context);
-  healthRoute(app, context, 'short');
-  catalogueRoutes(app, context);
-  receiptRoutes(app, context);
+  shortHealthRoute(app);
+  catalogueRoutes(app, context, catalogue);
+  receiptRoutes(app, context, seals);
   usageRoutes(app, context);
   auditRoutes(app, context);
-  keyRoutes(app, context);
-  xdsRoutes(app, context, options);
+  keyRoutes(app, context, keys);
+  xdsRoutes(app, context, { ...options, catalogue });
   return app;
 }

@@ -1,10 +1,12 @@
 /** `GET /healthz`, and for operators `GET /metrics`. */
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
+import type { CatalogueView } from './catalogue/keeper.ts';
 import type { Context } from './context.ts';
 import { countFaults, isCheckOverdue } from './integrity/faults.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { unscreenedCount } from './onboarding/unscreened-count.ts';
+import type { Services } from './services.ts';
 
 export interface Health {
   readonly postgres: boolean;
@@ -14,18 +16,26 @@ export interface Health {
 
 const probeMs = 2000;
 
+type HealthServices = Pick<Services, 'catalogue' | 'fullCheckS' | 'versionCounts'>;
+
+// On the operators' port, whose guard asks: the monitoring system has no login.
+const config = { access: { kind: 'public' }, anyQuery: true } as const;
+
 /**
- * `short`, for clients: whether the gateway answers, and nothing about its parts. `detailed`, for operators: 503 with
- * what is missing. Clients get 200 as long as this process answers, since most reads survive the loss of one store.
+ * For clients: whether the gateway answers, and nothing about its parts. They get 200 as long as this process answers,
+ * since most reads survive the loss of one store.
  */
-export function healthRoute(app: FastifyInstance, context: Context, kind: 'short' | 'detailed'): void {
-  // On the operators' port, whose guard asks: the monitoring system has no login.
-  const config = { access: { kind: 'public' }, anyQuery: true } as const;
+export function shortHealthRoute(app: FastifyInstance): void {
+  app.get('/healthz', { config }, async () => ({ status: 'ok' }));
+}
+
+/** For operators: 503 with what is missing, and the numbers of the monitoring system. */
+export function operatorHealthRoutes(app: FastifyInstance, context: Context, services: HealthServices): void {
+  const { db } = context;
+  const { catalogue, fullCheckS, versionCounts } = services;
   app.get('/healthz', { config }, async (_request, reply) => {
-    if (kind === 'short') return { status: 'ok' };
-    const { db, fullCheckS } = context;
     const [health, faults, overdue] = await Promise.all([
-      probe(context),
+      probe(context, catalogue),
       bounded(countFaults(db)),
       bounded(isCheckOverdue(db, fullCheckS)),
     ]);
@@ -40,17 +50,16 @@ export function healthRoute(app: FastifyInstance, context: Context, kind: 'short
     const status = ok ? (isWhole ? 'ok' : 'degraded') : 'unavailable';
     return reply.code(ok ? 200 : 503).send({ status, ...health, ...integrity });
   });
-  if (kind === 'short') return;
-  const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context)) }));
-  context.versionCounts.register(metrics);
-  metrics.registerMetric(unscreenedCount(context.db));
-  registerIntegrity(metrics, context.db);
+  const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context, catalogue)) }));
+  versionCounts.register(metrics);
+  metrics.registerMetric(unscreenedCount(db));
+  registerIntegrity(metrics, db);
   app.get('/metrics', { config }, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),
   );
 }
 
-async function probe({ db, redis, catalogue }: Context): Promise<Health> {
+async function probe({ db, redis }: Context, catalogue: CatalogueView): Promise<Health> {
   const [postgres, redisAnswers] = await Promise.all([answers(db.$queryRaw`SELECT 1`), answers(redis.ping())]);
   return { postgres, redis: redisAnswers, catalogue: catalogue.current() !== null };
 }

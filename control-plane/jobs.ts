@@ -10,7 +10,6 @@ import { hostname } from 'node:os';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import type { Redis } from 'ioredis';
-import type { CatalogueKeeper } from './catalogue/keeper.ts';
 import type { Context } from './context.ts';
 import type { GpuSettings } from './gpu/config.ts';
 import { openGpuJob } from './gpu/job.ts';
@@ -27,11 +26,11 @@ import { startIngester } from './receipts/ingest.ts';
 import { openSweeper } from './receipts/sweep.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
 import { type RepeatedJob, repeat } from './repeat.ts';
+import type { Services } from './services.ts';
 
 const dayMs = 86_400_000;
 
 export interface JobOptions {
-  readonly keeper: CatalogueKeeper;
   readonly blockingRedis: Redis;
   readonly redisUrl: string;
   readonly grid: GridSettings;
@@ -41,19 +40,21 @@ export interface JobOptions {
 
 export function startJobs(
   context: Context,
-  { keeper, blockingRedis, redisUrl, grid, gpu, integrity }: JobOptions,
+  services: Pick<Services, 'catalogue' | 'seals' | 'versionCounts'>,
+  { blockingRedis, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
-  const { db, redis, log, now, seals } = context;
+  const { db, redis, log, now } = context;
+  const { catalogue, seals, versionCounts } = services;
   const consumer = `${hostname()}-${process.pid}-${randomUUID()}`;
   const jobs: RepeatedJob[] = [
-    repeat({ name: 'catalogue', everyMs: 1000, log, run: () => keeper.refresh() }),
+    repeat({ name: 'catalogue', everyMs: 1000, log, run: () => catalogue.refresh() }),
     startPolicyJobs(context, consumer),
     startKeyJobs(context),
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
-    startVersionJobs(context, grid.sources),
-    startIntegrityJobs(context, integrity),
+    startVersionJobs(context, { catalogue, seals, versionCounts, sources: grid.sources }),
+    startIntegrityJobs({ db, log, seals }, integrity),
     // Also without any source: it takes out what an earlier configuration has published.
     repeat({
       name: 'grid choice',
@@ -61,14 +62,18 @@ export function startJobs(
       log,
       run: () => publishGrid({ db, sources: grid.sources, annualReading, now }),
     }),
-    gpuCounters(context, gpu),
+    gpuCounters(context, services, gpu),
     ...(grid.sources.length > 0 ? [gridSources(context, grid, redisUrl)] : []),
   ];
   return { stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))) };
 }
 
 /** Also without any counters: a call that was promised a measurement has to learn that there is none. */
-function gpuCounters({ db, log, now, seals, versionCounts }: Context, settings: GpuSettings): RepeatedJob {
+function gpuCounters(
+  { db, log, now }: Context,
+  { seals, versionCounts }: Pick<Services, 'seals' | 'versionCounts'>,
+  settings: GpuSettings,
+): RepeatedJob {
   const http = { fetch, now, timeoutMs: 10_000, maxBytes: 20 * 1024 * 1024 };
   const prometheus = prometheusAt(http, settings.prometheus);
   const onMeasured = (count: number): void => versionCounts.made('measured', count);

@@ -9,7 +9,6 @@ import { guardRoutes } from './access/guard.ts';
 import { identify } from './access/identify.ts';
 import { oidcRoutes } from './access/oidc-routes.ts';
 import { operatorRoutes } from './access/operator-routes.ts';
-import { type AccessServices, openAccess } from './access/services.ts';
 import { sessionRoutes } from './access/session-routes.ts';
 import { refuseTextThatCanNotBeStored } from './access/storable-text.ts';
 import { accountRoutes, organisationAdminRoutes } from './accounts/routes.ts';
@@ -17,21 +16,16 @@ import { auditOperatorRoutes } from './audit/operator-routes.ts';
 import { organisationAuditRoutes } from './audit/routes.ts';
 import { bareApp } from './bare-app.ts';
 import { catalogueOperatorRoutes } from './catalogue/operator-routes.ts';
-import { bareSurroundings } from './catalogue/surroundings.ts';
 import type { Context } from './context.ts';
-import { healthRoute } from './health.ts';
+import { operatorHealthRoutes } from './health.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
 import { keyPeopleRoutes } from './keys/people-routes.ts';
 import { onboardingOperatorRoutes } from './onboarding/operator-routes.ts';
-import { type OnboardingServices, openOnboarding } from './onboarding/services.ts';
 import { policyOperatorRoutes } from './policy/operator-routes.ts';
+import type { Services } from './services.ts';
 
-export function buildOperatorApp(
-  context: Context,
-  access: AccessServices = openAccess(context),
-  onboarding: OnboardingServices = openOnboarding(context),
-  surroundings = bareSurroundings,
-): FastifyInstance {
+export function buildOperatorApp(context: Context, services: Services): FastifyInstance {
+  const { access, keys, onboarding, seals, surroundings } = services;
   const app = bareApp(context, {
     // The audit log holds it, so it is ours alone.
     requestIdHeader: false,
@@ -50,15 +44,15 @@ export function buildOperatorApp(
     controlUrl: access.settings.controlUrl,
   });
   refuseTextThatCanNotBeStored(app, context);
-  healthRoute(app, context, 'detailed');
+  operatorHealthRoutes(app, context, services);
   sessionRoutes(app, context, access);
   if (access.oidc !== null) oidcRoutes(app, context, access, access.oidc);
   operatorRoutes(app, context, access);
   accountRoutes(app, context);
   organisationAdminRoutes(app, context, access);
   auditOperatorRoutes(app, context);
-  integrityOperatorRoutes(app, context);
-  keyPeopleRoutes(app, context);
+  integrityOperatorRoutes(app, context, seals);
+  keyPeopleRoutes(app, context, keys);
   organisationAuditRoutes(app, context);
   onboardingOperatorRoutes(app, context, onboarding);
   catalogueOperatorRoutes(app, context, surroundings);

@@ -13,18 +13,8 @@ import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { Redis } from 'ioredis';
 import { admitScript, succeededScript, takeBackScript } from './attempts.lua.ts';
-import { LocalAttempts } from './local-attempts.ts';
+import { addressPace, type CounterKeys, counterLivesMs, LocalAttempts, subjectPace } from './local-attempts.ts';
 
-export interface Pace {
-  /** Failures that cost nothing. */
-  readonly free: number;
-  readonly longestWaitMs: number;
-}
-
-/** Many people may share an address. */
-export const addressPace: Pace = { free: 10, longestWaitMs: 15 * 60_000 };
-export const subjectPace: Pace = { free: 5, longestWaitMs: 30_000 };
-export const counterLivesMs = 3_600_000;
 const addressKnownMs = 30 * 86_400_000;
 
 export interface Attempt {
@@ -74,8 +64,6 @@ export function openAttempts(redis: Redis, now: () => Date): Attempts {
     },
   };
 }
-
-export type CounterKeys = readonly [address: string, subject: string, pair: string];
 
 /** One hash tag, as one script counts them together. E-mails and addresses are personal: Redis gets their hashes. */
 function keysOf({ subject, address }: Attempt): CounterKeys {

@@ -1,5 +1,17 @@
-/** Counts attempts to log in while Redis is away, by the same rule as the script and in bounded memory. */
-import { addressPace, type CounterKeys, counterLivesMs, type Pace, subjectPace } from './attempts.ts';
+/** How fast attempts to log in may follow each other, and their counts while Redis is away: by the same rule as the script, in bounded memory. */
+
+interface Pace {
+  /** Failures that cost nothing. */
+  readonly free: number;
+  readonly longestWaitMs: number;
+}
+
+/** Many people may share an address. */
+export const addressPace: Pace = { free: 10, longestWaitMs: 15 * 60_000 };
+export const subjectPace: Pace = { free: 5, longestWaitMs: 30_000 };
+export const counterLivesMs = 3_600_000;
+
+export type CounterKeys = readonly [address: string, subject: string, pair: string];
 
 interface Counter {
   failures: number;

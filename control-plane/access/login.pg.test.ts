@@ -38,13 +38,12 @@ const auditOf = async (chain = 'operators') => readAudit(context.db, chain, { or
 beforeAll(async () => {
   running = await startTestApp(() => clock);
   context = running.context;
-  access = openAccess(context);
-  app = buildOperatorApp(context, access);
+  ({ access } = running.services);
+  app = running.operator;
   tokens = await seedOperators(context);
   credentialHash = await access.credentials.hash(credential);
 }, 120_000);
 afterAll(async () => {
-  await app?.close();
   await running?.stop();
 });
 beforeEach(async () => {
@@ -65,7 +64,7 @@ test('whoever logs in is known by a cookie that no script can read and no other 
 
 test('where the port is reached over TLS, the cookie demands it', async () => {
   const secure = openAccess(context, { ...defaultAccessSettings, controlUrl: 'https://ops.example' });
-  const other = buildOperatorApp(context, secure);
+  const other = buildOperatorApp(context, { ...running.services, access: secure });
   const reply = await new Browser(other).logIn('admin@ops.example', credential);
   expect(reply.headers['set-cookie']).toMatch(
     /^__Host-gw_session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/,

@@ -20,7 +20,8 @@ let clock = new Date('2026-11-21T09:00:00.000Z');
 const appWith = (issuer: string): FastifyInstance => {
   const { clientId, clientSecret } = provider;
   const settings = { ...defaultAccessSettings, oidc: { issuer, clientId, clientSecret } };
-  return buildOperatorApp(running.context, openAccess(running.context, settings));
+  const access = openAccess(running.context, settings);
+  return buildOperatorApp(running.context, { ...running.services, access });
 };
 
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import type { Context } from '../context.ts';
 import { type RepeatedJob, repeat } from '../repeat.ts';
 import { type Attempts, openAttempts } from './attempts.ts';
-import { type AccessSettings, defaultAccessSettings } from './config.ts';
+import type { AccessSettings } from './config.ts';
 import { type Credentials, openCredentials } from './credential.ts';
 import { FailedLogins } from './failed-logins.ts';
 import { makeFirstOperator } from './first-operator.ts';
@@ -19,7 +19,7 @@ export interface AccessServices {
   readonly oidc: Oidc | null;
 }
 
-export function openAccess(context: Context, settings: AccessSettings = defaultAccessSettings): AccessServices {
+export function openAccess(context: Context, settings: AccessSettings): AccessServices {
   return {
     settings,
     // Plain HTTP is for loopback alone, where a browser may not keep a cookie that demands TLS.

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { buildOperatorApp } from '../operator-app.ts';
 import { add, as, at, change, type Kind, testApp, useTestApp } from './entries-for-tests.ts';
+import type { Surroundings } from './surroundings.ts';
 
 useTestApp();
+const appWith = (surroundings: Surroundings) =>
+  buildOperatorApp(testApp().context, { ...testApp().services, surroundings });
 
 describe('warnings tell what will not work as one may expect', () => {
   const surroundings = {
@@ -18,14 +21,14 @@ describe('warnings tell what will not work as one may expect', () => {
 
   test('a zone without carbon intensity', async () => {
     await warned('regions', { grid_zone: 'PL-LIVE' }, 'PL-LIVE');
-    const app = buildOperatorApp(testApp().context, undefined, undefined, surroundings);
+    const app = appWith(surroundings);
     expect((await as('viewer', app)('GET', at('regions', 'pl-east'))).json().warnings).toEqual([]);
     await app.close();
   });
 
   test('a credential that is not in the environment, one without https, and a header without one', async () => {
     await warned('providers', { credential_ref: 'ACME' }, 'GW_CREDENTIAL_ACME');
-    const app = buildOperatorApp(testApp().context, undefined, undefined, surroundings);
+    const app = appWith(surroundings);
     expect((await as('viewer', app)('GET', at('providers', 'acme'))).json().warnings).toEqual([]);
     const plain = { base_url: 'http://llm.acme.example/v1', credential_ref: 'ACME' };
     const open = (await as('admin', app)('PATCH', at('providers', 'acme'), plain)).json();
@@ -43,7 +46,7 @@ describe('warnings tell what will not work as one may expect', () => {
     await warned('models', {}, 'size class');
     expect((await change('models', { model_class: 'small' })).json().warnings).toEqual([]);
     await warned('deployments', { telemetry: 'gpu_counters' }, 'GW_GPU_COUNTERS');
-    const app = buildOperatorApp(testApp().context, undefined, undefined, surroundings);
+    const app = appWith(surroundings);
     expect((await as('viewer', app)('GET', at('deployments', 'acme-pl'))).json().warnings).toEqual([]);
     const empty = (
       await as('admin', app)('PATCH', at('deployments', 'acme-pl'), { models: { 'acme/m-1': null } })

@@ -6,12 +6,13 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import { identityOf } from '../identity.ts';
 import { refuse } from '../replies.ts';
+import type { CatalogueView } from './keeper.ts';
 import { modelObjects, regionObject } from './objects.ts';
 
-export function catalogueRoutes(app: FastifyInstance, context: Context): void {
+export function catalogueRoutes(app: FastifyInstance, context: Context, catalogue: CatalogueView): void {
   const { addresses, now } = context;
   const snapshot = (): Snapshot => {
-    const held = context.catalogue.current();
+    const held = catalogue.current();
     if (held === null) throw new Error('the catalogue was not read yet');
     return held.snapshot;
   };

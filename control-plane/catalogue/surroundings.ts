@@ -22,10 +22,3 @@ export function surroundingsOf({ credentials, gpu, grid }: Pick<Config, 'credent
     knowsZone: (zone) => live.has(zone) || annualReading(zone) !== null,
   };
 }
-
-/** Nothing is configured. */
-export const bareSurroundings: Surroundings = {
-  credentials: new Set(),
-  gpuDeployments: new Set(),
-  knowsZone: (zone) => annualReading(zone) !== null,
-};

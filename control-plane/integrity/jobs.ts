@@ -1,6 +1,7 @@
 /** The checks that run by themselves: of what is new in every round, and of everything once in a longer period. */
 import type { Context } from '../context.ts';
 import type { LedgerKeys } from '../receipts/seal.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
 import { type RepeatedJob, repeat } from '../repeat.ts';
 import { openAuditCheck } from './check-audit.ts';
 import { checkAll, checkNewest } from './check-receipts.ts';
@@ -8,10 +9,9 @@ import type { IntegritySettings } from './config.ts';
 import { forgetFaults, noteFaults } from './faults.ts';
 
 export function startIntegrityJobs(
-  context: Pick<Context, 'db' | 'log' | 'seals'>,
+  { db, log, seals }: Pick<Context, 'db' | 'log'> & { readonly seals: Seals },
   { everyS, fullS, keys }: Pick<IntegritySettings, 'everyS' | 'fullS' | 'keys'>,
 ): RepeatedJob {
-  const { db, log, seals } = context;
   const stopping = new AbortController();
   const everyMs = everyS * 1000;
   const { signal } = stopping;

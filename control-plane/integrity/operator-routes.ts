@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { idSchema } from '../access/fields.ts';
 import type { Context } from '../context.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
 import { checkPage } from './check-receipts.ts';
 
 const query = z.object({
@@ -13,12 +14,12 @@ const query = z.object({
 });
 const config = { access: { kind: 'operator', role: 'viewer' } } as const;
 
-export function integrityOperatorRoutes(base: FastifyInstance, context: Context): void {
+export function integrityOperatorRoutes(base: FastifyInstance, { db, log }: Context, seals: Seals): void {
   base
     .withTypeProvider<ZodTypeProvider>()
     .get('/operator/v1/receipts/verify', { config, schema: { querystring: query } }, async (request) => {
       const { after_id = '', after_version } = request.query;
-      const { checked, faults, next } = await checkPage(context, { id: after_id, version: after_version });
+      const { checked, faults, next } = await checkPage({ db, log, seals }, { id: after_id, version: after_version });
       const data = faults.map(({ fault, name, number }) => ({ receipt_id: name, version: number, fault }));
       return {
         object: 'list',

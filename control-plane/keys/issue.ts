@@ -1,15 +1,22 @@
 /** Makes one key, in the transaction of whoever may. Its plaintext is in the value that is returned, and nowhere else. */
 import { type AccountTier, defaultScopes, type Scope } from '@gw/contract/access';
-import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
+import { generateApiKey, hashApiKey, type RandomBytes } from '@gw/contract/internal/api-key';
 import type { Actor } from '@gw/contract/internal/audit-chain';
+import type { Pepper } from '@gw/contract/internal/pepper';
 import { hasKeyExtras, type IssuedKeyObject, type KeyCreate, type KeyLimitsView, mayGrant } from '@gw/contract/keys';
 import { type AuditFact, appendAudit } from '../audit/append.ts';
+import type { Context } from '../context.ts';
 import type { Caller } from './caller.ts';
 import { findKeyRow, type KeyRow, keyObject } from './key-row.ts';
-import type { KeysOptions } from './keys.ts';
 import { limitsRefusal, ownLimitsRefusal, viewOf } from './limits.ts';
 import { type KeyRefusal, mostKeys } from './refusals.ts';
 import { type Changed, done, refused, type Transaction } from './result.ts';
+
+export interface IssueOptions extends Pick<Context, 'now'> {
+  /** For new hashes. */
+  readonly pepper: Pepper;
+  readonly random: RandomBytes;
+}
 
 export interface NewKey {
   readonly accountId: string;
@@ -33,7 +40,7 @@ export async function issue(
   tx: Transaction,
   key: NewKey,
   { actor, requestId }: Caller,
-  { now, pepper, random }: KeysOptions,
+  { now, pepper, random }: IssueOptions,
 ): Promise<Changed<IssuedKeyObject>> {
   const at = now();
   const refusal = refusalOf(key, actor, at);

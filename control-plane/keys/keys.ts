@@ -6,7 +6,6 @@
  * announced after its commit. A key that exists may always be revoked; what opens a door needs an active account.
  */
 import type { AccountTier } from '@gw/contract/access';
-import type { RandomBytes } from '@gw/contract/internal/api-key';
 import { isRetired, type Pepper, type Peppers } from '@gw/contract/internal/pepper';
 import type {
   IssuedKeyObject,
@@ -20,7 +19,7 @@ import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { announceKeyChange } from './announce.ts';
 import { type Caller, holdForChange } from './caller.ts';
-import { issue, type NewKey, newKey, subject } from './issue.ts';
+import { type IssueOptions, issue, type NewKey, newKey, subject } from './issue.ts';
 import {
   findKeyRow,
   isRestorable,
@@ -35,12 +34,9 @@ import { setLimits, viewOf } from './limits.ts';
 import { listKeys } from './list.ts';
 import { type Changed, done, type KeyResult, refused, type Transaction } from './result.ts';
 
-export interface KeysOptions extends Pick<Context, 'db' | 'redis' | 'log' | 'now'> {
-  /** For new hashes. */
-  readonly pepper: Pepper;
+export interface KeysOptions extends IssueOptions, Pick<Context, 'db' | 'redis' | 'log'> {
   /** The other one that is known while the pepper is exchanged. */
   readonly otherPepper?: Pepper | null;
-  readonly random: RandomBytes;
 }
 
 const patience = { maxWait: 5000, timeout: 10_000 };

@@ -14,6 +14,7 @@ import { notFound } from '../access/refusals.ts';
 import type { Context } from '../context.ts';
 import { refuse } from '../replies.ts';
 import type { Caller } from './caller.ts';
+import type { Keys } from './keys.ts';
 import { peopleError } from './refusals.ts';
 import type { KeyResult } from './result.ts';
 import { listOf } from './routes.ts';
@@ -37,18 +38,18 @@ const organisation: Place = {
   accountOf: (request) => organisationAdminOf(request).accountId,
 };
 
-export function keyPeopleRoutes(app: FastifyInstance, context: Context): void {
+export function keyPeopleRoutes(app: FastifyInstance, context: Context, keys: Keys): void {
   withStrictBodies(app, context, (scope) => {
-    registerRoutes(scope, context, operators);
-    registerRoutes(scope, context, organisation);
+    registerRoutes(scope, context, keys, operators);
+    registerRoutes(scope, context, keys, organisation);
   });
 }
 
 // Loose: the operators' paths have the account in front.
 const params = z.looseObject({ id: z.string() });
 
-function registerRoutes(app: FastifyInstance, context: Context, place: Place): void {
-  const { addresses, db, keys } = context;
+function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, place: Place): void {
+  const { addresses, db } = context;
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { access, accountOf, prefix } = place;
   const config = (role: OperatorRole) => ({ access: access(role) });

@@ -12,17 +12,18 @@ import type { Context } from '../context.ts';
 import { identityOf } from '../identity.ts';
 import { refuse } from '../replies.ts';
 import type { Caller } from './caller.ts';
+import type { Keys } from './keys.ts';
 import { publicError } from './refusals.ts';
 import type { KeyResult } from './result.ts';
 import { withStrictBodies } from './strict-body.ts';
 
 const params = z.object({ id: z.string() });
 
-export function keyRoutes(app: FastifyInstance, context: Context): void {
-  withStrictBodies(app, context, (scope) => registerRoutes(scope, context));
+export function keyRoutes(app: FastifyInstance, context: Context, keys: Keys): void {
+  withStrictBodies(app, context, (scope) => registerRoutes(scope, context, keys));
 }
 
-function registerRoutes(app: FastifyInstance, { addresses, db, keys }: Context): void {
+function registerRoutes(app: FastifyInstance, { addresses, db }: Context, keys: Keys): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const answer = (reply: FastifyReply, result: KeyResult<object>) => {
     // A proxy or a browser must not keep the only reply that shows the key.

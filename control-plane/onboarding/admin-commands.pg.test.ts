@@ -53,7 +53,7 @@ async function unguarded(...statements: string[]): Promise<void> {
 
 async function screen(accountId: string): Promise<void> {
   const { db } = running.stores;
-  await screenApplication(accountId, { db, now, ...openOnboarding(running.context, synthetic) });
+  await screenApplication(accountId, { db, now, ...openOnboarding(running.context, running.services.keys, synthetic) });
 }
 
 const contacts = [

@@ -1,8 +1,9 @@
 /** What the routes and jobs of onboarding share; one per process. */
 import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
+import type { Keys } from '../keys/keys.ts';
 import type { RepeatedJob } from '../repeat.ts';
-import { noLists, type ScreeningSettings } from '../screening/config.ts';
+import type { ScreeningSettings } from '../screening/config.ts';
 import { loadUsePolicy, type UsePolicy } from '../screening/use-policy.ts';
 import { startOnboardingJobs } from './jobs.ts';
 import { createOnboarding, type Onboarding } from './steps.ts';
@@ -15,8 +16,9 @@ export interface OnboardingServices {
 
 /** Throws if the operator's policy file is not there or not as it should be. */
 export function openOnboarding(
-  { db, now, keys }: Pick<Context, 'db' | 'now' | 'keys'>,
-  settings: ScreeningSettings = noLists,
+  { db, now }: Pick<Context, 'db' | 'now'>,
+  keys: Keys,
+  settings: ScreeningSettings,
 ): OnboardingServices {
   const newAccountId = (): string => `acct_${randomBytes(12).toString('hex')}`;
   const { idleDays } = settings;

@@ -110,7 +110,7 @@ test('a long text full of matches is answered', async () => {
 }, 60_000);
 
 test('nothing of a sample is stored or logged, whether it is tried, refused or fails', async () => {
-  const { context } = testApp();
+  const { context, services } = testApp();
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
   const failing = {
@@ -124,10 +124,10 @@ test('nothing of a sample is stored or logged, whether it is tried, refused or f
   ];
   const before = await state();
   const canary = 'kanarienvogel forbidden words';
-  const app = buildOperatorApp({ ...context, log });
+  const app = buildOperatorApp({ ...context, log }, services);
   const bodies = [{ samples: [{ text: canary }] }, { samples: [{ text: canary, extra: canary }] }, { samples: canary }];
   for (const body of bodies) await as('support', app)('POST', at('/dry-run'), body);
-  const broken = buildOperatorApp({ ...context, log, db: Object.setPrototypeOf(failing, context.db) });
+  const broken = buildOperatorApp({ ...context, log, db: Object.setPrototypeOf(failing, context.db) }, services);
   const fault = await as('support', broken)('POST', at('/dry-run'), bodies[0]);
   expect(fault.statusCode).toBe(500);
   expect(await state()).toEqual(before);

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { messageOf } from '../repeat.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { LedgerFault, LedgerRow } from './seal.ts';
-import { storedColumns } from './sealed-rows.ts';
+import { type Seals, storedColumns } from './sealed-rows.ts';
 
 export interface FoundReceipt {
   /** The receipt as JSON, in the text that the client saw. */
@@ -38,12 +38,16 @@ interface StoredEntry {
   readonly facts?: unknown;
 }
 
+interface ReceiptStores extends Pick<Context, 'db' | 'log' | 'redis'> {
+  readonly seals: Seals;
+}
+
 /**
  * Null if there is none, or if it is another account's. Without a version: the newest.
  * Throws if Redis could not be asked and Postgres has nothing: then nobody knows.
  */
 export async function findReceipt(
-  context: Context,
+  stores: ReceiptStores,
   accountId: string,
   id: string,
   version: number | undefined,
@@ -51,9 +55,9 @@ export async function findReceipt(
   const createdAt = timeOfReceipt(id);
   if (createdAt === null) return null;
   let redisFault: unknown = null;
-  const text = await context.redis.get(receiptKey(id)).catch((fault: unknown) => {
+  const text = await stores.redis.get(receiptKey(id)).catch((fault: unknown) => {
     // Fails open: what Postgres has is as true.
-    context.log.warn({ fault: messageOf(fault) }, 'Redis was not asked for a receipt');
+    stores.log.warn({ fault: messageOf(fault) }, 'Redis was not asked for a receipt');
     redisFault = fault;
     return null;
   });
@@ -62,18 +66,17 @@ export async function findReceipt(
     if (entry.accountId !== accountId) return null;
     if (version === undefined || entry.receipt.version === version) {
       const pending = entry.receipt.status === 'pending';
-      const newer =
-        version === undefined && !pending ? await newerThan(context, accountId, id, createdAt, entry) : null;
+      const newer = version === undefined && !pending ? await newerThan(stores, accountId, id, createdAt, entry) : null;
       return newer ?? { json: JSON.stringify(entry.receipt), pending, facts: JSON.stringify(entry.facts ?? null) };
     }
   }
-  const stored = await readStored(context, accountId, id, createdAt, version);
+  const stored = await readStored(stores, accountId, id, createdAt, version);
   if (stored === null && redisFault !== null) throw redisFault;
   return stored;
 }
 
 async function newerThan(
-  context: Context,
+  stores: ReceiptStores,
   accountId: string,
   id: string,
   createdAt: Date,
@@ -82,14 +85,14 @@ async function newerThan(
   // Fails open: without Postgres, or if it stands still, what Redis has is the best that is known. Fails closed where
   // Postgres has what is not genuine: which version is the newest is then not known.
   const stored = await Promise.race([
-    readStored(context, accountId, id, createdAt, undefined).catch(() => null),
+    readStored(stores, accountId, id, createdAt, undefined).catch(() => null),
     delay(newerBoundMs, null, { ref: false }),
   ]);
   return stored !== null && ('fault' in stored || stored.version > receipt.version) ? stored : null;
 }
 
 async function readStored(
-  { db, seals }: Context,
+  { db, seals }: ReceiptStores,
   accountId: string,
   id: string,
   createdAt: Date,

@@ -8,7 +8,7 @@ import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../context.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { LedgerRow } from './seal.ts';
-import { storedColumns } from './sealed-rows.ts';
+import { type Seals, storedColumns } from './sealed-rows.ts';
 
 export interface LedgerPage {
   readonly rows: readonly { readonly id: string; readonly json: string }[];
@@ -22,7 +22,7 @@ export interface LedgerPage {
 
 /** Keyset paging: the cursor is a place in the order, so rows that arrive meanwhile shift nothing. */
 export async function ledgerPage(
-  { db, seals }: Pick<Context, 'db' | 'seals'>,
+  { db, seals }: Pick<Context, 'db'> & { readonly seals: Seals },
   accountId: string,
   query: LedgerQuery,
 ): Promise<LedgerPage> {

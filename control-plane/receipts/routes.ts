@@ -11,17 +11,19 @@ import { findReceipt } from './find-receipt.ts';
 import { ledgerPage } from './ledger.ts';
 import { LineageMismatchError, receiptLineage } from './lineage.ts';
 import { timeOfReceipt } from './receipt-id.ts';
+import type { Seals } from './sealed-rows.ts';
 
-export function receiptRoutes(app: FastifyInstance, context: Context): void {
+export function receiptRoutes(app: FastifyInstance, context: Context, seals: Seals): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { addresses } = context;
+  const stores = { ...context, seals };
 
   typed.get('/v1/gw/receipts', { schema: { querystring: ledgerQuerySchema } }, async (request, reply) => {
     const { accountId } = identityOf(request);
     const { query } = request;
     if (query.after !== undefined && timeOfReceipt(query.after) === null)
       return refuse(reply, fieldError('after', 'after: not a receipt id.'), addresses);
-    const { altered, firstId, hasMore, lastId, rows } = await ledgerPage(context, accountId, query);
+    const { altered, firstId, hasMore, lastId, rows } = await ledgerPage(stores, accountId, query);
     const ends = { has_more: hasMore, first_id: firstId, last_id: lastId, ...(altered.length > 0 && { altered }) };
     // Assembled as text: the receipts go out as they were stored, without being parsed and printed again.
     const data = rows.map((row) => row.json).join(',');
@@ -31,7 +33,7 @@ export function receiptRoutes(app: FastifyInstance, context: Context): void {
   const byId = { params: z.object({ id: z.string() }), querystring: receiptQuerySchema };
   typed.get('/v1/gw/receipts/:id', { schema: byId }, async (request, reply) => {
     const { accountId } = identityOf(request);
-    const receipt = await findReceipt(context, accountId, request.params.id, request.query.version);
+    const receipt = await findReceipt(stores, accountId, request.params.id, request.query.version);
     if (receipt === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in receipt) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     return sendJson(reply, receipt.json, receipt.pending ? 202 : 200);
@@ -39,7 +41,7 @@ export function receiptRoutes(app: FastifyInstance, context: Context): void {
 
   typed.get('/v1/gw/lineage/:id', { schema: byId }, async (request, reply) => {
     const { accountId } = identityOf(request);
-    const found = await findReceipt(context, accountId, request.params.id, request.query.version);
+    const found = await findReceipt(stores, accountId, request.params.id, request.query.version);
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     if (found.pending) return sendJson(reply, found.json, 202);

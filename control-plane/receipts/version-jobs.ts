@@ -4,7 +4,7 @@
  * Plain timers, as for the other jobs: what there is to do stands in Postgres, and each step is idempotent.
  */
 import { annualReading } from '@gw/methodology/grid-annual';
-import type { HeldCatalogue } from '../catalogue/keeper.ts';
+import type { CatalogueView, HeldCatalogue } from '../catalogue/keeper.ts';
 import type { Context } from '../context.ts';
 import { chooseGrid } from '../grid/choice.ts';
 import type { ZoneSource } from '../grid/config.ts';
@@ -13,13 +13,25 @@ import { type RepeatedJob, repeat } from '../repeat.ts';
 import type { ReadingAt } from './complete-facts.ts';
 import { type RecalculateOptions, recalculateDue } from './recalculate.ts';
 import { restateDue } from './restate.ts';
+import type { Seals } from './sealed-rows.ts';
+import type { VersionCounts } from './version-counts.ts';
 import { wake } from './wake.ts';
 
 const everyMs = 2000;
 const minuteMs = 60_000;
 
-export function startVersionJobs(context: Context, sources: readonly ZoneSource[]): RepeatedJob {
-  const { db, now, log, catalogue, seals, versionCounts } = context;
+export interface VersionJobOptions {
+  readonly catalogue: CatalogueView;
+  readonly seals: Seals;
+  readonly versionCounts: VersionCounts;
+  readonly sources: readonly ZoneSource[];
+}
+
+export function startVersionJobs(
+  context: Context,
+  { catalogue, seals, sources, versionCounts }: VersionJobOptions,
+): RepeatedJob {
+  const { db, now, log } = context;
   const stopping = new AbortController();
   const { signal } = stopping;
   const history = (): ReadingAt => readingInHistory(context, sources);

@@ -77,9 +77,9 @@ function appWith(
       log,
       addresses,
       now: () => new Date(0),
+    },
+    {
       keys: {} as Keys,
-      versionCounts: { made: () => {}, register: () => {} },
-      fullCheckS: 3600,
       seals: { seal: async () => [], check: async () => [] },
       catalogue: { current: () => (held === null ? null : { catalogue: held, snapshot }), retiring: () => retiring },
     },

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { CatalogueView } from '../catalogue/keeper.ts';
 import type { Catalogue } from '../catalogue/read.ts';
 import type { Context } from '../context.ts';
 import {
@@ -25,22 +26,27 @@ const bodyLimit = 4 * 1024 * 1024;
 const type = (name: string): string => `type.googleapis.com/envoy.config.${name}`;
 
 export interface XdsOptions {
+  readonly catalogue: CatalogueView;
   readonly writer: ResourceWriter;
   readonly credentials: ReadonlyMap<string, string>;
 }
 
-export function xdsRoutes(app: FastifyInstance, context: Context, { writer, credentials }: XdsOptions): void {
+export function xdsRoutes(
+  app: FastifyInstance,
+  context: Context,
+  { catalogue, writer, credentials }: XdsOptions,
+): void {
   type Catalogues = readonly [newest: Catalogue, ...retiring: Catalogue[]];
   const serve = (path: string, typeUrl: string, make: (catalogues: Catalogues, names: string[]) => Answer): void => {
     // A doubled colon is a literal one.
     const options = { bodyLimit, schema: { body: discoveryRequest } };
     app.withTypeProvider<ZodTypeProvider>().post(`/v3/discovery::${path}`, options, (request, reply) => {
-      const held = context.catalogue.current();
+      const held = catalogue.current();
       if (held === null) throw new Error('the catalogue was not read yet');
       const { version_info, resource_names, error_detail } = request.body;
       if (error_detail !== undefined)
         request.log.error({ path, reason: error_detail.message }, 'Envoy refused its configuration');
-      const { version, resources } = make([held.catalogue, ...context.catalogue.retiring()], resource_names);
+      const { version, resources } = make([held.catalogue, ...catalogue.retiring()], resource_names);
       if (version === version_info) return reply.code(304).send();
       return reply.send({ version_info: version, type_url: typeUrl, resources });
     });
