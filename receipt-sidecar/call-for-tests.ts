@@ -5,8 +5,8 @@ import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import { Call, type CallContext } from './call.ts';
 import { plainModel } from './model-for-tests.ts';
 import type { Read } from './request/admission.ts';
+import { andThen, type MaybePromise } from './request/maybe-promise.ts';
 import { outgoing, parseRequest } from './request/parse.ts';
-import { andThen, type Soon } from './request/soon.ts';
 import { readReply } from './response/read-reply.ts';
 import { makeCatalogue } from './snapshot.ts';
 
@@ -31,7 +31,7 @@ const snapshot: Snapshot = {
 
 /** Reads what every call sends, and then asks `check`, which stands for screening. */
 export const readForTests =
-  (check: () => Soon<ApiError | null>): Read =>
+  (check: () => MaybePromise<ApiError | null>): Read =>
   ({ bytes, endpoint }) =>
     andThen(check(), (error) => {
       const parsed = parseRequest(endpoint, bytes);

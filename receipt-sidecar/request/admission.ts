@@ -10,9 +10,9 @@ import type { Caller } from '../messages.ts';
 import type { Slot, Taken } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
 import { tooLarge } from './headers.ts';
+import { andThen, type MaybePromise } from './maybe-promise.ts';
 import type { Endpoint, Outgoing, ParsedRequest } from './parse.ts';
 import { chooseRoute, type Route } from './route.ts';
-import { andThen, type Soon } from './soon.ts';
 
 export interface Asked {
   readonly endpoint: Endpoint;
@@ -30,7 +30,7 @@ export type ReadBody =
   | { readonly ok: true; readonly request: ParsedRequest; readonly outgoing: Outgoing }
   | { readonly ok: false; readonly error: ApiError };
 /** Reads, validates and screens a body. */
-export type Read = (asked: Asked) => Soon<ReadBody>;
+export type Read = (asked: Asked) => MaybePromise<ReadBody>;
 
 export interface Steps {
   /** What a request has to pass before it may take a slot. */
@@ -57,7 +57,7 @@ const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
 
 /** Rejects or throws on a fault of ours alone. */
-export function admit(asked: Asked, steps: Steps): Soon<Admission> {
+export function admit(asked: Asked, steps: Steps): MaybePromise<Admission> {
   if (tooLarge(asked.bytes)) return refused(apiError('request_too_large'));
   return andThen(steps.read(asked), (read) => {
     if (!asked.isOpen()) return gone;

@@ -15,10 +15,10 @@ import { requestText } from '@gw/policy/request-text';
 import { type Verdict, verdictOf } from '@gw/policy/verdict';
 import { countTokens } from './count-tokens.ts';
 import { decodeTokens } from './decode-tokens.ts';
+import { andThen, type MaybePromise } from './maybe-promise.ts';
 import { type Outgoing, outgoing, type Parsed, type ParsedRequest } from './parse.ts';
 import type { PromptOutcome } from './prompt-counts.ts';
 import { promptLength, type Uncounted } from './prompt-length.ts';
-import { andThen, type Soon } from './soon.ts';
 import { tokenLists } from './token-lists.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -43,7 +43,7 @@ export interface ReadingContext {
 
 /** How the work is done where it is done. */
 export interface Tools {
-  readonly find: (rules: CompiledRules, texts: Texts) => Soon<readonly PolicyRule[]>;
+  readonly find: (rules: CompiledRules, texts: Texts) => MaybePromise<readonly PolicyRule[]>;
   /** Null on the main thread: a vocabulary would hold it up. */
   readonly vocabulary: Vocabulary | null;
   /** Monotonic, ms. */
@@ -80,7 +80,7 @@ export interface Lacks {
 /** How long the tokens of one request may be counted, ms: after that it goes on uncounted. */
 const countMs = 2000;
 
-export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools): Soon<Reading | Lacks> {
+export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools): MaybePromise<Reading | Lacks> {
   if (!parsed.ok) return { outcome: 'refused', error: parsed.error, counted: null };
   const { body, request } = parsed;
   const length = promptLength(request, body, context);

@@ -16,10 +16,10 @@ import { inlineBytes, inlineParts } from '../threads/body-threads.ts';
 import type { RequestFacts, RequestJob } from '../threads/jobs.ts';
 import type { Failure, ThreadPool } from '../threads/thread-pool.ts';
 import type { Asked, Read, ReadBody } from './admission.ts';
+import { andThen, type MaybePromise } from './maybe-promise.ts';
 import { parseRequest } from './parse.ts';
 import type { PromptCounts } from './prompt-counts.ts';
 import { type Finding, type Reading, readParsed } from './read.ts';
-import { andThen, type Soon } from './soon.ts';
 
 export interface ReaderOptions {
   readonly threads: Pick<ThreadPool, 'run'>;
@@ -115,7 +115,7 @@ function factsOf(catalogue: Catalogue): RequestFacts {
   return facts;
 }
 
-function concluded(options: ReaderOptions, asked: Asked, reading: Reading): Soon<ReadBody> {
+function concluded(options: ReaderOptions, asked: Asked, reading: Reading): MaybePromise<ReadBody> {
   if (reading.counted) options.prompts.note(reading.counted);
   if (reading.outcome === 'refused') return { ok: false, error: reading.error };
   const { finding, outgoing, request, screenS } = reading;

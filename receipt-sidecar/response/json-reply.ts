@@ -7,14 +7,14 @@
  */
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { answerAfter, finished, setHeader } from '../messages.ts';
-import { andThen, type Soon } from '../request/soon.ts';
+import { andThen, type MaybePromise } from '../request/maybe-promise.ts';
 import type { Outcome } from '../threads/thread-pool.ts';
 import { additionsText } from './json-body.ts';
 import { type ReplyFacts, type ReplyReading, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
 
 /** `account`: whose call it is. */
-export type ReadReply = (account: string, bytes: Buffer, facts: ReplyFacts) => Soon<Outcome<ReplyReading>>;
+export type ReadReply = (account: string, bytes: Buffer, facts: ReplyFacts) => MaybePromise<Outcome<ReplyReading>>;
 
 export interface JsonReplyContext extends ReplyContext {
   readonly status: number;
