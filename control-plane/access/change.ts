@@ -5,21 +5,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
 import { refuse } from '../replies.ts';
 import { actorOf, principalOf } from './principal.ts';
+import type { Grant } from './reauthorize.ts';
 import type { Outcome } from './refusals.ts';
-import type { Right } from './still-may.ts';
 
-export interface Change extends Right {
+export interface Change extends Grant {
   readonly actor: Actor;
   readonly requestId: string;
 }
 
 export const changeOf = (request: FastifyRequest, context: Pick<Context, 'now'>): Change => {
-  const right = rightOf(request, context);
-  return { ...right, actor: actorOf(right.principal), requestId: request.id };
+  const grant = grantOf(request, context);
+  return { ...grant, actor: actorOf(grant.principal), requestId: request.id };
 };
 
-/** For `stillMay`. */
-export function rightOf(request: FastifyRequest, { now }: Pick<Context, 'now'>): Right {
+/** For `reauthorize`. */
+export function grantOf(request: FastifyRequest, { now }: Pick<Context, 'now'>): Grant {
   const { access } = request.routeOptions.config;
   if (access === undefined) throw new Error('This route does not state who may call it.');
   return { principal: principalOf(request), access, at: now() };

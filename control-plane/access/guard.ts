@@ -3,7 +3,7 @@
  *
  * Invariant: a route that does not state who may call it can not be registered, so nothing is open by oversight. Whoever
  * is let in is known again on every request, with the rights of this moment: before the body is read, so that strangers
- * send none, and for a change once more behind it. What waits then looks again by `stillMay`.
+ * send none, and for a change once more behind it. What waits then looks again by `reauthorize`.
  */
 import type { Addresses, ApiError } from '@gw/contract/errors';
 import { isLoopback } from '@gw/contract/internal/loopback';

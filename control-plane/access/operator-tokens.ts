@@ -3,8 +3,8 @@ import type { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { type Change, makeId } from './change.ts';
+import { reauthorize } from './reauthorize.ts';
 import { notFound, type Outcome } from './refusals.ts';
-import { stillMay } from './still-may.ts';
 import { hashToken, makeOperatorToken } from './token-hash.ts';
 
 export const dayMs = 86_400_000;
@@ -41,7 +41,7 @@ export function createToken(
 ): Promise<Outcome<TokenWithPlaintext>> {
   return db.$transaction(async (tx): Promise<Outcome<TokenWithPlaintext>> => {
     // Whoever disables the person or resets the credential at this moment finds the token, or it is not made.
-    const refused = await stillMay(tx, change);
+    const refused = await reauthorize(tx, change);
     if (refused !== null) return { refused };
     const { proof } = change.principal;
     const notAfter = proof?.kind === 'token' ? proof.expiresAt : null;
@@ -80,7 +80,7 @@ export function revokeToken(
   id: string,
 ): Promise<Outcome<TokenView>> {
   return db.$transaction(async (tx): Promise<Outcome<TokenView>> => {
-    const refused = await stillMay(tx, change);
+    const refused = await reauthorize(tx, change);
     if (refused !== null) return { refused };
     const [row] = await tx.operatorToken.findMany({ where: { id, operatorId } });
     const { count } = await tx.operatorToken.deleteMany({ where: { id, operatorId } });

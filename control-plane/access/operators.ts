@@ -12,9 +12,9 @@ import { type Change, makeId } from './change.ts';
 import type { Credentials } from './credential.ts';
 import { endTokensOf } from './operator-tokens.ts';
 import type { OperatorRole } from './principal.ts';
+import { reauthorize } from './reauthorize.ts';
 import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from './refusals.ts';
 import { endSessionsOf } from './sessions.ts';
-import { stillMay } from './still-may.ts';
 
 type Tx = Prisma.TransactionClient;
 type Row = Prisma.OperatorGetPayload<object>;
@@ -59,7 +59,7 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
   const inTurn = (change: Change, work: (tx: Tx) => Promise<Outcome<Row>>): Promise<Outcome<Row>> =>
     db.$transaction(async (tx) => {
       await lockOperators(tx);
-      const refused = await stillMay(tx, change);
+      const refused = await reauthorize(tx, change);
       return refused === null ? work(tx) : { refused };
     });
   const changed = (

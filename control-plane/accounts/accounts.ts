@@ -12,8 +12,8 @@ import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { accountMessage } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
 import type { Change } from '../access/change.ts';
+import { reauthorize } from '../access/reauthorize.ts';
 import { invalidTransition, notFound, type Outcome } from '../access/refusals.ts';
-import { stillMay } from '../access/still-may.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { announceKeyChange } from '../keys/announce.ts';
@@ -70,7 +70,7 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
   ): Promise<Outcome<AccountView>> => {
     let isChanged = true;
     const outcome = await db.$transaction(async (tx): Promise<Outcome<AccountRow>> => {
-      const refused = await stillMay(tx, change);
+      const refused = await reauthorize(tx, change);
       if (refused !== null) return { refused };
       await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
       const before = await tx.account.findUnique({ where: { id } });

@@ -8,9 +8,9 @@ import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
 import { type Change, makeId } from '../access/change.ts';
 import type { Credentials } from '../access/credential.ts';
+import { reauthorize } from '../access/reauthorize.ts';
 import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from '../access/refusals.ts';
 import { endSessionsOf } from '../access/sessions.ts';
-import { stillMay } from '../access/still-may.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 
@@ -52,7 +52,7 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
     work: (tx: Tx, before: Row) => Promise<Outcome<Row>>,
   ): Promise<Outcome<Row>> =>
     db.$transaction(async (tx) => {
-      const refused = await stillMay(tx, change);
+      const refused = await reauthorize(tx, change);
       if (refused !== null) return { refused };
       await tx.$executeRaw`SELECT 1 FROM organisation_admins WHERE id = ${id} FOR UPDATE`;
       const before = await tx.organisationAdmin.findFirst({ where: { id, accountId } });
@@ -73,7 +73,7 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
       if (issued === null) return tooManyAtOnce();
       const { credential, credentialHash } = issued;
       return db.$transaction(async (tx): Promise<Outcome<AdminWithCredential>> => {
-        const refused = await stillMay(tx, change);
+        const refused = await reauthorize(tx, change);
         if (refused !== null) return { refused };
         // One after the other, so that two at once do not take the same e-mail.
         await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('organisation_admins'))`;

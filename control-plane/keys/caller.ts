@@ -9,7 +9,7 @@ import { type ApiError, apiError } from '@gw/contract/errors';
 import type { Actor } from '@gw/contract/internal/audit-chain';
 import { workingScopes } from '@gw/contract/keys';
 import type { Queryable } from '@gw/prisma/client';
-import { type Right, stillMay } from '../access/still-may.ts';
+import { type Grant, reauthorize } from '../access/reauthorize.ts';
 import { holdKeyRows, type KeyRow, stateOf } from './key-row.ts';
 
 /** On whose behalf; for the audit log, and for what a key may not do. */
@@ -17,7 +17,7 @@ export interface Caller {
   readonly actor: Actor;
   readonly requestId: string | null;
   /** Of a person whom the guard let in. */
-  readonly right?: Right;
+  readonly grant?: Grant;
 }
 
 export interface Held {
@@ -32,10 +32,10 @@ export async function holdForChange(
   tx: Queryable,
   accountId: string,
   id: string | null,
-  { actor, right }: Caller,
+  { actor, grant }: Caller,
   at: Date,
 ): Promise<Held> {
-  const refusalOfPerson = right === undefined ? null : await stillMay(tx, right);
+  const refusalOfPerson = grant === undefined ? null : await reauthorize(tx, grant);
   const byKey = actor.kind === 'api_key';
   const rows = await holdKeyRows(tx, accountId, [...(id === null ? [] : [id]), ...(byKey ? [actor.id] : [])]);
   const find = (wanted: string | null): KeyRow | null => rows.find((row) => row.public_id === wanted) ?? null;

@@ -7,7 +7,7 @@ import { keyChangeSchema, keyCreateSchema, keyListQuerySchema, keyRotateSchema }
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { rightOf } from '../access/change.ts';
+import { grantOf } from '../access/change.ts';
 import type { Access } from '../access/guard.ts';
 import { actorOf, type OperatorRole, organisationAdminOf } from '../access/principal.ts';
 import { notFound } from '../access/refusals.ts';
@@ -58,8 +58,8 @@ function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, plac
     return result.ok ? reply.send(result.value) : refuse(reply, peopleError(result.refusal), addresses);
   };
   const caller = (request: FastifyRequest): Caller => {
-    const right = rightOf(request, context);
-    return { actor: actorOf(right.principal), requestId: request.id, right };
+    const grant = grantOf(request, context);
+    return { actor: actorOf(grant.principal), requestId: request.id, grant };
   };
 
   /** Else an account that does not exist would seem to have no keys. */

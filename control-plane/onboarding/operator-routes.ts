@@ -9,7 +9,7 @@ import { keyCreateSchema } from '@gw/contract/keys';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { rightOf } from '../access/change.ts';
+import { grantOf } from '../access/change.ts';
 import type { Access } from '../access/guard.ts';
 import { actorOf, type OperatorRole } from '../access/principal.ts';
 import { invalidTransition, notFound } from '../access/refusals.ts';
@@ -50,8 +50,8 @@ export function onboardingOperatorRoutes(
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { addresses } = context;
   const callerOf = (request: FastifyRequest): Caller => {
-    const right = rightOf(request, context);
-    return { actor: actorOf(right.principal), requestId: request.id, right };
+    const grant = grantOf(request, context);
+    return { actor: actorOf(grant.principal), requestId: request.id, grant };
   };
   const answer = <T>(reply: FastifyReply, result: StepResult<T>) =>
     result.ok ? result.value : refuse(reply, errorOf(result.refusal), addresses);

@@ -7,7 +7,7 @@
  */
 import type { ApiError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
-import { stillMay } from '../access/still-may.ts';
+import { reauthorize } from '../access/reauthorize.ts';
 import type { Context } from '../context.ts';
 import type { Caller } from '../keys/caller.ts';
 import type { KeyRefusal } from '../keys/refusals.ts';
@@ -71,7 +71,7 @@ export async function takeStep(
 ): Promise<StepResult> {
   try {
     return await db.$transaction(async (tx) => {
-      const error = caller.right ? await stillMay(tx, caller.right) : null;
+      const error = caller.grant ? await reauthorize(tx, caller.grant) : null;
       if (error) return refused({ why: 'caller', error });
       const row = await holdApplication(tx, accountId);
       if (row === null) return refused({ why: 'unknown_application' });

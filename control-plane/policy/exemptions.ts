@@ -7,8 +7,8 @@
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
 import type { Change } from '../access/change.ts';
+import { reauthorize } from '../access/reauthorize.ts';
 import { notFound, type Outcome } from '../access/refusals.ts';
-import { stillMay } from '../access/still-may.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { findVersionInForce, lockPolicy } from './versions.ts';
@@ -49,7 +49,7 @@ export function openExemptions({ db }: Pick<Context, 'db'>): Exemptions {
   ): Promise<Outcome<T>> =>
     db.$transaction(async (tx) => {
       await lockPolicy(tx);
-      const mayNot = await stillMay(tx, change);
+      const mayNot = await reauthorize(tx, change);
       return mayNot === null ? work(tx) : { refused: mayNot };
     });
 

@@ -12,8 +12,8 @@ import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules
 import type { Database, Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { Change } from '../access/change.ts';
+import { reauthorize } from '../access/reauthorize.ts';
 import { invalidTransition, notFound, type Outcome } from '../access/refusals.ts';
-import { stillMay } from '../access/still-may.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
 import { checkRules, type StoredRule } from './check-rules.ts';
@@ -102,7 +102,7 @@ async function publish(
   { basedOn, note, become }: Publication,
 ): Promise<Outcome<VersionView>> {
   await lockPolicy(tx);
-  const mayNot = await stillMay(tx, change);
+  const mayNot = await reauthorize(tx, change);
   if (mayNot !== null) return { refused: mayNot };
   const before = await findVersionInForce(tx);
   if (before === null) return { refused: noRulesYet() };

@@ -12,14 +12,14 @@ import type { OperatorRole, Principal } from './principal.ts';
 import { notLoggedIn } from './refusals.ts';
 
 /** Whom the guard has let in, where, and when. */
-export interface Right {
+export interface Grant {
   readonly principal: Principal;
   readonly access: Access;
   readonly at: Date;
 }
 
 /** Null: it may be done. `tx` has to be a transaction; ask before it holds what others hold before a person. */
-export async function stillMay(tx: Queryable, { access, at, principal }: Right): Promise<ApiError | null> {
+export async function reauthorize(tx: Queryable, { access, at, principal }: Grant): Promise<ApiError | null> {
   const now = await holdPerson(tx, principal);
   if (now === null || !(await holdProof(tx, principal, at))) return notLoggedIn();
   return refusalOfRole(access, now);
