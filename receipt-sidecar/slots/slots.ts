@@ -10,9 +10,9 @@ import type { ApiError } from '@gw/contract/errors';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../ledger/bounded.ts';
 import type { Caller } from '../messages.ts';
+import { type Availability, watchAvailability } from './availability.ts';
 import { Held } from './held.ts';
 import { type Found, type Lease, type Leases, leaseMs } from './leases.ts';
-import { openReach, type Reach } from './reach.ts';
 import { type Enforced, streamsExceeded } from './refusal.ts';
 import { Running } from './running.ts';
 import type { SlotCounts } from './slot-counts.ts';
@@ -54,7 +54,7 @@ interface Limits {
 export class StreamSlots {
   readonly #options: SlotOptions;
   readonly #held = new Held();
-  readonly #reach: Reach;
+  readonly #availability: Availability;
   readonly #running: Running;
   /** When a limit in shadow mode was last reported, by account. */
   readonly #reported = new Map<string, number>();
@@ -70,12 +70,12 @@ export class StreamSlots {
       for (const lease of this.#owed.splice(0)) this.#letGo(lease);
       return Promise.all(this.#held.accounts().map(([accountId, slots]) => leases.renew(accountId, slots)));
     };
-    const reach = openReach({ ...options, register });
+    const availability = watchAvailability({ ...options, register });
     const renew = () => {
-      if (reach.together()) register().catch(reach.lose);
+      if (availability.together()) register().catch(availability.lose);
     };
-    this.#reach = reach;
-    this.#running = new Running({ leases, onFault: reach.lose });
+    this.#availability = availability;
+    this.#running = new Running({ leases, onFault: availability.lose });
     this.#timers = [setInterval(renew, renewEveryMs), setInterval(() => this.#forgetReports(), reportEveryMs)];
   }
 
@@ -86,7 +86,7 @@ export class StreamSlots {
 
   /** Whether this instance counts alone. */
   get local(): boolean {
-    return !this.#reach.together();
+    return !this.#availability.together();
   }
 
   /** Decides within a bounded time, whatever Redis does. Never rejects. */
@@ -94,7 +94,7 @@ export class StreamSlots {
     const { accountId, keyId, streams, keyStreams } = caller;
     const lease = { id: this.#options.newId(), accountId, keyId };
     const agreed = { account: streams.limit, key: keyStreams };
-    if (this.#reach.together()) {
+    if (this.#availability.together()) {
       const found = await this.#ask(lease, agreed, streams.shadow);
       if (found) return this.#decide(lease, caller, found, agreed);
       const taken = this.#decideAlone(lease, caller);
@@ -118,7 +118,7 @@ export class StreamSlots {
   stop(): void {
     for (const timer of this.#timers) clearInterval(timer);
     this.#running.stop();
-    this.#reach.stop();
+    this.#availability.stop();
   }
 
   /** Null if Redis does not answer in time. */
@@ -135,7 +135,7 @@ export class StreamSlots {
       },
     );
     if (await succeedsWithin(asked, { leftMs: patienceMs })) return found;
-    this.#reach.lose(fault);
+    this.#availability.lose(fault);
     return null;
   }
 

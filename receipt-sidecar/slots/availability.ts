@@ -8,14 +8,14 @@ import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../ledger/bounded.ts';
 import type { Leases } from './leases.ts';
 
-export interface Reach {
+export interface Availability {
   readonly together: () => boolean;
   /** Redis did not answer as it should, or, without a fault, not in time. */
   lose(fault?: unknown): void;
   stop(): void;
 }
 
-export interface ReachOptions {
+export interface AvailabilityOptions {
   readonly leases: Pick<Leases, 'probe' | 'reconnect' | 'connected' | 'watch'>;
   /** Tells Redis all slots that this process holds. */
   readonly register: () => Promise<unknown>;
@@ -35,7 +35,7 @@ const registerWithinMs = 1000;
 /** The others find Redis again within this time: a connection is tried once a second at least. */
 const othersMs = 2000;
 
-export function openReach({ leases, register, instances, now, log }: ReachOptions): Reach {
+export function watchAvailability({ leases, register, instances, now, log }: AvailabilityOptions): Availability {
   let together = leases.connected();
   let probing = false;
   let inVain = 0;
