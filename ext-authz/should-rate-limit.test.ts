@@ -2,7 +2,7 @@ import type { ShadowLimit } from '@gw/contract/access';
 import type { FoundKey } from '@gw/prisma/find-key';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dayMs, everyLimit, fullState, standingOf, takeTogether } from './limits/bucket.ts';
+import { dayMs, everyLimit, fullState, quotaStateOf, takeTogether } from './limits/bucket.ts';
 import { bodyKib, drawnLimits, limitsText } from './limits/drawn-limits.ts';
 import type { Limiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
@@ -42,7 +42,7 @@ function setUp(key: FoundKey, kind = 'calls') {
       return {
         admitted: (lacking & ~shadow) === 0,
         lacking,
-        standings: pairs.map(({ limit, state }) => standingOf(limit, state)),
+        quotaStates: pairs.map(({ limit, state }) => quotaStateOf(limit, state)),
         untilMidnightMs: dayMs - (clock.ms % dayMs),
       };
     },
@@ -85,11 +85,11 @@ describe('what a body costs', () => {
     const limiter: Pick<Limiter, 'decide'> = {
       decide: async (_account, _kind, drawn) => {
         seen.push(drawn.body?.kib ?? null);
-        const standings = [
+        const quotaStates = [
           { remaining: 5, nextTokenMs: 0, remainingDay: 7 },
           { remaining: 0, nextTokenMs: 1500, remainingDay: null },
         ];
-        return { admitted: drawn.body === null, lacking: drawn.body ? 4 : 0, standings, untilMidnightMs: dayMs };
+        return { admitted: drawn.body === null, lacking: drawn.body ? 4 : 0, quotaStates, untilMidnightMs: dayMs };
       },
     };
     const decide = makeShouldRateLimit({ limiter, addresses, counts: { decided: () => {} } });

@@ -8,7 +8,7 @@ import {
   tierLimits,
 } from '@gw/contract/access';
 import { errorHeaders } from '@gw/contract/errors';
-import { dayMs, fullState, type Limit, standingOf, takeTogether } from '@gw/ext-authz/limits/bucket';
+import { dayMs, fullState, type Limit, quotaStateOf, takeTogether } from '@gw/ext-authz/limits/bucket';
 import { limitHeaders, refusalOf } from '@gw/ext-authz/limits/limit-headers';
 import { tableOf } from './numbers.ts';
 
@@ -54,7 +54,7 @@ export function clientTable(): string {
     const nowMs = nineOClock + afterMs;
     const lacking = takeTogether([{ limit: example, state }], 0, nowMs);
     const untilMidnightMs = dayMs - (nowMs % dayMs);
-    const decision = { admitted: lacking === 0, lacking, standings: [standingOf(example, state)], untilMidnightMs };
+    const decision = { admitted: lacking === 0, lacking, quotaStates: [quotaStateOf(example, state)], untilMidnightMs };
     const refusal = decision.admitted ? null : refusalOf(drawn, decision);
     const refusalHeaders = refusal ? [...errorHeaders(refusal)].map(([key, value]) => ({ key, value })) : [];
     const sent = [...limitHeaders(drawn, decision), ...refusalHeaders];

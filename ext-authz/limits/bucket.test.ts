@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dayMs, everyLimit, fullState, type Limit, lack, standingOf, takeTogether } from './bucket.ts';
+import { dayMs, everyLimit, fullState, type Limit, lack, quotaStateOf, takeTogether } from './bucket.ts';
 
 const morning = Date.parse('2026-11-21T09:00:00Z');
 const rate = fc.record({
@@ -44,7 +44,7 @@ describe('limits', () => {
         for (const pause of pauses) {
           nowMs += pause;
           if (takeTogether(levels, 0, nowMs) === 0) continue;
-          const { nextTokenMs } = standingOf(open, state);
+          const { nextTokenMs } = quotaStateOf(open, state);
           expect(nextTokenMs).toBeGreaterThan(0);
           if (nextTokenMs > 1) expect(takeTogether(levels, 0, nowMs + nextTokenMs - 1)).toBe(lack.rate);
           nowMs += nextTokenMs;

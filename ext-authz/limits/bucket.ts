@@ -32,8 +32,8 @@ export interface LimitState {
   used: number;
 }
 
-/** How a limit stands after a decision. */
-export interface Standing {
+/** What is left of a limit after a decision: what the headers tell. */
+export interface QuotaState {
   /** Whole requests that the bucket holds. */
   readonly remaining: number;
   /** Until the bucket holds what the request takes, ms; 0 while it does. */
@@ -101,11 +101,11 @@ export function takeTogether(
   return lacking;
 }
 
-export const standingOf = (
+export const quotaStateOf = (
   { perDay, rate }: Limit,
   { milliTokens, used }: Pick<LimitState, 'milliTokens' | 'used'>,
   cost: Cost = 1,
-): Standing => ({
+): QuotaState => ({
   remaining: rate === null ? 0 : Math.floor((milliTokens + rounding) / 1000),
   nextTokenMs:
     rate === null || milliTokens >= cost * 1000 - rounding

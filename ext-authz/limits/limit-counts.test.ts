@@ -23,10 +23,10 @@ function setUp() {
   const registry = new Registry();
   counts.register(registry);
   const decided = (lacking: number, shadow: DrawnLimits['shadow'] = [], admitted = lacking === 0, kind = 'calls') =>
-    counts.decided('acct', kind, drawn(shadow), { admitted, lacking, standings: [], untilMidnightMs: 1 });
+    counts.decided('acct', kind, drawn(shadow), { admitted, lacking, quotaStates: [], untilMidnightMs: 1 });
   const decidedOfBody = (lacking: number, shadow: DrawnLimits['shadow'] = []) =>
     counts.decided('acct', 'calls', drawn(shadow, { limit, kib: 1024 }), {
-      ...{ admitted: lacking === 0 || shadow.length > 0, lacking, standings: [], untilMidnightMs: 1 },
+      ...{ admitted: lacking === 0 || shadow.length > 0, lacking, quotaStates: [], untilMidnightMs: 1 },
     });
   const metric = async (labels: string) =>
     Number(new RegExp(`^gw_limits_${labels} (\\d+)$`, 'm').exec(await registry.metrics())?.[1]);

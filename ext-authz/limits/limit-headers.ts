@@ -20,11 +20,11 @@ const seconds = (ms: number): number => Math.ceil(ms) / 1000;
 const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
 /** Of the limits of a call those that bind most: with the fewest requests left, and of these the one that waits longest. */
-export function limitHeaders({ levels }: DrawnLimits, { standings, untilMidnightMs }: Decision): LimitHeader[] {
+export function limitHeaders({ levels }: DrawnLimits, { quotaStates, untilMidnightMs }: Decision): LimitHeader[] {
   let rate: readonly [burst: number, remaining: number, nextTokenMs: number] | null = null;
   let day: readonly [perDay: number, remaining: number] | null = null;
   for (const [index, { limit }] of levels.entries()) {
-    const { nextTokenMs = 0, remaining = 0, remainingDay = 0 } = standings[index] ?? {};
+    const { nextTokenMs = 0, remaining = 0, remainingDay = 0 } = quotaStates[index] ?? {};
     if (limit.rate && (!rate || remaining < rate[1] || (remaining === rate[1] && nextTokenMs > rate[2])))
       rate = [limit.rate.burst, remaining, nextTokenMs];
     if (limit.perDay !== null && remainingDay !== null && (!day || remainingDay < day[1]))
@@ -49,15 +49,15 @@ export function limitHeaders({ levels }: DrawnLimits, { standings, untilMidnight
 /** Of a decision that is not `admitted`: by the limit that takes longest to let the client in. */
 export function refusalOf(
   { body, levels, shadow }: DrawnLimits,
-  { lacking, standings, untilMidnightMs }: Decision,
+  { lacking, quotaStates, untilMidnightMs }: Decision,
 ): ApiError {
   const denies = (index: number, limit: 'rate' | 'day') =>
     !shadow.includes(limit) && ((lacking >> (2 * index)) & lack[limit]) !== 0;
   const spent = levels.find((_, index) => denies(index, 'day'));
   const [slowest] = levels
-    .map((level, index) => ({ level, waitMs: denies(index, 'rate') ? (standings[index]?.nextTokenMs ?? 0) : -1 }))
+    .map((level, index) => ({ level, waitMs: denies(index, 'rate') ? (quotaStates[index]?.nextTokenMs ?? 0) : -1 }))
     .sort((a, b) => b.waitMs - a.waitMs);
-  const bodyWaitMs = body && denies(levels.length, 'rate') ? (standings[levels.length]?.nextTokenMs ?? 0) : -1;
+  const bodyWaitMs = body && denies(levels.length, 'rate') ? (quotaStates[levels.length]?.nextTokenMs ?? 0) : -1;
   if (body && !spent && bodyWaitMs > (slowest?.waitMs ?? -1))
     return apiError('bytes_per_second_exceeded', { message: bodyMessage(body), retryAfterS: wholeSeconds(bodyWaitMs) });
   const retryAfterS = wholeSeconds(spent ? untilMidnightMs : (slowest?.waitMs ?? 0));

@@ -22,7 +22,7 @@ test('of four times the budget, asked for at once at two instances, exactly the 
   const asked = Array.from({ length: 4 * budget }, (_, index) => instances[index % 2] as Limiter);
   const decisions = await Promise.all(asked.map((limiter) => ask(limiter, drawn)));
   expect(admittedOf(decisions)).toBe(budget);
-  for (const { admitted, standings } of decisions) if (!admitted) expect(standings[0]?.remainingDay).toBe(0);
+  for (const { admitted, quotaStates } of decisions) if (!admitted) expect(quotaStates[0]?.remainingDay).toBe(0);
   expect(limiters.lines).toEqual([]);
 });
 

@@ -9,7 +9,7 @@ import { limitKey } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { watchAnswers } from './answer-watch.ts';
-import { dayMs, everyLimit, type Standing, standingOf } from './bucket.ts';
+import { dayMs, everyLimit, type QuotaState, quotaStateOf } from './bucket.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
 import { type KeyedLimit, openLocalShares } from './local-shares.ts';
 import { type LimitScripts, openRedisLimits, type TakenInRedis } from './redis-limits.ts';
@@ -36,7 +36,7 @@ export interface Decision {
   /** Bits of the limits that had no room (`lack`): those that refused, or would have. */
   readonly lacking: number;
   /** One for each level, and after these one of the body, after the decision. */
-  readonly standings: readonly Standing[];
+  readonly quotaStates: readonly QuotaState[];
   readonly untilMidnightMs: number;
 }
 
@@ -69,8 +69,8 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   const decideHere = (limits: readonly KeyedLimit[], shadow: number): Decision => {
     const nowMs = now();
     decidedHere += 1;
-    const { lacking, standings } = shares.take(limits, shadow, nowMs);
-    return decisionOf(lacking, shadow, standings, nowMs);
+    const { lacking, quotaStates } = shares.take(limits, shadow, nowMs);
+    return decisionOf(lacking, shadow, quotaStates, nowMs);
   };
 
   /** Redis may decide the request that it was asked for yet. It says so before it answers a probe, so before debts are told. */
@@ -103,18 +103,18 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
       if (!taken) return decideWithout(taking, limits, shadow);
       const { atMs, lacking, left } = taken;
       shares.follow(limits, left, { decidedMs: atMs, nowMs: now() });
-      const standings = limits.map(({ cost, limit }, index) => standingOf(limit, left[index] ?? nothing, cost));
-      return decisionOf(lacking, shadow, standings, atMs);
+      const quotaStates = limits.map(({ cost, limit }, index) => quotaStateOf(limit, left[index] ?? nothing, cost));
+      return decisionOf(lacking, shadow, quotaStates, atMs);
     },
   };
 }
 
 const nothing = { milliTokens: 0, used: 0 };
 
-const decisionOf = (lacking: number, shadow: number, standings: readonly Standing[], nowMs: number): Decision => ({
+const decisionOf = (lacking: number, shadow: number, quotaStates: readonly QuotaState[], nowMs: number): Decision => ({
   admitted: (lacking & ~shadow) === 0,
   lacking,
-  standings,
+  quotaStates,
   untilMidnightMs: dayMs - (nowMs % dayMs),
 });
 

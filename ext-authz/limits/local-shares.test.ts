@@ -76,8 +76,8 @@ describe('the shares of instances', () => {
       decidedMs: start,
       nowMs: start,
     });
-    const { standings } = shares.take([{ key, limit }], 0, start);
-    expect(standings).toEqual([{ remaining: 1, nextTokenMs: 0, remainingDay: 2 }]);
+    const { quotaStates } = shares.take([{ key, limit }], 0, start);
+    expect(quotaStates).toEqual([{ remaining: 1, nextTokenMs: 0, remainingDay: 2 }]);
   });
 
   test('take nothing over midnight from the day before, whichever of the two clocks is ahead', () => {
@@ -90,9 +90,9 @@ describe('the shares of instances', () => {
         shares.follow([{ key, limit }], left(used), { decidedMs, nowMs: decidedMs + aheadMs });
       follow(100, midnight - 1);
       follow(1, midnight + 1);
-      const { lacking, standings } = shares.take([{ key, limit }], 0, midnight + 7_200_000);
+      const { lacking, quotaStates } = shares.take([{ key, limit }], 0, midnight + 7_200_000);
       expect(lacking).toBe(0);
-      expect(standings[0]?.remainingDay).toBe(98);
+      expect(quotaStates[0]?.remainingDay).toBe(98);
     }
   });
 
@@ -111,7 +111,7 @@ describe('the shares of instances', () => {
   test('forget first what was used longest ago', () => {
     const limit: Limit = { rate: { perS: 1, burst: 2 }, perDay: null };
     const shares = openLocalShares(1);
-    const left = (name: string) => shares.take([{ key: name, limit }], 0, start).standings[0]?.remaining;
+    const left = (name: string) => shares.take([{ key: name, limit }], 0, start).quotaStates[0]?.remaining;
     left('used');
     left('old');
     for (let other = 0; other < 49_998; other += 1) left(`other ${other}`);

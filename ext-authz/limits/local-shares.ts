@@ -14,8 +14,8 @@ import {
   type Limit,
   type LimitState,
   lack,
-  type Standing,
-  standingOf,
+  type QuotaState,
+  quotaStateOf,
   takeTogether,
 } from './bucket.ts';
 
@@ -57,7 +57,7 @@ export interface LocalShares {
 
 export interface Taken {
   readonly lacking: number;
-  readonly standings: readonly Standing[];
+  readonly quotaStates: readonly QuotaState[];
 }
 
 interface Share {
@@ -150,7 +150,7 @@ export function openLocalShares(instances: number): LocalShares {
           owe(key, { limit: whole, milliTokens, used: lacks & lack.day ? 0 : 1, day: state.day });
         }
       }
-      return { lacking, standings: levels.map(({ cost, limit, state }) => standingOf(limit, state, cost)) };
+      return { lacking, quotaStates: levels.map(({ cost, limit, state }) => quotaStateOf(limit, state, cost)) };
     },
 
     collectDebts(nowMs) {

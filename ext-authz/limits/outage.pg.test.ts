@@ -39,9 +39,9 @@ test('a Redis that hangs is waited for once; the others are decided at once, and
     process.kill(limiters.valkey().pid, 'SIGCONT');
   }
   await isBack(limiter);
-  const { standings } = await ask(limiter, drawn);
+  const { quotaStates } = await ask(limiter, drawn);
   // The 20 that were given up have reached Redis too, and count once all the same.
-  expect(standings[0]?.remainingDay).toBe(1000 - 102);
+  expect(quotaStates[0]?.remainingDay).toBe(1000 - 102);
   expect(limiters.lines.filter((line) => line.includes('limits'))).toHaveLength(2);
 });
 
@@ -110,12 +110,12 @@ test('a Redis whose machine is gone without a word is left, and the next one und
   await once(proxy, 'listening');
   const limiter = await limiters.open({ url: `redis://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
   const drawn = drawnOf(limitOf(1, 100));
-  expect((await ask(limiter, drawn)).standings[0]?.remaining).toBe(99);
+  expect((await ask(limiter, drawn)).quotaStates[0]?.remaining).toBe(99);
   isGone = true;
   expect((await ask(limiter, drawn)).admitted).toBe(true);
   expect(limiter.local()).toBe(true);
   await isBack(limiter);
-  expect((await ask(limiter, drawn)).standings[0]?.remaining).toBeLessThanOrEqual(98);
+  expect((await ask(limiter, drawn)).quotaStates[0]?.remaining).toBeLessThanOrEqual(98);
   for (const socket of sockets) socket.destroy();
   proxy.close();
 });
@@ -135,5 +135,5 @@ test('a Redis that takes no writes decides nothing, and is not asked by each req
     await limiters.redis.config('SET', 'maxmemory', '0');
   }
   await isBack(limiter);
-  expect((await ask(limiter, drawn)).standings[0]?.remaining).toBe(0);
+  expect((await ask(limiter, drawn)).quotaStates[0]?.remaining).toBe(0);
 });

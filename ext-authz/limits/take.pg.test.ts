@@ -12,7 +12,7 @@ import { startValkey } from '@gw/cli/services/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { dayMs, everyLimit, fullState, type Limit, type LimitState, standingOf, takeTogether } from './bucket.ts';
+import { dayMs, everyLimit, fullState, type Limit, type LimitState, quotaStateOf, takeTogether } from './bucket.ts';
 import { onTestClock, setTestClock } from './clock-for-tests.ts';
 import { settleScript, takeScript } from './take.lua.ts';
 
@@ -149,7 +149,7 @@ describe('the bucket of bytes', () => {
     expect((await takeAt(morning, limits, 0, 16_384)).lacking).toBe(0);
     const { lacking, left } = await takeAt(morning, limits, 0, 10_240);
     expect(lacking).toBe(4);
-    const { nextTokenMs } = standingOf(limits[1] as Limit, left[1] ?? { milliTokens: 0, used: 0 }, 10_240);
+    const { nextTokenMs } = quotaStateOf(limits[1] as Limit, left[1] ?? { milliTokens: 0, used: 0 }, 10_240);
     expect(nextTokenMs).toBe(375);
     expect((await takeAt(morning + 374, limits, 0, 10_240)).lacking).toBe(4);
     expect((await takeAt(morning + 375, limits, 0, 10_240)).lacking).toBe(0);
@@ -168,7 +168,7 @@ describe('the script', () => {
           const { lacking, left } = await takeAt(nowMs, limits);
           if (lacking === 0) continue;
           const isDay = (lacking & everyLimit.day) !== 0;
-          const waits = limits.map((limit, index) => standingOf(limit, left[index] ?? { milliTokens: 0, used: 0 }));
+          const waits = limits.map((limit, index) => quotaStateOf(limit, left[index] ?? { milliTokens: 0, used: 0 }));
           const waitMs = isDay ? dayMs - (nowMs % dayMs) : Math.max(...waits.map(({ nextTokenMs }) => nextTokenMs));
           expect((await takeAt(nowMs + waitMs - 1, limits)).lacking).not.toBe(0);
           nowMs += waitMs;
