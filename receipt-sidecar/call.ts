@@ -34,10 +34,10 @@ import type { ReceiptCounts } from './receipt-counts.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
 import { headersToRemove, refusedHeaders, steeringHeaders, type Timeouts } from './request/headers.ts';
 import { endpoints, serialise } from './request/parse.ts';
+import { createEnergyReader } from './response/energy-reader.ts';
 import { JsonReply, type ReadReply } from './response/json-reply.ts';
 import { providerError } from './response/provider-error.ts';
 import { type Reply, StreamReply } from './response/reply.ts';
-import { openTelemetry } from './response/telemetry.ts';
 import type { Slot } from './slots/slots.ts';
 import type { Catalogue } from './snapshot.ts';
 import { inlineBytes } from './threads/body-threads.ts';
@@ -229,8 +229,8 @@ export class Call implements Processor {
       const { saved } = record.breakOff('provider', null);
       return answerAfter(saved, this.#call, immediate(error, errorBody(error, addresses), receiptId));
     }
-    const telemetry = openTelemetry(record.telemetryShape, () => joinedHeaders(request.responseHeaders));
-    const replyContext = { record, addresses, call: this.#call, telemetry };
+    const energyReader = createEnergyReader(record.telemetryShape, () => joinedHeaders(request.responseHeaders));
+    const replyContext = { record, addresses, call: this.#call, energyReader };
     this.#reply = stream
       ? new StreamReply({ ...replyContext, chunkObject: chunkObjects[record.identity.request.endpoint] })
       : new JsonReply({

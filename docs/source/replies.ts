@@ -59,7 +59,7 @@ export function chatEvents(): string {
     expectedChoices: 1,
     chunkObject: 'chat.completion.chunk',
     addresses: exampleAddresses,
-    telemetry: null,
+    energyReader: null,
     tooLong: () => null,
     receipt: ({ said }) => additions(called(countedIn(said))),
   });

@@ -1,8 +1,8 @@
 import { apiError } from '@gw/contract/errors';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createEnergyReader } from './energy-reader.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
-import { openTelemetry } from './telemetry.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
 const event = (value: unknown) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
@@ -32,7 +32,7 @@ function run(text: string, options: RunOptions = {}) {
     expectedChoices: options.choices ?? 1,
     chunkObject: 'chat.completion.chunk',
     addresses,
-    telemetry: openTelemetry(options.telemetry ?? null, () => ({})),
+    energyReader: createEnergyReader(options.telemetry ?? null, () => ({})),
     tooLong,
     receipt: (facts) => {
       asked.push(facts);
@@ -121,7 +121,7 @@ describe('a stream', () => {
       expectedChoices: 2,
       chunkObject: '',
       addresses,
-      telemetry: null,
+      energyReader: null,
       tooLong,
       receipt: () => {
         throw new Error('too early');
@@ -184,7 +184,7 @@ describe('a stream', () => {
       expectedChoices: 1,
       chunkObject: '',
       addresses,
-      telemetry: null,
+      energyReader: null,
       tooLong,
       receipt,
     };
@@ -342,8 +342,16 @@ describe('a stream of a provider that reports energy', () => {
       asked.push(facts);
       return { gw: '{}', routingTrace: '{}' };
     };
-    const telemetry = openTelemetry('neuralwatt', () => ({}));
-    const options = { wantsUsage: true, expectedChoices: 1, chunkObject: '', addresses, telemetry, tooLong, receipt };
+    const energyReader = createEnergyReader('neuralwatt', () => ({}));
+    const options = {
+      wantsUsage: true,
+      expectedChoices: 1,
+      chunkObject: '',
+      addresses,
+      energyReader,
+      tooLong,
+      receipt,
+    };
     const stream = new EventStream(options);
     expect(stream.push(Buffer.from(content + event(usageChunk))).toString()).toBe(content);
     expect([stream.holding, asked.length]).toEqual([true, 0]);
@@ -360,7 +368,7 @@ describe('a stream of a provider that reports energy', () => {
         expectedChoices: 1,
         chunkObject: '',
         addresses,
-        telemetry: openTelemetry(telemetry, () => ({})),
+        energyReader: createEnergyReader(telemetry, () => ({})),
         tooLong,
         receipt: () => ({ gw: '{}', routingTrace: '{}' }),
       });
@@ -386,7 +394,7 @@ describe('a stream of a provider that reports energy', () => {
       expectedChoices: 1,
       chunkObject: '',
       addresses,
-      telemetry: null,
+      energyReader: null,
       tooLong,
       receipt,
     };

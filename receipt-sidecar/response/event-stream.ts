@@ -11,9 +11,9 @@
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { type Chunk, isError, type Origin, originOf } from './chunk.ts';
+import type { EnergyReader } from './energy-reader.ts';
 import { dataEvent, doneEvent, EventReader, isPlain, keepAlive } from './events.ts';
 import { type Additions, addToObject, parseObject, withoutForgery } from './json-body.ts';
-import type { ReplyTelemetry } from './telemetry.ts';
 import { ReplyCounts, type SaidSoFar } from './usage.ts';
 
 export interface StreamFacts {
@@ -33,7 +33,7 @@ export interface EventStreamOptions {
   readonly chunkObject: string;
   readonly addresses: Addresses;
   /** Null where the provider reports no energy. */
-  readonly telemetry: ReplyTelemetry | null;
+  readonly energyReader: EnergyReader | null;
   /** What a failure means that says the prompt is too long; null for any other. */
   readonly tooLong: (chunk: Readonly<Record<string, unknown>>) => ApiError | null;
   /** Makes the receipt, once, when everything that counts is known. */
@@ -60,7 +60,7 @@ export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #reader = new EventReader({
     event: (data, isError, bytes) => this.#closed(() => this.#event(data, isError, bytes)),
-    comment: (line) => this.#closed(() => this.#options.telemetry?.takeComment(line)),
+    comment: (line) => this.#closed(() => this.#options.energyReader?.takeComment(line)),
   });
   /** The chunk for the receipt; it waits for usage and energy. What comes behind it waits in `#behind`. */
   #held: Held | null = null;
@@ -86,11 +86,11 @@ export class EventStream {
   /** Whether only usage or energy is missing. A count that text came behind was a running one. */
   get holding(): boolean {
     const { claim, isStale } = this.#said;
-    return this.#held !== null && (this.#options.telemetry?.comesLate === true || claim === null || isStale);
+    return this.#held !== null && (this.#options.energyReader?.comesLate === true || claim === null || isStale);
   }
 
   get facts(): StreamFacts {
-    const telemetry = this.#options.telemetry?.said ?? null;
+    const telemetry = this.#options.energyReader?.said ?? null;
     return { said: this.#said, telemetry, failed: this.#over === 'failed' };
   }
 
@@ -175,7 +175,7 @@ export class EventStream {
     this.#origin ??= originOf(chunk);
     // Some providers count as they go: the last word counts, if it covers all of the text.
     this.#said.take(chunk);
-    this.#options.telemetry?.takeObject(chunk);
+    this.#options.energyReader?.takeObject(chunk);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     if (choices.length === 0 && chunk.usage) return this.#usageChunk(data, chunk);
     const finishing = choices.filter(isFinished);

@@ -4,9 +4,9 @@ import { _iterSSEMessages } from 'openai/core/streaming';
 import { describe, expect, it } from 'vitest';
 import type { ParsedRequest } from '../request/parse.ts';
 import { contextError } from './context-error.ts';
+import { createEnergyReader } from './energy-reader.ts';
 import { EventStream, type EventStreamOptions } from './event-stream.ts';
 import { wordsOf } from './provider-words.ts';
-import { openTelemetry } from './telemetry.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
 const ours = { gw: { id: 'ours' }, routing_trace: { policy: 'ours' } };
@@ -20,7 +20,7 @@ function open(changes: Changes = {}): { stream: EventStream; made: () => number 
     expectedChoices: 1,
     chunkObject: 'chat.completion.chunk',
     addresses,
-    telemetry: null,
+    energyReader: null,
     tooLong: () => null,
     receipt: () => {
       made += 1;
@@ -258,7 +258,7 @@ describe('a value of a type that nobody expects', () => {
         for (const value of [...withOddity(usual, oddity), ...withOddity(refusal, oddity)])
           await expectNothingForged(
             whole(`data: ${JSON.stringify(value)}\n\n${finish}`, {
-              telemetry: openTelemetry(telemetry, () => ({})),
+              energyReader: createEnergyReader(telemetry, () => ({})),
               tooLong,
             }),
           );

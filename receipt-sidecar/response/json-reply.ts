@@ -52,8 +52,8 @@ export class JsonReply implements Reply {
   }
 
   #complete({ clean, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
-    const { call, record, telemetry: inHeaders } = this.#context;
-    const recorded = record.complete(said, telemetry ?? inHeaders?.said ?? null);
+    const { call, record, energyReader } = this.#context;
+    const recorded = record.complete(said, telemetry ?? energyReader?.said ?? null);
     const answer = (gw: string): void => {
       if (this.#isOver) return;
       const body = withAdded(clean, additionsText({ ...recorded, gw }));

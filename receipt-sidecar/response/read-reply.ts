@@ -8,10 +8,10 @@ import { type ApiError, apiError } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../request/parse.ts';
 import { contextError } from './context-error.ts';
+import { createEnergyReader } from './energy-reader.ts';
 import { decodeUtf8, holdsMoreThan, isEmptyWithoutOurs, parseObject, withoutForgery } from './json-body.ts';
 import { providerError } from './provider-error.ts';
 import { wordsOf } from './provider-words.ts';
-import { openTelemetry } from './telemetry.ts';
 import { ReplyCounts, type SaidSoFar } from './usage.ts';
 
 /** What reading depends on besides the body; plain data, since a thread is told it. */
@@ -69,14 +69,14 @@ export function readReply(
   if (text === null || !value) return failed(apiError('upstream_invalid_response'));
   if (value.error) return failed(contextError(wordsOf(value), request, false) ?? apiError('upstream_error'));
   const { answerBytes, claim, isStale, otherBytes, reasoningBytes } = countsOf(value);
-  const telemetry = openTelemetry(telemetryShape, () => ({}));
-  telemetry?.takeObject(value);
+  const energyReader = createEnergyReader(telemetryShape, () => ({}));
+  energyReader?.takeObject(value);
   const clean = withoutForgery(text, value);
   return {
     ok: true,
     clean: placeIn(clean === text ? bytes : encoder.encode(clean), isEmptyWithoutOurs(value)),
     said: { answerBytes, claim, isStale, otherBytes, reasoningBytes },
-    telemetry: telemetry?.said ?? null,
+    telemetry: energyReader?.said ?? null,
   };
 }
 

@@ -4,9 +4,9 @@ import type { ProcessorCall } from '@gw/grpc/service';
 import type { CallRecord } from '../call-record.ts';
 import { cutOff, finished, replaceChunk, unchanged, wait } from '../messages.ts';
 import { contextError } from './context-error.ts';
+import type { EnergyReader } from './energy-reader.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
 import { wordsOf } from './provider-words.ts';
-import type { ReplyTelemetry } from './telemetry.ts';
 import { Turns } from './turns.ts';
 
 export interface ReplyContext {
@@ -14,7 +14,7 @@ export interface ReplyContext {
   readonly addresses: Addresses;
   readonly call: ProcessorCall;
   /** Null where the deployment that answered reports no energy. */
-  readonly telemetry: ReplyTelemetry | null;
+  readonly energyReader: EnergyReader | null;
 }
 
 export interface Reply {
@@ -59,14 +59,14 @@ export class StreamReply implements Reply {
 
   constructor(context: ReplyContext & { readonly chunkObject: string }) {
     this.#context = context;
-    const { record, addresses, chunkObject, telemetry } = context;
+    const { record, addresses, chunkObject, energyReader } = context;
     this.#turns = new Turns((part, piece) => this.#read(part, piece), context.call.fail);
     this.#events = new EventStream({
       wantsUsage: record.identity.request.wantsUsage,
       expectedChoices: record.identity.request.choices,
       chunkObject,
       addresses,
-      telemetry,
+      energyReader,
       tooLong: (chunk) => contextError(wordsOf(chunk), record.identity.request, false),
       receipt: (facts) => this.#receipt(facts),
     });

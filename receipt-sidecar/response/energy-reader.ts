@@ -30,7 +30,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['energy_header', { headers: readEnergyHeader }],
 ]);
 
-export class ReplyTelemetry {
+export class EnergyReader {
   readonly #shape: Shape;
   #said: TelemetryResult = null;
 
@@ -67,13 +67,13 @@ export class ReplyTelemetry {
 }
 
 /** `shape`: the deployment's, from the catalogue. Null if its replies carry no energy that can be read. */
-export function openTelemetry(
+export function createEnergyReader(
   shape: string | null,
   headers: () => Readonly<Record<string, string>>,
-): ReplyTelemetry | null {
+): EnergyReader | null {
   const known = shape === null ? undefined : shapes.get(shape);
   if (!known) return null;
-  const telemetry = new ReplyTelemetry(known);
-  if (known.headers) telemetry.takeHeaders(headers());
-  return telemetry;
+  const reader = new EnergyReader(known);
+  if (known.headers) reader.takeHeaders(headers());
+  return reader;
 }
