@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startValkey } from '@gw/cli/services/valkey';
-import { createLimitCounts } from '@gw/ext-authz/limits/limit-counts';
+import { createLimitMetrics } from '@gw/ext-authz/limits/limit-metrics';
 import { openLimiter } from '@gw/ext-authz/limits/limiter';
 import { makeShouldRateLimit } from '@gw/ext-authz/should-rate-limit';
 import { openLog } from '@gw/service/log';
@@ -34,7 +34,7 @@ export async function startLimitSteps(): Promise<LimitSteps> {
   const limiter = openLimiter({ redis, now: Date.now, monotonic, instances: 1, log, patienceMs: 5000, probeMs: 100 });
   const decide = makeShouldRateLimit({
     limiter,
-    counts: createLimitCounts({ log, now: monotonic, local: limiter.local }),
+    metrics: createLimitMetrics({ log, now: monotonic, local: limiter.local }),
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
   });
   const asked = (limits: object) => {

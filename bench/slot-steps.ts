@@ -17,7 +17,7 @@ export async function startSlotSteps(redisUrl: string, log: Logger) {
     instances: 1,
     newId: randomUUID,
     now: () => performance.now(),
-    counts: { decided: () => undefined, ended: () => undefined },
+    metrics: { decided: () => undefined, ended: () => undefined },
     log,
   });
   const streams = { limit: 1000, shadow: false };

@@ -13,7 +13,7 @@ import { KeyCache } from './keys/key-cache.ts';
 import { KeyDirectory } from './keys/key-directory.ts';
 import { openKeyNotes } from './keys/key-notes.ts';
 import { openRenewal } from './keys/renew-hash.ts';
-import { createLimitCounts } from './limits/limit-counts.ts';
+import { createLimitMetrics } from './limits/limit-metrics.ts';
 import { openLimiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
 import { noteShownReceipts } from './shown-receipts.ts';
@@ -63,7 +63,7 @@ export async function startExtAuthz(config: Config) {
     patienceMs: limitPatienceMs,
     probeMs: 100,
   });
-  const counts = createLimitCounts({ log, now: monotonic, local: limiter.local });
+  const metrics = createLimitMetrics({ log, now: monotonic, local: limiter.local });
 
   const notes = openKeyNotes({ redis, now: Date.now });
   const flushing = setInterval(() => void notes.flush(), 1000);
@@ -90,7 +90,7 @@ export async function startExtAuthz(config: Config) {
         addresses: config.addresses,
         faults: openFaultLog({ log, now: monotonic, intervalMs: 10_000 }),
       }),
-      shouldRateLimit: makeShouldRateLimit({ limiter, counts, addresses: config.addresses }),
+      shouldRateLimit: makeShouldRateLimit({ limiter, metrics, addresses: config.addresses }),
       accessLog: (message) => noteShownReceipts(message, redis, log),
       // It still admits keys that it remembers, but another instance may be able to ask a store.
       isServing: () => watch.confirmed(),
@@ -106,7 +106,7 @@ export async function startExtAuthz(config: Config) {
           ok: watch.confirmed(),
           details: { keys_confirmed: watch.confirmed(), limits_exact: !limiter.local() },
         }),
-        counts.register,
+        metrics.register,
       )
     : null;
   log.info({ listen: config.listen }, 'ready');

@@ -47,7 +47,7 @@ function setUp(key: FoundKey, kind = 'calls') {
       };
     },
   };
-  const decide = makeShouldRateLimit({ limiter, addresses, counts: { decided: () => {} } });
+  const decide = makeShouldRateLimit({ limiter, addresses, metrics: { decided: () => {} } });
   const entries = Object.entries({ kind, account_id: 'acct', limits: text }).map(([name, value]) => ({
     key: name,
     value,
@@ -92,7 +92,7 @@ describe('what a body costs', () => {
         return { admitted: drawn.body === null, lacking: drawn.body ? 4 : 0, quotaStates, untilMidnightMs: dayMs };
       },
     };
-    const decide = makeShouldRateLimit({ limiter, addresses, counts: { decided: () => {} } });
+    const decide = makeShouldRateLimit({ limiter, addresses, metrics: { decided: () => {} } });
     const limits = limitsText(keyWith({ ratePerS: 10, burst: 10, perDay: 10 }));
     const ask = (more: Record<string, string>, kind = 'calls') => {
       const entries = Object.entries({ kind, account_id: 'acct', limits, ...more });
@@ -247,7 +247,7 @@ describe('the rate-limit step', () => {
     const decide = makeShouldRateLimit({
       limiter: { decide: () => Promise.reject(new Error('was asked')) },
       addresses,
-      counts: { decided: () => {} },
+      metrics: { decided: () => {} },
     });
     const entries = [{ key: 'kind', value: 'calls' }];
     await expect(decide({ descriptors: [{ entries }] })).rejects.toThrow('without an account');

@@ -8,13 +8,13 @@ import { type Addresses, errorBody, errorHeaders } from '@gw/contract/errors';
 import { missingIdentity } from '@gw/contract/internal/identity';
 import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/grpc/service';
 import { bodyKib, drawnLimits } from './limits/drawn-limits.ts';
-import type { LimitCounts } from './limits/limit-counts.ts';
 import { type LimitHeader, limitHeaders, refusalOf } from './limits/limit-headers.ts';
+import type { LimitMetrics } from './limits/limit-metrics.ts';
 import type { Limiter } from './limits/limiter.ts';
 
 export interface RateLimitContext {
   readonly limiter: Pick<Limiter, 'decide'>;
-  readonly counts: Pick<LimitCounts, 'decided'>;
+  readonly metrics: Pick<LimitMetrics, 'decided'>;
   readonly addresses: Addresses;
 }
 
@@ -34,7 +34,7 @@ const asMetadata = (headers: readonly LimitHeader[]) => ({
   fields: Object.fromEntries(headers.map(({ key, value }) => [key, { stringValue: value }])),
 });
 
-export function makeShouldRateLimit({ addresses, counts, limiter }: RateLimitContext): ShouldRateLimit {
+export function makeShouldRateLimit({ addresses, metrics, limiter }: RateLimitContext): ShouldRateLimit {
   return async (request): Promise<IRateLimitResponse> => {
     const entries = descriptor(request);
     const kind = entries.get('kind') ?? '';
@@ -44,7 +44,7 @@ export function makeShouldRateLimit({ addresses, counts, limiter }: RateLimitCon
     const kib = entries.has('body') ? bodyKib(entries.get('content_length')) : 0;
     const drawn = drawnLimits(kind, accountId, entries.get('limits') ?? '', kib);
     const decision = await limiter.decide(accountId, kind, drawn);
-    counts.decided(accountId, kind, drawn, decision);
+    metrics.decided(accountId, kind, drawn, decision);
     const headers = limitHeaders(drawn, decision);
     if (decision.admitted)
       return { overallCode: overallCode.ok, responseHeadersToAdd: headers, dynamicMetadata: asMetadata(headers) };

@@ -96,9 +96,9 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
   const receiptId = newReceiptId(Date.parse(at));
   const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.route };
   const reasons: (DegradedReason | null)[] = [];
-  const counts = { made: (reason: DegradedReason | null) => void reasons.push(reason), register: () => undefined };
+  const metrics = { made: (reason: DegradedReason | null) => void reasons.push(reason), register: () => undefined };
   const caller = { accountId: 'a', keyId: 'k', models: null, streams: { limit: 25, shadow: false }, keyStreams: null };
-  const record = new CallRecord(identity, caller, catalogue, { ledger, counts });
+  const record = new CallRecord(identity, caller, catalogue, { ledger, metrics });
   record.begin();
   record.answeredBy('d', 1);
   const made = ends(record, completionTokens);

@@ -8,7 +8,7 @@ import { countCall } from './count.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import { type CallIdentity, makeReceipt, notStoredReceipt, type Outcome, unattendedReceipt } from './receipt.ts';
-import type { ReceiptCounts } from './receipt-counts.ts';
+import type { ReceiptMetrics } from './receipt-metrics.ts';
 import type { Candidate } from './request/route.ts';
 import type { StreamFacts } from './response/event-stream.ts';
 import type { SaidSoFar } from './response/usage.ts';
@@ -41,7 +41,7 @@ function orUnmeasured(facts: OutcomeFacts & { readonly status: 'client_aborted' 
 /** Where a receipt is written down. */
 export interface Books {
   readonly ledger: LedgerWriter;
-  readonly counts: ReceiptCounts;
+  readonly metrics: ReceiptMetrics;
 }
 
 export class CallRecord {
@@ -49,19 +49,19 @@ export class CallRecord {
   readonly #caller: Caller;
   readonly #catalogue: Catalogue;
   readonly #ledger: LedgerWriter;
-  readonly #counts: ReceiptCounts;
+  readonly #metrics: ReceiptMetrics;
   readonly #startedAt = performance.now();
   #repliedAt: number | null = null;
   #servedBy: Candidate | null = null;
   #attempts = 0;
   #recorded = false;
 
-  constructor(identity: CallIdentity, caller: Caller, catalogue: Catalogue, { ledger, counts }: Books) {
+  constructor(identity: CallIdentity, caller: Caller, catalogue: Catalogue, { ledger, metrics }: Books) {
     this.identity = identity;
     this.#caller = caller;
     this.#catalogue = catalogue;
     this.#ledger = ledger;
-    this.#counts = counts;
+    this.#metrics = metrics;
   }
 
   get recorded(): boolean {
@@ -108,7 +108,7 @@ export class CallRecord {
     };
     const stored = this.#ledger.finish(identity.receiptId, entry);
     const saved = stored.then((is) => {
-      this.#counts.made(is ? made.reason : 'receipt_not_stored');
+      this.#metrics.made(is ? made.reason : 'receipt_not_stored');
       return is ? made.receipt : notStored();
     });
     return { gw: made.receipt, routingTrace: trace, saved };

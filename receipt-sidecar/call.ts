@@ -30,7 +30,7 @@ import {
   wait,
 } from './messages.ts';
 import { newReceiptId } from './receipt.ts';
-import type { ReceiptCounts } from './receipt-counts.ts';
+import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
 import { headersToRemove, refusedHeaders, steeringHeaders, type Timeouts } from './request/headers.ts';
 import { endpoints, serialise } from './request/parse.ts';
@@ -47,7 +47,7 @@ export interface CallContext extends Timeouts, Steps {
   readonly catalogue: () => Catalogue | null;
   readonly readReply: ReadReply;
   readonly ledger: LedgerWriter;
-  readonly counts: ReceiptCounts;
+  readonly metrics: ReceiptMetrics;
   readonly ends: Ends;
   readonly now: () => number;
 }

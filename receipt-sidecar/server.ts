@@ -14,14 +14,14 @@ import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import { openPolicyEvents } from './policy-events.ts';
-import { createReceiptCounts } from './receipt-counts.ts';
-import { createPromptCounts } from './request/prompt-counts.ts';
+import { createReceiptMetrics } from './receipt-metrics.ts';
+import { createPromptMetrics } from './request/prompt-metrics.ts';
 import { makeReader } from './request/reader.ts';
 import { warmUp } from './request/warm-up.ts';
 import { makeReplyReader } from './response/reply-reader.ts';
-import { createScreenCounts } from './screen-counts.ts';
+import { createScreenMetrics } from './screen-metrics.ts';
 import { redisLeases } from './slots/leases.ts';
-import { createSlotCounts } from './slots/slot-counts.ts';
+import { createSlotMetrics } from './slots/slot-metrics.ts';
 import { StreamSlots } from './slots/slots.ts';
 import { holdCatalogue } from './snapshot.ts';
 import { openBodyThreads, startFirstThread } from './threads/body-threads.ts';
@@ -49,22 +49,22 @@ export async function startSidecar(config: Config) {
     log,
   });
   const ledger = openLedgerWriter({ redis, spool, now: Date.now, log });
-  const counts = createReceiptCounts(ledger.counts);
-  const slotCounts = createSlotCounts(() => slots);
+  const receiptMetrics = createReceiptMetrics(ledger.counts);
+  const slotMetrics = createSlotMetrics(() => slots);
   const slots = new StreamSlots({
     leases: redisLeases(redis),
     instances: config.instances,
     newId: randomUUID,
     now: () => performance.now(),
-    counts: slotCounts,
+    metrics: slotMetrics,
     log,
   });
   const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname());
   const policyEvents = openPolicyEvents({ redis, spool: policySpool, log });
   const isPolicyUnusable = () => (catalogue.current()?.policy.unusable ?? null) !== null;
-  const screenCounts = createScreenCounts({ unstored: policyEvents.counts, isPolicyUnusable });
+  const screenMetrics = createScreenMetrics({ unstored: policyEvents.counts, isPolicyUnusable });
   const ends = openEnds(endsWaitMs, redisEnds(redis));
-  const promptCounts = createPromptCounts();
+  const promptMetrics = createPromptMetrics();
   const threads = openBodyThreads({
     threads: config.threads,
     onFault: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
@@ -75,8 +75,8 @@ export async function startSidecar(config: Config) {
     read: makeReader({
       threads: threads.pool,
       events: policyEvents,
-      screens: screenCounts,
-      prompts: promptCounts,
+      screenMetrics,
+      promptMetrics,
       now: Date.now,
       clock: () => performance.now(),
       newId: randomUUID,
@@ -85,7 +85,7 @@ export async function startSidecar(config: Config) {
     readReply: makeReplyReader(threads.pool),
     takeSlot: (caller: Caller) => slots.take(caller),
     ledger,
-    counts,
+    metrics: receiptMetrics,
     ends,
     now: Date.now,
     upstreamTimeoutS: config.upstreamTimeoutS,
@@ -116,10 +116,10 @@ export async function startSidecar(config: Config) {
   });
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
-        counts.register(registry);
-        slotCounts.register(registry);
-        screenCounts.register(registry);
-        promptCounts.register(registry);
+        receiptMetrics.register(registry);
+        slotMetrics.register(registry);
+        screenMetrics.register(registry);
+        promptMetrics.register(registry);
         threads.register(registry);
       })
     : null;

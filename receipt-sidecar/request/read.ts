@@ -17,8 +17,8 @@ import { countTokens } from './count-tokens.ts';
 import { decodeTokens } from './decode-tokens.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
 import { type Outgoing, outgoing, type Parsed, type ParsedRequest } from './parse.ts';
-import type { PromptOutcome } from './prompt-counts.ts';
 import { promptLength, type Uncounted } from './prompt-length.ts';
+import type { PromptOutcome } from './prompt-metrics.ts';
 import { tokenLists } from './token-lists.ts';
 import type { Vocabulary } from './vocabulary.ts';
 

@@ -5,14 +5,14 @@ import { maxFrameSize } from '@gw/grpc/http2/frames';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { plainModel } from '../model-for-tests.ts';
-import type { ScreenOutcome } from '../screen-counts.ts';
+import type { ScreenOutcome } from '../screen-metrics.ts';
 import { makeCatalogue } from '../snapshot.ts';
 import { bodyThreadBounds, inlineBytes } from '../threads/body-threads.ts';
 import { type Failure, ThreadPool, type Work } from '../threads/thread-pool.ts';
 import { type BundleForTests, bodyWorkerForTests } from '../threads/worker-for-tests.ts';
 import type { ReadBody } from './admission.ts';
 import { type Endpoint, serialise } from './parse.ts';
-import type { PromptOutcome } from './prompt-counts.ts';
+import type { PromptOutcome } from './prompt-metrics.ts';
 import { makeReader } from './reader.ts';
 
 // A vocabulary takes half a second of processor time to read, and the machine may be busy.
@@ -65,8 +65,8 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
   const read = makeReader({
     threads,
     events: { record: async (event) => void events.push(event) },
-    screens: { screened: (outcome) => void outcomes.push(outcome) },
-    prompts: { note: (outcome) => void counted.push(outcome) },
+    screenMetrics: { screened: (outcome) => void outcomes.push(outcome) },
+    promptMetrics: { note: (outcome) => void counted.push(outcome) },
     now: () => Date.parse('2026-01-02T03:04:05.678Z'),
     clock: () => 0,
     newId: () => '11111111-1111-4111-8111-111111111111',

@@ -10,7 +10,7 @@ import { type ApiError, apiError } from '@gw/contract/errors';
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { findRules } from '@gw/policy/find-rules';
 import type { PolicyEvents } from '../policy-events.ts';
-import type { ScreenCounts } from '../screen-counts.ts';
+import type { ScreenMetrics } from '../screen-metrics.ts';
 import type { Catalogue } from '../snapshot.ts';
 import { inlineBytes, inlineParts } from '../threads/body-threads.ts';
 import type { RequestFacts, RequestJob } from '../threads/jobs.ts';
@@ -18,14 +18,14 @@ import type { Failure, ThreadPool } from '../threads/thread-pool.ts';
 import type { Asked, Read, ReadBody } from './admission.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
 import { parseRequest } from './parse.ts';
-import type { PromptCounts } from './prompt-counts.ts';
+import type { PromptMetrics } from './prompt-metrics.ts';
 import { type Finding, type Reading, readParsed } from './read.ts';
 
 export interface ReaderOptions {
   readonly threads: Pick<ThreadPool, 'run'>;
   readonly events: Pick<PolicyEvents, 'record'>;
-  readonly screens: Pick<ScreenCounts, 'screened'>;
-  readonly prompts: Pick<PromptCounts, 'note'>;
+  readonly screenMetrics: Pick<ScreenMetrics, 'screened'>;
+  readonly promptMetrics: Pick<PromptMetrics, 'note'>;
   /** ms since 1970. */
   readonly now: () => number;
   /** Monotonic, ms. */
@@ -116,10 +116,10 @@ function factsOf(catalogue: Catalogue): RequestFacts {
 }
 
 function concluded(options: ReaderOptions, asked: Asked, reading: Reading): MaybePromise<ReadBody> {
-  if (reading.counted) options.prompts.note(reading.counted);
+  if (reading.counted) options.promptMetrics.note(reading.counted);
   if (reading.outcome === 'refused') return { ok: false, error: reading.error };
   const { finding, outgoing, request, screenS } = reading;
-  options.screens.screened(finding?.verdict.action ?? 'pass', screenS);
+  options.screenMetrics.screened(finding?.verdict.action ?? 'pass', screenS);
   if (!finding) return { ok: true, request, outgoing };
   return record(options, asked, finding).then((error) =>
     error ? { ok: false, error } : { ok: true, request, outgoing },

@@ -47,7 +47,7 @@ export function slotsForTests(): SlotsForTests {
           return `${ids}`;
         },
         now: () => performance.now(),
-        counts: {
+        metrics: {
           decided: (outcome, local) => void decided.push(`${outcome} ${local ? 'local' : 'exact'}`),
           ended: (leases) => {
             ended += leases;

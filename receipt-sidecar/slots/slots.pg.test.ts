@@ -36,7 +36,7 @@ beforeEach(async () => {
           return `${ids}`;
         },
         now: () => performance.now(),
-        counts: { decided: () => undefined, ended: () => undefined },
+        metrics: { decided: () => undefined, ended: () => undefined },
         log,
       }),
   );

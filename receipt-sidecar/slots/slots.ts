@@ -15,7 +15,7 @@ import { Held } from './held.ts';
 import { type Found, type Lease, type Leases, leaseMs } from './leases.ts';
 import { type Enforced, streamsExceeded } from './refusal.ts';
 import { Running } from './running.ts';
-import type { SlotCounts } from './slot-counts.ts';
+import type { SlotMetrics } from './slot-metrics.ts';
 
 export interface Slot {
   /** By this Envoy names it while the stream runs. */
@@ -33,7 +33,7 @@ export interface SlotOptions {
   readonly newId: () => string;
   /** A monotonic clock, ms. */
   readonly now: () => number;
-  readonly counts: Pick<SlotCounts, 'decided' | 'ended'>;
+  readonly metrics: Pick<SlotMetrics, 'decided' | 'ended'>;
   readonly log: Logger;
 }
 
@@ -155,20 +155,20 @@ export class StreamSlots {
   }
 
   #decide(lease: Lease, { streams, keyStreams }: Caller, found: Found, limits: Limits): Taken {
-    const { counts } = this.#options;
-    counts.ended(found.ended);
+    const { metrics } = this.#options;
+    metrics.ended(found.ended);
     if (found.full !== null) {
       const enforced: Enforced =
         found.full === 'key'
           ? { full: 'key', open: found.keyOpen, limit: limits.key ?? 0, agreed: keyStreams ?? 0 }
           : { full: 'account', open: found.open, limit: limits.account, agreed: streams.limit };
       if (!streams.shadow) {
-        counts.decided('denied', this.local);
+        metrics.decided('denied', this.local);
         return { ok: false, error: streamsExceeded(enforced) };
       }
       this.#report(lease, enforced);
     }
-    counts.decided(found.full === null ? 'taken' : 'shadowed', this.local);
+    metrics.decided(found.full === null ? 'taken' : 'shadowed', this.local);
     this.#held.add(lease);
     return { ok: true, slot: { id: lease.id, release: () => this.#release(lease) } };
   }

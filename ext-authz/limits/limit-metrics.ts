@@ -5,13 +5,13 @@ import { lack } from './bucket.ts';
 import type { DrawnLimits } from './drawn-limits.ts';
 import type { Decision } from './limiter.ts';
 
-export interface LimitCounts {
+export interface LimitMetrics {
   decided(accountId: string, kind: string, drawn: DrawnLimits, decision: Decision): void;
   /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
 }
 
-export interface LimitCountsOptions {
+export interface LimitMetricsOptions {
   readonly log: Logger;
   /** Monotonic, ms. */
   readonly now: () => number;
@@ -29,7 +29,7 @@ const quietMs = 60_000;
 /** Accounts whose last line is remembered; the oldest go first. */
 const capacity = 10_000;
 
-export function createLimitCounts({ local, log, now }: LimitCountsOptions): LimitCounts {
+export function createLimitMetrics({ local, log, now }: LimitMetricsOptions): LimitMetrics {
   // Plain numbers: a labelled counter of the library costs more than a decision.
   const counts = new Map<CountedLimit, Record<Outcome, number>>(
     limits.map((limit) => [limit, { admitted: 0, denied: 0, shadowed: 0 }]),

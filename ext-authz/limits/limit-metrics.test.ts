@@ -2,7 +2,7 @@ import type { Logger } from '@gw/service/log';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import type { DrawnLimits } from './drawn-limits.ts';
-import { createLimitCounts } from './limit-counts.ts';
+import { createLimitMetrics } from './limit-metrics.ts';
 
 const limit = { rate: { perS: 1, burst: 1 }, perDay: 1 };
 const drawn = (shadow: DrawnLimits['shadow'], body: DrawnLimits['body'] = null): DrawnLimits => ({
@@ -19,13 +19,13 @@ function setUp() {
   const lines: object[] = [];
   const log = { info: (line: object) => lines.push(line) } as unknown as Logger;
   let local = false;
-  const counts = createLimitCounts({ log, now: () => clock.ms, local: () => local });
+  const metrics = createLimitMetrics({ log, now: () => clock.ms, local: () => local });
   const registry = new Registry();
-  counts.register(registry);
+  metrics.register(registry);
   const decided = (lacking: number, shadow: DrawnLimits['shadow'] = [], admitted = lacking === 0, kind = 'calls') =>
-    counts.decided('acct', kind, drawn(shadow), { admitted, lacking, quotaStates: [], untilMidnightMs: 1 });
+    metrics.decided('acct', kind, drawn(shadow), { admitted, lacking, quotaStates: [], untilMidnightMs: 1 });
   const decidedOfBody = (lacking: number, shadow: DrawnLimits['shadow'] = []) =>
-    counts.decided('acct', 'calls', drawn(shadow, { limit, kib: 1024 }), {
+    metrics.decided('acct', 'calls', drawn(shadow, { limit, kib: 1024 }), {
       ...{ admitted: lacking === 0 || shadow.length > 0, lacking, quotaStates: [], untilMidnightMs: 1 },
     });
   const metric = async (labels: string) =>

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 const outcomes = ['pass', 'flag', 'block'] as const;
 export type ScreenOutcome = (typeof outcomes)[number];
 
-export interface ScreenCounts {
+export interface ScreenMetrics {
   screened(outcome: ScreenOutcome, seconds: number): void;
   /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
@@ -17,7 +17,7 @@ interface ScreenState {
   readonly isPolicyUnusable: () => boolean;
 }
 
-export function createScreenCounts({ isPolicyUnusable, unstored }: ScreenState): ScreenCounts {
+export function createScreenMetrics({ isPolicyUnusable, unstored }: ScreenState): ScreenMetrics {
   const screened = new Counter({
     name: 'gw_policy_screened_total',
     help: 'Requests that were screened, by what came of it',

@@ -5,7 +5,7 @@ const outcomes = ['taken', 'denied', 'shadowed'] as const;
 /** `shadowed`: taken, and would have been denied if the limit were in force. */
 export type SlotOutcome = (typeof outcomes)[number];
 
-export interface SlotCounts {
+export interface SlotMetrics {
   decided(outcome: SlotOutcome, local: boolean): void;
   /** Leases that ended by themselves: their holder died, or could not reach Redis. */
   ended(leases: number): void;
@@ -13,7 +13,7 @@ export interface SlotCounts {
   register(registry: Registry): void;
 }
 
-export function createSlotCounts(now: () => { readonly open: number; readonly local: boolean }): SlotCounts {
+export function createSlotMetrics(now: () => { readonly open: number; readonly local: boolean }): SlotMetrics {
   const decisions = new Counter({
     name: 'gw_stream_slots_total',
     help: 'Streams that asked for a slot here, by outcome, and by whether all instances counted or this one alone',

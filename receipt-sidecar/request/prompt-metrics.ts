@@ -4,14 +4,14 @@ import { Counter, type Registry } from 'prom-client';
 const outcomes = ['fits', 'too_long', 'uncounted'] as const;
 export type PromptOutcome = (typeof outcomes)[number];
 
-export interface PromptCounts {
+export interface PromptMetrics {
   /** `uncounted`: the thread was overloaded, too slow or dead, and the prompt passed. */
   note(outcome: PromptOutcome): void;
   /** Adds the metric to those of the service. */
   register(registry: Registry): void;
 }
 
-export function createPromptCounts(): PromptCounts {
+export function createPromptMetrics(): PromptMetrics {
   const counted = new Counter({
     name: 'gw_prompts_counted_total',
     help: 'Prompts whose tokens had to be counted, by what came of it',

@@ -2,7 +2,7 @@
 import { type DegradedReason, degradedReasons } from '@gw/contract/receipt';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-export interface ReceiptCounts {
+export interface ReceiptMetrics {
   /** `reason`: null for one with numbers. */
   made(reason: DegradedReason | null): void;
   /** Adds the metrics to those of the service. */
@@ -10,7 +10,7 @@ export interface ReceiptCounts {
 }
 
 /** `unstored`: what no store has taken yet, and what was lost. */
-export function createReceiptCounts(unstored: () => { readonly kept: number; readonly lost: number }): ReceiptCounts {
+export function createReceiptMetrics(unstored: () => { readonly kept: number; readonly lost: number }): ReceiptMetrics {
   const receipts = new Counter({
     name: 'gw_receipts_total',
     help: 'Receipts made here, by the reason of degraded ones; "none" are those with numbers',
