@@ -3,13 +3,11 @@ import autocannon from 'autocannon';
 import { percentile } from './statistics.ts';
 import type { Call, Load } from './target.ts';
 
-export type JsonLoad = (call: Call, connections: number, seconds: number) => Promise<Load>;
-
 /**
  * autocannon's own histogram counts whole milliseconds, too coarse for what a hop adds; so the times of the single
  * replies are kept, which it gives in fractions.
  */
-export const autocannonLoad: JsonLoad = (call, connections, seconds) =>
+export const jsonLoad = (call: Call, connections: number, seconds: number): Promise<Load> =>
   new Promise((resolve, reject) => {
     const timesMs: number[] = [];
     let refused = 0;

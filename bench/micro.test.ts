@@ -26,9 +26,8 @@ test('every step takes its own example, and each way to a receipt and the check 
   expect(figures.find(({ name }) => name === 'check a call with a key that is in memory')?.limitUs).toBe(verifyLimitUs);
 });
 
-test('a step exceeds its limit above it, and never without one', () => {
-  const step = (us: number, limitUs: number | null) => isExceeded({ name: 'step', us, limitUs });
-  expect([step(30, 30), step(30.1, 30), step(1e6, null)]).toEqual([false, true, false]);
+test('a step exceeds its limit above it alone', () => {
+  expect([30, 30.1].map((us) => isExceeded({ name: 'step', us, limitUs: 30 }))).toEqual([false, true]);
 });
 
 test('the receipts that are made come about in different ways', () => {

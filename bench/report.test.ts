@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  figuresOf,
-  furtherEventCpuUs,
-  goalsOf,
-  idleCpuPercent,
-  type Report,
-  totalWithoutProvider,
-  withoutIdle,
-} from './report.ts';
-import { restartedParts, type Sample, type Scenario } from './rounds.ts';
+import { figuresOf, type Report, totalWithoutProvider, withoutIdle } from './report.ts';
+import type { Sample, Scenario } from './rounds.ts';
 import { reportText, show, table } from './table.ts';
 import type { Target } from './target.ts';
 
@@ -43,21 +35,11 @@ test('the provider is compared with nothing, and what was not measured is null',
   expect(figuresOf(json, 'json-32', 'envoy').addedP50Ms).toBeNull();
 });
 
-test('a further event costs what long streams cost more than short ones', () => {
-  const short = sample(0, 'gateway', 'stream-short', { requests: 10, events: 230 });
-  const long = { ...sample(0, 'gateway', 'stream-long', { requests: 4, events: 412 }), cpuUs: { envoy: 5200 } };
-  // A short stream: 500 µs and 23 events; a long one: 1,300 µs and 103 events.
-  expect(furtherEventCpuUs([short, long], 'gateway')).toEqual({ envoy: 10 });
-  expect(furtherEventCpuUs([short], 'gateway')).toEqual({});
-});
-
 test('what the parts use when nobody asks is not put down to requests', () => {
   const idle = { ...sample(0, 'gateway', 'idle', {}), elapsedS: 4, cpuUs: { simulator: 0, envoy: 8000 } };
   const [net, ...others] = withoutIdle([idle, ...json.slice(1, 2)]);
   expect(others).toEqual([]);
   expect(net?.cpuUs).toEqual({ simulator: 1000, envoy: 1000 });
-  expect(withoutIdle(json)[0]?.cpuUs).toEqual({ simulator: null, envoy: null });
-  expect(idleCpuPercent([idle], 'gateway')).toEqual({ simulator: 0, envoy: 0.2 });
 });
 
 test('a total leaves the provider out, and is unknown if a part is', () => {
@@ -66,53 +48,25 @@ test('a total leaves the provider out, and is unknown if a part is', () => {
   expect(totalWithoutProvider({ simulator: 5 })).toBeNull();
 });
 
-const report: Omit<Report, 'goals'> = {
-  generator: 'wrk',
+const report: Report = {
   machine: { cpus: 2, platform: 'linux x64', node: '20.20.2' },
   rounds: 2,
   secondsPerMeasurement: 4,
-  streams: { count: 32, shortTokens: 20, longTokens: 100 },
   figures: [figuresOf(json, 'json-32', 'envoy'), figuresOf(json, 'json-32', 'gateway')],
-  cpuUsPerFurtherEvent: { gateway: { simulator: 1, envoy: 2, 'receipt-sidecar': 3 } },
-  idleCpuPercent: {},
   rssMb: { gateway: { envoy: 60, 'ext-authz': 100, 'receipt-sidecar': 110, 'control-plane': 120, postgres: 99 } },
   micro: [
-    { name: 'step', us: 1.5, limitUs: null },
     { name: 'cheap', us: 29.9, limitUs: 30 },
     { name: 'dear', us: 30.1, limitUs: 30 },
   ],
-  restarted: [],
 };
 
-test('goals stand beside what was reached, unknown where it was not measured', () => {
-  const reached = goalsOf(report).map((goal) => goal.reached ?? null);
-  expect(reached).toEqual([expect.closeTo(0.15), null, null, 5, 330]);
-  expect(goalsOf({ ...report, rssMb: {} }).at(-1)?.reached).toBeNull();
-});
-
-test('the text shows each figure in its column and a dash for the unknown', () => {
-  const text = reportText({ ...report, goals: goalsOf(report) });
-  expect(text).toContain('2 CPUs shared with the load generator (wrk)');
+test('the text shows each figure in its column, a dash for the unknown, and which step exceeds its limit', () => {
+  const text = reportText(report);
+  expect(text).toContain('2 CPUs shared with the load generator');
+  expect(text).toMatch(/plain Envoy +550 +1\.00 +6\.00 +2\.00 +– +– +0\n/);
   expect(text).toMatch(/gateway +60\.0 +0\.15 +7\.50 +2\.00 +1\.50 +0\.00 +25\n/);
-  expect(text).toMatch(/RSS of the TypeScript parts together, MB +≤ 500 +330\n/);
-  expect(text).toMatch(/added p50 at 1 connection, ms +≤ 3 +–\n/);
-});
-
-test('a step with a limit is told to keep or to exceed it', () => {
-  const text = reportText({ ...report, goals: [] });
-  expect(text).toMatch(/step +1\.50\n/);
   expect(text).toMatch(/cheap +29\.9 +≤ 30 +ok\n/);
   expect(text).toMatch(/dear +30\.1 +≤ 30 +exceeded\n/);
-});
-
-test('a part that was started again has no figure in that round, and the text says so', () => {
-  const broken = { ...sample(2, 'gateway', 'json-32', {}), cpuUs: { simulator: 700, envoy: null } };
-  expect(restartedParts([...json, broken])).toEqual(['envoy']);
-  expect(figuresOf([...json.slice(0, 2), broken], 'json-32', 'gateway').cpuUsPerRequest).toEqual({
-    simulator: 7.5,
-    envoy: 40,
-  });
-  expect(reportText({ ...report, restarted: ['envoy'], goals: [] })).toMatch(/Parts that ended meanwhile.*\n {2}envoy/);
 });
 
 test('columns line up', () => {

@@ -2,19 +2,20 @@
  * The measurements, in turns: each round measures every scenario at every target, so that a machine that becomes slower
  * or busier meanwhile changes all of them alike and the ratios stay.
  */
-import type { JsonLoad } from './json-load.ts';
+import { jsonLoad } from './json-load.ts';
 import { type Used, usedBy } from './processes.ts';
-import { difference } from './statistics.ts';
 import { streamLoad } from './stream-load.ts';
 import { jsonCall, type Load, streamCall, type Target } from './target.ts';
 
-export const TOKENS_PER_SECOND = 50;
-export const SHORT_STREAM_TOKENS = 20;
-export const LONG_STREAM_TOKENS = 100;
+const TOKENS_PER_SECOND = 50;
+export const STREAM_TOKENS = 20;
 export const STREAMS = 32;
+/** Of calls before anything is measured, at most; fewer if one was hardly faster than the one before. */
+const warmUpSlices = 10;
+const warmUpSliceSeconds = 3;
 
 /** `idle` asks nothing: what the parts use then is not caused by requests. */
-export const scenarios = ['idle', 'json-1', 'json-32', 'stream-short', 'stream-long'] as const;
+export const scenarios = ['idle', 'json-1', 'json-32', 'stream'] as const;
 export type Scenario = (typeof scenarios)[number];
 
 export interface Sample {
@@ -24,23 +25,17 @@ export interface Sample {
   readonly load: Load;
   /** Over which the processor time was counted: the load and the work that was put off. */
   readonly elapsedS: number;
-  /** Processor time of each part of the target in this measurement; null for one that was another process before. */
-  readonly cpuUs: Readonly<Record<string, number | null>>;
-}
-
-/** At most so many slices of calls; fewer if one was hardly faster than the one before. */
-export interface WarmUp {
-  readonly sliceSeconds: number;
-  readonly slices: number;
+  /** Processor time of each part of the target in this measurement. */
+  readonly cpuUs: Readonly<Record<string, number>>;
 }
 
 export interface Bench {
   readonly targets: readonly Target[];
   readonly model: string;
-  readonly jsonLoad: JsonLoad;
   readonly seconds: number;
   readonly rounds: number;
-  readonly warmUp: WarmUp;
+  /** Length of one slice of it. */
+  readonly warmUpSeconds?: number;
   readonly progress: (line: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -51,7 +46,7 @@ async function idleLoad(seconds: number): Promise<Load> {
 }
 
 function generate(bench: Bench, target: Target, scenario: Scenario, seconds: number): Promise<Load> {
-  const { model, jsonLoad } = bench;
+  const { model } = bench;
   switch (scenario) {
     case 'idle':
       return idleLoad(seconds);
@@ -59,10 +54,8 @@ function generate(bench: Bench, target: Target, scenario: Scenario, seconds: num
       return jsonLoad(jsonCall(target, model), 1, seconds);
     case 'json-32':
       return jsonLoad(jsonCall(target, model), 32, seconds);
-    case 'stream-short':
-      return streamLoad(streamCall(target, model, SHORT_STREAM_TOKENS, TOKENS_PER_SECOND), STREAMS, seconds);
-    case 'stream-long':
-      return streamLoad(streamCall(target, model, LONG_STREAM_TOKENS, TOKENS_PER_SECOND), STREAMS, seconds);
+    case 'stream':
+      return streamLoad(streamCall(target, model, STREAM_TOKENS, TOKENS_PER_SECOND), STREAMS, seconds);
   }
 }
 
@@ -94,19 +87,14 @@ async function measure(bench: Bench, round: number, target: Target, scenario: Sc
   const pidsAfter = target.pids();
   const after = usedBy(pidsAfter);
   const elapsedS = (performance.now() - started) / 1000;
-  const parts = [...new Set([...Object.keys(pids), ...Object.keys(pidsAfter)])];
-  const cpuUs = Object.fromEntries(
-    parts.map((part) => {
-      const isSame = pids[part] === pidsAfter[part];
-      return [part, isSame ? difference(after[part]?.cpuUs, before[part]?.cpuUs) : null];
-    }),
-  );
+  const cpuUs: Record<string, number> = {};
+  for (const [part, pid] of Object.entries(pidsAfter)) {
+    // What was measured meanwhile would be worth little.
+    if (pids[part] !== pid) throw new Error(`${part} of ${target.name} ended while it was measured.`);
+    cpuUs[part] = (after[part]?.cpuUs ?? 0) - (before[part]?.cpuUs ?? 0);
+  }
   return { round, target: target.name, scenario, load, elapsedS, cpuUs };
 }
-
-/** Parts that ended or were started again while they were measured, each as often as that was seen. */
-export const restartedParts = (samples: readonly Sample[]): string[] =>
-  samples.flatMap(({ cpuUs }) => Object.keys(cpuUs).filter((part) => cpuUs[part] === null));
 
 /** One call to each target, which has to be answered: a benchmark of error replies would be worth nothing. */
 async function probe(bench: Bench, target: Target): Promise<void> {
@@ -121,9 +109,9 @@ async function probe(bench: Bench, target: Target): Promise<void> {
  * at its first: so the load goes on until it is hardly answered faster any more.
  */
 async function warmUp(bench: Bench, target: Target): Promise<void> {
-  const { sliceSeconds, slices } = bench.warmUp;
+  const sliceSeconds = bench.warmUpSeconds ?? warmUpSliceSeconds;
   let before = 0;
-  for (let slice = 0; slice < slices; slice++) {
+  for (let slice = 0; slice < warmUpSlices; slice++) {
     bench.signal?.throwIfAborted();
     const { requests, durationS } = await generate(bench, target, 'json-32', sliceSeconds);
     const perSecond = requests / durationS;
@@ -131,7 +119,7 @@ async function warmUp(bench: Bench, target: Target): Promise<void> {
     if (perSecond < before * 1.05) break;
     before = perSecond;
   }
-  await generate(bench, target, 'stream-short', sliceSeconds);
+  await generate(bench, target, 'stream', sliceSeconds);
   await settle(target);
 }
 

@@ -1,7 +1,7 @@
 /** The report as text for a terminal. */
 import { isExceeded, type Micro } from './micro.ts';
-import { type Figures, type Report, type TargetName, totalWithoutProvider } from './report.ts';
-import type { Scenario } from './rounds.ts';
+import { type Figures, type PerPart, type Report, type TargetName, totalWithoutProvider } from './report.ts';
+import { type Scenario, STREAM_TOKENS, STREAMS } from './rounds.ts';
 
 const title: Record<TargetName, string> = { provider: 'provider alone', envoy: 'plain Envoy', gateway: 'gateway' };
 
@@ -22,7 +22,7 @@ export function table(rows: readonly (readonly string[])[]): string {
 }
 
 function speedTable(figures: readonly Figures[], scenario: Scenario): string {
-  const isStream = scenario.startsWith('stream');
+  const isStream = scenario === 'stream';
   const head = [
     '',
     isStream ? 'events/s' : 'requests/s',
@@ -48,7 +48,7 @@ function speedTable(figures: readonly Figures[], scenario: Scenario): string {
   return table([head, ...rows]);
 }
 
-type Columns = readonly (readonly [TargetName, Readonly<Record<string, number | null>>])[];
+type Columns = readonly (readonly [TargetName, PerPart])[];
 
 /** Parts as rows, targets as columns; `total` leaves the provider out. */
 function partTable(columns: Columns): string {
@@ -62,46 +62,32 @@ function byTarget(report: Report, scenario: Scenario, figure: 'cpuUsPerRequest' 
   return report.figures.filter((row) => row.scenario === scenario).map((row) => [row.target, row[figure]]);
 }
 
-const entries = (values: Report['cpuUsPerFurtherEvent'] | Report['rssMb']): Columns =>
-  (['provider', 'envoy', 'gateway'] as const).flatMap((target) => {
-    const parts = values[target];
-    return parts === undefined ? [] : [[target, parts] as const];
-  });
-
 function microTable(micro: readonly Micro[]): string {
-  const rows = micro.map((step) => {
-    const { limitUs, name, us } = step;
-    const limit = limitUs === null ? ['', ''] : [`≤ ${limitUs}`, isExceeded(step) ? 'exceeded' : 'ok'];
-    return [name, show(us), ...limit];
-  });
+  const rows = micro.map((step) => [
+    step.name,
+    show(step.us),
+    `≤ ${step.limitUs}`,
+    isExceeded(step) ? 'exceeded' : 'ok',
+  ]);
   return table([['', 'µs', 'limit', ''], ...rows]);
 }
 
 export function reportText(report: Report): string {
-  const { machine, streams, rounds } = report;
-  const pace = `${streams.count} paced streams of`;
+  const { machine, rounds, rssMb } = report;
+  const rss: Columns = (['provider', 'envoy', 'gateway'] as const).flatMap((target) => {
+    const parts = rssMb[target];
+    return parts === undefined ? [] : [[target, parts] as const];
+  });
+  const streams = `${STREAMS} paced streams of ${STREAM_TOKENS} tokens`;
   const sections: [string, string][] = [
     ['JSON chat completions, 1 connection', speedTable(report.figures, 'json-1')],
     ['JSON chat completions, 32 connections', speedTable(report.figures, 'json-32')],
-    [`${pace} ${streams.shortTokens} tokens, time to the first token`, speedTable(report.figures, 'stream-short')],
-    [`${pace} ${streams.longTokens} tokens, time to the first token`, speedTable(report.figures, 'stream-long')],
+    [`${streams}, time to the first token`, speedTable(report.figures, 'stream')],
     ['CPU µs per request, 32 connections', partTable(byTarget(report, 'json-32', 'cpuUsPerRequest'))],
-    ['CPU µs per stream event, opening included', partTable(byTarget(report, 'stream-short', 'cpuUsPerEvent'))],
-    ['CPU µs per further stream event', partTable(entries(report.cpuUsPerFurtherEvent))],
-    ['CPU % of one processor while nobody asks, not contained above', partTable(entries(report.idleCpuPercent))],
-    ['RSS in MB after all rounds', partTable(entries(report.rssMb))],
+    ['CPU µs per stream event, opening included', partTable(byTarget(report, 'stream', 'cpuUsPerEvent'))],
+    ['RSS in MB after all rounds', partTable(rss)],
     ['CPU µs of steps of a request, in this process', microTable(report.micro)],
   ];
-  if (report.goals.length > 0) {
-    const rows = report.goals.map(({ name, goal, reached }) => [name, goal, show(reached)]);
-    sections.push(['Goals', table([['', 'goal', 'reached'], ...rows])]);
-  }
-  const about = `${machine.cpus} CPUs shared with the load generator (${report.generator}) and the provider; ${report.secondsPerMeasurement} s each, medians of ${rounds}. ${machine.platform}, Node ${machine.node}.`;
-  if (report.restarted.length > 0) {
-    sections.push([
-      'Parts that ended meanwhile, so that these figures are worth little',
-      `  ${report.restarted.join(', ')}`,
-    ]);
-  }
+  const about = `${machine.cpus} CPUs shared with the load generator and the provider; ${report.secondsPerMeasurement} s each, medians of ${rounds}. ${machine.platform}, Node ${machine.node}.`;
   return [about, ...sections.map(([name, text]) => `${name}\n${text}`), ''].join('\n\n');
 }

@@ -3,13 +3,11 @@
  *
  * Invariant: whatever was started is in the list of what `stop` ends, also if a later step fails.
  */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { envoyBinary } from '@gw/cli/binaries';
-import { inCheckout } from '@gw/cli/checkout';
 import { freePorts } from '@gw/cli/ports';
-import { startChild } from '@gw/cli/services/child';
 import { type Stack, startStack } from '@gw/cli/stack';
 import { startPlainEnvoy } from './plain-envoy.ts';
 import type { Target } from './target.ts';
@@ -17,8 +15,6 @@ import type { Target } from './target.ts';
 export interface Targets {
   readonly targets: readonly Target[];
   readonly model: string;
-  /** Puts the logs where `stop` does not remove them, and returns that folder. */
-  keepLogs(): string;
   stop(): Promise<void>;
 }
 
@@ -27,62 +23,27 @@ interface Watch {
   readonly signal: AbortSignal;
 }
 
-const SIM_MODEL = 'sim-small';
-
-interface Provider {
-  readonly port: number;
-  readonly pid: () => number | undefined;
-  readonly stack: Stack | null;
-}
-
-async function startSimulatorAlone(dir: string, ends: (() => Promise<void>)[]): Promise<Provider> {
-  const [port = 0] = await freePorts(1);
-  const child = await startChild({
-    command: process.execPath,
-    args: [inCheckout('dist', 'simulator.js')],
-    env: { PATH: process.env.PATH, GW_SIM_LISTEN: `127.0.0.1:${port}` },
-    logFile: join(dir, 'simulator.log'),
-  });
-  ends.push(() => child.stop());
-  return { port, pid: () => child.pid, stack: null };
-}
-
-async function startWithGateway(dir: string, watch: Watch, ends: (() => Promise<void>)[]): Promise<Provider> {
-  const stack = await startStack({ dir, ...watch });
-  ends.push(() => stack.stop());
-  return { port: Number(new URL(stack.simulatorUrl).port), pid: () => stack.pids().simulator, stack };
-}
-
-function targetsOf(provider: Provider, envoyPort: number, envoyPid: number): Target[] {
+function targetsOf(stack: Stack, envoyPort: number, envoyPid: number): Target[] {
+  // The address and not "localhost", because looking a name up would be part of what is measured.
+  const at = (port: number | string): string => `http://127.0.0.1:${port}/v1`;
   const simulator = (): Record<string, number> => {
-    const pid = provider.pid();
+    const pid = stack.pids().simulator;
     return pid === undefined ? {} : { simulator: pid };
   };
-  const targets: Target[] = [
-    { name: 'provider', baseUrl: `http://127.0.0.1:${provider.port}/v1`, headers: {}, pids: simulator },
+  return [
+    { name: 'provider', baseUrl: at(new URL(stack.simulatorUrl).port), headers: {}, pids: simulator },
+    { name: 'envoy', baseUrl: at(envoyPort), headers: {}, pids: () => ({ ...simulator(), envoy: envoyPid }) },
     {
-      name: 'envoy',
-      baseUrl: `http://127.0.0.1:${envoyPort}/v1`,
-      headers: {},
-      pids: () => ({ ...simulator(), envoy: envoyPid }),
-    },
-  ];
-  const { stack } = provider;
-  if (stack !== null) {
-    // The address and not "localhost", because looking a name up would be part of what is measured.
-    const { port } = new URL(stack.publicUrl);
-    targets.push({
       name: 'gateway',
-      baseUrl: `http://127.0.0.1:${port}/v1`,
+      baseUrl: at(new URL(stack.publicUrl).port),
       headers: { authorization: `Bearer ${stack.keys.enterprise}` },
       pids: () => stack.pids(),
-    });
-  }
-  return targets;
+    },
+  ];
 }
 
 /** Everything lies in a folder of its own, is new, and is removed by `stop`. */
-export async function startTargets(withGateway: boolean, watch: Watch): Promise<Targets> {
+export async function startTargets(watch: Watch): Promise<Targets> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-bench-'));
   const ends: (() => Promise<void>)[] = [async () => rmSync(dir, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {
@@ -90,40 +51,16 @@ export async function startTargets(withGateway: boolean, watch: Watch): Promise<
   };
   try {
     const binary = await envoyBinary(watch.log);
-    const provider = withGateway ? await startWithGateway(dir, watch, ends) : await startSimulatorAlone(dir, ends);
+    const stack = await startStack({ dir, ...watch });
+    ends.push(() => stack.stop());
     const [port = 0] = await freePorts(1);
+    const upstreamPort = Number(new URL(stack.simulatorUrl).port);
     const concurrency = Math.min(availableParallelism(), 8);
-    await waitForProvider(provider.port);
-    const envoy = await startPlainEnvoy({ binary, dir, port, upstreamPort: provider.port, concurrency });
+    const envoy = await startPlainEnvoy({ binary, dir, port, upstreamPort, concurrency });
     ends.push(() => envoy.stop());
-    return {
-      targets: targetsOf(provider, port, envoy.pid),
-      model: provider.stack?.model ?? SIM_MODEL,
-      keepLogs: () => copyLogs(provider.stack?.logs ?? dir),
-      stop,
-    };
+    return { targets: targetsOf(stack, port, envoy.pid), model: stack.model ?? 'sim-small', stop };
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-function copyLogs(from: string): string {
-  const kept = inCheckout('.gw', 'logs', 'last-bench');
-  rmSync(kept, { recursive: true, force: true });
-  cpSync(from, kept, { recursive: true, filter: (file) => file === from || file.endsWith('.log') });
-  return kept;
-}
-
-async function waitForProvider(port: number): Promise<void> {
-  const end = performance.now() + 10_000;
-  for (;;) {
-    try {
-      await (await fetch(`http://127.0.0.1:${port}/healthz`)).text();
-      return;
-    } catch (error) {
-      if (performance.now() > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
   }
 }

@@ -13,18 +13,12 @@ import { makeShouldRateLimit } from '@gw/ext-authz/should-rate-limit';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { decideLimitUs, type Step } from './micro.ts';
-import { startSlotSteps } from './slot-steps.ts';
 
 /** Calls that are decided at once where a gateway has work; then one turn of the event loop serves several. */
 const atOnce = 16;
 const most = 1_000_000;
 
-export interface LimitSteps {
-  readonly steps: readonly Step[];
-  stop(): Promise<void>;
-}
-
-export async function startLimitSteps(): Promise<LimitSteps> {
+export async function startLimitStep(): Promise<{ readonly step: Step; stop(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'gw-bench-limits-'));
   const log = openLog('bench', 'silent');
   const valkey = await startValkey({ dir, log: () => undefined, durable: false });
@@ -37,30 +31,20 @@ export async function startLimitSteps(): Promise<LimitSteps> {
     metrics: createLimitMetrics({ log, now: monotonic, local: limiter.local }),
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
   });
-  const asked = (limits: object) => {
-    const fields = { account_id: 'acct_bench', limits: JSON.stringify(limits), kind: 'calls' };
-    const entries = Object.entries(fields).map(([key, value]) => ({ key, value }));
-    return { descriptors: [{ entries }] };
+  const fields = {
+    account_id: 'acct_bench',
+    limits: JSON.stringify({ account: [most, most, 1000 * most] }),
+    kind: 'calls',
   };
-  const ofAccount = asked({ account: [most, most, 1000 * most] });
-  const ofKey = asked({ account: [most, most, 1000 * most], key: ['AbcdefGhijkl', most, most, 1000 * most] });
-  const several = (request: typeof ofAccount) => () =>
-    Promise.all(Array.from({ length: atOnce }, () => decide(request)));
+  const call = { descriptors: [{ entries: Object.entries(fields).map(([key, value]) => ({ key, value })) }] };
+  const several = () => Promise.all(Array.from({ length: atOnce }, () => decide(call)));
 
   // A step that refuses, or that is decided without Redis, would measure something else.
-  const answers = [...(await several(ofAccount)()), ...(await several(ofKey)())];
-  if (limiter.local() || answers.some(({ overallCode }) => overallCode !== 1))
+  if ((await several()).some(({ overallCode }) => overallCode !== 1) || limiter.local())
     throw new Error('The limits of the benchmark do not admit its calls.');
-  const slots = await startSlotSteps(valkey.url, log);
   return {
-    steps: [
-      { name: 'decide the limits of a call', run: several(ofAccount), limitUs: decideLimitUs, calls: atOnce },
-      { name: 'decide the limits of a call and its key', run: several(ofKey), limitUs: null, calls: atOnce },
-      { name: 'decide the limits of one call at a time', run: () => decide(ofAccount), limitUs: null },
-      ...slots.steps,
-    ],
+    step: { name: 'decide the limits of a call', run: several, limitUs: decideLimitUs, calls: atOnce },
     stop: async () => {
-      slots.stop();
       limiter.stop();
       redis.disconnect();
       await valkey.stop();
