@@ -1,15 +1,12 @@
 import { runAdmin } from '@gw/cli/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
 import { type Database, openDatabase } from '@gw/prisma/client';
-import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seedOperators } from './access/access-for-tests.ts';
 import { startTestApp, type TestApp } from './app-for-tests.ts';
 import { appendAudit } from './audit/append.ts';
-import { listen } from './server.ts';
 
 let running: TestApp;
-let operator: FastifyInstance;
 let owner: Database;
 let url: string;
 let tokens: Awaited<ReturnType<typeof seedOperators>>;
@@ -39,10 +36,9 @@ const json = async (line: string, shown?: NodeJS.ProcessEnv) => JSON.parse((awai
 
 beforeAll(async () => {
   running = await startTestApp(() => clock);
-  operator = running.operator;
   owner = openDatabase(running.stores.postgres.url, { connections: 1 });
   tokens = await seedOperators(running.context);
-  url = await listen(operator, '127.0.0.1:0');
+  url = running.operatorUrl;
 }, 120_000);
 afterAll(async () => {
   await owner?.$disconnect();

@@ -1,33 +1,31 @@
 /** The applications of the control plane on real stores, and calls as Envoy forwards them. */
-import { readSettings } from '@gw/contract/internal/environment';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { defaultAccessSettings } from './access/config.ts';
-import { buildInternalApp } from './app.ts';
+import { type Config, loadConfig } from './config.ts';
 import type { Context } from './context.ts';
 import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures-for-tests.ts';
-import { readGpuSettings } from './gpu/config.ts';
-import { readGridSettings } from './grid/config.ts';
-import { buildOperatorApp } from './operator-app.ts';
 import { parseEntry } from './receipts/entry-row.ts';
 import { insertReceipts } from './receipts/store-batch.ts';
-import { noLists } from './screening/config.ts';
-import { openServices, type ServiceSettings, type Services } from './services.ts';
+import type { Services } from './services.ts';
+import { startControlPlane } from './start.ts';
 
 /** With which the app hashes the keys that it issues. */
 export const testPepper = Buffer.alloc(32, 7);
 
 export const internalToken = 'a-token-of-the-tests-that-is-long-enough';
 
-/** Nothing is configured that has to be. */
-const testSettings: ServiceSettings = {
-  access: defaultAccessSettings,
-  credentials: new Map(),
-  gpu: readGpuSettings(readSettings({})),
-  grid: readGridSettings(readSettings({})),
-  integrity: { keys: ledgerKeys, sealedSince: null, everyS: 60, fullS: 3600 },
-  peppers: { current: { version: 1, secret: testPepper }, other: null },
-  screening: noLists,
-};
+/** With settings for what has to be set, and nothing else. */
+function configFor({ postgres, redisUrl }: Stores): Config {
+  const config = loadConfig({
+    GW_CONTROL_INTERNAL_LISTEN: '127.0.0.1:0',
+    GW_CONTROL_LISTEN: '127.0.0.1:0',
+    GW_DATABASE_URL: postgres.serviceUrl,
+    GW_REDIS_URL: redisUrl,
+    GW_INTERNAL_TOKEN: internalToken,
+    GW_KEY_PEPPER: testPepper.toString('hex'),
+    GW_LEDGER_KEY: ledgerKeys.current.secret.toString('hex'),
+  });
+  return { ...config, addresses };
+}
 
 type Headers = Record<string, string>;
 
@@ -47,6 +45,7 @@ export interface TestApp {
   readonly stores: Stores;
   readonly app: FastifyInstance;
   readonly operator: FastifyInstance;
+  readonly operatorUrl: string;
   /** Reads the catalogue again. */
   refresh(): Promise<void>;
   get(url: string, headers?: Headers): Promise<LightMyRequestResponse>;
@@ -58,20 +57,21 @@ export interface TestApp {
 export async function startTestApp(now: () => Date = () => new Date()): Promise<TestApp> {
   const stores = await startStores();
   const { db, redis } = stores;
-  const context: Context = { db, redis, log: silentLog, addresses, now };
-  const services = openServices(context, testSettings);
+  const running = await startControlPlane(configFor(stores), {
+    log: silentLog,
+    now,
+    stores: { db, redis, blockingRedis: redis, close: () => stores.stop() },
+    runJobs: false,
+  });
+  const { context, internal: app, operator, operatorUrl, services } = running;
   const { catalogue, seals } = services;
-  await catalogue.refresh();
-  const none = (): object[] => [];
-  const writer = { clusterResources: none, listenerResources: none, secretResources: none };
-  const app = buildInternalApp(context, services, { internalToken, writer, credentials: new Map() });
-  const operator = buildOperatorApp(context, services);
   return {
     context,
     services,
     stores,
     app,
     operator,
+    operatorUrl,
     refresh: () => catalogue.refresh(),
     get: async (url, headers) => app.inject({ url, headers: identified(headers) }),
     store: async (...entries) => {
@@ -82,10 +82,6 @@ export async function startTestApp(now: () => Date = () => new Date()): Promise<
       });
       await insertReceipts(db, rows, seals);
     },
-    stop: async () => {
-      await app.close();
-      await operator.close();
-      await stores.stop();
-    },
+    stop: () => running.stop(),
   };
 }

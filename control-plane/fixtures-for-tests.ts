@@ -40,6 +40,7 @@ export interface Stores {
   /** With the rights of the services. */
   readonly db: Database;
   readonly redis: Redis;
+  readonly redisUrl: string;
   /** With a key of the tests. What they find is noted, as by the service. */
   readonly seals: Seals;
   /** Empties tables, also those that only grow. */
@@ -83,6 +84,7 @@ export async function startStores(): Promise<Stores> {
     postgres,
     db,
     redis,
+    redisUrl: path,
     seals: openLedgerSeals({ db, keys: ledgerKeys, sealedSince: null, log: silentLog }),
     tamper,
     empty: (...tables) => tamper(`TRUNCATE ${tables.join()}`),

@@ -1,13 +1,12 @@
 import { runAdmin } from '@gw/cli/commands/admin';
 import { openOperatorApi } from '@gw/cli/commands/admin/api';
 import { beforeAll, expect, test } from 'vitest';
-import { listen } from '../server.ts';
 import { newest, testApp, tokenOf, useTestApp } from './entries-for-tests.ts';
 
 let url: string;
 useTestApp();
 beforeAll(async () => {
-  url = await listen(testApp().operator, '127.0.0.1:0');
+  url = testApp().operatorUrl;
 });
 
 /** As typed in a shell, by an admin. */

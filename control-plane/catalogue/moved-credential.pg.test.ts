@@ -2,7 +2,6 @@
 import { runAdmin } from '@gw/cli/commands/admin';
 import { openOperatorApi } from '@gw/cli/commands/admin/api';
 import { expect, test } from 'vitest';
-import { listen } from '../server.ts';
 import { add, change, errorOf, newest, testApp, tokenOf, useTestApp, version } from './entries-for-tests.ts';
 
 useTestApp();
@@ -39,7 +38,7 @@ test('another path is no other address, and without a credential there is nothin
 
 test('the same in the shell, where the option is named', async () => {
   await add('providers', { credential_ref: 'ACME' });
-  const url = await listen(testApp().operator, '127.0.0.1:0');
+  const url = testApp().operatorUrl;
   const openApi = () => openOperatorApi({ url, token: tokenOf('admin') });
   const run = (...args: string[]) => runAdmin(args, { openApi, print: () => {}, tell: () => {} });
   const set = ['providers', 'set', 'acme', '--url', 'https://other.example'];

@@ -8,7 +8,6 @@ import { seedOperators } from '../access/access-for-tests.ts';
 import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { entryOf } from '../fixtures-for-tests.ts';
 import { supersede } from '../receipts/supersede.ts';
-import { listen } from '../server.ts';
 
 let running: TestApp;
 beforeAll(async () => {
@@ -128,7 +127,7 @@ test('no new version is made of it, and it is not settled: nothing of it gets a 
 
 test('receipts verify names each of them in the shell and ends with 1, page after page', async () => {
   const tokens = await seedOperators(running.context);
-  const url = await listen(running.operator, '127.0.0.1:0');
+  const url = running.operatorUrl;
   const verify = async () => {
     let out = '';
     const target = findTarget({ GW_CONTROL_URL: url, GW_OPERATOR_TOKEN: tokens.admin }, null);

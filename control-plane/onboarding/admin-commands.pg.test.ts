@@ -7,7 +7,6 @@ import { openDatabase } from '@gw/prisma/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seedOperators } from '../access/access-for-tests.ts';
 import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { listen } from '../server.ts';
 import { synthetic } from './fixtures-for-tests.ts';
 import { screenApplication } from './screening-run.ts';
 import { openOnboarding } from './services.ts';
@@ -21,7 +20,7 @@ const now = (): Date => new Date('2026-11-21T09:00:00.000Z');
 beforeAll(async () => {
   running = await startTestApp(now);
   token = (await seedOperators(running.context)).admin;
-  url = await listen(running.operator, '127.0.0.1:0');
+  url = running.operatorUrl;
 }, 120_000);
 afterAll(async () => {
   await running?.stop();

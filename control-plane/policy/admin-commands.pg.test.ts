@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { runAdmin } from '@gw/cli/commands/admin';
 import { openOperatorApi } from '@gw/cli/commands/admin/api';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { listen } from '../server.ts';
 import { account, pattern, phrases, publish, testApp, tokenOf, useTestApp } from './policy-for-tests.ts';
 
 let url: string;
@@ -12,7 +11,7 @@ let dir: string;
 useTestApp();
 const rules = [phrases('one', 'the first phrase'), pattern('two', 'second wording', 'second')];
 beforeAll(async () => {
-  url = await listen(testApp().operator, '127.0.0.1:0');
+  url = testApp().operatorUrl;
   dir = mkdtempSync(join(tmpdir(), 'gw-policy-'));
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

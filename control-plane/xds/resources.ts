@@ -6,30 +6,22 @@
  */
 import { createHash } from 'node:crypto';
 import { allOrders } from '@gw/contract/internal/failover-order';
-import type { DeploymentEndpoint } from '@gw/envoy/clusters';
+import { clusterResources, type DeploymentEndpoint, listenerResources, secretResources } from '@gw/envoy/clusters';
 import type { Catalogue } from '../catalogue/read.ts';
-
-/** How resources are written; the functions of the Envoy package. */
-export interface ResourceWriter {
-  clusterResources(deployments: readonly DeploymentEndpoint[], orders: readonly (readonly string[])[]): object[];
-  listenerResources(deployments: readonly DeploymentEndpoint[]): object[];
-  secretResources(secrets: readonly { name: string; value: string }[]): object[];
-}
 
 export interface Answer {
   readonly version: string;
   readonly resources: readonly object[];
 }
 
-export const clusterAnswer = (writer: ResourceWriter, catalogues: readonly Catalogue[]): Answer =>
-  answer(writer.clusterResources(endpoints(catalogues), ordersOf(catalogues)));
+export const clusterAnswer = (catalogues: readonly Catalogue[]): Answer =>
+  answer(clusterResources(endpoints(catalogues), ordersOf(catalogues)));
 
-export const listenerAnswer = (writer: ResourceWriter, catalogues: readonly Catalogue[]): Answer =>
-  answer(writer.listenerResources(endpoints(catalogues)));
+export const listenerAnswer = (catalogues: readonly Catalogue[]): Answer =>
+  answer(listenerResources(endpoints(catalogues)));
 
 /** Only the secrets that were asked for, and only those that a provider names. */
 export function secretAnswer(
-  writer: ResourceWriter,
   catalogues: readonly Catalogue[],
   credentials: ReadonlyMap<string, string>,
   names: readonly string[],
@@ -40,7 +32,7 @@ export function secretAnswer(
     const value = refs.has(name) ? credentials.get(name) : undefined;
     return value === undefined ? [] : { name, value };
   });
-  return answer(writer.secretResources(secrets));
+  return answer(secretResources(secrets));
 }
 
 /** Names of secrets that the catalogue needs and the environment lacks. */

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import { makeCertificate } from '@gw/envoy/certificate-for-tests';
-import { clusterResources, listenerResources, secretResources } from '@gw/envoy/clusters';
 import type { Database } from '@gw/prisma/client';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -86,7 +85,6 @@ function appWith(
     {
       internalToken: token,
       tls,
-      writer: { clusterResources, listenerResources, secretResources },
       credentials: new Map([
         ['PAID', secret],
         ['OTHER', 'sk-other'],

@@ -5,14 +5,7 @@ import { z } from 'zod';
 import type { CatalogueView } from '../catalogue/keeper.ts';
 import type { Catalogue } from '../catalogue/read.ts';
 import type { Context } from '../context.ts';
-import {
-  type Answer,
-  clusterAnswer,
-  listenerAnswer,
-  missingCredentials,
-  type ResourceWriter,
-  secretAnswer,
-} from './resources.ts';
+import { type Answer, clusterAnswer, listenerAnswer, missingCredentials, secretAnswer } from './resources.ts';
 
 const discoveryRequest = z.object({
   version_info: z.string().optional(),
@@ -27,15 +20,10 @@ const type = (name: string): string => `type.googleapis.com/envoy.config.${name}
 
 export interface XdsOptions {
   readonly catalogue: CatalogueView;
-  readonly writer: ResourceWriter;
   readonly credentials: ReadonlyMap<string, string>;
 }
 
-export function xdsRoutes(
-  app: FastifyInstance,
-  context: Context,
-  { catalogue, writer, credentials }: XdsOptions,
-): void {
+export function xdsRoutes(app: FastifyInstance, context: Context, { catalogue, credentials }: XdsOptions): void {
   type Catalogues = readonly [newest: Catalogue, ...retiring: Catalogue[]];
   const serve = (path: string, typeUrl: string, make: (catalogues: Catalogues, names: string[]) => Answer): void => {
     // A doubled colon is a literal one.
@@ -51,8 +39,8 @@ export function xdsRoutes(
       return reply.send({ version_info: version, type_url: typeUrl, resources });
     });
   };
-  serve('clusters', type('cluster.v3.Cluster'), (catalogues) => clusterAnswer(writer, catalogues));
-  serve('listeners', type('listener.v3.Listener'), (catalogues) => listenerAnswer(writer, catalogues));
+  serve('clusters', type('cluster.v3.Cluster'), clusterAnswer);
+  serve('listeners', type('listener.v3.Listener'), listenerAnswer);
   const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
   let warnedOf = '';
   serve('secrets', secretType, (catalogues, names) => {
@@ -62,6 +50,6 @@ export function xdsRoutes(
       context.log.error({ missing }, 'providers lack their credential: set GW_CREDENTIAL_<name> and start again');
     }
     warnedOf = missing;
-    return secretAnswer(writer, catalogues, credentials, names);
+    return secretAnswer(catalogues, credentials, names);
   });
 }

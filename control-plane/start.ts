@@ -1,0 +1,98 @@
+/** Wires the control plane together: its stores, its services, its jobs and its two ports. */
+import { type Database, openDatabase } from '@gw/prisma/client';
+import { type Logger, openLog } from '@gw/service/log';
+import { openRedis, untilReady } from '@gw/service/redis';
+import type { Redis } from 'ioredis';
+import { startAccessJobs } from './access/services.ts';
+import { buildInternalApp } from './app.ts';
+import { warnOfRights } from './audit/rights.ts';
+import type { Config } from './config.ts';
+import type { Context } from './context.ts';
+import { warnOfUnsealed } from './integrity/open-seals.ts';
+import { startJobs } from './jobs.ts';
+import { listen } from './listen.ts';
+import { startOnboarding } from './onboarding/services.ts';
+import { buildOperatorApp } from './operator-app.ts';
+import type { RepeatedJob } from './repeat.ts';
+import { openServices, type Services } from './services.ts';
+
+interface Stores {
+  readonly db: Database;
+  readonly redis: Redis;
+  /** For reads that wait. */
+  readonly blockingRedis: Redis;
+  close(): Promise<void>;
+}
+
+/** What tests put in the place of the real thing. */
+export interface Overrides {
+  readonly log?: Logger;
+  readonly now?: () => Date;
+  readonly stores?: Stores;
+  /** False: nothing happens by itself. */
+  readonly runJobs?: boolean;
+}
+
+export async function startControlPlane(config: Config, overrides: Overrides = {}) {
+  const { now = () => new Date(), runJobs = true } = overrides;
+  const log = overrides.log ?? openLog('control-plane', config.logLevel);
+  const stores = overrides.stores ?? (await openStores(config, log));
+  const { addresses, integrity } = config;
+  const context: Context = { db: stores.db, redis: stores.redis, log, addresses, now };
+  const services = openServices(context, config);
+  // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
+  await services.catalogue.refresh().catch(() => {});
+  await warnOfRights(context);
+  await warnOfUnsealed({ ...context, keys: integrity.keys, sealedSince: integrity.sealedSince });
+  const jobs = runJobs ? await startAllJobs(context, services, config, stores.blockingRedis) : [];
+  const internal = buildInternalApp(context, services, {
+    internalToken: config.internalToken,
+    tls: config.internalListen.startsWith('unix:') ? null : config.internalTls,
+    credentials: config.credentials,
+  });
+  const operator = buildOperatorApp(context, services);
+  await listen(internal, config.internalListen);
+  const operatorUrl = await listen(operator, config.operatorListen);
+  log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane listens');
+  return {
+    ...{ context, services, internal, operator, operatorUrl, log },
+    stop: async () => {
+      await Promise.all([internal.close(), operator.close()]);
+      await Promise.all(jobs.map((job) => job.stop()));
+      await stores.close();
+    },
+  };
+}
+
+async function openStores({ databaseUrl, redisUrl }: Config, log: Logger): Promise<Stores> {
+  const db = openDatabase(databaseUrl, {
+    // Longer than any query here needs; a connection that died in silence is noticed too.
+    queryTimeoutMs: 30_000,
+    onConnectionLost: (fault) => log.warn({ fault: fault.message }, 'a database connection was lost'),
+  });
+  const redis = openRedis(redisUrl, log, { commandTimeoutMs: 2000 });
+  // Longer than the ingester blocks; a connection that died in silence is noticed too.
+  const blockingRedis = openRedis(redisUrl, log, { commandTimeoutMs: 10_000 });
+  await Promise.all([untilReady(redis, 5000), untilReady(blockingRedis, 5000)]);
+  return {
+    ...{ db, redis, blockingRedis },
+    close: async () => {
+      redis.disconnect();
+      blockingRedis.disconnect();
+      await db.$disconnect();
+    },
+  };
+}
+
+async function startAllJobs(
+  context: Context,
+  services: Services,
+  { gpu, grid, integrity, redisUrl }: Config,
+  blockingRedis: Redis,
+): Promise<readonly RepeatedJob[]> {
+  return [
+    startJobs(context, services, { blockingRedis, redisUrl, grid, gpu, integrity }),
+    startOnboarding(context, services.onboarding, redisUrl),
+    await startAccessJobs(context, services.access),
+  ];
+}
