@@ -6,12 +6,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startValkey } from '@gw/cli/services/valkey';
 import { createLimitMetrics } from '@gw/ext-authz/limits/limit-metrics';
 import { openLimiter } from '@gw/ext-authz/limits/limiter';
 import { makeShouldRateLimit } from '@gw/ext-authz/should-rate-limit';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
+import { startValkey } from '@gw/stack/services/valkey';
 import { decideLimitUs, type Step } from './micro.ts';
 
 /** Calls that are decided at once where a gateway has work; then one turn of the event loop serves several. */

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { envoyBinary } from '@gw/cli/binaries';
-import { freePorts } from '@gw/cli/ports';
 import { ask, readJson, startSimulator } from '@gw/simulator/start-for-test';
+import { envoyBinary } from '@gw/stack/binaries';
+import { freePorts } from '@gw/stack/ports';
 import { expect, test } from 'vitest';
 import { startPlainEnvoy } from './plain-envoy.ts';
 

@@ -1,7 +1,7 @@
 /** Envoy with nothing but a router in front of the provider: what a proxy costs that does none of our work. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Child, startChild } from '@gw/cli/services/child';
+import { type Child, startChild } from '@gw/stack/services/child';
 
 export interface PlainEnvoyOptions {
   readonly binary: string;

@@ -6,9 +6,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { envoyBinary } from '@gw/cli/binaries';
-import { freePorts } from '@gw/cli/ports';
-import { type Stack, startStack } from '@gw/cli/stack';
+import { envoyBinary } from '@gw/stack/binaries';
+import { freePorts } from '@gw/stack/ports';
+import { type Stack, startStack } from '@gw/stack/stack';
 import { startPlainEnvoy } from './plain-envoy.ts';
 import type { Target } from './target.ts';
 

@@ -1,6 +1,7 @@
 /** The command line: finds the command and turns faults that the user can cure into one line. */
+
+import { Problem } from '@gw/stack/problem';
 import { commandNames, findCommand } from './command-list.ts';
-import { Problem } from './problem.ts';
 
 // A closed terminal or a reader that left must not keep us from stopping everything in order.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});

@@ -1,8 +1,8 @@
 /** What `./gw up` prints when it is ready. */
 import { join, relative } from 'node:path';
-import { stateFolder } from './checkout.ts';
-import type { PublicTls } from './public-tls.ts';
-import type { RunFile } from './run-file.ts';
+import { stateFolder } from '@gw/stack/checkout';
+import type { PublicTls } from '@gw/stack/public-tls';
+import type { RunFile } from '@gw/stack/run-file';
 
 /** For a shell: a single quote would end its string. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

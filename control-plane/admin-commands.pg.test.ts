@@ -1,9 +1,9 @@
 import { runAdmin } from '@gw/cli/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
 import { type Database, openDatabase } from '@gw/prisma/client';
+import { seedOperators } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { seedOperators } from './access/access-for-tests.ts';
-import { startTestApp, type TestApp } from './app-for-tests.ts';
 import { appendAudit } from './audit/append.ts';
 
 let running: TestApp;

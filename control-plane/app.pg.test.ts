@@ -1,7 +1,7 @@
 import { modelListSchema, regionListSchema, regionSchema } from '@gw/contract/catalogue';
 import { annualReading } from '@gw/methodology/grid-annual';
+import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { identified, internalToken, startTestApp, type TestApp } from './app-for-tests.ts';
 
 let running: TestApp;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
+import { type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Method, seedOperators, withToken } from './access/access-for-tests.ts';
-import { startTestApp, type TestApp } from './app-for-tests.ts';
 
 let running: TestApp;
 let token: string;

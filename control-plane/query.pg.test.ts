@@ -1,8 +1,8 @@
 /** Queries of every read that needs a login or a key: what an endpoint does not take it says. */
 import { routes } from '@gw/contract/access';
+import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seedOperators, withToken } from './access/access-for-tests.ts';
-import { startTestApp, type TestApp } from './app-for-tests.ts';
 
 let running: TestApp;
 let operator: ReturnType<typeof withToken>;

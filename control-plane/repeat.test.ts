@@ -1,5 +1,5 @@
+import { silentLog } from '@gw/testing/control-plane/fixtures';
 import { expect, test, vi } from 'vitest';
-import { silentLog } from './fixtures-for-tests.ts';
 import { repeat } from './repeat.ts';
 
 test('a job that fails is run again, never beside itself, and stop waits for the run under way', async () => {

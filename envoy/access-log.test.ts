@@ -1,10 +1,10 @@
 /** Envoy writes of calls under way to whom that is meant for, and to nobody else. */
 import { tmpdir } from 'node:os';
+import { testSettings } from '@gw/testing/envoy/settings';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { renderEnvoy } from './render.ts';
-import { testSettings } from './settings-for-tests.ts';
 
 const filterSchema = z.looseObject({
   log_type_filter: z.strictObject({ types: z.array(z.string()), exclude: z.boolean().optional() }).optional(),

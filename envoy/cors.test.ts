@@ -2,13 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { envoyBinary } from '@gw/cli/binaries';
-import { freePorts } from '@gw/cli/ports';
-import { type Child, startChild } from '@gw/cli/services/child';
 import { openApiDocument } from '@gw/contract/openapi';
+import { envoyBinary } from '@gw/stack/binaries';
+import { freePorts } from '@gw/stack/ports';
+import { type Child, startChild } from '@gw/stack/services/child';
+import { testSettings } from '@gw/testing/envoy/settings';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { writeEnvoyConfig } from './render.ts';
-import { testSettings } from './settings-for-tests.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-cors-'));
 let port = 0;

@@ -5,9 +5,9 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { type EnvoyAlone, startEnvoyAlone } from '@gw/testing/envoy/alone';
+import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type EnvoyAlone, startEnvoyAlone } from './alone-for-tests.ts';
-import { makeCertificate } from './certificate-for-tests.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-edge-'));
 const running: EnvoyAlone[] = [];

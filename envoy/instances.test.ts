@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { envoyBinary } from '@gw/cli/binaries';
-import { freePorts } from '@gw/cli/ports';
-import { type Child, startChild } from '@gw/cli/services/child';
 import { serveEnvoy } from '@gw/grpc/server';
 import type { RpcServer } from '@gw/grpc/service';
+import { envoyBinary } from '@gw/stack/binaries';
+import { freePorts } from '@gw/stack/ports';
+import { type Child, startChild } from '@gw/stack/services/child';
+import { testSettings } from '@gw/testing/envoy/settings';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { writeEnvoyConfig } from './render.ts';
-import { testSettings } from './settings-for-tests.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-instances-'));
 const sockets = ['a', 'b'].map((name) => `unix:${join(dir, `${name}.sock`)}`);

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions, connect } from 'node:tls';
-import { envoyBinary } from '@gw/cli/binaries';
-import { freePorts } from '@gw/cli/ports';
-import { type Child, startChild } from '@gw/cli/services/child';
+import { envoyBinary } from '@gw/stack/binaries';
+import { freePorts } from '@gw/stack/ports';
+import { type Child, startChild } from '@gw/stack/services/child';
+import { makeCertificate, type TestCertificate } from '@gw/testing/envoy/certificate';
+import { testSettings } from '@gw/testing/envoy/settings';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeCertificate, type TestCertificate } from './certificate-for-tests.ts';
 import { writeEnvoyConfig } from './render.ts';
-import { testSettings } from './settings-for-tests.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-tls-'));
 const at = (name: string) => join(dir, name);

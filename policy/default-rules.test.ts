@@ -1,11 +1,11 @@
 import { policyRulesSchema } from '@gw/contract/internal/policy-rules';
+import { nearPrompts } from '@gw/testing/policy/near-prompts';
+import { ordinaryPrompts } from '@gw/testing/policy/ordinary-prompts';
 import { describe, expect, test } from 'vitest';
 import { compileRules } from './compile.ts';
 import { defaultPolicy, defaultRules } from './default-rules.ts';
 import { findRules } from './find-rules.ts';
-import { nearPrompts } from './near-prompts-for-tests.ts';
 import { seam } from './normalise.ts';
-import { ordinaryPrompts } from './ordinary-prompts-for-tests.ts';
 
 const result = compileRules(defaultRules);
 if (!result.ok) throw new Error(JSON.stringify(result.problems));

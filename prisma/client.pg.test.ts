@@ -1,6 +1,6 @@
+import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from './client.ts';
-import { startTestPostgres, type TestPostgres } from './postgres-for-tests.ts';
 
 let postgres: TestPostgres;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from './client.ts';
 import { type Migration, migrate, migrationsDirectory, readMigrations } from './migrate.ts';
 import { ensurePartitions } from './partitions.ts';
-import { startTestPostgres, type TestPostgres } from './postgres-for-tests.ts';
 
 let postgres: TestPostgres;
 let sql: pg.Client;

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { scopes, tierLimits } from '@gw/contract/access';
 import { hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
+import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from './client.ts';
 import { findKey, keyGeneration } from './find-key.ts';
 import { migrate } from './migrate.ts';
-import { startTestPostgres, type TestPostgres } from './postgres-for-tests.ts';
 import { type SeededKeys, seed } from './seed.ts';
 
 const pepper = { version: 3, secret: randomBytes(32) };

@@ -1,8 +1,8 @@
+import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from './client.ts';
 import { ensurePartitions } from './partitions.ts';
-import { startTestPostgres, type TestPostgres } from './postgres-for-tests.ts';
 import { grantServiceRights, scramOf, serviceRights } from './service-role.ts';
 
 let postgres: TestPostgres;

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { apiError } from '@gw/contract/errors';
+import { callForTests, chatBody, contextForTests, readForTests } from '@gw/testing/receipt-sidecar/call';
 import { describe, expect, test, vi } from 'vitest';
 import type { CallContext } from './call.ts';
-import { callForTests, chatBody, contextForTests, readForTests } from './call-for-tests.ts';
 import { finished } from './messages.ts';
 import { type ReplyReading, readReply as readReplyHere } from './response/read-reply.ts';
 import { bodyPatienceS, inlineBytes } from './threads/body-threads.ts';

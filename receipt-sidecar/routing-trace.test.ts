@@ -1,7 +1,7 @@
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { routingTraceSchema } from '@gw/contract/receipt';
+import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
-import { plainModel } from './model-for-tests.ts';
 import { chooseRoute } from './request/route.ts';
 import { routingTrace } from './routing-trace.ts';
 import { makeCatalogue } from './snapshot.ts';

@@ -8,9 +8,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/cli/checkout';
-import { type RunFile, writeRunFile } from '@gw/cli/run-file';
-import { type Stack, startStack } from '@gw/cli/stack';
+import { inCheckout } from '@gw/stack/checkout';
+import { type RunFile, writeRunFile } from '@gw/stack/run-file';
+import { type Stack, startStack } from '@gw/stack/stack';
 import type { TestProject } from 'vitest/node';
 
 /** What the suites know of the stack; plain data, since they run in other processes. */

@@ -1,8 +1,8 @@
 /** `./gw admin …`: the operator API from the shell. Tables for people, `--json` for scripts. */
 import { parseArgs } from 'node:util';
-import { stateFolder } from '../checkout.ts';
-import { Problem } from '../problem.ts';
-import { readRunFile } from '../run-file.ts';
+import { stateFolder } from '@gw/stack/checkout';
+import { Problem } from '@gw/stack/problem';
+import { readRunFile } from '@gw/stack/run-file';
 import { accountCommands } from './admin/accounts.ts';
 import { ApiRefusal, findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
 import { auditCommands } from './admin/audit.ts';

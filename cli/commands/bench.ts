@@ -1,8 +1,8 @@
 /** `./gw bench`: hands over to the benchmarks, which are a program of their own. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { inCheckout } from '../checkout.ts';
-import { Problem } from '../problem.ts';
+import { inCheckout } from '@gw/stack/checkout';
+import { Problem } from '@gw/stack/problem';
 
 export async function bench(args: readonly string[]): Promise<number> {
   const program = inCheckout('dist', 'bench.js');

@@ -2,13 +2,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, statfsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { envoyPackage, valkeyPackage, versionOf } from '../binaries.ts';
-import { checkout, inCheckout, stateFolder } from '../checkout.ts';
-import { takePort } from '../ports.ts';
-import { reasonOf } from '../problem.ts';
-import type { PythonPackage } from '../python-package.ts';
-import { findSupervisor } from '../run-file.ts';
-import { findOnPath } from '../services/child.ts';
+import { envoyPackage, valkeyPackage, versionOf } from '@gw/stack/binaries';
+import { checkout, inCheckout, stateFolder } from '@gw/stack/checkout';
+import { takePort } from '@gw/stack/ports';
+import { reasonOf } from '@gw/stack/problem';
+import type { PythonPackage } from '@gw/stack/python-package';
+import { findSupervisor } from '@gw/stack/run-file';
+import { findOnPath } from '@gw/stack/services/child';
 
 interface Finding {
   readonly title: string;

@@ -1,9 +1,9 @@
 /** `./gw down`: stops what `./gw up` has started, and what a killed one has left behind. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { stateFolder } from '../checkout.ts';
-import { Problem } from '../problem.ts';
-import { endLeftovers, findSupervisor, releaseFolder } from '../run-file.ts';
+import { stateFolder } from '@gw/stack/checkout';
+import { Problem } from '@gw/stack/problem';
+import { endLeftovers, findSupervisor, releaseFolder } from '@gw/stack/run-file';
 
 const limitMs = 45_000;
 

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { stateFolder } from '../checkout.ts';
-import { Problem } from '../problem.ts';
+import { stateFolder } from '@gw/stack/checkout';
+import { Problem } from '@gw/stack/problem';
 
 export async function logs(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({

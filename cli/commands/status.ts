@@ -1,8 +1,8 @@
 /** `./gw status`: what runs. Exit code 1 unless everything does. */
 import { parseArgs } from 'node:util';
-import { stateFolder } from '../checkout.ts';
-import { ask } from '../readiness.ts';
-import { findSupervisor, isRunning, type RunFile, readRunFile, type Supervisor } from '../run-file.ts';
+import { stateFolder } from '@gw/stack/checkout';
+import { ask } from '@gw/stack/readiness';
+import { findSupervisor, isRunning, type RunFile, readRunFile, type Supervisor } from '@gw/stack/run-file';
 
 interface Status {
   readonly running: boolean;

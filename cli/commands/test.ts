@@ -7,8 +7,8 @@
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from '../checkout.ts';
-import { createEmptyCluster, templateVariable } from '../services/postgres.ts';
+import { inCheckout } from '@gw/stack/checkout';
+import { createEmptyCluster, templateVariable } from '@gw/stack/services/postgres';
 import { add, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
 
 interface Check {

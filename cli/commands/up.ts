@@ -4,10 +4,10 @@ import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { refusedHost } from '@gw/contract/internal/refused-host';
-import { inCheckout, stateFolder } from '../checkout.ts';
-import { Problem, reasonOf } from '../problem.ts';
-import type { CustomProvider } from '../provider.ts';
-import { type PublicTls, publicTls } from '../public-tls.ts';
+import { inCheckout, stateFolder } from '@gw/stack/checkout';
+import { Problem, reasonOf } from '@gw/stack/problem';
+import type { CustomProvider } from '@gw/stack/provider';
+import { type PublicTls, publicTls } from '@gw/stack/public-tls';
 import {
   claimFolder,
   endLeftovers,
@@ -16,9 +16,9 @@ import {
   readRunFile,
   releaseFolder,
   writeRunFile,
-} from '../run-file.ts';
-import { openLog } from '../services/child.ts';
-import { type Stack, startStack } from '../stack.ts';
+} from '@gw/stack/run-file';
+import { openLog } from '@gw/stack/services/child';
+import { type Stack, startStack } from '@gw/stack/stack';
 import { welcome } from '../welcome.ts';
 
 interface Options {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startValkey } from '@gw/cli/services/valkey';
+import { startValkey } from '@gw/stack/services/valkey';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Attempts, networkOf, openAttempts } from './attempts.ts';

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import cookies from '@fastify/cookie';
+import { addresses } from '@gw/testing/control-plane/fixtures';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { beforeEach, expect, test } from 'vitest';
-import { addresses } from '../fixtures-for-tests.ts';
 import { type Access, guardRoutes, type Identified } from './guard.ts';
 import { operatorRoles, type Principal, principalOf } from './principal.ts';
 

@@ -1,14 +1,14 @@
 import { ChainCheck } from '@gw/contract/internal/audit-chain';
 import { openDatabase } from '@gw/prisma/client';
+import { Browser, seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import type { FastifyInstance } from 'fastify';
 import { argon2id } from 'hash-wasm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { appendAudit } from '../audit/append.ts';
 import { readAudit, readHead } from '../audit/read.ts';
 import type { Context } from '../context.ts';
 import { buildOperatorApp } from '../operator-app.ts';
-import { Browser, seedOperators, withToken } from './access-for-tests.ts';
 import { defaultAccessSettings } from './config.ts';
 import type { Credentials } from './credential.ts';
 import { logIn } from './login.ts';

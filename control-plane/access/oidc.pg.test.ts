@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestProvider, type TestProvider } from '@gw/testing/control-plane/identity-provider';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { readAudit } from '../audit/read.ts';
 import { buildOperatorApp } from '../operator-app.ts';
-import { seedOperators, withToken } from './access-for-tests.ts';
 import { defaultAccessSettings } from './config.ts';
 import { openCredentials } from './credential.ts';
-import { startTestProvider, type TestProvider } from './identity-provider-for-tests.ts';
 import { openAccess } from './services.ts';
 
 let running: TestApp;

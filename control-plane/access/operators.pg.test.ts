@@ -1,7 +1,7 @@
+import { type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { readAudit } from '../audit/read.ts';
-import { type Method, seedOperators, withToken } from './access-for-tests.ts';
 import { openCredentials } from './credential.ts';
 import { makeFirstOperator } from './first-operator.ts';
 import { makeOperatorToken } from './token-hash.ts';

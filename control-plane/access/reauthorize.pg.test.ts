@@ -1,8 +1,8 @@
 /** What somebody who loses the right while a change waits can still do. */
 import type { Queryable } from '@gw/prisma/client';
+import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { Browser, type Method, seedOperators, withToken } from './access-for-tests.ts';
 import { openCredentials } from './credential.ts';
 
 const operators = '/operator/v1/operators';

@@ -1,8 +1,8 @@
 import { accountMessage, keyChangedChannel } from '@gw/contract/internal/redis';
 import { findKey, keyGeneration } from '@gw/prisma/find-key';
+import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Browser, type Method, seedOperators, withToken } from '../access/access-for-tests.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { readAudit } from '../audit/read.ts';
 
 const path = '/operator/v1/accounts';

@@ -1,6 +1,6 @@
 import { type Actor, type AuditEntry, auditHash, ChainCheck } from '@gw/contract/internal/audit-chain';
 import { type Database, openDatabase } from '@gw/prisma/client';
-import { startTestPostgres, type TestPostgres } from '@gw/prisma/postgres-for-tests';
+import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendAudit } from './append.ts';
 import { readAudit, readHead } from './read.ts';

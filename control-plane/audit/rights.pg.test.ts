@@ -1,5 +1,5 @@
 import { openDatabase } from '@gw/prisma/client';
-import { startTestPostgres } from '@gw/prisma/postgres-for-tests';
+import { startTestPostgres } from '@gw/testing/prisma/postgres';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { warnOfRights } from './rights.ts';

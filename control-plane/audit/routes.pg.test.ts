@@ -1,7 +1,7 @@
 import { auditListSchema } from '@gw/contract/audit';
 import { type Actor, type AuditEntry, ChainCheck } from '@gw/contract/internal/audit-chain';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { appendAudit } from './append.ts';
 
 let running: TestApp;

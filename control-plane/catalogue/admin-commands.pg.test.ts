@@ -1,7 +1,7 @@
 import { runAdmin } from '@gw/cli/commands/admin';
 import { openOperatorApi } from '@gw/cli/commands/admin/api';
+import { newest, testApp, tokenOf, useTestApp } from '@gw/testing/control-plane/entries';
 import { beforeAll, expect, test } from 'vitest';
-import { newest, testApp, tokenOf, useTestApp } from './entries-for-tests.ts';
 
 let url: string;
 useTestApp();

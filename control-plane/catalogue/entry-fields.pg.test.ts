@@ -1,5 +1,5 @@
+import { add, change, type Kind, kinds, newest, useTestApp, version } from '@gw/testing/control-plane/entries';
 import { expect, test } from 'vitest';
-import { add, change, type Kind, kinds, newest, useTestApp, version } from './entries-for-tests.ts';
 
 useTestApp();
 

@@ -1,6 +1,6 @@
+import { add, as, at, change, type Kind, testApp, useTestApp } from '@gw/testing/control-plane/entries';
 import { describe, expect, test } from 'vitest';
 import { buildOperatorApp } from '../operator-app.ts';
-import { add, as, at, change, type Kind, testApp, useTestApp } from './entries-for-tests.ts';
 import type { Surroundings } from './surroundings.ts';
 
 useTestApp();

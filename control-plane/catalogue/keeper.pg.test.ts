@@ -1,8 +1,8 @@
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotGridReading, snapshotSchema } from '@gw/contract/internal/snapshot';
 import { annualReading } from '@gw/methodology/grid-annual';
+import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { type CatalogueKeeper, createCatalogueKeeper } from './keeper.ts';
 import { publishScript } from './publish.lua.ts';
 import type { AnnualReading } from './read.ts';

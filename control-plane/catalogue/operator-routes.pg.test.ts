@@ -1,4 +1,3 @@
-import { expect, test } from 'vitest';
 import {
   add,
   addAll,
@@ -21,7 +20,8 @@ import {
   useTestApp,
   version,
   whole,
-} from './entries-for-tests.ts';
+} from '@gw/testing/control-plane/entries';
+import { expect, test } from 'vitest';
 
 useTestApp();
 

@@ -1,8 +1,5 @@
 import type { Receipt } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Stores, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
-import { httpAt } from '../grid/stub-source-for-tests.ts';
 import {
   callAt,
   catalogueOf,
@@ -14,13 +11,22 @@ import {
   unattended,
   unknownModel,
   versionsOf,
-} from '../receipts/calls-for-tests.ts';
+} from '@gw/testing/control-plane/calls';
+import { type Stores, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import {
+  counters,
+  dcgm,
+  type StubPrometheus,
+  startStubPrometheus,
+  vllm,
+} from '@gw/testing/control-plane/stub-prometheus';
+import { httpAt } from '@gw/testing/control-plane/stub-source';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { receiptLineage } from '../receipts/lineage.ts';
 import { recalculateDue } from '../receipts/recalculate.ts';
 import type { GpuSettings } from './config.ts';
 import { openGpuJob } from './job.ts';
 import { prometheusAt } from './prometheus.ts';
-import { counters, dcgm, type StubPrometheus, startStubPrometheus, vllm } from './stub-prometheus-for-tests.ts';
 
 let stores: Stores;
 let stub: StubPrometheus;

@@ -1,9 +1,9 @@
+import { callAt } from '@gw/testing/control-plane/calls';
+import { counters } from '@gw/testing/control-plane/stub-prometheus';
 import { expect, test } from 'vitest';
-import { callAt } from '../receipts/calls-for-tests.ts';
 import { measureCalls } from './measure-calls.ts';
 import type { Prometheus, Series } from './prometheus.ts';
 import type { WaitingCall } from './queue.ts';
-import { counters } from './stub-prometheus-for-tests.ts';
 
 const settings = {
   deployments: new Map([['gpu', counters]]),

@@ -1,8 +1,8 @@
+import { dcgm, type StubSeries, vllm } from '@gw/testing/control-plane/stub-prometheus';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Measured, type MeasuredCall, measureCall } from './measure.ts';
 import type { Series } from './prometheus.ts';
-import { dcgm, type StubSeries, vllm } from './stub-prometheus-for-tests.ts';
 
 const rules = { marginS: 1, maxGapS: 60 };
 const call: MeasuredCall = { startS: 1003, endS: 1010, tokens: 500, gpus: null };

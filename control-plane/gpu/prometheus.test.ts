@@ -1,8 +1,3 @@
-import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Http } from '../grid/http.ts';
-import { httpAt, type StubAnswer } from '../grid/stub-source-for-tests.ts';
-import { isRefused, type Prometheus, prometheusAt } from './prometheus.ts';
 import {
   counters,
   dcgm,
@@ -10,7 +5,12 @@ import {
   type StubPrometheus,
   startStubPrometheus,
   success,
-} from './stub-prometheus-for-tests.ts';
+} from '@gw/testing/control-plane/stub-prometheus';
+import { httpAt, type StubAnswer } from '@gw/testing/control-plane/stub-source';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Http } from '../grid/http.ts';
+import { isRefused, type Prometheus, prometheusAt } from './prometheus.ts';
 
 const now = new Date('2026-11-21T09:30:00Z');
 const nowS = now.getTime() / 1000;

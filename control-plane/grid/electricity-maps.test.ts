@@ -1,7 +1,7 @@
+import { electricityMapsReply, httpAt, type StubSource, startStubSource } from '@gw/testing/control-plane/stub-source';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { electricityMaps, parseElectricityMaps } from './electricity-maps.ts';
 import { type GridReply, isRefusal } from './reading.ts';
-import { electricityMapsReply, httpAt, type StubSource, startStubSource } from './stub-source-for-tests.ts';
 
 const now = new Date('2026-11-21T09:20:00Z');
 const asked = { zone: 'DEU', place: 'DE' };

@@ -1,7 +1,3 @@
-import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { entsoe, parseEntsoe } from './entsoe.ts';
-import type { GridReply } from './reading.ts';
 import {
   acknowledgement,
   france,
@@ -11,7 +7,11 @@ import {
   type StubSeries,
   type StubSource,
   startStubSource,
-} from './stub-source-for-tests.ts';
+} from '@gw/testing/control-plane/stub-source';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { entsoe, parseEntsoe } from './entsoe.ts';
+import type { GridReply } from './reading.ts';
 
 const now = new Date('2026-11-21T09:20:00Z');
 const asked = { zone: 'FRA', place: france };

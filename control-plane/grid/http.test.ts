@@ -1,16 +1,17 @@
 /** Every source is read in this way, so these traps are shown once, through the adapter of one of them. */
-import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { electricityMaps } from './electricity-maps.ts';
-import { type Http, retryAfter } from './http.ts';
-import { type GridReply, isRefusal } from './reading.ts';
+
 import {
   electricityMapsReply,
   httpAt,
   type StubAnswer,
   type StubSource,
   startStubSource,
-} from './stub-source-for-tests.ts';
+} from '@gw/testing/control-plane/stub-source';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { electricityMaps } from './electricity-maps.ts';
+import { type Http, retryAfter } from './http.ts';
+import { type GridReply, isRefusal } from './reading.ts';
 
 const now = new Date('2026-11-21T09:20:00Z');
 const key = 'the-secret-key';

@@ -1,5 +1,5 @@
+import { eventually, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { eventually, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import type { RepeatedJob } from '../repeat.ts';
 import type { ZoneSource } from './config.ts';
 import { startGridJobs } from './jobs.ts';

@@ -1,7 +1,7 @@
+import { httpAt, nesoSlot, type StubSource, startStubSource } from '@gw/testing/control-plane/stub-source';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { neso, parseNeso } from './neso.ts';
 import type { GridReply } from './reading.ts';
-import { httpAt, nesoSlot, type StubSource, startStubSource } from './stub-source-for-tests.ts';
 
 const now = new Date('2026-11-21T09:40:00Z');
 let stub: StubSource;

@@ -1,11 +1,7 @@
 /** From a source on a socket to what a client of `/v1/regions` reads. */
 import { annualReading } from '@gw/methodology/grid-annual';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { silentLog } from '../fixtures-for-tests.ts';
-import type { GridSettings, ZoneSource } from './config.ts';
-import { publishGrid } from './publish.ts';
-import { adaptersOf, createRefresh, type Refresh, type RefreshOutcome } from './refresh.ts';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { silentLog } from '@gw/testing/control-plane/fixtures';
 import {
   electricityMapsReply,
   httpAt,
@@ -14,7 +10,11 @@ import {
   type StubSource,
   startStubSource,
   wattTimeReply,
-} from './stub-source-for-tests.ts';
+} from '@gw/testing/control-plane/stub-source';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { GridSettings, ZoneSource } from './config.ts';
+import { publishGrid } from './publish.ts';
+import { adaptersOf, createRefresh, type Refresh, type RefreshOutcome } from './refresh.ts';
 
 const sweden: ZoneSource = { zone: 'SWE', source: 'electricity-maps', place: 'SE' };
 const california: ZoneSource = { zone: 'USA', source: 'watttime', place: 'CAISO_NORTH' };

@@ -1,7 +1,8 @@
 /** What is read of the history for one moment. */
+
+import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
+import { settledObservation } from '@gw/testing/control-plane/restatements';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Stores, startStores } from '../fixtures-for-tests.ts';
-import { settledObservation } from '../receipts/restatements-for-tests.ts';
 import { recentReadings, storeReadings } from './store.ts';
 
 let stores: Stores;

@@ -1,6 +1,12 @@
+import {
+  httpAt,
+  type StubAnswer,
+  type StubSource,
+  startStubSource,
+  wattTimeReply,
+} from '@gw/testing/control-plane/stub-source';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { GridReply } from './reading.ts';
-import { httpAt, type StubAnswer, type StubSource, startStubSource, wattTimeReply } from './stub-source-for-tests.ts';
 import { parseWattTime, wattTime } from './watttime.ts';
 
 const asked = { zone: 'USA', place: 'CAISO_NORTH' };

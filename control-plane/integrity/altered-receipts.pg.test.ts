@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { runAdmin } from '@gw/cli/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
 import { receiptKey } from '@gw/contract/internal/redis';
+import { seedOperators } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { entryOf } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { seedOperators } from '../access/access-for-tests.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { entryOf } from '../fixtures-for-tests.ts';
 import { supersede } from '../receipts/supersede.ts';
 
 let running: TestApp;

@@ -1,11 +1,11 @@
 /** What the owner changes with the triggers off is found by the checks, by its name. */
 import { auditHash } from '@gw/contract/internal/audit-chain';
+import { ingest } from '@gw/testing/control-plane/calls';
+import { entryOf, eventually, type Stores, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
 import { type Logger, pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { appendAudit } from '../audit/append.ts';
 import { readAudit } from '../audit/read.ts';
-import { entryOf, eventually, type Stores, startStores, testSeals } from '../fixtures-for-tests.ts';
-import { ingest } from '../receipts/calls-for-tests.ts';
 import type { RepeatedJob } from '../repeat.ts';
 import { checkAll } from './check-receipts.ts';
 import { openAuditRound, startIntegrityJobs } from './jobs.ts';

@@ -1,7 +1,8 @@
 /** Rows from before the seals, keys that follow each other, and what a thief of the database could try with the two. */
+
+import { entryOf, receiptIdAt, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { entryOf, receiptIdAt, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { parseEntry } from '../receipts/entry-row.ts';
 import type { LedgerKeys, LedgerRow } from '../receipts/seal.ts';
 import { storedColumns } from '../receipts/sealed-rows.ts';

@@ -1,10 +1,10 @@
 /** A database that holds receipts of a release without seals, brought up to date. */
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { migrate, migrationsDirectory, readMigrations } from '@gw/prisma/migrate';
-import { startTestPostgres, type TestPostgres } from '@gw/prisma/postgres-for-tests';
+import { entryOf, ledgerKeys, silentLog } from '@gw/testing/control-plane/fixtures';
+import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { entryOf, ledgerKeys, silentLog } from '../fixtures-for-tests.ts';
 import type { LedgerRow, Seal } from '../receipts/seal.ts';
 import { storedColumns } from '../receipts/sealed-rows.ts';
 import { supersede } from '../receipts/supersede.ts';

@@ -1,10 +1,10 @@
 /** How many keys an account can have, and what is not restored or deleted. */
 import { randomBytes } from 'node:crypto';
 import { openDatabase } from '@gw/prisma/client';
+import { openAccounts } from '@gw/testing/control-plane/account';
+import { startTestApp, type TestApp, testPepper } from '@gw/testing/control-plane/app';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp, testPepper } from '../app-for-tests.ts';
-import { openAccounts } from './account-for-tests.ts';
 import { deleteOldHashes } from './delete-hashes.ts';
 import { createKeys } from './keys.ts';
 

@@ -1,10 +1,10 @@
 /** What a key can still do that is revoked, expired or weaker once its request has been let in. */
 import type { Scope } from '@gw/contract/access';
 import { keySchema } from '@gw/contract/keys';
+import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { openAccounts } from '@gw/testing/control-plane/account';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seedOperators, withToken } from '../access/access-for-tests.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { openAccounts } from './account-for-tests.ts';
 
 const nowMs = Date.parse('2026-11-21T09:00:00.000Z');
 let running: TestApp;

@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { keySchema } from '@gw/contract/keys';
+import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { type Instance, pepper, startInstance } from '@gw/testing/control-plane/instance';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seedOperators, withToken } from '../access/access-for-tests.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { type Instance, pepper, startInstance } from './instance-for-tests.ts';
 
 const stops: (() => unknown)[] = [];
 let running: TestApp;

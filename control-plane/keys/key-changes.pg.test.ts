@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { keyGenerationKey } from '@gw/contract/internal/redis';
 import { openDatabase, Prisma } from '@gw/prisma/client';
 import { findKey, keyChanges, keyGeneration, renewKeyHash } from '@gw/prisma/find-key';
+import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { pepper, startInstance } from '@gw/testing/control-plane/instance';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { copyKeyGeneration } from './generation-copy.ts';
-import { pepper, startInstance } from './instance-for-tests.ts';
 import { createKeys, type Keys } from './keys.ts';
 
 const accountId = 'acct_demo_enterprise';

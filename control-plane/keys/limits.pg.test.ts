@@ -1,10 +1,10 @@
 import { issuedKeySchema, keySchema } from '@gw/contract/keys';
 import { findKey, keyGeneration } from '@gw/prisma/find-key';
+import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { openAccounts } from '@gw/testing/control-plane/account';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seedOperators, withToken } from '../access/access-for-tests.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { readAudit } from '../audit/read.ts';
-import { openAccounts } from './account-for-tests.ts';
 
 let running: TestApp;
 let newAccount: ReturnType<typeof openAccounts>;

@@ -3,11 +3,11 @@ import { operatorChain } from '@gw/contract/internal/audit-chain';
 import { openKeyNotes } from '@gw/ext-authz/keys/key-notes';
 import { openDatabase } from '@gw/prisma/client';
 import type { FoundKey } from '@gw/prisma/find-key';
+import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { appendAudit } from '../audit/append.ts';
 import { readAudit } from '../audit/read.ts';
-import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { entryWritten, writeFailedVerifications } from './failed-verifications.ts';
 import { storeLastUses } from './last-use.ts';
 

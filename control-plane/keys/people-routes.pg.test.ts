@@ -1,9 +1,9 @@
 import { scopes } from '@gw/contract/access';
 import { issuedKeySchema } from '@gw/contract/keys';
+import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seedOperators, withToken } from '../access/access-for-tests.ts';
 import { hashToken } from '../access/token-hash.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
 import { readAudit } from '../audit/read.ts';
 
 let running: TestApp;

@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '@gw/contract/internal/api-key';
 import { keyGenerationKey } from '@gw/contract/internal/redis';
+import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { type Instance, pepper, startInstance as start } from '@gw/testing/control-plane/instance';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { copyKeyGeneration } from './generation-copy.ts';
-import { type Instance, pepper, startInstance as start } from './instance-for-tests.ts';
 import { createKeys, type Keys } from './keys.ts';
 
 const accountId = 'acct_demo_enterprise';

@@ -1,10 +1,10 @@
 /** How many successors a key may have, on each of the three ways. */
 import { issuedKeySchema } from '@gw/contract/keys';
+import { seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { openAccounts } from '@gw/testing/control-plane/account';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { seedOperators, withToken } from '../access/access-for-tests.ts';
 import { hashToken } from '../access/token-hash.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { openAccounts } from './account-for-tests.ts';
 
 let nowMs = Date.now();
 let running: TestApp;

@@ -2,11 +2,11 @@ import { hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
 import { ChainCheck } from '@gw/contract/internal/audit-chain';
 import { keyChangedChannel } from '@gw/contract/internal/redis';
 import { issuedKeySchema, keyListSchema, keySchema } from '@gw/contract/keys';
+import { openAccounts } from '@gw/testing/control-plane/account';
+import { startTestApp, type TestApp, testPepper } from '@gw/testing/control-plane/app';
+import { silentLog } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp, testPepper } from '../app-for-tests.ts';
 import { readAudit, readHead } from '../audit/read.ts';
-import { silentLog } from '../fixtures-for-tests.ts';
-import { openAccounts } from './account-for-tests.ts';
 import { deleteOldHashes } from './delete-hashes.ts';
 
 const dayMs = 86_400_000;

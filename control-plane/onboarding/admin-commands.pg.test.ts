@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { runAdmin } from '@gw/cli/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
 import { openDatabase } from '@gw/prisma/client';
+import { seedOperators } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { synthetic } from '@gw/testing/control-plane/onboarding';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { seedOperators } from '../access/access-for-tests.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { synthetic } from './fixtures-for-tests.ts';
 import { screenApplication } from './screening-run.ts';
 import { openOnboarding } from './services.ts';
 

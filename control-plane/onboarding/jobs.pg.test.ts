@@ -1,10 +1,7 @@
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { eventually, silentLog } from '../fixtures-for-tests.ts';
-import type { RepeatedJob } from '../repeat.ts';
-import { noLists, type ScreeningSettings } from '../screening/config.ts';
+import { eventually, silentLog } from '@gw/testing/control-plane/fixtures';
 import {
   applicant,
   bringTo,
@@ -14,7 +11,10 @@ import {
   startTestOnboarding,
   synthetic,
   type TestOnboarding,
-} from './fixtures-for-tests.ts';
+} from '@gw/testing/control-plane/onboarding';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { RepeatedJob } from '../repeat.ts';
+import { noLists, type ScreeningSettings } from '../screening/config.ts';
 import { type OnboardingJobsOptions, startOnboardingJobs } from './jobs.ts';
 
 let running: TestOnboarding;

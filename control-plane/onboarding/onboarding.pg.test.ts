@@ -1,6 +1,3 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noLists } from '../screening/config.ts';
-import { ListFault } from '../screening/list-stream.ts';
 import {
   accountStateOf,
   applicationOf,
@@ -13,7 +10,10 @@ import {
   requests,
   startTestOnboarding,
   type TestOnboarding,
-} from './fixtures-for-tests.ts';
+} from '@gw/testing/control-plane/onboarding';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noLists } from '../screening/config.ts';
+import { ListFault } from '../screening/list-stream.ts';
 import { operatorActions, stages } from './machine.ts';
 
 let running: TestOnboarding;

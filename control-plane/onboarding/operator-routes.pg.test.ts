@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   applicant,
   at,
@@ -10,7 +9,8 @@ import {
   root,
   startTestOnboarding,
   type TestOnboarding,
-} from './fixtures-for-tests.ts';
+} from '@gw/testing/control-plane/onboarding';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stages } from './machine.ts';
 
 let running: TestOnboarding;

@@ -1,7 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { appendAudit } from '../audit/append.ts';
-import { eventually } from '../fixtures-for-tests.ts';
-import { findIdle } from './application.ts';
+import { eventually } from '@gw/testing/control-plane/fixtures';
 import {
   accountStateOf,
   applicationOf,
@@ -12,7 +9,10 @@ import {
   reason,
   startTestOnboarding,
   type TestOnboarding,
-} from './fixtures-for-tests.ts';
+} from '@gw/testing/control-plane/onboarding';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { appendAudit } from '../audit/append.ts';
+import { findIdle } from './application.ts';
 import { createOnboarding } from './steps.ts';
 
 let running: TestOnboarding;

@@ -1,8 +1,3 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readAudit } from '../audit/read.ts';
-import { noLists } from '../screening/config.ts';
-import { ListFault } from '../screening/list-stream.ts';
-import { findRenamed } from './application.ts';
 import {
   accountStateOf,
   applicationOf,
@@ -13,7 +8,12 @@ import {
   startTestOnboarding,
   synthetic,
   type TestOnboarding,
-} from './fixtures-for-tests.ts';
+} from '@gw/testing/control-plane/onboarding';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readAudit } from '../audit/read.ts';
+import { noLists } from '../screening/config.ts';
+import { ListFault } from '../screening/list-stream.ts';
+import { findRenamed } from './application.ts';
 import { screenApplication } from './screening-run.ts';
 import { unscreenedCount } from './unscreened-count.ts';
 

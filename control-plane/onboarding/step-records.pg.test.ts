@@ -1,7 +1,5 @@
 import { ChainCheck, operatorChain } from '@gw/contract/internal/audit-chain';
 import { stepHash } from '@gw/contract/internal/onboarding-step';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readAudit, readHead } from '../audit/read.ts';
 import {
   applicationOf,
   at,
@@ -10,7 +8,9 @@ import {
   reason,
   startTestOnboarding,
   type TestOnboarding,
-} from './fixtures-for-tests.ts';
+} from '@gw/testing/control-plane/onboarding';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readAudit, readHead } from '../audit/read.ts';
 import type { Stage } from './machine.ts';
 
 let running: TestOnboarding;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAdmin } from '@gw/cli/commands/admin';
 import { openOperatorApi } from '@gw/cli/commands/admin/api';
+import { account, pattern, phrases, publish, testApp, tokenOf, useTestApp } from '@gw/testing/control-plane/policy';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { account, pattern, phrases, publish, testApp, tokenOf, useTestApp } from './policy-for-tests.ts';
 
 let url: string;
 let dir: string;

@@ -1,10 +1,10 @@
 import { policySchema } from '@gw/contract/internal/policy-rules';
 import { snapshotKey } from '@gw/contract/internal/redis';
 import { snapshotSchema } from '@gw/contract/internal/snapshot';
+import { account, as, at, pattern, phrases, publish, testApp, useTestApp } from '@gw/testing/control-plane/policy';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { buildOperatorApp } from '../operator-app.ts';
-import { account, as, at, pattern, phrases, publish, testApp, useTestApp } from './policy-for-tests.ts';
 
 useTestApp();
 const rules = [

@@ -3,11 +3,11 @@ import { ChainCheck } from '@gw/contract/internal/audit-chain';
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { deadPolicyEventStream, policyEventGroup, policyEventStream } from '@gw/contract/internal/redis';
 import type { Database } from '@gw/prisma/client';
+import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readAudit, readHead } from '../audit/read.ts';
-import { type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { type FindingsOptions, openFindingsJob } from './findings-job.ts';
 import { callsPerEntry, singlesAtMost } from './write-findings.ts';
 

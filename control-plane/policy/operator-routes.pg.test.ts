@@ -1,10 +1,7 @@
 import { rulesSha256 } from '@gw/contract/internal/policy-rules';
 import { defaultRules } from '@gw/policy/default-rules';
-import type { LightMyRequestResponse } from 'fastify';
-import { beforeEach, expect, test } from 'vitest';
-import type { Method } from '../access/access-for-tests.ts';
-import { silentLog } from '../fixtures-for-tests.ts';
-import { openFirstVersion } from './first-version.ts';
+import type { Method } from '@gw/testing/control-plane/access';
+import { silentLog } from '@gw/testing/control-plane/fixtures';
 import {
   account,
   as,
@@ -17,7 +14,10 @@ import {
   publish,
   testApp,
   useTestApp,
-} from './policy-for-tests.ts';
+} from '@gw/testing/control-plane/policy';
+import type { LightMyRequestResponse } from 'fastify';
+import { beforeEach, expect, test } from 'vitest';
+import { openFirstVersion } from './first-version.ts';
 
 useTestApp();
 const rules = [phrases('one', 'the first phrase'), pattern('two', 'second (?:pattern|wording)', 'second')];

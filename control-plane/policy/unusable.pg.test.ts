@@ -1,7 +1,7 @@
 import { snapshotKey } from '@gw/contract/internal/redis';
 import { snapshotSchema } from '@gw/contract/internal/snapshot';
+import { as, at, clock, inForce, phrases, publish, testApp, useTestApp } from '@gw/testing/control-plane/policy';
 import { beforeEach, expect, test } from 'vitest';
-import { as, at, clock, inForce, phrases, publish, testApp, useTestApp } from './policy-for-tests.ts';
 
 useTestApp();
 /** What a later release may store, or what this one has since learnt to refuse. */

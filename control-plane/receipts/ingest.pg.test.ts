@@ -6,8 +6,8 @@ import {
   pendingReceiptsKey,
   receiptKey,
 } from '@gw/contract/internal/redis';
+import { entryOf, eventually, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { entryOf, eventually, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
 import { type Ingester, startIngester } from './ingest.ts';
 import { openSweeper, sweepPending } from './sweep.ts';
 

@@ -1,9 +1,7 @@
 /** Who goes through the receipts of an interval, and how: page by page, in one hand at a time, and whatever happens. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Stores, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
-import { callAt, entryFrom, hourly, ingest } from './calls-for-tests.ts';
-import { claim, finish, renew } from './interval-claims.ts';
-import { restateDue } from './restate.ts';
+
+import { callAt, entryFrom, hourly, ingest } from '@gw/testing/control-plane/calls';
+import { type Stores, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
 import {
   called,
   emptyLedger,
@@ -13,7 +11,10 @@ import {
   restate,
   settles,
   sweden,
-} from './restatements-for-tests.ts';
+} from '@gw/testing/control-plane/restatements';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { claim, finish, renew } from './interval-claims.ts';
+import { restateDue } from './restate.ts';
 import { supersede } from './supersede.ts';
 
 let stores: Stores;

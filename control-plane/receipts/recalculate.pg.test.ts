@@ -1,10 +1,6 @@
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import { assess, type CallFacts } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { HeldCatalogue } from '../catalogue/keeper.ts';
-import { type Stores, settleAnyAge, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
-import { storeReadings } from '../grid/store.ts';
 import {
   callAt,
   catalogueOf,
@@ -15,9 +11,13 @@ import {
   unattended,
   unknownModel,
   versionsOf,
-} from './calls-for-tests.ts';
+} from '@gw/testing/control-plane/calls';
+import { type Stores, settleAnyAge, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { emptyLedger, newestVersion, settledObservation, sweden } from '@gw/testing/control-plane/restatements';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { HeldCatalogue } from '../catalogue/keeper.ts';
+import { storeReadings } from '../grid/store.ts';
 import { recalculateDue } from './recalculate.ts';
-import { emptyLedger, newestVersion, settledObservation, sweden } from './restatements-for-tests.ts';
 import { readingInHistory } from './version-jobs.ts';
 import { wake } from './wake.ts';
 

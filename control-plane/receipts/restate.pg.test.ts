@@ -1,9 +1,15 @@
 import { assess } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Stores, startStores } from '../fixtures-for-tests.ts';
-import { usageOf } from '../usage/usage.ts';
-import { callAt, type Entry, entryFrom, hourly, ingest, unknownModel, versionsOf } from './calls-for-tests.ts';
+import {
+  callAt,
+  type Entry,
+  entryFrom,
+  hourly,
+  ingest,
+  unknownModel,
+  versionsOf,
+} from '@gw/testing/control-plane/calls';
+import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
 import {
   at,
   called,
@@ -14,7 +20,9 @@ import {
   restate,
   secondLook,
   settles,
-} from './restatements-for-tests.ts';
+} from '@gw/testing/control-plane/restatements';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { usageOf } from '../usage/usage.ts';
 import { supersede } from './supersede.ts';
 
 let stores: Stores;

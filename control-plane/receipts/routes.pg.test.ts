@@ -1,8 +1,8 @@
 import { receiptKey } from '@gw/contract/internal/redis';
 import { usageSchema } from '@gw/contract/management';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { entryOf, eventually, receiptIdAt } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { entryOf, eventually, receiptIdAt } from '../fixtures-for-tests.ts';
 
 let running: TestApp;
 beforeAll(async () => {

@@ -1,8 +1,9 @@
 /** What the services' role can do with the ledger by itself, without the service and its key. */
+
+import { ingest, unattended } from '@gw/testing/control-plane/calls';
+import { entryOf, receiptIdAt, receiptOf, type Stores, startStores } from '@gw/testing/control-plane/fixtures';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { entryOf, receiptIdAt, receiptOf, type Stores, startStores } from '../fixtures-for-tests.ts';
-import { ingest, unattended } from './calls-for-tests.ts';
 
 let stores: Stores;
 let service: pg.Client;

@@ -1,10 +1,7 @@
 /** Which value of a receipt is replaced, and by which settled one. */
 import { annualReading } from '@gw/methodology/grid-annual';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Stores, startStores } from '../fixtures-for-tests.ts';
-import type { ZoneSource } from '../grid/config.ts';
-import type { GridObservation } from '../grid/reading.ts';
-import { hourly } from './calls-for-tests.ts';
+import { hourly } from '@gw/testing/control-plane/calls';
+import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
 import {
   called,
   emptyLedger,
@@ -15,7 +12,10 @@ import {
   secondLook,
   settles,
   sweden,
-} from './restatements-for-tests.ts';
+} from '@gw/testing/control-plane/restatements';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ZoneSource } from '../grid/config.ts';
+import type { GridObservation } from '../grid/reading.ts';
 
 const other: ZoneSource = { zone: 'SWE', source: 'entsoe', place: '10YSE-1--------K' };
 

@@ -1,6 +1,6 @@
 import type { Receipt } from '@gw/contract/receipt';
+import { entryOf, type Stores, startStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { entryOf, type Stores, startStores } from '../fixtures-for-tests.ts';
 import { parseEntry } from './entry-row.ts';
 import { insertReceipts } from './store-batch.ts';
 import { type NewVersion, nextVersion, supersede } from './supersede.ts';

@@ -1,16 +1,6 @@
 /** Whatever comes in whatever order, and however often: one chain of versions, and each call counted once. */
 import { receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
-import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Stores, settleAnyAge, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
-import type { GpuSettings } from '../gpu/config.ts';
-import { openGpuJob } from '../gpu/job.ts';
-import type { Prometheus, Series } from '../gpu/prometheus.ts';
-import { counters, dcgm, vllm } from '../gpu/stub-prometheus-for-tests.ts';
-import type { GridObservation } from '../grid/reading.ts';
-import { storeReadings } from '../grid/store.ts';
-import { usageOf } from '../usage/usage.ts';
 import {
   callAt,
   catalogueOf,
@@ -23,11 +13,21 @@ import {
   unattended,
   unknownModel,
   versionsOf,
-} from './calls-for-tests.ts';
+} from '@gw/testing/control-plane/calls';
+import { type Stores, settleAnyAge, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { secondLook } from '@gw/testing/control-plane/restatements';
+import { counters, dcgm, vllm } from '@gw/testing/control-plane/stub-prometheus';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { GpuSettings } from '../gpu/config.ts';
+import { openGpuJob } from '../gpu/job.ts';
+import type { Prometheus, Series } from '../gpu/prometheus.ts';
+import type { GridObservation } from '../grid/reading.ts';
+import { storeReadings } from '../grid/store.ts';
+import { usageOf } from '../usage/usage.ts';
 import { receiptLineage } from './lineage.ts';
 import { recalculateDue } from './recalculate.ts';
 import { restateDue } from './restate.ts';
-import { secondLook } from './restatements-for-tests.ts';
 import { readingInHistory } from './version-jobs.ts';
 
 let stores: Stores;

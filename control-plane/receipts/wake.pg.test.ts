@@ -1,10 +1,20 @@
 /** What waits for the catalogue: when it is tried again. */
+
+import {
+  callAt,
+  catalogueOf,
+  entryFrom,
+  ingest,
+  modelOf,
+  site,
+  unknownModel,
+  versionsOf,
+} from '@gw/testing/control-plane/calls';
+import { type Stores, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import { at, emptyLedger, newestVersion, sweden } from '@gw/testing/control-plane/restatements';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { HeldCatalogue } from '../catalogue/keeper.ts';
-import { type Stores, silentLog, startStores, testSeals } from '../fixtures-for-tests.ts';
-import { callAt, catalogueOf, entryFrom, ingest, modelOf, site, unknownModel, versionsOf } from './calls-for-tests.ts';
 import { recalculateDue } from './recalculate.ts';
-import { at, emptyLedger, newestVersion, sweden } from './restatements-for-tests.ts';
 import { openRecalculation, readingInHistory } from './version-jobs.ts';
 import { wake } from './wake.ts';
 

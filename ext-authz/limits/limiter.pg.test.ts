@@ -1,11 +1,18 @@
 /** The limiter on a real Valkey: exact over instances, keys and days, with one command for each decision. */
 import { limitKey } from '@gw/contract/internal/redis';
+import { setTestClock } from '@gw/testing/ext-authz/clock';
+import {
+  admittedOf,
+  ask,
+  drawnOf,
+  type LimitersOnValkey,
+  limitOf,
+  startLimiters,
+} from '@gw/testing/ext-authz/limiters';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { dayMs } from './bucket.ts';
-import { setTestClock } from './clock-for-tests.ts';
 import type { DrawnLimits } from './drawn-limits.ts';
 import type { Limiter } from './limiter.ts';
-import { admittedOf, ask, drawnOf, type LimitersOnValkey, limitOf, startLimiters } from './limiters-for-tests.ts';
 
 const midnight = Date.parse('2026-11-22T00:00:00Z');
 let limiters: LimitersOnValkey;

@@ -3,9 +3,16 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { limitKey } from '@gw/contract/internal/redis';
+import {
+  admittedOf,
+  ask,
+  drawnOf,
+  type LimitersOnValkey,
+  limitOf,
+  startLimiters,
+} from '@gw/testing/ext-authz/limiters';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Limiter } from './limiter.ts';
-import { admittedOf, ask, drawnOf, type LimitersOnValkey, limitOf, startLimiters } from './limiters-for-tests.ts';
 
 let limiters: LimitersOnValkey;
 beforeAll(async () => {

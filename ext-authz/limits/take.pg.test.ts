@@ -7,13 +7,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Service } from '@gw/cli/services/service';
-import { startValkey } from '@gw/cli/services/valkey';
+import type { Service } from '@gw/stack/services/service';
+import { startValkey } from '@gw/stack/services/valkey';
+import { onTestClock, setTestClock } from '@gw/testing/ext-authz/clock';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dayMs, everyLimit, fullState, type Limit, type LimitState, quotaStateOf, takeTogether } from './bucket.ts';
-import { onTestClock, setTestClock } from './clock-for-tests.ts';
 import { settleScript, takeScript } from './take.lua.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gwtake-'));

@@ -3,10 +3,10 @@ import { constants, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { open } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Service } from '@gw/cli/services/service';
-import { startValkey } from '@gw/cli/services/valkey';
 import { ledgerStream, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
 import { openRedis, untilReady } from '@gw/service/redis';
+import type { Service } from '@gw/stack/services/service';
+import { startValkey } from '@gw/stack/services/valkey';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';

@@ -1,9 +1,9 @@
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { fieldError } from '@gw/contract/errors';
+import { contradictions, fields, harmonies, leastBody } from '@gw/testing/receipt-sidecar/request-fields/all';
+import { badMessages, goodMessages } from '@gw/testing/receipt-sidecar/request-fields/messages';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contradictions, fields, harmonies, leastBody } from './fields-for-tests/all.ts';
-import { badMessages, goodMessages } from './fields-for-tests/messages.ts';
 import { type Endpoint, outgoing, parseRequest, serialise } from './parse.ts';
 
 const parse = (endpoint: Endpoint, body: unknown) => parseRequest(endpoint, Buffer.from(JSON.stringify(body)));

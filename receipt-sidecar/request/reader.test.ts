@@ -2,14 +2,14 @@ import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contrac
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { maxFrameSize } from '@gw/grpc/http2/frames';
+import { plainModel } from '@gw/testing/receipt-sidecar/model';
+import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { plainModel } from '../model-for-tests.ts';
 import type { ScreenOutcome } from '../screen-metrics.ts';
 import { makeCatalogue } from '../snapshot.ts';
 import { bodyThreadBounds, inlineBytes } from '../threads/body-threads.ts';
 import { type Failure, ThreadPool, type Work } from '../threads/thread-pool.ts';
-import { type BundleForTests, bodyWorkerForTests } from '../threads/worker-for-tests.ts';
 import type { ReadBody } from './admission.ts';
 import { type Endpoint, serialise } from './parse.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';

@@ -1,9 +1,9 @@
 import { allOrders } from '@gw/contract/internal/failover-order';
 import { orderCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { servesTelemetry } from '@gw/methodology/tier';
+import { plainModel as model } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plainModel as model } from '../model-for-tests.ts';
 import { makeCatalogue } from '../snapshot.ts';
 import { chooseRoute } from './route.ts';
 

@@ -1,7 +1,7 @@
+import { tooLong } from '@gw/testing/receipt-sidecar/too-long';
 import { expect, it } from 'vitest';
 import { parseRequest } from '../request/parse.ts';
 import { providerError } from './provider-error.ts';
-import { tooLong } from './too-long-for-tests.ts';
 
 const messages = [{ role: 'user', content: 'hi' }];
 function requestOf(fields: object, endpoint: 'chat' | 'completions' | 'embeddings' = 'chat') {

@@ -1,11 +1,12 @@
 /** A reply says the same and loses the same wherever it is read, and a large one is read on a thread or by nobody. */
+
+import { chatBody } from '@gw/testing/receipt-sidecar/call';
+import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { chatBody } from '../call-for-tests.ts';
 import { parseRequest } from '../request/parse.ts';
 import { bodyThreadBounds, inlineBytes } from '../threads/body-threads.ts';
 import { type Outcome, ThreadPool } from '../threads/thread-pool.ts';
-import { type BundleForTests, bodyWorkerForTests } from '../threads/worker-for-tests.ts';
 import { addToObject, parseObject } from './json-body.ts';
 import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
 import { makeReplyReader } from './reply-reader.ts';

@@ -1,6 +1,7 @@
 /** How a stream ends whose provider does not, and how long pieces are read, by the whole call. */
+
+import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { callForTests, chatBody, contextForTests } from '../call-for-tests.ts';
 import { cutOff } from '../messages.ts';
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;

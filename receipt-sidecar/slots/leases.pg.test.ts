@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Service } from '@gw/cli/services/service';
-import { startValkey } from '@gw/cli/services/valkey';
 import { keySlotsKey, slotsKey } from '@gw/contract/internal/redis';
+import type { Service } from '@gw/stack/services/service';
+import { startValkey } from '@gw/stack/services/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
+import { admitted, advance, caller, type SlotsForTests, slotsForTests, taken } from '@gw/testing/receipt-sidecar/slots';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { leaseMs } from './leases.ts';
-import { admitted, advance, caller, type SlotsForTests, slotsForTests, taken } from './slots-for-tests.ts';
 
 const everyMs = 10_000;
 

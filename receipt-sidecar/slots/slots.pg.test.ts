@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Service } from '@gw/cli/services/service';
-import { startValkey } from '@gw/cli/services/valkey';
 import { keySlotsKey, slotsKey } from '@gw/contract/internal/redis';
 import { openRedis, untilReady } from '@gw/service/redis';
+import type { Service } from '@gw/stack/services/service';
+import { startValkey } from '@gw/stack/services/valkey';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';

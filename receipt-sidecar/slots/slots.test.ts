@@ -1,6 +1,14 @@
+import {
+  admitted,
+  advance,
+  caller,
+  type SlotsForTests,
+  slotsForTests,
+  take,
+  taken,
+} from '@gw/testing/receipt-sidecar/slots';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leaseMs } from './leases.ts';
-import { admitted, advance, caller, type SlotsForTests, slotsForTests, take, taken } from './slots-for-tests.ts';
 
 let testing: SlotsForTests;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 /** A change of a key or of its account, while 32 connections call as fast as they are answered. */
 import { Agent, request } from 'node:http';
-import type { Stack } from '@gw/cli/stack';
+import type { Stack } from '@gw/stack/stack';
 
 const connections = 32;
 /** Within it a change holds everywhere, ms after the reply to it. */

@@ -1,7 +1,8 @@
 /** People on the operators' port: one who types commands, and one with a browser. */
-import { inCheckout } from '@gw/cli/checkout';
+
 import { findTarget, type OperatorApi, openOperatorApi } from '@gw/cli/commands/admin/api';
-import type { Stack } from '@gw/cli/stack';
+import { inCheckout } from '@gw/stack/checkout';
+import type { Stack } from '@gw/stack/stack';
 import { type Outcome, run } from '../cli/gateway-of-its-own.ts';
 
 type Place = Pick<Stack, 'controlUrl' | 'operatorToken'>;

@@ -3,9 +3,9 @@
  * calls, receipts and lists while the gateway runs, and is undone again.
  */
 import { readFileSync } from 'node:fs';
-import { inCheckout } from '@gw/cli/checkout';
 import { modelListSchema, regionSchema } from '@gw/contract/catalogue';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/cli/checkout';
-import { startStack } from '@gw/cli/stack';
+import { inCheckout } from '@gw/stack/checkout';
+import { startStack } from '@gw/stack/stack';
 import { expect, test } from 'vitest';
 
 test('a part that does not start ends the start with its own words, and leaves nothing running', async () => {

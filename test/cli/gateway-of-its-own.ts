@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkout, inCheckout } from '@gw/cli/checkout';
-import { type RunFile, readRunFile } from '@gw/cli/run-file';
+import { checkout, inCheckout } from '@gw/stack/checkout';
+import { type RunFile, readRunFile } from '@gw/stack/run-file';
 
 export interface Outcome {
   readonly code: number | null;

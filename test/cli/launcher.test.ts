@@ -2,10 +2,10 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { checkout, inCheckout } from '@gw/cli/checkout';
-import { Problem } from '@gw/cli/problem';
-import { pythonProgram } from '@gw/cli/python-package';
-import { findOnPath } from '@gw/cli/services/child';
+import { checkout, inCheckout } from '@gw/stack/checkout';
+import { Problem } from '@gw/stack/problem';
+import { pythonProgram } from '@gw/stack/python-package';
+import { findOnPath } from '@gw/stack/services/child';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { run } from './gateway-of-its-own.ts';
 

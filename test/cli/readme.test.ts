@@ -1,7 +1,7 @@
 /** What the README tells a newcomer to type is typed here, against the shared stack. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkout, inCheckout } from '@gw/cli/checkout';
+import { checkout, inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pythonWithClient } from '../sdk/python-client.ts';
 import { stack } from '../shared-stack.ts';

@@ -1,8 +1,8 @@
 /** `./gw up` with a certificate: over TLS, or not at all. */
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ask } from '@gw/cli/readiness';
-import { makeCertificate } from '@gw/envoy/certificate-for-tests';
+import { ask } from '@gw/stack/readiness';
+import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stack } from '../shared-stack.ts';
 import { OwnGateway, run } from './gateway-of-its-own.ts';

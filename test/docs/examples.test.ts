@@ -1,9 +1,9 @@
 /** What the documentation shows of the API is what a running gateway does. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/cli/checkout';
 import { chatResponseSchema } from '@gw/contract/chat';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';

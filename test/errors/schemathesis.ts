@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/cli/checkout';
+import { inCheckout } from '@gw/stack/checkout';
 import { pythonWith } from '../sdk/python-client.ts';
 
 /** Each by an account of its own: reads of the ledger and of keys have a small rate, and a run of all would wait for it. */

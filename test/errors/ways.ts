@@ -5,10 +5,10 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { loadSecrets } from '@gw/cli/secrets';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { hashApiKey } from '@gw/contract/internal/api-key';
 import { issuedKeySchema } from '@gw/contract/keys';
+import { loadSecrets } from '@gw/stack/secrets';
 import { call, chatBody, chatPath, type Reply, type Sent, send, stack } from '../input/ask.ts';
 import { sendBytes } from '../input/bytes.ts';
 import { announceBodies } from '../limits/announced-body.ts';

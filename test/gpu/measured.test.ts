@@ -2,15 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { Lineage } from '@gw/methodology/lineage';
+import { verify } from '@gw/methodology/recompute';
 import {
   counters,
   dcgm,
   type StubPrometheus,
   startStubPrometheus,
   vllm,
-} from '@gw/control-plane/gpu/stub-prometheus-for-tests';
-import type { Lineage } from '@gw/methodology/lineage';
-import { verify } from '@gw/methodology/recompute';
+} from '@gw/testing/control-plane/stub-prometheus';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';

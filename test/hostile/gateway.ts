@@ -2,9 +2,9 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { inCheckout } from '@gw/cli/checkout';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { type Database, openDatabase } from '@gw/prisma/client';
+import { inCheckout } from '@gw/stack/checkout';
 import OpenAI from 'openai';
 import { expect, vi } from 'vitest';
 import { z } from 'zod';

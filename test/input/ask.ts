@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
-import { readRunFile } from '@gw/cli/run-file';
 import { routingTraceSchema } from '@gw/contract/receipt';
+import { readRunFile } from '@gw/stack/run-file';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { stack } from '../shared-stack.ts';

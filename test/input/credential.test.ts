@@ -5,9 +5,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/cli/checkout';
-import { type Stack, startStack } from '@gw/cli/stack';
 import { type Database, openDatabase } from '@gw/prisma/client';
+import { inCheckout } from '@gw/stack/checkout';
+import { type Stack, startStack } from '@gw/stack/stack';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { call, expectCompletion, expectRefusal, send, upstream } from './ask.ts';

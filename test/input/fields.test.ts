@@ -2,8 +2,8 @@
  * The rules for fields have their tests beside the parser, value by value; here they hold through Envoy, one value of each
  * kind, and what passes reaches the provider as it was sent.
  */
-import { contradictions, fields, harmonies, leastBody } from '@gw/receipt-sidecar/request/fields-for-tests/all';
-import { badMessages, goodMessages } from '@gw/receipt-sidecar/request/fields-for-tests/messages';
+import { contradictions, fields, harmonies, leastBody } from '@gw/testing/receipt-sidecar/request-fields/all';
+import { badMessages, goodMessages } from '@gw/testing/receipt-sidecar/request-fields/messages';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { expectRefusal, invalid, newMarker, quick, reachedProvider, send } from './ask.ts';

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { loadSecrets } from '@gw/cli/secrets';
+import { loadSecrets } from '@gw/stack/secrets';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openTestAccounts } from '../sdk/test-account.ts';
 import {

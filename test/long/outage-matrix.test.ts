@@ -6,9 +6,9 @@
  * each one once, as it was shown; what can be made again is made again; and usage is the sum of the receipts.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PartName } from '@gw/cli/stack-plans';
 import type { DegradedReason } from '@gw/contract/receipt';
 import { annualReading } from '@gw/methodology/grid-annual';
+import type { PartName } from '@gw/stack/stack-plans';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type GridStubs, gridFaults, honest, startGridStubs } from '../outage/grid-stubs.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PartName } from '@gw/cli/stack-plans';
+import type { PartName } from '@gw/stack/stack-plans';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { startStreams, ways } from '../slots/load.ts';

@@ -2,7 +2,7 @@
  * Instances of two killed one after the other, under load: each costs at most the calls that it held, and the ledger has one
  * receipt for every call that was answered.
  */
-import type { InstanceName } from '@gw/cli/stack-plans';
+import type { InstanceName } from '@gw/stack/stack-plans';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { instancesOf } from '../outage/instances.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { PartName } from '@gw/cli/stack-plans';
+import type { PartName } from '@gw/stack/stack-plans';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { quick } from '../input/ask.ts';

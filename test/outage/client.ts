@@ -1,6 +1,7 @@
 /** A client of the gateway that shows each reply as it came. */
-import type { Stack } from '@gw/cli/stack';
+
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { Stack } from '@gw/stack/stack';
 import { z } from 'zod';
 
 export interface Call {

@@ -5,11 +5,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { envoyBinary } from '@gw/cli/binaries';
-import { inCheckout } from '@gw/cli/checkout';
-import { freePorts } from '@gw/cli/ports';
-import { type Child, startChild } from '@gw/cli/services/child';
 import { degradedLua } from '@gw/envoy/render';
+import { envoyBinary } from '@gw/stack/binaries';
+import { inCheckout } from '@gw/stack/checkout';
+import { freePorts } from '@gw/stack/ports';
+import { type Child, startChild } from '@gw/stack/services/child';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 const errors = { upstreamError: '{"error":{}}', receiptError: '{"error":"receipt"}' };

@@ -12,7 +12,7 @@ import {
   generationDocument,
   nesoSlot,
   wattTimeReply,
-} from '@gw/control-plane/grid/stub-source-for-tests';
+} from '@gw/testing/control-plane/stub-source';
 
 /** How a source can fail: not there, an error of its own, a reply that is none, and a reply without a value. */
 export const gridFaults = ['killed', '500', 'garbage', 'null'] as const;

@@ -1,7 +1,7 @@
 /** The instances of a service as Envoy sees them. */
 import { request } from 'node:http';
 import { join } from 'node:path';
-import type { Stack } from '@gw/cli/stack';
+import type { Stack } from '@gw/stack/stack';
 
 export interface Instance {
   /** Envoy gives it calls. */

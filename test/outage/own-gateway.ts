@@ -2,10 +2,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { inCheckout } from '@gw/cli/checkout';
-import { type Stack, type StackOptions, startStack } from '@gw/cli/stack';
-import type { PartName } from '@gw/cli/stack-plans';
 import { type Database, openDatabase } from '@gw/prisma/client';
+import { inCheckout } from '@gw/stack/checkout';
+import { type Stack, type StackOptions, startStack } from '@gw/stack/stack';
+import type { PartName } from '@gw/stack/stack-plans';
 import { type Client, clientOf } from './client.ts';
 
 export interface OwnGateway {

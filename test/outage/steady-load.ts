@@ -1,6 +1,6 @@
 /** Connections that call until they are told to stop, and when each call began and how it ended. */
 import { Agent } from 'node:http';
-import type { Stack } from '@gw/cli/stack';
+import type { Stack } from '@gw/stack/stack';
 import { isWhole, loadCalls, send } from './load-client.ts';
 
 export interface SteadyCall {

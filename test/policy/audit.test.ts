@@ -1,11 +1,11 @@
 /** What a screened call leaves behind: an entry in the audit log that proves what it says, and no word of the text. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/cli/checkout';
 import { auditListSchema } from '@gw/contract/audit';
 import { ChainCheck } from '@gw/contract/internal/audit-chain';
 import { readAudit, readHead } from '@gw/control-plane/audit/read';
 import { openDatabase } from '@gw/prisma/client';
+import { inCheckout } from '@gw/stack/checkout';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';

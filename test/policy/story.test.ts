@@ -1,9 +1,9 @@
 /** Rules and exemptions from the outside: what operators type takes effect on calls while the gateway runs. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/cli/checkout';
 import { policyRulesSchema } from '@gw/contract/internal/policy-rules';
 import { compileRules } from '@gw/policy/compile';
+import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { stack } from '../sdk/gateway.ts';

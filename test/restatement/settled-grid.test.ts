@@ -1,13 +1,13 @@
 /** From an estimate of a live source to its settled value, through a gateway of its own. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/cli/checkout';
-import { type Stack, startStack } from '@gw/cli/stack';
 import { usageSchema } from '@gw/contract/management';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
-import { electricityMapsReply, type StubSource, startStubSource } from '@gw/control-plane/grid/stub-source-for-tests';
 import type { Lineage } from '@gw/methodology/lineage';
 import { verify } from '@gw/methodology/recompute';
+import { inCheckout } from '@gw/stack/checkout';
+import { type Stack, startStack } from '@gw/stack/stack';
+import { electricityMapsReply, type StubSource, startStubSource } from '@gw/testing/control-plane/stub-source';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, clientOf } from '../outage/client.ts';
 import { eventually } from '../outage/own-gateway.ts';

@@ -2,7 +2,7 @@
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
 import { routes } from '@gw/contract/access';
-import { makeCertificate } from '@gw/envoy/certificate-for-tests';
+import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WireReply } from './http1-wire.ts';
 import { type Callers, openCallers, refillAfter } from './rights.ts';

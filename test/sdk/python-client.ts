@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from '@gw/cli/checkout';
+import { inCheckout } from '@gw/stack/checkout';
 
 /** The official client. Path of the interpreter. Throws one line that says what to do. */
 export const pythonWithClient = (log: (line: string) => void): Promise<string> =>

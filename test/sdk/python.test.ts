@@ -1,7 +1,7 @@
 /** The official Python client: each check of `python/checks.py` is a test here. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { inCheckout } from '@gw/cli/checkout';
+import { inCheckout } from '@gw/stack/checkout';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { stack } from './gateway.ts';

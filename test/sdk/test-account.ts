@@ -4,10 +4,10 @@
  * They are written where the operator API would write them, so that a test needs no state of the shared demo accounts.
  */
 import { randomBytes } from 'node:crypto';
-import { loadSecrets } from '@gw/cli/secrets';
 import { defaultScopes, type Scope, type ShadowLimit } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { type Database, openDatabase } from '@gw/prisma/client';
+import { loadSecrets } from '@gw/stack/secrets';
 import { stack as shared } from '../shared-stack.ts';
 
 export interface AccountOptions {

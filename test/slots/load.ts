@@ -1,7 +1,7 @@
 /** Streams that clients open and end in every way there is, as many at once as the gateway lets them. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stack } from '@gw/cli/stack';
+import type { Stack } from '@gw/stack/stack';
 
 /** How a stream ends: what the simulated provider is asked for, and when the client leaves, if it does. */
 interface Way {

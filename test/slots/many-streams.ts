@@ -1,7 +1,7 @@
 /** What suites need that open many streams of one account on a gateway of their own. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Stack } from '@gw/cli/stack';
 import { slotsKey } from '@gw/contract/internal/redis';
+import type { Stack } from '@gw/stack/stack';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { eventually, type OwnGateway } from '../outage/own-gateway.ts';

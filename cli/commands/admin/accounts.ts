@@ -1,5 +1,5 @@
 /** `./gw admin accounts …` and `./gw admin admins …`. */
-import { Problem } from '../../problem.ts';
+import { Problem } from '@gw/stack/problem';
 import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
 import { accountLimits } from './limits.ts';

@@ -1,8 +1,8 @@
 /** The operator API as the command line calls it. Secrets come from a file or the environment, never from arguments. */
 import { isConfidentialUrl } from '@gw/contract/internal/loopback';
+import { Problem, reasonOf } from '@gw/stack/problem';
+import type { RunFile } from '@gw/stack/run-file';
 import { z } from 'zod';
-import { Problem, reasonOf } from '../../problem.ts';
-import type { RunFile } from '../../run-file.ts';
 
 export interface OperatorApi {
   get(path: string, query?: Query): Promise<unknown>;

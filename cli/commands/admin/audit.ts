@@ -5,7 +5,7 @@
  * chain, whether it has a head or not. That the end of a chain was cut off shows only against a head that somebody has noted elsewhere: `--head`.
  */
 import { type AuditEntry, ChainCheck, type ChainFault, operatorChain } from '@gw/contract/internal/audit-chain';
-import { Problem } from '../../problem.ts';
+import { Problem } from '@gw/stack/problem';
 import type { OperatorApi } from './api.ts';
 import { StepCheck } from './audit-steps.ts';
 import { type AdminCall, type AdminCommand, given } from './command.ts';

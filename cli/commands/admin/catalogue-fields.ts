@@ -1,5 +1,5 @@
 /** How the fields of the catalogue are typed in a shell, and shown to people in the same form. */
-import { Problem } from '../../problem.ts';
+import { Problem } from '@gw/stack/problem';
 import type { Row } from './table.ts';
 
 /** `option`: its name, for the complaint. Throws a Problem that shows how it is written. */

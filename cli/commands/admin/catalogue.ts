@@ -1,5 +1,5 @@
 /** `./gw admin models|regions|providers|deployments list|show|add|set|remove`. */
-import { Problem } from '../../problem.ts';
+import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import {
   type CatalogueField,

@@ -1,5 +1,5 @@
 /** Limits as they are typed: per second/burst/per day, and streams behind them. */
-import { Problem } from '../../problem.ts';
+import { Problem } from '@gw/stack/problem';
 
 /** Of an account. Without streams they stay as they are. */
 export function accountLimits(text: string): object {

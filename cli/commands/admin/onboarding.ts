@@ -1,7 +1,7 @@
 /** `./gw admin onboarding …`: applications, step by step to the first key. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Problem, reasonOf } from '../../problem.ts';
+import { Problem, reasonOf } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';

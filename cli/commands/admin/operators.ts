@@ -1,5 +1,5 @@
 /** `./gw admin operators …`. */
-import { Problem } from '../../problem.ts';
+import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import { type AdminCommand, type AdminResult, given } from './command.ts';
 import { card, type Row, table } from './table.ts';

@@ -1,6 +1,6 @@
 /** Rules and samples as they come from files. What they hold is judged by the operator API alone. */
 import { readFileSync } from 'node:fs';
-import { Problem, reasonOf } from '../../problem.ts';
+import { Problem, reasonOf } from '@gw/stack/problem';
 
 export function readTextFile(file: string): string {
   try {

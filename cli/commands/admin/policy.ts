@@ -1,5 +1,5 @@
 /** `./gw admin policy …`: the rules that requests are screened by, and who is exempt from which. */
-import { Problem } from '../../problem.ts';
+import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import type { OperatorApi } from './api.ts';
 import { yesOrNo } from './catalogue-fields.ts';

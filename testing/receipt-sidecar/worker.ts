@@ -1,12 +1,10 @@
 /** The thread's bundle, made of the sources at hand: Node itself reads no TypeScript here. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { resourceLimits } from '@gw/receipt-sidecar/threads/body-threads';
+import { inCheckout } from '@gw/stack/checkout';
 import { build } from 'esbuild';
-import { resourceLimits } from './body-threads.ts';
-
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 export interface BundleForTests {
   readonly start: () => Worker;
@@ -15,7 +13,7 @@ export interface BundleForTests {
 
 /** Lies within the checkout, so that it finds the packages. */
 export async function bodyWorkerForTests(): Promise<BundleForTests> {
-  const dir = mkdtempSync(join(root, 'node_modules', '.body-worker-'));
+  const dir = mkdtempSync(inCheckout('node_modules', '.body-worker-'));
   const outfile = join(dir, 'body-worker.mjs');
   const external = {
     name: 'external-packages',
@@ -25,7 +23,7 @@ export async function bodyWorkerForTests(): Promise<BundleForTests> {
       ),
   };
   await build({
-    entryPoints: [join(root, 'receipt-sidecar', 'threads', 'body-worker.ts')],
+    entryPoints: [inCheckout('receipt-sidecar', 'threads', 'body-worker.ts')],
     ...{ outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' },
     plugins: [external],
   });

@@ -1,7 +1,7 @@
 /** Settings with which Envoy can be started alone: what it answers by itself needs no other part. */
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { EnvoySettings } from './render.ts';
+import { join } from 'node:path';
+import type { EnvoySettings } from '@gw/envoy/render';
+import { inCheckout } from '@gw/stack/checkout';
 
 export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}): EnvoySettings {
   return {
@@ -28,7 +28,7 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
     maxHeapMb: 1024,
     streamIdleTimeoutS: 300,
     sidecarTimeoutMs: 5000,
-    templateDir: dirname(fileURLToPath(import.meta.url)),
+    templateDir: inCheckout('envoy'),
     ...changes,
   };
 }

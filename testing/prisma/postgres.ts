@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serviceRole, serviceUrlOf, startPostgres } from '@gw/cli/services/postgres';
-import { migrate } from './migrate.ts';
-import { grantServiceRights } from './service-role.ts';
+import { migrate } from '@gw/prisma/migrate';
+import { grantServiceRights } from '@gw/prisma/service-role';
+import { serviceRole, serviceUrlOf, startPostgres } from '@gw/stack/services/postgres';
 
 export interface TestPostgres {
   /** Of the owner, who migrates and may do everything. */

@@ -1,20 +1,20 @@
 /** Onboarding on real stores, with a clock that the test sets and people whom a header names. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { guardRoutes } from '@gw/control-plane/access/guard';
+import type { OperatorRole } from '@gw/control-plane/access/principal';
+import { accountRoutes } from '@gw/control-plane/accounts/routes';
+import { bareApp } from '@gw/control-plane/bare-app';
+import type { Context } from '@gw/control-plane/context';
+import { createKeys, type Keys } from '@gw/control-plane/keys/keys';
+import type { operatorActions, Stage } from '@gw/control-plane/onboarding/machine';
+import { onboardingOperatorRoutes } from '@gw/control-plane/onboarding/operator-routes';
+import { screenApplication } from '@gw/control-plane/onboarding/screening-run';
+import { createOnboarding, type Onboarding } from '@gw/control-plane/onboarding/steps';
+import { noLists, type ScreeningSettings } from '@gw/control-plane/screening/config';
+import { loadUsePolicy } from '@gw/control-plane/screening/use-policy';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { seedOperators } from '../access/access-for-tests.ts';
-import { guardRoutes } from '../access/guard.ts';
-import type { OperatorRole } from '../access/principal.ts';
-import { accountRoutes } from '../accounts/routes.ts';
-import { bareApp } from '../bare-app.ts';
-import type { Context } from '../context.ts';
-import { addresses, type Stores, silentLog, startStores } from '../fixtures-for-tests.ts';
-import { createKeys, type Keys } from '../keys/keys.ts';
-import { noLists, type ScreeningSettings } from '../screening/config.ts';
-import { loadUsePolicy } from '../screening/use-policy.ts';
-import type { operatorActions, Stage } from './machine.ts';
-import { onboardingOperatorRoutes } from './operator-routes.ts';
-import { screenApplication } from './screening-run.ts';
-import { createOnboarding, type Onboarding } from './steps.ts';
+import { seedOperators } from './access.ts';
+import { addresses, type Stores, silentLog, startStores } from './fixtures.ts';
 
 export const policy = loadUsePolicy({ policyFile: null });
 

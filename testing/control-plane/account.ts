@@ -1,8 +1,8 @@
 /** Accounts of their own for tests of keys. */
 import { type Scope, scopes } from '@gw/contract/access';
 import { issuedKeySchema } from '@gw/contract/keys';
-import { internalToken, type TestApp } from '../app-for-tests.ts';
-import { readAudit } from '../audit/read.ts';
+import { readAudit } from '@gw/control-plane/audit/read';
+import { internalToken, type TestApp } from './app.ts';
 
 /** Returns what makes a new account with one key that may do everything. */
 export function openAccounts(running: TestApp) {

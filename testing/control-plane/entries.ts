@@ -1,9 +1,10 @@
 /** A catalogue entry of each kind, and people who look after them. */
+
+import { readAudit } from '@gw/control-plane/audit/read';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { seedOperators, withToken } from '../access/access-for-tests.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { readAudit } from '../audit/read.ts';
+import { seedOperators, withToken } from './access.ts';
+import { startTestApp, type TestApp } from './app.ts';
 
 let running: TestApp;
 let tokens: Awaited<ReturnType<typeof seedOperators>>;

@@ -2,13 +2,13 @@
 import type { ApiError } from '@gw/contract/errors';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
-import { Call, type CallContext } from './call.ts';
-import { plainModel } from './model-for-tests.ts';
-import type { Read } from './request/admission.ts';
-import { andThen, type MaybePromise } from './request/maybe-promise.ts';
-import { outgoing, parseRequest } from './request/parse.ts';
-import { readReply } from './response/read-reply.ts';
-import { makeCatalogue } from './snapshot.ts';
+import { Call, type CallContext } from '@gw/receipt-sidecar/call';
+import type { Read } from '@gw/receipt-sidecar/request/admission';
+import { andThen, type MaybePromise } from '@gw/receipt-sidecar/request/maybe-promise';
+import { outgoing, parseRequest } from '@gw/receipt-sidecar/request/parse';
+import { readReply } from '@gw/receipt-sidecar/response/read-reply';
+import { makeCatalogue } from '@gw/receipt-sidecar/snapshot';
+import { plainModel } from './model.ts';
 
 const snapshot: Snapshot = {
   version: 1,

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { envoyBinary } from '@gw/cli/binaries';
-import { freePorts } from '@gw/cli/ports';
-import { startChild } from '@gw/cli/services/child';
-import { type EnvoySettings, writeEnvoyConfig } from './render.ts';
-import { testSettings } from './settings-for-tests.ts';
+import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
+import { envoyBinary } from '@gw/stack/binaries';
+import { freePorts } from '@gw/stack/ports';
+import { startChild } from '@gw/stack/services/child';
+import { testSettings } from './settings.ts';
 
 export interface EnvoyAlone {
   readonly port: number;

@@ -1,13 +1,13 @@
 /** Settled values, calls with a grid value, and the job that brings the two together. */
 import { receiptSchema } from '@gw/contract/receipt';
+import type { ZoneSource } from '@gw/control-plane/grid/config';
+import type { GridObservation } from '@gw/control-plane/grid/reading';
+import { storeReadings } from '@gw/control-plane/grid/store';
+import { type ReceiptLineage, receiptLineage } from '@gw/control-plane/receipts/lineage';
+import { restateDue } from '@gw/control-plane/receipts/restate';
 import type { GridReading } from '@gw/methodology/assess';
-import { type Stores, silentLog, testSeals } from '../fixtures-for-tests.ts';
-import type { ZoneSource } from '../grid/config.ts';
-import type { GridObservation } from '../grid/reading.ts';
-import { storeReadings } from '../grid/store.ts';
-import { callAt, type Entry, type EntryOptions, entryFrom, hourly, ingest, versionsOf } from './calls-for-tests.ts';
-import { type ReceiptLineage, receiptLineage } from './lineage.ts';
-import { restateDue } from './restate.ts';
+import { callAt, type Entry, type EntryOptions, entryFrom, hourly, ingest, versionsOf } from './calls.ts';
+import { type Stores, silentLog, testSeals } from './fixtures.ts';
 
 export const sweden: ZoneSource = { zone: 'SWE', source: 'electricity-maps', place: 'SE' };
 export const nine = '2026-11-21T09:00:00Z';

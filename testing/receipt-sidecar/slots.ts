@@ -1,10 +1,10 @@
 /** Sidecars' slots by the timers' clock, with a Redis in memory between them. */
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Caller } from '@gw/receipt-sidecar/messages';
+import { type Slot, StreamSlots } from '@gw/receipt-sidecar/slots/slots';
 import { pino } from 'pino';
 import { vi } from 'vitest';
-import type { Caller } from '../messages.ts';
-import { type ConnectionForTests, connectionForTests, RedisForTests } from './leases-for-tests.ts';
-import { type Slot, StreamSlots } from './slots.ts';
+import { type ConnectionForTests, connectionForTests, RedisForTests } from './leases.ts';
 
 export interface SidecarForTests {
   readonly slots: StreamSlots;

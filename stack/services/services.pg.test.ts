@@ -110,8 +110,8 @@ test('Valkey keeps its keys over a restart, refuses to drop them, and listens on
 
 test('neither outlives a parent that was killed', async () => {
   const script = `
-    import { startPostgres } from '${checkout}/cli/services/postgres.ts';
-    import { startValkey } from '${checkout}/cli/services/valkey.ts';
+    import { startPostgres } from '${checkout}/stack/services/postgres.ts';
+    import { startValkey } from '${checkout}/stack/services/valkey.ts';
     const options = (name) => ({ dir: '${dir}/orphans-' + name, log() {}, durable: false });
     const started = await Promise.all([startPostgres(options('postgres')), startValkey(options('valkey'))]);
     console.log(started.map((each) => each.pid).join(' '));

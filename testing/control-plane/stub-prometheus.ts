@@ -2,7 +2,7 @@
  * A Prometheus server on a socket: answers `/api/v1/query` in the shapes of its HTTP API from samples that a test gives,
  * or with a fault. It knows range selectors of plain metrics with equality matchers, and `time()`.
  */
-import { type StubAnswer, type StubSource, startStubSource } from '../grid/stub-source-for-tests.ts';
+import { type StubAnswer, type StubSource, startStubSource } from './stub-source.ts';
 
 export interface StubSeries {
   readonly metric: Readonly<Record<string, string>>;

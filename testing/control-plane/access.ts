@@ -1,8 +1,9 @@
 /** People who log in on the operator listener, for tests. */
+
+import { type OperatorRole, operatorRoles } from '@gw/control-plane/access/principal';
+import { hashToken, makeOperatorToken } from '@gw/control-plane/access/token-hash';
+import type { Context } from '@gw/control-plane/context';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import type { Context } from '../context.ts';
-import { type OperatorRole, operatorRoles } from './principal.ts';
-import { hashToken, makeOperatorToken } from './token-hash.ts';
 
 /** Makes one operator per role, and returns their tokens. Each is called `op_<role>`. */
 export async function seedOperators({ db }: Pick<Context, 'db'>): Promise<Record<OperatorRole, string>> {

@@ -3,18 +3,18 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startValkey } from '@gw/cli/services/valkey';
 import type { Addresses } from '@gw/contract/errors';
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Receipt } from '@gw/contract/receipt';
+import { openLedgerSeals } from '@gw/control-plane/integrity/open-seals';
+import { openSeals, type Seals } from '@gw/control-plane/receipts/sealed-rows';
 import { type Database, openDatabase } from '@gw/prisma/client';
-import { startTestPostgres, type TestPostgres } from '@gw/prisma/postgres-for-tests';
 import { seed } from '@gw/prisma/seed';
 import { untilReady } from '@gw/service/redis';
+import { startValkey } from '@gw/stack/services/valkey';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { openLedgerSeals } from './integrity/open-seals.ts';
-import { openSeals, type Seals } from './receipts/sealed-rows.ts';
+import { startTestPostgres, type TestPostgres } from '../prisma/postgres.ts';
 
 export const silentLog = pino({ level: 'silent' });
 

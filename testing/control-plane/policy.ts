@@ -1,12 +1,12 @@
 /** Rules of the tests, and people who look after them. */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
+import { readAudit } from '@gw/control-plane/audit/read';
+import { openFirstVersion } from '@gw/control-plane/policy/first-version';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
-import { seedOperators, withToken } from '../access/access-for-tests.ts';
-import { startTestApp, type TestApp } from '../app-for-tests.ts';
-import { readAudit } from '../audit/read.ts';
-import { silentLog } from '../fixtures-for-tests.ts';
-import { openFirstVersion } from './first-version.ts';
+import { seedOperators, withToken } from './access.ts';
+import { startTestApp, type TestApp } from './app.ts';
+import { silentLog } from './fixtures.ts';
 
 let running: TestApp;
 let tokens: Awaited<ReturnType<typeof seedOperators>>;

@@ -1,12 +1,13 @@
 /** The applications of the control plane on real stores, and calls as Envoy forwards them. */
+
+import { type Config, loadConfig } from '@gw/control-plane/config';
+import type { Context } from '@gw/control-plane/context';
+import { parseEntry } from '@gw/control-plane/receipts/entry-row';
+import { insertReceipts } from '@gw/control-plane/receipts/store-batch';
+import type { Services } from '@gw/control-plane/services';
+import { startControlPlane } from '@gw/control-plane/start';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { type Config, loadConfig } from './config.ts';
-import type { Context } from './context.ts';
-import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures-for-tests.ts';
-import { parseEntry } from './receipts/entry-row.ts';
-import { insertReceipts } from './receipts/store-batch.ts';
-import type { Services } from './services.ts';
-import { startControlPlane } from './start.ts';
+import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures.ts';
 
 /** With which the app hashes the keys that it issues. */
 export const testPepper = Buffer.alloc(32, 7);

@@ -2,14 +2,14 @@
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type DegradedReason, type Receipt, unknownNumbers } from '@gw/contract/receipt';
+import type { HeldCatalogue } from '@gw/control-plane/catalogue/keeper';
+import { parseEntry } from '@gw/control-plane/receipts/entry-row';
+import type { StoredFacts } from '@gw/control-plane/receipts/revision';
+import { insertReceipts } from '@gw/control-plane/receipts/store-batch';
 import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess';
 import type { MethodologyId } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
-import type { HeldCatalogue } from '../catalogue/keeper.ts';
-import { receiptIdAt, receiptOf, testSeals } from '../fixtures-for-tests.ts';
-import { parseEntry } from './entry-row.ts';
-import type { StoredFacts } from './revision.ts';
-import { insertReceipts } from './store-batch.ts';
+import { receiptIdAt, receiptOf, testSeals } from './fixtures.ts';
 
 export const site = {
   id: 'sim-eu-north',

@@ -6,7 +6,7 @@ import { KeyDirectory } from '@gw/ext-authz/keys/key-directory';
 import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges } from '@gw/prisma/find-key';
 import type { Redis } from 'ioredis';
-import { addresses, type Stores, silentLog } from '../fixtures-for-tests.ts';
+import { addresses, type Stores, silentLog } from './fixtures.ts';
 
 export const pepper = { version: 1, secret: Buffer.alloc(32, 7) };
 const peppers = { current: pepper, other: null };

@@ -2,16 +2,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Service } from '@gw/cli/services/service';
-import { startValkey } from '@gw/cli/services/valkey';
+import type { Limit } from '@gw/ext-authz/limits/bucket';
+import type { DrawnLimits } from '@gw/ext-authz/limits/drawn-limits';
+import { type Decision, type Limiter, openLimiter } from '@gw/ext-authz/limits/limiter';
+import { settleScript, takeScript } from '@gw/ext-authz/limits/take.lua';
 import type { Logger } from '@gw/service/log';
 import { openRedis } from '@gw/service/redis';
+import type { Service } from '@gw/stack/services/service';
+import { startValkey } from '@gw/stack/services/valkey';
 import { Redis } from 'ioredis';
-import type { Limit } from './bucket.ts';
-import { onTestClock } from './clock-for-tests.ts';
-import type { DrawnLimits } from './drawn-limits.ts';
-import { type Decision, type Limiter, openLimiter } from './limiter.ts';
-import { settleScript, takeScript } from './take.lua.ts';
+import { onTestClock } from './clock.ts';
 
 export interface LimitersOnValkey {
   /** Past the limiters. */
