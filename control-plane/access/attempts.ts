@@ -8,6 +8,9 @@
  *
  * While Redis is away each instance counts by itself, from zero, and knows no address: logging in stays possible, and a
  * guesser gains at most the free attempts once per instance.
+ *
+ * Limiters from the registry count in windows of fixed length: doubled waits, one decision over several counters, and taking
+ * an attempt back would each be ours beside them, and no longer one command to Redis.
  */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';

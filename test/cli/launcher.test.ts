@@ -77,18 +77,34 @@ function exists(file: string): boolean {
   return readdirSync(inCheckout(dirname(file))).includes('package.json');
 }
 
-test('a Python index that can not be reached is one line, and nothing is left half-unpacked', async () => {
+/** What an install of a package that nobody has ends with, by these settings of pip. */
+async function failedInstall(settings: Record<string, string>): Promise<unknown> {
   const saved = { ...process.env };
-  Object.assign(process.env, { PIP_INDEX_URL: 'http://127.0.0.1:9/', PIP_NO_INDEX: '' });
+  Object.assign(process.env, settings);
   try {
-    const wanted = { name: 'gw-no-such-package', version: '1.0', wheels: {}, program: /x/ };
-    const failure = await pythonProgram(wanted, () => {}).catch((cause: unknown) => cause);
-    expect(failure).toBeInstanceOf(Problem);
-    expect(String(failure)).toMatch(
-      /could not be downloaded: no connection to the Python package index\. Check network/,
-    );
-    expect(readdirSync(inCheckout('.deps')).filter((name) => /download|no-such/.test(name))).toEqual([]);
+    const wanted = { name: 'gw-no-such-package', version: '1.0', sha256: ['0'.repeat(64)], program: /x/ };
+    return await pythonProgram(wanted, () => {}).catch((cause: unknown) => cause);
   } finally {
     process.env = saved;
+    expect(readdirSync(inCheckout('.deps')).filter((name) => /download|no-such/.test(name))).toEqual([]);
   }
+}
+
+test('a Python index that can not be reached is one line, and nothing is left half-installed', async () => {
+  const failure = await failedInstall({ PIP_INDEX_URL: 'http://127.0.0.1:9/', PIP_NO_INDEX: '' });
+  expect(failure).toBeInstanceOf(Problem);
+  expect(String(failure)).toMatch(/could not be downloaded: no connection to the Python package index\. Check network/);
+});
+
+test('a package with another checksum is one line, and nothing of it is installed', async () => {
+  writeFileSync(join(dir, 'gw_no_such_package-1.0-py3-none-any.whl'), 'what somebody else has put there');
+  const failure = await failedInstall({ PIP_NO_INDEX: '1', PIP_FIND_LINKS: dir });
+  expect(failure).toBeInstanceOf(Problem);
+  expect(String(failure)).toMatch(
+    /checksum of gw-no-such-package==1\.0 is not one that we expect; it was not installed/,
+  );
+});
+
+test('a package that has nothing for this machine is none', async () => {
+  expect(await failedInstall({ PIP_NO_INDEX: '1', PIP_FIND_LINKS: dir })).toBeNull();
 });
