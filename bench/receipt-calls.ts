@@ -75,7 +75,7 @@ function callTo(entry: Model, telemetry: Outcome['telemetry'] = null): FinishedC
         model: entry,
         providerModel: entry.id,
         pinned: false,
-        order: [servedBy],
+        failoverChain: [servedBy],
         cluster: 'bench-fr',
         offered: [servedBy],
         barredBy: () => null,

@@ -1,13 +1,13 @@
 /**
  * The dynamic part of Envoy's configuration: what the control plane serves by xDS.
  *
- * A call goes to an order cluster (fail-over by priority), whose endpoints are internal listeners, one per deployment.
+ * A call goes to the cluster of a fail-over chain (by priority), whose endpoints are internal listeners, one per deployment.
  * Credential, path and host differ by deployment, so they are set there, once per attempt: upstream filters of a
  * cluster do not run when it is reached through an aggregate, and the provider would get no credential at all.
  *
  * Invariant: a secret appears only in `secretResources`; Envoy redacts those in its config dump.
  */
-import { orderCluster } from '@gw/contract/internal/snapshot';
+import { failoverCluster } from '@gw/contract/internal/snapshot';
 
 export interface DeploymentEndpoint {
   readonly id: string;
@@ -63,8 +63,8 @@ function leaf(deployment: DeploymentEndpoint): object {
   });
 }
 
-function order(ids: readonly string[]): object {
-  const name = orderCluster(ids);
+function chain(ids: readonly string[]): object {
+  const name = failoverCluster(ids);
   return typed('envoy.config.cluster.v3.Cluster', {
     name,
     type: 'STATIC',
@@ -96,12 +96,12 @@ function order(ids: readonly string[]): object {
   });
 }
 
-/** Leaf clusters, and one order cluster for each fail-over order that the sidecar can name. */
+/** Leaf clusters, and one cluster for each fail-over chain that the sidecar can name. */
 export function clusterResources(
   deployments: readonly DeploymentEndpoint[],
-  orders: readonly (readonly string[])[],
+  chains: readonly (readonly string[])[],
 ): object[] {
-  return [...deployments.map(leaf), ...orders.map(order)];
+  return [...deployments.map(leaf), ...chains.map(chain)];
 }
 
 function credentialFilter({ header, scheme, secretName }: NonNullable<DeploymentEndpoint['credential']>): object {

@@ -187,7 +187,7 @@ export class Call implements Processor {
               setHeader('x-gw-cluster', route.cluster),
               // A query is no part of the API, and could hold a client's secret.
               setHeader(':path', this.#path()),
-              ...steeringHeaders(request.stream, route.order.length - 1, this.#context),
+              ...steeringHeaders(request.stream, route.failoverChain.length - 1, this.#context),
             ],
             removeHeaders: headersToRemove(this.#headers),
           },

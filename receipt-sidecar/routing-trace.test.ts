@@ -92,7 +92,7 @@ function routeOf(catalogue: ReturnType<typeof catalogueOf>, options: Options = {
 }
 
 describe('a route', () => {
-  it('goes by provider preference, past regions that take no calls, and names the order of its fail-over', () => {
+  it('goes by provider preference, past regions that take no calls, and names its fail-over chain', () => {
     expect(routeOf(catalogueOf()).cluster).toBe('order:d-us>d-se');
     const regions = [region('us', 'USA', 0, 'degraded'), region('se', 'SWE', 1)];
     expect(routeOf(catalogueOf({ regions })).cluster).toBe('order:d-se');
@@ -140,7 +140,7 @@ describe('a routing trace', () => {
   it('says that annual averages do not steer, and is what the contract describes', () => {
     const catalogue = catalogueOf();
     const route = routeOf(catalogue);
-    const trace = routingTrace(route, route.order[0], 1, at);
+    const trace = routingTrace(route, route.failoverChain[0], 1, at);
     expect(routingTraceSchema.parse(trace)).toEqual(trace);
     expect(trace).toMatchObject({
       policy: 'provider_preference',
@@ -169,7 +169,7 @@ describe('a routing trace', () => {
       decision: expect.stringMatching(/ us failed, and no other region is known to have answered\.$/),
       estimated_saving_g: null,
     });
-    expect(routingTrace(route, route.order[0], 1, at).estimated_saving_g).toBe(0);
+    expect(routingTrace(route, route.failoverChain[0], 1, at).estimated_saving_g).toBe(0);
   });
 
   it('tells two deployments of one region apart, and lists the region once', () => {
@@ -187,7 +187,7 @@ describe('a routing trace', () => {
       const regions = [region('us', 'USA', 0, status), region('se', 'SWE', 1)];
       const trace = (options: Options) => {
         const route = routeOf(catalogueOf({ regions }), options);
-        return routingTrace(route, route.order[0], 1, at);
+        return routingTrace(route, route.failoverChain[0], 1, at);
       };
       expect(trace({}).decision).toBe(`se was chosen: it comes next in the provider preference, after us (${status}).`);
       expect(
@@ -211,7 +211,7 @@ describe('a routing trace', () => {
   it('says of a region without measured energy why it was left out', () => {
     const deployments = [deployment('d-us', 'us'), { ...deployment('d-se', 'se'), telemetry: 'melious' }];
     const route = routeOf(catalogueOf({ deployments }), { tier: 'telemetry' });
-    const trace = routingTrace(route, route.order[0], 1, at);
+    const trace = routingTrace(route, route.failoverChain[0], 1, at);
     expect(trace.decision).toContain('after us (reports no measured energy).');
     expect(trace.candidates.map(({ excluded_reason }) => excluded_reason)).toEqual([
       'tier_not_served',

@@ -35,8 +35,8 @@ const regionsOf = (candidates: readonly Candidate[]): string[] => [
   ...new Set(candidates.map(({ region }) => region.code)),
 ];
 
-/** Why the first of the order was chosen. */
-function choiceOf({ barredBy, offered, order: [first], pinned }: Route): string {
+/** Why the first of the chain was chosen. */
+function choiceOf({ barredBy, offered, failoverChain: [first], pinned }: Route): string {
   const chosen = first.region.code;
   if (pinned) return `The request pinned the region ${chosen}.`;
   const at = offered.findIndex(({ deployment }) => deployment.id === first.deployment.id);
@@ -49,7 +49,7 @@ function choiceOf({ barredBy, offered, order: [first], pinned }: Route): string 
 }
 
 /** What became of the choice; empty if it answered. */
-function outcomeOf({ order: [first] }: Route, served: Candidate | null, failed: readonly Candidate[]): string {
+function outcomeOf({ failoverChain: [first] }: Route, served: Candidate | null, failed: readonly Candidate[]): string {
   const names = regionsOf(failed).join(', ');
   if (!served) return failed.length > 0 ? ` ${names} failed, and no other region is known to have answered.` : '';
   if (served.deployment.id === first.deployment.id) return '';
@@ -90,10 +90,10 @@ export function routingTrace(
   attempts: number,
   requestedAt: string,
 ): RoutingTrace {
-  const { order, pinned } = route;
-  const at = served ? order.findIndex(({ deployment }) => deployment.id === served.deployment.id) : -1;
+  const { failoverChain, pinned } = route;
+  const at = served ? failoverChain.findIndex(({ deployment }) => deployment.id === served.deployment.id) : -1;
   // Envoy tells who answered and how many tries it took; those before the one that answered have failed.
-  const failed = attempts > 1 ? order.slice(0, at === -1 ? attempts - 1 : at) : [];
+  const failed = attempts > 1 ? failoverChain.slice(0, at === -1 ? attempts - 1 : at) : [];
   const now = new Date(requestedAt);
   const candidates = candidatesOf(route, now, requestedAt);
   const live = candidates.some(({ excluded_reason: reason }) => reason === 'carbon_aware_routing_off');
@@ -112,6 +112,6 @@ export function routingTrace(
     candidates,
     // Where the choice answered, it was the provider-preference choice, so nothing is saved against it. After a fail-over
     // nobody knows what the region that failed would have taken.
-    estimated_saving_g: !pinned && served?.region.code === order[0].region.code ? 0 : null,
+    estimated_saving_g: !pinned && served?.region.code === failoverChain[0].region.code ? 0 : null,
   };
 }

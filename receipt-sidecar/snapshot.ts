@@ -4,7 +4,7 @@
  * Invariant: a call keeps the catalogue that it began with; nothing here is changed after it was made.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { failoverOrder } from '@gw/contract/internal/failover-order';
+import { failoverChain } from '@gw/contract/internal/failover-chain';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, type SnapshotModel, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
@@ -34,7 +34,7 @@ export function makeCatalogue(snapshot: Snapshot, before: Catalogue | null = nul
       byId.set(deployment.id, { deployment, region, gridAt: (at) => gridReadingFor(snapshot, region.gridZone, at) });
   }
   const inOrder = (model: string): Candidate[] =>
-    failoverOrder(snapshot, model, '').flatMap((id) => byId.get(id) ?? []);
+    failoverChain(snapshot, model, '').flatMap((id) => byId.get(id) ?? []);
   const byModel = new Map(snapshot.models.map(({ id }) => [id, inOrder(id)]));
   return {
     version: snapshot.version,

@@ -102,5 +102,8 @@ export const snapshotSchema = z.object({
 });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
-/** The Envoy cluster for an order of deployments; the control plane makes it, the sidecar names it. */
-export const orderCluster = (deploymentIds: readonly string[]): string => `order:${deploymentIds.join('>')}`;
+/**
+ * The Envoy cluster of a fail-over chain; the control plane makes it, the sidecar names it. The prefix stays, since parts of
+ * two releases run side by side during an upgrade.
+ */
+export const failoverCluster = (deploymentIds: readonly string[]): string => `order:${deploymentIds.join('>')}`;

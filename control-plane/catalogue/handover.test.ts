@@ -49,7 +49,7 @@ test('a snapshot with a new deployment waits until Envoy had the time to take it
   expect(handover.mayPublish(two, one)).toBe(true);
 });
 
-test('a new fail-over order waits too; what services name already, or name no more, does not', () => {
+test('a new fail-over chain waits too; what services name already, or name no more, does not', () => {
   const { handover } = handoverAt();
   const degraded = catalogueOf(4, ['a', 'b', 'c'], 'degraded');
   const three = catalogueOf(3, ['a', 'b', 'c']);

@@ -1,12 +1,12 @@
 /**
  * From one catalogue to the next without a call in between that names what Envoy does not have.
  *
- * Invariant: a snapshot is published once each order of deployments that it can name has been in the answers to Envoy for
+ * Invariant: a snapshot is published once each fail-over chain that it can name has been in the answers to Envoy for
  * as long as every Envoy and every other instance needs to ask; and what it names no more stays in the answers until no
  * service can name it.
  */
-import { allOrders } from '@gw/contract/internal/failover-order';
-import { orderCluster, type Snapshot } from '@gw/contract/internal/snapshot';
+import { allFailoverChains } from '@gw/contract/internal/failover-chain';
+import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import type { Catalogue } from './read.ts';
 
 type Offer = Pick<Snapshot, 'deployments' | 'regions'>;
@@ -28,7 +28,7 @@ const settleMs = 2500;
 const keepMs = 30_000;
 
 export function openHandover(now: () => Date): Handover {
-  /** When each order came into the answers. */
+  /** When each cluster came into the answers. */
   let since = new Map<string, number>();
   let newest: Catalogue | null = null;
   let past: { readonly catalogue: Catalogue; readonly until: number | null }[] = [];
@@ -37,17 +37,17 @@ export function openHandover(now: () => Date): Handover {
     took: (catalogue) => {
       const at = now().getTime();
       const before = since;
-      since = new Map(ordersOf(catalogue).map((order) => [order, before.get(order) ?? at]));
-      const isMissed = [...before.keys()].some((order) => !since.has(order));
+      since = new Map(clustersOf(catalogue).map((cluster) => [cluster, before.get(cluster) ?? at]));
+      const isMissed = [...before.keys()].some((cluster) => !since.has(cluster));
       if (newest !== null && isMissed) past.unshift({ catalogue: newest, until: null });
       newest = catalogue;
     },
     mayPublish: (next, before) => {
       // Without any snapshot every call is refused, so there is nothing to wait for.
       if (before === null) return true;
-      const known = new Set(ordersOf(before));
+      const known = new Set(clustersOf(before));
       const at = now().getTime();
-      return ordersOf(next).every((order) => known.has(order) || at - (since.get(order) ?? at) >= settleMs);
+      return clustersOf(next).every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);
     },
     published: (version) => {
       const until = now().getTime() + keepMs;
@@ -61,4 +61,4 @@ export function openHandover(now: () => Date): Handover {
   };
 }
 
-const ordersOf = (offer: Offer): string[] => allOrders(offer).map(orderCluster);
+const clustersOf = (offer: Offer): string[] => allFailoverChains(offer).map(failoverCluster);

@@ -5,7 +5,7 @@
  * answer for secrets alone. Catalogues come newest first; of a deployment that several have, the newest one holds.
  */
 import { createHash } from 'node:crypto';
-import { allOrders } from '@gw/contract/internal/failover-order';
+import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { clusterResources, type DeploymentEndpoint, listenerResources, secretResources } from '@gw/envoy/clusters';
 import type { Catalogue } from '../catalogue/read.ts';
 
@@ -43,8 +43,8 @@ export function missingCredentials(catalogue: Catalogue, credentials: ReadonlyMa
 }
 
 function ordersOf(catalogues: readonly Catalogue[]): string[][] {
-  const orders = catalogues.flatMap(allOrders).map((order) => [order.join('>'), order] as const);
-  return [...new Map(orders).values()];
+  const chains = catalogues.flatMap(allFailoverChains).map((chain) => [chain.join('>'), chain] as const);
+  return [...new Map(chains).values()];
 }
 
 function endpoints(catalogues: readonly Catalogue[]): DeploymentEndpoint[] {

@@ -101,14 +101,14 @@ const ask = (app: ReturnType<typeof appWith>, path: string, payload: object) =>
     payload: { node: { id: 'envoy' }, ...payload },
   });
 
-test('Envoy gets a leaf per deployment and a cluster for every fail-over order, then 304 while nothing changes', async () => {
+test('Envoy gets a leaf per deployment and a cluster for every fail-over chain, then 304 while nothing changes', async () => {
   const app = appWith(catalogue);
   const reply = (
     await ask(app, 'clusters', { type_url: 'type.googleapis.com/envoy.config.cluster.v3.Cluster' })
   ).json();
   expect(reply.type_url).toBe('type.googleapis.com/envoy.config.cluster.v3.Cluster');
   const names = reply.resources.map((resource: { name: string }) => resource.name);
-  for (const order of ['order:da', 'order:db', 'order:da>db', 'order:db>da']) expect(names).toContain(order);
+  for (const cluster of ['order:da', 'order:db', 'order:da>db', 'order:db>da']) expect(names).toContain(cluster);
   const again = await ask(app, 'clusters', { version_info: reply.version_info });
   expect([again.statusCode, again.body]).toEqual([304, '']);
   const changed = appWith({ ...catalogue, deployments: catalogue.deployments.slice(0, 1) });

@@ -5,7 +5,7 @@
  * comes from the code that serves clients. The models and data centres are those of the simulated provider.
  */
 import {
-  orderCluster,
+  failoverCluster,
   type SnapshotDeployment,
   type SnapshotGridReading,
   type SnapshotModel,
@@ -112,7 +112,7 @@ function candidateOf(code: string, grid: GridReading | undefined): Candidate {
 }
 
 /** The region that is asked for, else all that serve the model, in the order of preference. */
-function routeOf(model: string, region: string | undefined, grid: GridReading | undefined): Route['order'] {
+function routeOf(model: string, region: string | undefined, grid: GridReading | undefined): Route['failoverChain'] {
   const codes = region === undefined ? simulatorRegions.map(({ code }) => code) : [region];
   const all = codes.map((code) => candidateOf(code, grid)).filter(({ deployment }) => model in deployment.models);
   const [first, ...others] = all;
@@ -181,8 +181,8 @@ export function madeCall(number: number, call: Call): MadeCall {
       model: { ...modelOf(model), ...call.entry },
       providerModel: model,
       pinned: region !== undefined,
-      order: [candidate, ...others],
-      cluster: orderCluster([candidate, ...others].map(({ deployment }) => deployment.id)),
+      failoverChain: [candidate, ...others],
+      cluster: failoverCluster([candidate, ...others].map(({ deployment }) => deployment.id)),
       offered: routeOf(model, undefined, call.grid),
       barredBy: ({ region: { code } }) => (region === undefined || code === region ? null : 'other_region_pinned'),
     },

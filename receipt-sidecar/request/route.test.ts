@@ -1,5 +1,5 @@
-import { allOrders } from '@gw/contract/internal/failover-order';
-import { orderCluster, type Snapshot } from '@gw/contract/internal/snapshot';
+import { allFailoverChains } from '@gw/contract/internal/failover-chain';
+import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { servesTelemetry } from '@gw/methodology/tier';
 import { plainModel as model } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
@@ -155,9 +155,9 @@ it('a route names a cluster that Envoy has, of active deployments that serve the
       const snapshot = snapshotOf(offered, inactive);
       const routed = choose(snapshot, asked);
       if (!routed.ok) return;
-      const { cluster, order, providerModel } = routed.route;
-      expect(allOrders(snapshot).map(orderCluster)).toContain(cluster);
-      for (const { deployment, region } of order) {
+      const { cluster, failoverChain, providerModel } = routed.route;
+      expect(allFailoverChains(snapshot).map(failoverCluster)).toContain(cluster);
+      for (const { deployment, region } of failoverChain) {
         expect(region.status).toBe('active');
         expect(deployment.models.m).toBe(providerModel);
         if (asked.region) expect(region.code).toBe(asked.region);

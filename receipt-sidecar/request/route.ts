@@ -2,11 +2,11 @@
  * Chooses where a call goes, from the snapshot alone.
  *
  * Invariant: a pinned call names one deployment of its region and never leaves it. A free call goes in the order of
- * provider preference; Envoy fails over along that order. A call for measured energy only goes where it is reported.
+ * provider preference; Envoy fails over along that chain. A call for measured energy only goes where it is reported.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import {
-  orderCluster,
+  failoverCluster,
   type SnapshotDeployment,
   type SnapshotGridReading,
   type SnapshotModel,
@@ -29,7 +29,7 @@ export interface Route {
   readonly providerModel: string;
   readonly pinned: boolean;
   /** In the order in which they are tried; at least one. */
-  readonly order: readonly [Candidate, ...Candidate[]];
+  readonly failoverChain: readonly [Candidate, ...Candidate[]];
   readonly cluster: string;
   /** Every deployment of the model, in the order of provider preference, also those that could not be chosen. */
   readonly offered: readonly Candidate[];
@@ -140,23 +140,28 @@ function freeRoute(model: SnapshotModel, offer: Offer): Routed {
   const first = active.find(serves);
   if (!first) return refuse(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
   // One body serves every attempt, so there is a fail-over only if every deployment knows the model by the same name; and
-  // Envoy knows no order that leaves some deployments out, so there is one only if every deployment serves the tier.
+  // Envoy knows no chain that leaves some deployments out, so there is one only if every deployment serves the tier.
   const name = first.deployment.models[model.id];
   const areAlike = active.every((each) => each.deployment.models[model.id] === name && serves(each));
   return routed(model, offer, areAlike ? [first, ...active.slice(1)] : [first], null);
 }
 
-function routed(model: SnapshotModel, offer: Offer, order: Route['order'], pinnedTo: string | null): Routed {
-  const providerModel = order[0].deployment.models[model.id] ?? model.id;
+function routed(
+  model: SnapshotModel,
+  offer: Offer,
+  failoverChain: Route['failoverChain'],
+  pinnedTo: string | null,
+): Routed {
+  const providerModel = failoverChain[0].deployment.models[model.id] ?? model.id;
   const barredBy = (candidate: Candidate): Bar | null => {
     const { code, status } = candidate.region;
     if (pinnedTo !== null && code !== pinnedTo) return 'other_region_pinned';
     if (status !== 'active') return regionErrors[status];
     return offer.serves(candidate) ? null : 'tier_not_served';
   };
-  const cluster = orderCluster(order.map(({ deployment }) => deployment.id));
+  const cluster = failoverCluster(failoverChain.map(({ deployment }) => deployment.id));
   return {
     ok: true,
-    route: { model, providerModel, pinned: pinnedTo !== null, order, cluster, offered: offer.all, barredBy },
+    route: { model, providerModel, pinned: pinnedTo !== null, failoverChain, cluster, offered: offer.all, barredBy },
   };
 }

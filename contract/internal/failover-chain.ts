@@ -1,16 +1,16 @@
 /**
- * In which order deployments are tried. The control plane makes an Envoy cluster for each of these orders and the
- * sidecar names one of them, so both take them from here.
+ * Fail-over chains: which deployments a call tries, in which order. The control plane makes an Envoy cluster for each
+ * chain and the sidecar names one of them, so both take the chains from here.
  *
- * Invariant: an order depends on the deployments, the preferences and which regions are active, never on the grid; so a
- * change of the grid needs no new cluster. After a change of a region's status Envoy has the new orders within a second.
+ * Invariant: a chain depends on the deployments, the preferences and which regions are active, never on the grid; so a
+ * change of the grid needs no new cluster. After a change of a region's status Envoy has the new chains within a second.
  */
 import type { Snapshot, SnapshotDeployment } from './snapshot.ts';
 
 type Offer = Pick<Snapshot, 'deployments' | 'regions'>;
 
 /** Every deployment of the model: those in `firstRegion` first, then by the provider preference of their regions. */
-export function failoverOrder(offer: Offer, modelId: string, firstRegion: string): string[] {
+export function failoverChain(offer: Offer, modelId: string, firstRegion: string): string[] {
   const rank = rankOf(offer, firstRegion);
   return serving(offer, modelId)
     .sort((a, b) => rank(a.region) - rank(b.region) || (a.id < b.id ? -1 : 1))
@@ -18,8 +18,8 @@ export function failoverOrder(offer: Offer, modelId: string, firstRegion: string
 }
 
 /** The deployments of the model in one region: a pinned call never leaves it. */
-export function pinnedOrder(offer: Offer, modelId: string, region: string): string[] {
-  return failoverOrder(offer, modelId, region).filter((id) =>
+export function pinnedChain(offer: Offer, modelId: string, region: string): string[] {
+  return failoverChain(offer, modelId, region).filter((id) =>
     offer.deployments.some((deployment) => deployment.id === id && deployment.region === region),
   );
 }
@@ -30,21 +30,21 @@ export function activeOffer(offer: Offer): Offer {
   return { ...offer, deployments: offer.deployments.filter(({ region }) => active.has(region)) };
 }
 
-/** Every order that can be asked for, over all regions and over the active ones, and each deployment alone; without repetition. */
-export function allOrders(offer: Offer): string[][] {
-  const orders = new Map<string, string[]>();
-  const add = (order: string[]): void => void (order.length > 0 && orders.set(order.join('>'), order));
+/** Every chain that can be asked for, over all regions and over the active ones, and each deployment alone; each once. */
+export function allFailoverChains(offer: Offer): string[][] {
+  const chains = new Map<string, string[]>();
+  const add = (chain: string[]): void => void (chain.length > 0 && chains.set(chain.join('>'), chain));
   for (const { id } of offer.deployments) add([id]);
   for (const part of [offer, activeOffer(offer)]) {
     const modelIds = new Set(part.deployments.flatMap((deployment) => Object.keys(deployment.models)));
     for (const modelId of modelIds) {
       for (const { region } of serving(part, modelId)) {
-        add(failoverOrder(part, modelId, region));
-        add(pinnedOrder(part, modelId, region));
+        add(failoverChain(part, modelId, region));
+        add(pinnedChain(part, modelId, region));
       }
     }
   }
-  return [...orders.values()];
+  return [...chains.values()];
 }
 
 function serving(offer: Offer, modelId: string): SnapshotDeployment[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { allOrders, failoverOrder, pinnedOrder } from './failover-order.ts';
-import { orderCluster, type Snapshot } from './snapshot.ts';
+import { allFailoverChains, failoverChain, pinnedChain } from './failover-chain.ts';
+import { failoverCluster, type Snapshot } from './snapshot.ts';
 
 const region = (code: string, preference: number): Snapshot['regions'][number] => ({
   code,
@@ -25,27 +25,27 @@ const offer = {
 };
 
 test('the chosen region comes first, the others follow by preference', () => {
-  expect(failoverOrder(offer, 'm', 'c')).toEqual(['dc', 'da', 'db']);
-  expect(failoverOrder(offer, 'm', 'a')).toEqual(['da', 'db', 'dc']);
-  expect(failoverOrder(offer, 'n', 'b')).toEqual(['db', 'da']);
+  expect(failoverChain(offer, 'm', 'c')).toEqual(['dc', 'da', 'db']);
+  expect(failoverChain(offer, 'm', 'a')).toEqual(['da', 'db', 'dc']);
+  expect(failoverChain(offer, 'n', 'b')).toEqual(['db', 'da']);
 });
 
 test('a pinned call never leaves its region', () => {
-  expect(pinnedOrder(offer, 'm', 'b')).toEqual(['db']);
-  expect(pinnedOrder(offer, 'n', 'c')).toEqual([]);
+  expect(pinnedChain(offer, 'm', 'b')).toEqual(['db']);
+  expect(pinnedChain(offer, 'n', 'c')).toEqual([]);
 });
 
 test('a property of every object is not taken for a model', () => {
-  expect(failoverOrder(offer, 'constructor', 'a')).toEqual([]);
+  expect(failoverChain(offer, 'constructor', 'a')).toEqual([]);
 });
 
-test('every order that a call can take has a cluster, once', () => {
-  const names = allOrders(offer).map(orderCluster);
+test('every chain that a call can take has a cluster, once', () => {
+  const names = allFailoverChains(offer).map(failoverCluster);
   expect(new Set(names).size).toBe(names.length);
   for (const model of ['m', 'n'])
     for (const { region: at } of offer.deployments.filter((each) => model in each.models)) {
-      expect(names).toContain(orderCluster(failoverOrder(offer, model, at)));
-      expect(names).toContain(orderCluster(pinnedOrder(offer, model, at)));
+      expect(names).toContain(failoverCluster(failoverChain(offer, model, at)));
+      expect(names).toContain(failoverCluster(pinnedChain(offer, model, at)));
     }
   expect(names).toHaveLength(3 + 3 + 2);
 });
