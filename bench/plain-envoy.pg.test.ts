@@ -8,7 +8,7 @@ import { freePorts } from '@gw/stack/ports';
 import { expect, test } from 'vitest';
 import { startPlainEnvoy } from './plain-envoy.ts';
 
-test('plain Envoy passes calls to the provider, and one that can not start tells why', async () => {
+test('plain Envoy passes calls to the provider, and one that cannot start tells why', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'gw-plain-envoy-'));
   const simulator = await startSimulator();
   const [port = 0, otherPort = 0] = await freePorts(2);

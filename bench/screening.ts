@@ -42,7 +42,7 @@ const texts: readonly (readonly [name: string, text: string])[] = [
 
 export function screeningSteps(): Step[] {
   const result = compileRules(defaultRules);
-  if (!result.ok) throw new Error('The default rules can not be matched.');
+  if (!result.ok) throw new Error('The default rules cannot be matched.');
   const screen = (content: string) =>
     findRules(result.compiled, requestText({ model: 'm', messages: [{ role: 'user', content }] }).texts);
   return texts.map(([name, part]) => {

@@ -90,7 +90,7 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   client_aborted_unmeasured: {
     explanation: 'The client went away before the provider had reported how much was generated.',
     when: 'The client closed the connection of a JSON call, or of a stream before its first word, so nothing is known of what the provider did.',
-    action: 'Nothing: the call can not be measured afterwards.',
+    action: 'Nothing: the call cannot be measured afterwards.',
     recalculable: false,
   },
   upstream_error_unmeasured: {

@@ -76,7 +76,7 @@ const inferenceErrors = defineErrors({
   upstream_error: {
     ...inference,
     message: 'The model provider failed.',
-    when: 'The provider answered with a 5xx, broke the connection, or can not be reached, in each region that was tried; or no region serves the model at the moment.',
+    when: 'The provider answered with a 5xx, broke the connection, or cannot be reached, in each region that was tried; or no region serves the model at the moment.',
   },
   upstream_timeout: {
     ...inference,

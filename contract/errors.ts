@@ -2,7 +2,7 @@
  * The errors that a client sees, made from the catalogue: body and headers.
  *
  * Invariant: all parts (Envoy's own replies, ext-authz, sidecar, control plane) take their errors from here, so that no
- * reply has another shape, and none lets a client library retry what can not succeed.
+ * reply has another shape, and none lets a client library retry what cannot succeed.
  */
 import { type CatalogueCode, errorCatalogue, fieldErrors } from './error-catalogue.ts';
 import { type ErrorDefinition, type ErrorType, patienceS, retriedByStatus } from './error-definition.ts';
@@ -83,7 +83,7 @@ export function docUrl({ baseUrl, docsUrl }: Addresses, code: string): string {
   return `${baseUrl}/openapi.json#/${catalogue}/${known}`;
 }
 
-/** The last sentence of a message: whom to ask. Only for the codes where the client can not help itself. */
+/** The last sentence of a message: whom to ask. Only for the codes where the client cannot help itself. */
 function whereToAsk(addresses: Addresses, code: string): string {
   if (code === 'revoked_api_key')
     return ` The audit log of the account shows by whom; questions go to ${addresses.securityEmail}.`;

@@ -11,7 +11,7 @@ export const ref = (kind: string, name: string): Json => ({ $ref: `#/components/
 export const jsonBody = (schema: Json): Json => ({ 'application/json': { schema } });
 
 export const noIdempotency =
-  'The header `Idempotency-Key` can not be honoured yet, and is refused: `invalid_idempotency_key`';
+  'The header `Idempotency-Key` cannot be honoured yet, and is refused: `invalid_idempotency_key`';
 
 const limitHeaders = [
   'x-ratelimit-limit-requests',

@@ -50,7 +50,7 @@ export const operatorErrorCatalogue = defineErrors({
     status: 502,
     retry: 'with_backoff',
     message: 'The identity provider does not answer. Log in with a credential, or try again.',
-    when: 'The identity provider is away, slow, or answers with what can not be read.',
+    when: 'The identity provider is away, slow, or answers with what cannot be read.',
     action: 'Log in with a credential, or try again.',
   },
   invalid_transition: {

@@ -55,7 +55,7 @@ export const validationErrors = defineErrors({
   invalid_tier: {
     ...fixRequest,
     message: 'The requested tier is not supported on this route.',
-    when: '`gw.tier` is no tier, or one that the model can not serve in this region or boundary. The message lists those that it can.',
+    when: '`gw.tier` is no tier, or one that the model cannot serve in this region or boundary. The message lists those that it can.',
     action: 'Ask for `auto`, or for a tier that the message lists.',
   },
   prompt_too_long: {
@@ -74,7 +74,7 @@ export const validationErrors = defineErrors({
     ...fixRequest,
     message:
       'Idempotency keys are not supported yet: the same request sent twice would run twice. Send it without Idempotency-Key.',
-    when: 'A POST has the header `Idempotency-Key`, which this gateway can not honour yet. Ignored, it would promise what is not kept. `param` is `Idempotency-Key`.',
+    when: 'A POST has the header `Idempotency-Key`, which this gateway cannot honour yet. Ignored, it would promise what is not kept. `param` is `Idempotency-Key`.',
     action: 'Send the request without the header; the official SDKs send none unless told to.',
   },
   upstream_rejected_request: {
@@ -116,7 +116,7 @@ export const validationErrors = defineErrors({
   },
   key_not_restorable: {
     ...fixRequest,
-    message: 'The revocation of this key can not be taken back.',
+    message: 'The revocation of this key cannot be taken back.',
     when: 'The revocation is older than 90 days, the secret that the key was hashed with is out of use, or only a person may restore a key with its scopes.',
     action: 'Issue a new key.',
   },

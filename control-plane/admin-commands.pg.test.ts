@@ -141,7 +141,7 @@ test('people and their tokens are made and ended from the shell', async () => {
   expect((await json(`admins disable acct_demo_audit ${person.id}`)).state).toBe('disabled');
 });
 
-test('a line that can not be right shows how it is written', async () => {
+test('a line that cannot be right shows how it is written', async () => {
   await expect(gw('accounts suspend acct_demo_audit')).rejects.toThrow(
     'Usage: ./gw admin accounts suspend <account> --reason …',
   );

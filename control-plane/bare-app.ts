@@ -43,7 +43,7 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
     ...(tls ? { serverFactory: listener(tls) } : { http: { maxHeaderSize } }),
     // Envoy writes the access log; a second line per request would double its cost.
     logController: new LogController({ disableRequestLogging: true }),
-    // A path that can not be decoded never reaches the error handler.
+    // A path that cannot be decoded never reaches the error handler.
     frameworkErrors: (_fault, _request, reply) => refuse(reply, apiError('invalid_request'), context.addresses),
     requestIdHeader: 'x-request-id',
     bodyLimit: 64 * 1024,

@@ -21,7 +21,7 @@ export function refuseUnknownQueries(app: FastifyInstance, addresses: Addresses)
     const { config, schema } = request.routeOptions;
     if (request.is404 || config.anyQuery) return;
     const query = schema?.querystring;
-    // An endpoint whose schema is of another kind can not say what it takes: a fault of ours.
+    // An endpoint whose schema is of another kind cannot say what it takes: a fault of ours.
     if (query !== undefined && !(query instanceof z.ZodObject))
       throw new Error('A query has a schema that names nothing.');
     const refusal = queryRefusal(request.url, Object.keys(query?.shape ?? {}));

@@ -48,7 +48,7 @@ const byNobody = expression(`!(${startsWith(byOthers)})`);
 const addIfMissing = (key: string, value: string) => ({ header: { key, value }, append_action: 'ADD_IF_ABSENT' });
 /** A request that is refused while it is read has no id yet; all others keep theirs. */
 const requestId = addIfMissing('x-request-id', '%UNIQUE_ID%');
-/** The sidecar has left it when a provider is asked; it can not add it if the reply breaks off in its hands. */
+/** The sidecar has left it when a provider is asked; it cannot add it if the reply breaks off in its hands. */
 const receiptId = addIfMissing('x-gw-receipt-id', '%DYNAMIC_METADATA(gw:receipt_id)%');
 /** What replaces a reply whose headers have come passes over the filter that adds these; ext-authz has left them too. */
 const limits = ['limit', 'remaining', 'reset'].flatMap((what) =>

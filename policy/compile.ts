@@ -1,5 +1,5 @@
 /**
- * Makes a set of rules ready to be matched, or says of each rule that can not be why.
+ * Makes a set of rules ready to be matched, or says of each rule that cannot be why.
  *
  * Invariant: what compiles is bounded in memory and in work for each letter of a text; the rest is refused here, so that it
  * is refused when an operator submits it and not when a request meets it.
@@ -62,7 +62,7 @@ function tailsAfter(phrase: string, exceptions: readonly string[]): readonly str
   return [...tails];
 }
 
-/** Why a phrase can not be looked for, or null. */
+/** Why a phrase cannot be looked for, or null. */
 function phraseProblem(letters: string): string | null {
   const least = isUnspaced(letters.charCodeAt(0)) ? minUnspacedLetters : minLetters;
   if (letters.length < least) return `has fewer than ${least} letters`;

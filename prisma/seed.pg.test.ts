@@ -84,7 +84,7 @@ test('the model allow-list and the suspension of an account are told', async () 
   expect(found?.account).toMatchObject({ models: ['sim-small'], state: 'suspended' });
 });
 
-test('an active key can not lose its hash, and an enterprise account can not lack limits', async () => {
+test('an active key cannot lose its hash, and an enterprise account cannot lack limits', async () => {
   const where = { publicId: publicIdOf(keys.enterprise) };
   await expect(db.apiKey.update({ where, data: { hash: null } })).rejects.toThrow();
   const account = { id: 'x', name: 'x', tier: 'enterprise' } as const;

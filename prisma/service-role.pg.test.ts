@@ -126,13 +126,13 @@ describe('the role that the services connect as', () => {
     await expect(service.query(statement)).rejects.toThrow(/permission denied|must be owner/);
   });
 
-  test('can not give itself more', async () => {
+  test('cannot give itself more', async () => {
     // Postgres only warns whoever has nothing to give.
     await service.query('GRANT UPDATE, DELETE, TRUNCATE ON audit, audit_heads, onboarding_steps TO gw_service');
     await expect(service.query("UPDATE audit SET action = 'z'")).rejects.toThrow('permission denied');
   });
 
-  test('can not move a head by the function of the trigger on a table of its own', async () => {
+  test('cannot move a head by the function of the trigger on a table of its own', async () => {
     await service.query('CREATE TEMPORARY TABLE mine (chain TEXT, seq BIGINT, prev_hash TEXT, hash TEXT)');
     await expect(
       service.query(

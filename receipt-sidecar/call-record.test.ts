@@ -110,7 +110,7 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
 
 const withoutNumbers = { tier: 'degraded', degraded_reason: 'calculator_fault', energy_wh: null, prompt_tokens: 12 };
 
-describe('a receipt that can not be made is degraded, and the call goes on', () => {
+describe('a receipt that cannot be made is degraded, and the call goes on', () => {
   it.each<[string, Poison]>([
     ['parameters beyond what a number can hold', { model: { totalParametersB: { min: 1e308, max: 1e308 } } }],
     ['a rate so small that the time is infinite', { model: { tokensPerS: Number.MIN_VALUE } }],

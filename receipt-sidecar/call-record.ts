@@ -114,7 +114,7 @@ export class CallRecord {
     return { gw: made.receipt, routingTrace: trace, saved };
   }
 
-  /** Empty, which leaves it out, if it can not be made: the receipt does not depend on it. */
+  /** Empty, which leaves it out, if it cannot be made: the receipt does not depend on it. */
   #trace(servedBy: Candidate | null): string {
     try {
       return JSON.stringify(routingTrace(this.identity.route, servedBy, this.#attempts, this.identity.createdAt));

@@ -1,5 +1,5 @@
 /**
- * How a broken-off call ended: ext_proc can not tell a client's abort from a provider's cut, Envoy's access log can.
+ * How a broken-off call ended: ext_proc cannot tell a client's abort from a provider's cut, Envoy's access log can.
  *
  * Invariant: each call that asks gets one answer, at the latest after `waitMs`; nothing is kept longer than that.
  */

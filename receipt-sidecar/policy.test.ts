@@ -30,10 +30,7 @@ const snapshot: Snapshot = {
 };
 
 const unusable = [
-  [
-    'can not be matched',
-    { rules: [{ ...rule('broken', {}, 'x y z'), kind: 'pattern', pattern: '(', needs: ['abc'] }] },
-  ],
+  ['cannot be matched', { rules: [{ ...rule('broken', {}, 'x y z'), kind: 'pattern', pattern: '(', needs: ['abc'] }] }],
   ['is of a kind that a later release has', { rules: [{ ...rule('newer', {}, 'x y z'), kind: 'meaning' }] }],
   ['is none', { rules: 5 }],
 ] as const;
@@ -47,7 +44,7 @@ test.each(unusable)(
     expect(after.version).toBe(2);
     expect(after.policy).toEqual({
       ...before.policy,
-      unusable: expect.stringMatching(/can not be (?:read|matched): ./),
+      unusable: expect.stringMatching(/cannot be (?:read|matched): ./),
     });
     expect(after.policy.exemptOf('exempt')).toEqual(['weapons', 'watched']);
     const first = makeCatalogue(next);

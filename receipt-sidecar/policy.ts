@@ -1,7 +1,7 @@
 /**
  * The rules that requests are screened by here: those of the snapshot, else those that the software came with.
  *
- * Invariants: there always are rules. A set that can not be read or matched (of a newer release, say) does not come into
+ * Invariants: there always are rules. A set that cannot be read or matched (of a newer release, say) does not come into
  * force and holds up nothing else: the last set that could, else the built-in one, stays, and `unusable` says why.
  */
 import { type Policy, policySchema } from '@gw/contract/internal/policy-rules';
@@ -23,7 +23,7 @@ let builtIn: PolicyInForce | null = null;
 function builtInPolicy(): PolicyInForce {
   if (builtIn) return builtIn;
   const result = compileRules(defaultPolicy.rules);
-  if (!result.ok) throw new Error('The rules that the software came with can not be matched.');
+  if (!result.ok) throw new Error('The rules that the software came with cannot be matched.');
   builtIn = inForce(defaultPolicy, result.compiled);
   return builtIn;
 }
@@ -43,7 +43,7 @@ export function policyInForce(given: unknown, known: PolicyInForce | null = null
   const read = policySchema.safeParse(given);
   if (!read.success) {
     const [issue] = read.error.issues;
-    return stay(`they can not be read: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`.slice(0, 300));
+    return stay(`they cannot be read: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`.slice(0, 300));
   }
   const policy = read.data;
   for (const made of [known, builtInPolicy()])
@@ -51,5 +51,5 @@ export function policyInForce(given: unknown, known: PolicyInForce | null = null
   const result = compileRules(policy.rules);
   if (result.ok) return inForce(policy, result.compiled);
   const problems = result.problems.map(({ rule, reason }) => `${rule ?? 'all rules'}: ${reason}`);
-  return stay(`version ${policy.version} can not be matched: ${problems.join('; ')}`.slice(0, 300));
+  return stay(`version ${policy.version} cannot be matched: ${problems.join('; ')}`.slice(0, 300));
 }

@@ -98,7 +98,7 @@ describe('a route', () => {
     expect(routeOf(catalogueOf({ regions })).cluster).toBe('order:d-se');
   });
 
-  it('never leaves a pinned region, and says why one can not be had', () => {
+  it('never leaves a pinned region, and says why one cannot be had', () => {
     expect(routeOf(catalogueOf(), { region: 'se' }).cluster).toBe('order:d-se');
     const code = (catalogue: ReturnType<typeof catalogueOf>, name: string) => {
       const routed = chooseRoute(ask({ region: name }), catalogue, null);

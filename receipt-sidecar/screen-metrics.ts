@@ -13,7 +13,7 @@ export interface ScreenMetrics {
 interface ScreenState {
   /** Events that no store has taken yet, and those that were lost. */
   readonly unstored: () => { readonly kept: number; readonly lost: number };
-  /** Whether the rules that were published last are not those in force, since they can not be used. */
+  /** Whether the rules that were published last are not those in force, since they cannot be used. */
   readonly isPolicyUnusable: () => boolean;
 }
 
@@ -50,7 +50,7 @@ export function createScreenMetrics({ isPolicyUnusable, unstored }: ScreenState)
   });
   const unusable = new Gauge({
     name: 'gw_policy_unusable',
-    help: '1 while the published rules of screening can not be used here, and others stay in force',
+    help: '1 while the published rules of screening cannot be used here, and others stay in force',
     registers: [],
     collect() {
       this.set(isPolicyUnusable() ? 1 : 0);

@@ -75,7 +75,7 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
     if (catalogue.policy.unusable !== null)
       log.error(
         { version, inForce: catalogue.policy.version, reason: catalogue.policy.unusable },
-        'the published rules of screening can not be used; others stay in force',
+        'the published rules of screening cannot be used; others stay in force',
       );
   };
   const read = async (): Promise<void> => {
@@ -97,7 +97,7 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
     try {
       if (kept !== null && !catalogue) takeUp(kept, 'file');
     } catch (fault) {
-      log.warn({ fault: textOf(fault) }, 'the catalogue on disk can not be read');
+      log.warn({ fault: textOf(fault) }, 'the catalogue on disk cannot be read');
     }
   };
   const listen = () => void subscriber.subscribe(snapshotChannel).catch(() => undefined);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { InternalTls } from '@gw/contract/internal/environment';
 
-/** Options for `tls.createServer` and `https.createServer`. Throws if a file can not be read. */
+/** Options for `tls.createServer` and `https.createServer`. Throws if a file cannot be read. */
 export function internalTlsOptions({ certFile, keyFile, caFile }: InternalTls) {
   return {
     cert: readFileSync(certFile),

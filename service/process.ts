@@ -6,7 +6,7 @@ const endWithinMs = 10_000;
 
 /**
  * Runs `start`, and on SIGTERM or SIGINT the `stop` that it returns. A fault at start ends the process with its
- * message alone; an unexpected fault later ends it too, since its state can not be trusted, and the supervisor starts it again.
+ * message alone; an unexpected fault later ends it too, since its state cannot be trusted, and the supervisor starts it again.
  */
 export async function runService(start: () => Promise<{ log: Logger; stop: () => Promise<void> }>): Promise<void> {
   let service: { log: Logger; stop: () => Promise<void> };

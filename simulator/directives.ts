@@ -89,7 +89,7 @@ export const plainDirectives: Directives = {
   echoBody: false,
 };
 
-/** A header that can not be followed. The request is refused, so that a test with a typing error can not pass. */
+/** A header that cannot be followed. The request is refused, so that a test with a typing error cannot pass. */
 export interface BadDirective {
   readonly header: string;
   readonly message: string;

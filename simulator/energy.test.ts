@@ -97,7 +97,7 @@ describe('energy that cannot be right', () => {
     expect(JSON.parse(text).impact.energy.unit).toBe('Wms');
   });
 
-  test('a directive that can not be followed is refused', async () => {
+  test('a directive that cannot be followed is refused', async () => {
     expect((await chat({ 'x-sim-energy': 'joulemeter' }, false)).status).toBe(400);
     expect((await chat({ 'x-sim-energy-value': '{' }, false)).status).toBe(400);
   });

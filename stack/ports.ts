@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Problem } from './problem.ts';
 
-/** Listens for a moment; rejects if the port can not be had. */
+/** Listens for a moment; rejects if the port cannot be had. */
 function listen(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();

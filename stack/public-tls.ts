@@ -38,7 +38,7 @@ function read(variable: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new Problem(`${variable} names a file that can not be read: ${reasonOf(cause)}`);
+    throw new Problem(`${variable} names a file that cannot be read: ${reasonOf(cause)}`);
   }
 }
 

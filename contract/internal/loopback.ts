@@ -4,7 +4,7 @@
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
 
-/** Whether what is sent there can not be read on the way: https, or http on loopback. */
+/** Whether what is sent there cannot be read on the way: https, or http on loopback. */
 export function isConfidentialUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

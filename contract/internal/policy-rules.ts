@@ -1,8 +1,8 @@
 /**
  * The rules that the text of requests is screened by, as data: one format for the operator API, the store, the snapshot
- * and the engine in the policy package, which also refuses what this form alone can not see (`compileRules`).
+ * and the engine in the policy package, which also refuses what this form alone cannot see (`compileRules`).
  *
- * Invariant: a set within these bounds can not make the hot path slow.
+ * Invariant: a set within these bounds cannot make the hot path slow.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';

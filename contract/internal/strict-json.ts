@@ -2,7 +2,7 @@
  * JSON that every parser reads alike.
  *
  * Invariant: what passes is valid UTF-8, at most 64 levels deep, without duplicate keys, NUL, lone surrogates or numbers
- * out of range. So the provider can not read it differently from what was validated here. What holds too many parts is
+ * out of range. So the provider cannot read it differently from what was validated here. What holds too many parts is
  * refused while it is read: building millions of objects or keys would hold up every other call for seconds.
  */
 
@@ -120,7 +120,7 @@ function structureProblem(text: string, mostParts: number): Found | null {
   return null;
 }
 
-/** A number that a double can not hold, or a whole number that it would change. Malformed ones are left to JSON.parse. */
+/** A number that a double cannot hold, or a whole number that it would change. Malformed ones are left to JSON.parse. */
 function inexact(token: string): boolean {
   if (/^-?\d+$/.test(token)) return !Number.isSafeInteger(Number(token));
   return /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(token) && !Number.isFinite(Number(token));

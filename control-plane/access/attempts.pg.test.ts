@@ -109,7 +109,7 @@ describe.each(['over all instances', 'in one instance while Redis is away'])('%s
   });
 });
 
-test('strangers can not slow down a person at an address from which the person has logged in before', async () => {
+test('strangers cannot slow down a person at an address from which the person has logged in before', async () => {
   const attempts = openAttempts(redis, () => clock);
   const home = { subject: 'operator ada', address: '192.0.2.1' };
   await attempts.admit(home);
@@ -140,7 +140,7 @@ test('nor can others behind the same address; guesses at the person there are sl
   for (let i = 0; i < 6; i += 1) expect((await attempts.admit(home)).waitMs).toBe(0);
 });
 
-test('whoever has a login of his own can not wash off his guesses at others with it', async () => {
+test('whoever has a login of his own cannot wash off his guesses at others with it', async () => {
   const attempts = openAttempts(redis, () => clock);
   const address = '192.0.2.1';
   for (let i = 0; i < 10; i += 1) await attempts.admit({ subject: `operator ${i}`, address });

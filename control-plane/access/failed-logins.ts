@@ -46,7 +46,7 @@ export class FailedLogins {
   }
 
   /**
-   * Writes the minutes that are over, or with `all` every one. What can not be written stays for the next time, holds up
+   * Writes the minutes that are over, or with `all` every one. What cannot be written stays for the next time, holds up
    * nothing else, and is thrown at the end.
    */
   async write(all = false): Promise<void> {

@@ -64,7 +64,7 @@ test.each(Object.keys(letIn))('a route for "%s" lets in exactly those who may', 
   expect(statuses).toEqual(expected);
 });
 
-test('a route that does not state who may call it can not be registered', () => {
+test('a route that does not state who may call it cannot be registered', () => {
   expect(() => app.get('/open', async () => 'x')).toThrow('does not state who may call it');
 });
 
@@ -98,7 +98,7 @@ test('a change by cookie of the own origin is let in, and one by bearer token ne
   expect(await call('POST', '/admin', { who: 'admin', by: 'bearer', origin: 'https://evil.example' })).toBe(200);
 });
 
-test('another site can not log somebody in: public routes refuse its changes', async () => {
+test('another site cannot log somebody in: public routes refuse its changes', async () => {
   expect(await call('POST', '/public', { origin: 'https://evil.example' })).toBe(403);
   expect(await call('POST', '/public', { origin: 'https://ops.example' })).toBe(200);
 });
@@ -114,7 +114,7 @@ test('on this machine every name of it is the own origin, at the same port alone
     expect([origin, await from(origin)]).toEqual([origin, 403]);
 });
 
-test('when it can not be found out who calls, nobody gets in', async () => {
+test('when it cannot be found out who calls, nobody gets in', async () => {
   const broken = Fastify();
   guardRoutes(broken, {
     addresses,

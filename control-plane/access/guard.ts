@@ -1,7 +1,7 @@
 /**
  * Decides on each request of the operator listener whether it may be answered.
  *
- * Invariant: a route that does not state who may call it can not be registered, so nothing is open by oversight. Whoever
+ * Invariant: a route that does not state who may call it cannot be registered, so nothing is open by oversight. Whoever
  * is let in is known again on every request, with the rights of this moment: before the body is read, so that strangers
  * send none, and for a change once more behind it. What waits then looks again by `reauthorize`.
  */
@@ -34,7 +34,7 @@ export interface Identified {
 }
 
 export interface GuardOptions {
-  /** Null: the request shows nothing, or nothing that is valid. Throws if that can not be found out: nobody gets in. */
+  /** Null: the request shows nothing, or nothing that is valid. Throws if that cannot be found out: nobody gets in. */
   readonly identify: (request: FastifyRequest) => Promise<Identified | null>;
   readonly addresses: Addresses;
   /** Where people reach the port: `https://ops.example`. */
@@ -92,7 +92,7 @@ export function refusalOfRole(access: Access, principal: Principal): ApiError | 
 
 const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
 
-/** The header can not be set by a form or a link, and by a script of another origin only with our consent, which it lacks. */
+/** The header cannot be set by a form or a link, and by a script of another origin only with our consent, which it lacks. */
 const isOwnRequest = (request: FastifyRequest, isSameOrigin: (request: FastifyRequest) => boolean): boolean =>
   isRead(request) || (request.headers[csrfHeader] !== undefined && isSameOrigin(request));
 

@@ -47,7 +47,7 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
   // What it adds besides is its own business.
   app.get(callbackPath, { config: { ...config, anyQuery: true } }, async (request, reply) => {
     const flow = readFlow(app.parseCookie(request.headers.cookie ?? '')[cookieName]);
-    // One try: what was begun can not be finished twice.
+    // One try: what was begun cannot be finished twice.
     void reply.clearCookie(cookieName, cookie);
     const token = flow && (await logInWith(request, flow));
     if (token !== null && typeof token === 'object') return answer(reply, token, context);

@@ -49,21 +49,18 @@ const lastAdmin: [string, Method, string, object | undefined][] = [
   ['disabled', 'POST', `${path}/op_admin/disable`, undefined],
   ['demoted', 'PATCH', `${path}/op_admin`, { role: 'support' }],
 ];
-test.each(lastAdmin)(
-  'the last admin can not be %s, also when another one is disabled',
-  async (_, method, url, body) => {
-    const { db } = running.context;
-    await db.operator.create({
-      data: { id: 'op_off', name: 'Off', email: 'off@ops.example', role: 'admin', disabledAt: clock },
-    });
-    const reply = await as('admin')(method, url, body);
-    expect([reply.statusCode, reply.json().error.code]).toEqual([409, 'invalid_transition']);
-    expect(await db.operator.findUnique({ where: { id: 'op_admin' } })).toMatchObject({
-      role: 'admin',
-      disabledAt: null,
-    });
-  },
-);
+test.each(lastAdmin)('the last admin cannot be %s, also when another one is disabled', async (_, method, url, body) => {
+  const { db } = running.context;
+  await db.operator.create({
+    data: { id: 'op_off', name: 'Off', email: 'off@ops.example', role: 'admin', disabledAt: clock },
+  });
+  const reply = await as('admin')(method, url, body);
+  expect([reply.statusCode, reply.json().error.code]).toEqual([409, 'invalid_transition']);
+  expect(await db.operator.findUnique({ where: { id: 'op_admin' } })).toMatchObject({
+    role: 'admin',
+    disabledAt: null,
+  });
+});
 
 test('two admins who disable each other at the same time leave one behind', async () => {
   const { db } = running.context;

@@ -1,5 +1,5 @@
 /**
- * Invariant: no request of the operators' port gets to its handler with text that Postgres can not hold, in its path, its
+ * Invariant: no request of the operators' port gets to its handler with text that Postgres cannot hold, in its path, its
  * query or its body. What a field may say beyond that is for the schema of its route.
  */
 import { apiError } from '@gw/contract/errors';

@@ -75,7 +75,7 @@ test('people see ranges, names and warnings in the form in which they are typed'
   expect(await gw('deployments show acme-pl')).toMatch(/^accelerators +8 x H100 NVL$/m);
 });
 
-test('what can not be right is refused before it is sent, and shows how it is written', async () => {
+test('what cannot be right is refused before it is sent, and shows how it is written', async () => {
   const lines = {
     'models add m --owned-by acme': 'Usage: ./gw admin models add <model> --owned-by … --kind …',
     'models set sim-small': 'Nothing to change',

@@ -126,7 +126,7 @@ async function wrongKind(tx: Prisma.TransactionClient, { id, kind }: ModelEntry)
   const before = await tx.model.findUnique({ where: { id } });
   if (before === null || before.kind === kind) return null;
   const users = await modelKind.usedBy(tx, id);
-  return users === null ? null : fieldError('kind', `kind: can not change while ${users}.`);
+  return users === null ? null : fieldError('kind', `kind: cannot change while ${users}.`);
 }
 
 /** As the receipts' calculation takes them. */

@@ -35,7 +35,7 @@ function entryRoutes<Entry extends object>(
   const one = `${path}/*`;
   type One = FastifyRequest<{ Params: { '*': string } }>;
   const unknown = (reply: FastifyReply) => refuse(reply, notFound(kind.name), context.addresses);
-  /** Null: it can not be the id of anything. */
+  /** Null: it cannot be the id of anything. */
   const idIn = (request: One): string | null => kind.idSchema.safeParse(request.params['*']).data ?? null;
 
   app.get(path, { config: viewer }, async () => listObject(await entries.list(), kind.idOf));

@@ -2,7 +2,7 @@
  * Deletes the hash of a key 90 days after its revocation; its record and its audit entries stay.
  *
  * Safe to run in several instances at once: each key is one transaction, whose update only one of them can make. A key that
- * can not be dealt with, as when somebody has broken the audit chain of its account, holds up no other.
+ * cannot be dealt with, as when somebody has broken the audit chain of its account, holds up no other.
  */
 import type { Actor } from '@gw/contract/internal/audit-chain';
 import { restorableMs } from '@gw/contract/keys';

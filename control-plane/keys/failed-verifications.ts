@@ -4,7 +4,7 @@
  *
  * Invariant: what is counted is written exactly once. The counters of a minute are first taken over under a name of their
  * own, which nobody adds to; an entry names it, so that whoever finds them again sees what is already written. An entry
- * that can not be written holds up no other, and is tried again as long as Redis keeps its counters.
+ * that cannot be written holds up no other, and is tried again as long as Redis keeps its counters.
  */
 import { randomUUID } from 'node:crypto';
 import { type Actor, operatorChain } from '@gw/contract/internal/audit-chain';

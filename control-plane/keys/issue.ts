@@ -61,7 +61,7 @@ export async function issue(
       ${pepper.version}, ${[...key.scopes]}, ${at}, ${key.expiresAt}, ${predecessor?.public_id ?? null},
       ${limits?.per_s ?? null}, ${limits?.burst ?? null}, ${limits?.per_day ?? null}, ${limits?.streams ?? null})`;
   const row = await findKeyRow(tx, accountId, publicId);
-  if (row === null) throw new Error('A key that was issued can not be read.');
+  if (row === null) throw new Error('A key that was issued cannot be read.');
   const shown = keyObject(row, at);
   const { name, scopes, expires_at, id } = shown;
   const made = { id, name, scopes, expires_at, ...(shown.limits && { limits: shown.limits }) };
@@ -73,7 +73,7 @@ export async function issue(
 }
 
 /**
- * A key fills an account less far than people may, and only so much in a day, so that whoever has stolen one can not keep
+ * A key fills an account less far than people may, and only so much in a day, so that whoever has stolen one cannot keep
  * the people of the account from issuing what they need. The account is held by `tx`.
  */
 async function excessOf(

@@ -168,7 +168,7 @@ test('a job that was broken off after its entries were written does not write th
   expect(await mine()).toHaveLength(1);
 });
 
-test('an entry that can not be written holds up no other, is told of in one line, and is written when it can be', async () => {
+test('an entry that cannot be written holds up no other, is told of in one line, and is written when it can be', async () => {
   nowMs = start;
   const [key, other] = [await newKey(), await newKey()];
   await stores.db.apiKey.update({ where: { publicId: key.publicId }, data: { accountId: 'acct_demo_audit' } });

@@ -59,7 +59,7 @@ export function publicError(refusal: KeyRefusal): ApiError {
       return apiError('key_not_restorable', {
         param: 'key_id',
         message:
-          'The secret that this key was hashed with is no longer in use, so it can not work again. Create a new key.',
+          'The secret that this key was hashed with is no longer in use, so it cannot work again. Create a new key.',
       });
     case 'people_only':
       return apiError('key_not_restorable', {

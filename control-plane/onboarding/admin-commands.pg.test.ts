@@ -157,7 +157,7 @@ describe('what somebody with the rights of a superuser changes in a step is foun
 
 test('the document of a contract is not sent, and one that is missing is told', async () => {
   const sign = ['--document', join(dir, 'none.pdf'), '--reference', 'x', '--signed-at', '2026-11-20T10:00:00Z'];
-  await expect(gw('sign', 'acct_x', ...sign)).rejects.toThrow(/can not be read/);
+  await expect(gw('sign', 'acct_x', ...sign)).rejects.toThrow(/cannot be read/);
 });
 
 test('the use policy is shown with its version', async () => {

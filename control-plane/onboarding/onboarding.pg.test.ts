@@ -165,7 +165,7 @@ test('without a whole list an application waits, and says why; later it goes on'
     lists: [{ path: '/nowhere/sdn.csv', format: 'ofac-csv' as const, leastEntries: 1, leastNames: 1 }],
   };
   await expect(running.screen(id, missing)).rejects.toThrow(ListFault);
-  expect((await applicationOf(running, id)).sanctions_screening.reason).toContain('sdn.csv can not be read');
+  expect((await applicationOf(running, id)).sanctions_screening.reason).toContain('sdn.csv cannot be read');
   await running.screen(id);
   expect(await applicationOf(running, id)).toMatchObject({
     stage: 'contract_pending',

@@ -74,7 +74,7 @@ export async function noteUnscreened(
     const unscreened = { names: screened, since, reason: reason.slice(0, 500) };
     const needs_decision = before.needs_decision === true || suspends;
     const result = { ...before, unscreened, needs_decision };
-    // The time too, so that those which can not be screened hold up no others.
+    // The time too, so that those which cannot be screened hold up no others.
     await tx.onboarding.update({ where: { accountId }, data: { sanctionsScreening: asJson(result), updatedAt: at } });
     if (suspends)
       await writeStep(tx, {

@@ -97,7 +97,7 @@ export function createOnboarding(options: OnboardingOptions) {
     async noteWaiting(accountId: string, reason: string): Promise<void> {
       const at = now();
       const note = JSON.stringify({ outcome: 'waits', reason: reason.slice(0, 500), at: at.toISOString() });
-      // The time too, so that those which can not be screened hold up no others.
+      // The time too, so that those which cannot be screened hold up no others.
       await db.$executeRaw`
         UPDATE onboarding SET sanctions_screening = ${note}::jsonb, updated_at = ${at}
         WHERE account_id = ${accountId} AND state = 'sanctions_screening'
@@ -193,7 +193,7 @@ async function create(
       input,
     });
     const row = await findApplication(tx, accountId);
-    if (row === null) throw new Error('An application that was created can not be read.');
+    if (row === null) throw new Error('An application that was created cannot be read.');
     return applicationObject(row);
   }, patience);
 }

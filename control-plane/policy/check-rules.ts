@@ -35,6 +35,6 @@ export function checkRules(stored: readonly StoredRule[]): Checked {
 function unreadable(stored: readonly StoredRule[], { issues: [issue] }: z.ZodError): ApiError {
   const [place] = issue?.path ?? [];
   const rule = typeof place === 'number' ? stored[place] : undefined;
-  const text = `${rule ? `rule ${rule.id}` : 'the rules'} can not be read by this release: ${issue?.message ?? ''}.`;
+  const text = `${rule ? `rule ${rule.id}` : 'the rules'} cannot be read by this release: ${issue?.message ?? ''}.`;
   return { ...fieldError('rules', text), param: rule ? `rules[${String(place)}]` : 'rules' };
 }

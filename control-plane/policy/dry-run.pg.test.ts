@@ -88,7 +88,7 @@ test('with the exemptions of an account, its outcome is what counts, and the rul
   expect(nobody.statusCode).toBe(404);
 });
 
-test('what can not be tried is refused by name', async () => {
+test('what cannot be tried is refused by name', async () => {
   const refusedFor = async (samples: object[], more: object = {}) => {
     const reply = await as('support')('POST', at('/dry-run'), { samples, ...more });
     return [reply.statusCode, reply.json().error.param];

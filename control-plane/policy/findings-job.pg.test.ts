@@ -135,7 +135,7 @@ test('what is no event, or of no account, goes to the dead list once, and holds 
   expect(dead.map(([, fields]) => fields[1])).toContain('not json');
 });
 
-test('an account whose log can not be written holds up no other, and is written as soon as it can be', async () => {
+test('an account whose log cannot be written holds up no other, and is written as soon as it can be', async () => {
   const [stuck, well] = [await newAccount(), await newAccount()];
   await add(...Array.from({ length: 600 }, () => eventOf(stuck)), eventOf(well));
   const failing = failingFor(stores.db, stuck);

@@ -2,7 +2,7 @@
  * Carries what screening has found from the Redis stream into the audit log.
  *
  * Invariant: an event leaves the stream only after its entry is committed, or after it went to the dead list because no
- * retry could mend it. The events of an account whose log can not be written wait, and hold up no other account.
+ * retry could mend it. The events of an account whose log cannot be written wait, and hold up no other account.
  */
 import { type PolicyEvent, policyEventSchema } from '@gw/contract/internal/policy-event';
 import { deadPolicyEventStream, policyEventGroup, policyEventStream } from '@gw/contract/internal/redis';
@@ -91,7 +91,7 @@ async function finish(options: FindingsOptions, entries: readonly Entry[]): Prom
     }
   }
   for (const { reason, streamId } of read.dead)
-    log.error({ entry: streamId, reason }, 'a finding of screening can not be written down and was set aside');
+    log.error({ entry: streamId, reason }, 'a finding of screening cannot be written down and was set aside');
   await takeOut(
     options,
     read.dead,
@@ -136,7 +136,7 @@ async function readEvents(
   return { byAccount, dead };
 }
 
-/** Null: it is none, or holds text that Postgres can not. */
+/** Null: it is none, or holds text that Postgres cannot. */
 function eventOf(text: string): PolicyEvent | null {
   try {
     const event = policyEventSchema.parse(JSON.parse(text));

@@ -17,7 +17,7 @@ beforeEach(async () => {
   await testApp().context.db.policyVersion.create({ data: { ...head, version: version + 1, rules: rulesOfTomorrow } });
 });
 
-test('rules that this release can not read are shown and handed on as they are, and hold up no other change', async () => {
+test('rules that this release cannot read are shown and handed on as they are, and hold up no other change', async () => {
   expect((await inForce()).rules).toEqual(rulesOfTomorrow);
   const { context, refresh } = testApp();
   await refresh();
@@ -28,16 +28,16 @@ test('rules that this release can not read are shown and handed on as they are, 
   expect((await published()).regions.find((region) => region.code === code)?.name).toBe('Elsewhere');
 });
 
-test('they can be tried, and it is said why they can not be used', async () => {
+test('they can be tried, and it is said why they cannot be used', async () => {
   const tried = await as('support')('POST', at('/dry-run'), { samples: [{ text: 'x' }] });
   expect(tried.statusCode).toBe(400);
   expect(tried.json().error).toMatchObject({ code: 'invalid_rules', param: 'rules[0]' });
-  expect(tried.json().error.message).toMatch(/rule by-meaning can not be read by this release: /);
+  expect(tried.json().error.message).toMatch(/rule by-meaning cannot be read by this release: /);
   const others = await as('support')('POST', at('/dry-run'), { rules: [phrases('mine', 'my words')], samples: [] });
   expect(others.json().rules.changes).toEqual({ added: ['mine'], removed: ['by-meaning'], changed: [] });
 });
 
-test('others can be published in their place, and older ones again; one rule of them can not be changed', async () => {
+test('others can be published in their place, and older ones again; one rule of them cannot be changed', async () => {
   const patched = await as('admin')('PATCH', at('/rules/by-meaning'), { enabled: false, note: 'off' });
   expect(patched.statusCode).toBe(400);
   const { version } = await inForce();

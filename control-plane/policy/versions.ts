@@ -2,7 +2,7 @@
  * The versions of the rules that requests are screened by.
  *
  * Invariant: a version is one whole set and never changes; the newest is in force. Versions are published one after the
- * other, each by whoever knew the one before and still may, in one transaction with its entry in the audit log. A set that can not be
+ * other, each by whoever knew the one before and still may, in one transaction with its entry in the audit log. A set that cannot be
  * compiled is never published. A publication that changes no rule leaves no trace. What is stored may be of another release
  * and mean nothing to this one: it is shown as it is, and can always be replaced.
  */

@@ -119,7 +119,7 @@ async function finish({ db, redis, log, seals }: IngesterOptions, entries: reado
   const ids = entries.map((entry) => entry.streamId);
   const transaction = redis.multi();
   for (const { entry, reason } of dead) {
-    log.error({ entry: entry.streamId, reason }, 'a ledger entry can not be ingested and was set aside');
+    log.error({ entry: entry.streamId, reason }, 'a ledger entry cannot be ingested and was set aside');
     // Never trimmed: somebody has to look at each.
     transaction.xadd(deadLedgerStream, '*', 'entry', entry.text ?? '', 'reason', reason);
   }

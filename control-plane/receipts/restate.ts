@@ -169,7 +169,7 @@ export function restated(
   const assessment = assess(restatedFacts, method.id);
   // The lineage is not made here: that takes a hundred times as long as the rest, and only the intensity is another.
   if (!assessment.ok || assessment.impact.tier !== receipt.tier || assessment.impact.energy_wh !== receipt.energy_wh) {
-    log.error({ receipt: receipt.id }, 'a receipt can not be restated: its facts do not give its energy again');
+    log.error({ receipt: receipt.id }, 'a receipt cannot be restated: its facts do not give its energy again');
     return null;
   }
   return { current: receipt, numbers: assessment.impact, facts: restatedFacts };

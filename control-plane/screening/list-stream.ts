@@ -69,7 +69,7 @@ export async function readBytes({ name, chunks }: ByteSource, sink: Sink): Promi
   } catch (fault) {
     if (fault instanceof ListFault) throw new ListFault(`${name}: ${fault.message}`);
     if (!(fault instanceof Error && 'code' in fault)) throw fault;
-    throw new ListFault(`${name} can not be read (${String(fault.code)})`);
+    throw new ListFault(`${name} cannot be read (${String(fault.code)})`);
   }
   return { name, sha256: hash.digest('hex') };
 }

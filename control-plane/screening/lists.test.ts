@@ -147,8 +147,8 @@ test.each(all)('%s: a list with fewer entries than it must have clears nobody', 
 });
 
 test.each([
-  ['is missing', 'sdn.csv', 'ofac-csv', { 'alt.csv': '', 'add.csv': '' }, /sdn\.csv can not be read \(ENOENT\)/],
-  ['has no aliases beside it', 'sdn.csv', 'ofac-csv', { 'sdn.csv': ofacCsv['sdn.csv'] }, /alt\.csv can not be read/],
+  ['is missing', 'sdn.csv', 'ofac-csv', { 'alt.csv': '', 'add.csv': '' }, /sdn\.csv cannot be read \(ENOENT\)/],
+  ['has no aliases beside it', 'sdn.csv', 'ofac-csv', { 'sdn.csv': ofacCsv['sdn.csv'] }, /alt\.csv cannot be read/],
   ['has aliases of other entries', 'sdn.csv', 'ofac-csv', { ...ofacCsv, 'alt.csv': '9,1,"aka","X",-0- \r\n' }, /9/],
   ['states another number', 'sdn.xml', 'ofac-xml', { 'sdn.xml': ofacXml['sdn.xml'].replace('>2<', '>3<') }, /states 3/],
   [
@@ -214,7 +214,7 @@ test('a list whose aliases are cut clears nobody: it has fewer names than it mus
   });
 });
 
-test('names of a list that can not be compared are counted', async () => {
+test('names of a list that cannot be compared are counted', async () => {
   const list = { 'names.csv': 'id,name\n1,Borealis Air\n1,北极光\n2,Игорь\nend,2\n' };
   expect(await screen(list, 'names.csv', 'names-csv', 'Northwind')).toMatchObject({
     outcome: 'clear',
@@ -243,7 +243,7 @@ test('a word that mixes scripts is left to people, whatever the lists hold', asy
     expect(await screen(list, 'names.csv', 'names-csv', name), name).toMatchObject({ outcome: 'clear' });
 });
 
-test('a name in a script that can not be compared is left to people', async () => {
+test('a name in a script that cannot be compared is left to people', async () => {
   expect(await screen(namesCsv, 'names.csv', 'names-csv', '北极光')).toMatchObject({
     outcome: 'match',
     matches: [],

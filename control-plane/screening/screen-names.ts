@@ -35,7 +35,7 @@ export interface NameMatch {
 export interface ListVersion extends ListContent {
   readonly list: string;
   readonly format: string;
-  /** Names of the list in scripts that can not be compared with Latin ones. */
+  /** Names of the list in scripts that cannot be compared with Latin ones. */
   readonly not_comparable_names: number;
 }
 
@@ -47,7 +47,7 @@ export interface NameScreening {
   readonly match_count: number;
   /** Whose names have a match, also one that is not among the 20. */
   readonly matched: readonly string[];
-  /** Whose names are in a script that can not be compared with Latin names, or mix scripts: for people to look at. */
+  /** Whose names are in a script that cannot be compared with Latin names, or mix scripts: for people to look at. */
   readonly not_comparable: readonly string[];
   readonly lists: readonly ListVersion[];
 }

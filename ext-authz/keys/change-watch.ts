@@ -91,10 +91,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
       confirmed = true;
     } catch (fault) {
       if (confirmed)
-        log.error(
-          { fault: messageOf(fault) },
-          'keys can not be confirmed; cached ones are honoured for the grace time',
-        );
+        log.error({ fault: messageOf(fault) }, 'keys cannot be confirmed; cached ones are honoured for the grace time');
       confirmed = false;
     }
     if (!stopped) timer = setTimeout(() => void poll(), pollMs);

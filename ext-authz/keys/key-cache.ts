@@ -3,7 +3,7 @@
  *
  * Invariant: an entry is served only if it was read after the last change that this instance knows of, and only while a
  * store has confirmed within `graceMs` that nothing has changed. A look-up that was under way when a change arrived is
- * thrown away and made again, so that it can not bring a revoked key back.
+ * thrown away and made again, so that it cannot bring a revoked key back.
  */
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { Admission } from './key-directory.ts';
@@ -42,7 +42,7 @@ export class KeyCache {
   readonly #store: KeyStore;
   readonly #options: KeyCacheOptions;
   readonly #known = new Map<string, FoundKey>();
-  /** Ids that no key has. Apart, so that a flood of made-up keys can not push real ones out. */
+  /** Ids that no key has. Apart, so that a flood of made-up keys cannot push real ones out. */
   readonly #unknown = new Set<string>();
   readonly #underWay = new Map<string, LookUp>();
   #confirmedAt: number;

@@ -78,7 +78,7 @@ it('admits a key that a message told of, also one that was told while the table 
   expect([id(1), id(2), id(3)].map((each) => directory.admit(each))).toEqual(['look_up', 'look_up', 'unknown']);
 });
 
-it('reads the table once for each generation, and keeps the old one if it can not be read', async () => {
+it('reads the table once for each generation, and keeps the old one if it cannot be read', async () => {
   const { directory, flood, held, loads } = setUp([id(1)]);
   await directory.confirm(1, 0);
   await directory.confirm(1, 0);

@@ -1,7 +1,7 @@
 /**
  * What is noted of keys beside the decision: the day of the last use, and how often verification failed and why.
  *
- * Invariant: noting costs a call no round trip and can not fail it. Counts are gathered in memory and brought to Redis
+ * Invariant: noting costs a call no round trip and cannot fail it. Counts are gathered in memory and brought to Redis
  * each second; while it is away they wait here, within bounds: beyond them failures are counted together, not by key.
  */
 import { failedKeysKey, failedMinutesKey, usedKeysKey } from '@gw/contract/internal/redis';

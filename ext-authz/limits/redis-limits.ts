@@ -21,7 +21,7 @@ export interface TakenInRedis {
 export interface RedisLimits {
   take(limits: readonly KeyedLimit[], shadow: number): Promise<TakenInRedis>;
   settle(key: string, debt: Debt): Promise<unknown>;
-  /** As a decision, on a limit that is nobody's: a Redis that may not write can not decide. */
+  /** As a decision, on a limit that is nobody's: a Redis that may not write cannot decide. */
   probe(): Promise<unknown>;
 }
 

@@ -135,7 +135,7 @@ export class Http2Connection {
     try {
       this.#reader.push(bytes, (frame_) => this.#frame(frame_));
     } catch (fault) {
-      // Our own fault ends the connection too: its state can not be trusted.
+      // Our own fault ends the connection too: its state cannot be trusted.
       this.#broken = true;
       const code = fault instanceof ProtocolError ? fault.code : errorCode.internal;
       this.#socket.end(goAway(this.#lastStream, code));

@@ -149,7 +149,7 @@ const sizes: ReadonlyMap<number, number> = new Map([
 
 /** What a frame must be, whatever state its connection is in. Throws ProtocolError. */
 export function checkFrame({ type, flags, stream, payload }: Frame): void {
-  if (type === frameType.pushPromise) throw new ProtocolError(errorCode.protocol, 'a client can not push');
+  if (type === frameType.pushPromise) throw new ProtocolError(errorCode.protocol, 'a client cannot push');
   if (stream === 0 ? ofStreams.has(type) : ofConnection.has(type)) {
     throw new ProtocolError(errorCode.protocol, 'a frame on the wrong stream');
   }

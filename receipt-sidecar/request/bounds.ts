@@ -18,7 +18,7 @@ const maxPairs = { metadata: 16, logit_bias: 10_000 } as const;
 export type Bounded = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: ApiError };
 
 const isText = (value: unknown): boolean => typeof value === 'string';
-/** Servers complete nothing, too, and can not embed it. */
+/** Servers complete nothing, too, and cannot embed it. */
 const isTextWithWords = (value: unknown): boolean => isText(value) && value !== '';
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isTokens = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isToken);

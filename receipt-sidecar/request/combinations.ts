@@ -21,7 +21,7 @@ function ofCompletion({ best_of: best, n, stream }: JsonObject): ApiError | null
   const wanted = typeof n === 'number' ? n : 1;
   if (Number(best) < wanted) return fieldError('best_of', '`best_of` has to be at least `n`.');
   if (Number(best) > wanted && stream === true)
-    return fieldError('best_of', '`best_of` above `n` can not be streamed: the best is only known at the end.');
+    return fieldError('best_of', '`best_of` above `n` cannot be streamed: the best is only known at the end.');
   return null;
 }
 

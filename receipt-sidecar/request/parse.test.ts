@@ -61,7 +61,7 @@ describe('a request', () => {
     expect(few.ok && few.body).toMatchObject({ input: [{ a: 1 }], prompt: [1, 'a'] });
   });
 
-  it.each(['9223372036854775807', '-9007199254740993'])('names a seed that it can not pass on exactly: %s', (seed) => {
+  it.each(['9223372036854775807', '-9007199254740993'])('names a seed that it cannot pass on exactly: %s', (seed) => {
     const body = (field: string) => Buffer.from(`{"model":"m","messages":[],"n":1,${field}}`);
     const errorFor = (field: string) => {
       const parsed = parseRequest('chat', body(field));

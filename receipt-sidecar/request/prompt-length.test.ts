@@ -160,7 +160,7 @@ describe('a list of tokens', () => {
     expect(await read('completions', { prompt: lists[0] })).toEqual({ ok: true, texts: texts.slice(0, 1) });
   });
 
-  it('is refused where it can not be read', async () => {
+  it('is refused where it cannot be read', async () => {
     for (const name of ['unknown', 'newer'])
       expect(read('embeddings', { model: name, input: [1, 2] })).toMatchObject({
         error: {

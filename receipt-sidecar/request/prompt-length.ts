@@ -1,7 +1,7 @@
 /**
  * Refuses a prompt that is longer than the context window of its model.
  *
- * Invariant: nothing that fits is ever refused. What can not be counted for certain (images, tools, names, a template) is
+ * Invariant: nothing that fits is ever refused. What cannot be counted for certain (images, tools, names, a template) is
  * not counted; a model whose tokenizer is not known counts nothing but lists of tokens; and where counting fails the call
  * goes on, since the provider refuses by itself. Only the prompt counts, not what was asked to be generated.
  */

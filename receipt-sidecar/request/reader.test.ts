@@ -182,7 +182,7 @@ test('each screen has its own code, and a prompt, an input, a tool and an unknow
     expect(await answer).toEqual(refused({ code: 'acceptable_use_violation', status: 403 }));
 });
 
-test('lists of tokens are screened as the text that they stand for, and refused where they can not be read', async () => {
+test('lists of tokens are screened as the text that they stand for, and refused where they cannot be read', async () => {
   const { encode } = await import('gpt-tokenizer/model/gpt-4o');
   const { ask } = reader();
   const prompt = [encode('a forbidden'), encode(' weapon')];

@@ -96,6 +96,6 @@ export function tokenLists(
 const tooMuchText = (field: string): string =>
   `\`${field}\` stands for more text than a request may hold (${maxBodyBytes / 1024 / 1024} MiB).`;
 const notRead = (field: string): string =>
-  `\`${field}\` can not be read by the gateway, so it can not be screened. Send the text, or lists of tokens in the field that this endpoint has for them.`;
+  `\`${field}\` cannot be read by the gateway, so it cannot be screened. Send the text, or lists of tokens in the field that this endpoint has for them.`;
 const notKnown = (field: string, model: string): string =>
-  `\`${field}\` has to be text: the vocabulary of \`${model}\` is not known to the gateway, so lists of tokens can not be read. Send the text (in LangChain: check_embedding_ctx_length=False), or ask the operator to set the tokenizer of the model.`;
+  `\`${field}\` has to be text: the vocabulary of \`${model}\` is not known to the gateway, so lists of tokens cannot be read. Send the text (in LangChain: check_embedding_ctx_length=False), or ask the operator to set the tokenizer of the model.`;

@@ -22,7 +22,7 @@ describe('while Redis is away', () => {
     expect(slots.local).toBe(true);
     expect(await admitted(slots, caller(5), 5)).toBe(2);
     expect(await take(slots, caller(5))).toBe(
-      'This account has 2 streams open, and its share here of the limit of 5 is 2 while the instances of the gateway can not count together. Close one, wait until one ends, or ask for a higher tier.',
+      'This account has 2 streams open, and its share here of the limit of 5 is 2 while the instances of the gateway cannot count together. Close one, wait until one ends, or ask for a higher tier.',
     );
     expect(await admitted(slots, caller(1, { accountId: 'small' }), 3)).toBe(1);
     expect(await admitted(slots, caller(0, { accountId: 'none' }), 3)).toBe(0);

@@ -4,7 +4,7 @@ import { type ApiError, apiError } from '@gw/contract/errors';
 export interface Enforced {
   readonly full: 'account' | 'key';
   readonly open: number;
-  /** What is enforced; less than `agreed` while instances can not count together. */
+  /** What is enforced; less than `agreed` while instances cannot count together. */
   readonly limit: number;
   readonly agreed: number;
 }
@@ -19,7 +19,7 @@ export function streamsExceeded({ full, open, limit, agreed }: Enforced): ApiErr
   const streams = open === 1 ? '1 stream' : `${open} streams`;
   const share =
     limit < agreed
-      ? `its share here of the limit of ${agreed} is ${limit} while the instances of the gateway can not count together`
+      ? `its share here of the limit of ${agreed} is ${limit} while the instances of the gateway cannot count together`
       : `its limit is ${limit}`;
   const more = full === 'account' ? 'ask for a higher tier' : 'use another key';
   const message = `This ${full === 'account' ? 'account' : 'API key'} has ${streams} open, and ${share}. Close one, wait until one ends, or ${more}.`;

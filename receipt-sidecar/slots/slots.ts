@@ -28,7 +28,7 @@ export type Taken = { readonly ok: true; readonly slot: Slot } | { readonly ok: 
 
 export interface SlotOptions {
   readonly leases: Leases;
-  /** How many instances share the limits while they can not count together. */
+  /** How many instances share the limits while they cannot count together. */
   readonly instances: number;
   readonly newId: () => string;
   /** A monotonic clock, ms. */

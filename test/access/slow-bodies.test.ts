@@ -70,7 +70,7 @@ test('a key that is revoked while bodies come makes, rotates and restores no key
   expect(await inTime.reply).toEqual([200, undefined]);
 });
 
-test('a body that is not whole within the time for it is refused, so that a call can not begin later than that', async () => {
+test('a body that is not whole within the time for it is refused, so that a call cannot begin later than that', async () => {
   const file = join(gateway.dir, 'envoy.yaml');
   const config = readFileSync(file, 'utf8');
   // The bound that docs/keys.md states; here a shorter one, so that the test need not wait for it.

@@ -48,7 +48,7 @@ test('an old Node is one line that says what to do', async () => {
   expect(err).toMatch(/^gw: Node v18\.20\.0 is too old\. Install Node 20\.19 or later .*\n$/);
 });
 
-test('a registry that can not be reached is one line, and nothing is left half-installed', async () => {
+test('a registry that cannot be reached is one line, and nothing is left half-installed', async () => {
   const copy = join(dir, 'checkout');
   for (const file of ['gw', 'cli/prepare.mjs', 'package.json', 'package-lock.json', '.npmrc', ...manifests()]) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
@@ -90,7 +90,7 @@ async function failedInstall(settings: Record<string, string>): Promise<unknown>
   }
 }
 
-test('a Python index that can not be reached is one line, and nothing is left half-installed', async () => {
+test('a Python index that cannot be reached is one line, and nothing is left half-installed', async () => {
   const failure = await failedInstall({ PIP_INDEX_URL: 'http://127.0.0.1:9/', PIP_NO_INDEX: '' });
   expect(failure).toBeInstanceOf(Problem);
   expect(String(failure)).toMatch(/could not be downloaded: no connection to the Python package index\. Check network/);

@@ -1,7 +1,7 @@
 /**
  * How each code of the catalogue comes about, by real requests through Envoy.
  *
- * Invariant: the compiler demands a way for every code, so a code that nothing makes can not stay in the catalogue unseen.
+ * Invariant: the compiler demands a way for every code, so a code that nothing makes cannot stay in the catalogue unseen.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -85,7 +85,7 @@ it.each(['/v1/chat/completions%00', '/v1/models/%00', '/v1/chat/completions#frag
   },
 );
 
-it.each(['/v1/models/%', '/v1/models/%zz', '/v1/models/%ff'])('%s can not be decoded', async (path) => {
+it.each(['/v1/models/%', '/v1/models/%zz', '/v1/models/%ff'])('%s cannot be decoded', async (path) => {
   expectRefusal(await send({ method: 'GET', path }), invalid('invalid_request'));
 });
 

@@ -39,7 +39,7 @@ it('a list is read for screening, also where it is split, and the provider gets 
   expect(await reachedProvider(marker)).toBe(0);
 });
 
-it('a list that can not be read is refused: a number without a token, a model without a vocabulary', async () => {
+it('a list that cannot be read is refused: a number without a token, a model without a vocabulary', async () => {
   const unknown = await ask('/v1/embeddings', { model: 'sim-embed', input: [1, 999_999] });
   expect(expectRefusal(unknown, invalid('invalid_input', 'input'))).toContain('999999');
   const unread = await ask('/v1/completions', { model: 'sim-measured', prompt: texts.harmless.o200k });

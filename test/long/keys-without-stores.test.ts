@@ -21,13 +21,13 @@ const log = () => readFileSync(join(gateway.stack.logs, 'ext-authz.log'), 'utf8'
 test('without both stores known keys are honoured for 60 s and then refused; metrics, health and log say so', async () => {
   await gateway.whole();
   expect(await confirmed()).toBe('1');
-  expect(log()).not.toContain('keys can not be confirmed');
+  expect(log()).not.toContain('keys cannot be confirmed');
   const killing = performance.now();
   await Promise.all([gateway.killForGood('valkey'), gateway.killForGood('postgres')]);
   const killed = performance.now();
   await eventually('the metrics to say so', async () => (await confirmed()) === '0', 3000);
   expect((await fetch(`${gateway.stack.healthUrls['ext-authz']}/healthz`)).status).toBe(503);
-  expect(log().split('keys can not be confirmed')).toHaveLength(2);
+  expect(log().split('keys cannot be confirmed')).toHaveLength(2);
 
   let lastPassed = killed;
   let refused: string | null = null;

@@ -1,5 +1,5 @@
 /**
- * Receipts that can not be made, through the whole gateway: the completion arrives as ever, JSON or stream, and its
+ * Receipts that cannot be made, through the whole gateway: the completion arrives as ever, JSON or stream, and its
  * receipt says why it has no numbers. What was shown is what the ledger gives.
  *
  * Others have their tests elsewhere: `sidecar_unavailable` in services.test.ts, `tier_unavailable` where measured energy
@@ -173,7 +173,7 @@ describe('receipt_not_stored: Redis away and the volume of the spool hung', () =
 describe('receipt_generation_failed, where there is no completion to give', () => {
   test.each([
     ['whose facts do not give its numbers', 'receipt'],
-    ['whose facts can not be read', 'facts'],
+    ['whose facts cannot be read', 'facts'],
   ])('the lineage of a receipt %s', async (_, part) => {
     const { client, db, ledger } = gateway;
     const { receipt } = await client.chat();

@@ -1,7 +1,7 @@
 /**
  * The numbers of a receipt, computed once more from what the receipt itself says and what is published.
  *
- * Invariant: nothing here comes from the methodology package, so an error there can not agree with itself. Constants and
+ * Invariant: nothing here comes from the methodology package, so an error there cannot agree with itself. Constants and
  * formulas: EcoLogits 0.11.3 (doi:10.21105/joss.07471) for the output; for the input 2 operations per parameter and
  * token (arXiv:2001.08361) on an H100 SXM5 (989.4 TFLOP/s, 700 W) at 40 % utilisation, 25 to 60 % as its bounds; a
  * tenth of idle capacity (arXiv:2508.15734).

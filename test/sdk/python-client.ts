@@ -24,7 +24,7 @@ export async function pythonWith(name: string, requirements: string, log: (line:
   mkdirSync(inCheckout('.deps'), { recursive: true });
   const started = Date.now();
   log(`Installing the Python packages (${name})…`);
-  // Debian's Python can not put pip into an environment, but the pip outside can install into it.
+  // Debian's Python cannot put pip into an environment, but the pip outside can install into it.
   await step(['-m', 'venv', '--without-pip', dir]);
   const quiet = ['--quiet', '--disable-pip-version-check', '--no-input', '--retries', '2'];
   await step(['-m', 'pip', '--python', python, 'install', ...quiet, '--requirement', requirements]);

@@ -58,7 +58,7 @@ export function startStreams(stack: Pick<Stack, 'publicUrl'>, key: string, marke
     const way: Way = ways[name];
     const leaving = new AbortController();
     const timer = way.leavesAfterMs && setTimeout(() => leaving.abort(), way.leavesAfterMs());
-    // Whether it reached a provider, and with that had a slot; a client that leaves early can not know, but had time to.
+    // Whether it reached a provider, and with that had a slot; a client that leaves early cannot know, but had time to.
     let had = way.leavesAfterMs !== undefined;
     try {
       const response = await fetch(`${stack.publicUrl}/v1/chat/completions`, {

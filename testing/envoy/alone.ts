@@ -14,7 +14,7 @@ export interface EnvoyAlone {
   stop(): Promise<void>;
 }
 
-/** `replace`: texts of the configuration that the test can not wait for, each of which has to be there. */
+/** `replace`: texts of the configuration that the test cannot wait for, each of which has to be there. */
 export async function startEnvoyAlone(
   settings: Partial<EnvoySettings> = {},
   replace: Readonly<Record<string, string>> = {},

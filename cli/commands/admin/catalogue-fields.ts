@@ -11,7 +11,7 @@ export interface CatalogueField {
   readonly field: string;
   readonly help: string;
   readonly read: Read;
-  /** Whether an entry can not be added without it. */
+  /** Whether an entry cannot be added without it. */
   readonly needed?: boolean;
 }
 

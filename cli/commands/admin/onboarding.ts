@@ -47,7 +47,7 @@ function hashOf(file: string): string {
   try {
     return createHash('sha256').update(readFileSync(file)).digest('hex');
   } catch (fault) {
-    throw new Problem(`The contract ${file} can not be read (${reasonOf(fault)}).`);
+    throw new Problem(`The contract ${file} cannot be read (${reasonOf(fault)}).`);
   }
 }
 

@@ -6,7 +6,7 @@ export function readTextFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (fault) {
-    throw new Problem(`${file} can not be read (${reasonOf(fault)}).`);
+    throw new Problem(`${file} cannot be read (${reasonOf(fault)}).`);
   }
 }
 
