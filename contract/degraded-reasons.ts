@@ -25,14 +25,14 @@ const WAIT = 'Nothing: a new version follows by itself.';
 export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefinition>> = {
   usage_missing: {
     explanation: 'The provider reported no token usage for this call.',
-    when: 'The reply, or the whole stream, told no `usage`, no text was in it that could be counted, and its energy was not measured.',
+    when: 'The reply or the whole stream had no `usage` and no text that could be counted, and its energy was not measured.',
     action: 'Choose a model whose provider reports usage; the platform team can tell which.',
     recalculable: false,
   },
   usage_implausible: {
     explanation: 'The provider states more tokens than this call can have had.',
     when: 'The token counts that the provider states are above what the request, the text of the reply, the context window or the time of the call allow. The `explanation` names the claim and the bound.',
-    action: 'Tell the platform team, which takes it up with the provider; nothing of the claim is charged.',
+    action: 'Tell the platform team, which takes it up with the provider; the claim is not charged.',
     // What the provider stated stays untrue.
     recalculable: false,
   },
@@ -44,7 +44,7 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   },
   no_embedding_factor: {
     explanation: 'There is no energy factor for this embedding model.',
-    when: 'An embedding model that the methodology of the time could not charge.',
+    when: 'The methodology of that time had no factor for the embedding model.',
     action: WAIT,
     recalculable: true,
   },
@@ -56,21 +56,21 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
   },
   tier_unavailable: {
     explanation: 'The requested tier cannot be served for this model and provider.',
-    when: 'An explicit `gw.tier` that the route promised could not be kept: measured energy was missing or absurd.',
+    when: 'The request named a `gw.tier`, and the route promised it, but the measured energy was missing or absurd.',
     action: 'Ask with `gw.tier: auto`, which takes the best tier that is there.',
     // Energy that a reply did not state is never stated later.
     recalculable: false,
   },
   telemetry_pending: {
     explanation: 'The measured energy of this call is read from counters that are not there yet.',
-    when: 'Explicit `gw.tier: telemetry` on a deployment whose energy is counted outside of the reply.',
+    when: 'The request named `gw.tier: telemetry`, and the energy of the deployment is counted outside of the reply.',
     action: WAIT,
     recalculable: true,
   },
   calculator_fault: {
     explanation: 'The calculation failed on the facts of this call.',
-    when: 'A figure of the catalogue or of the reply lies outside what the formulas can take, or the gateway has a fault.',
-    action: 'Tell the platform team if it stays; a new version follows when the cause is mended.',
+    when: 'A figure of the catalogue or of the reply lies outside what the formulas can take, or the gateway has a bug.',
+    action: 'Tell the platform team if it persists; a new version follows once the cause is fixed.',
     recalculable: true,
   },
   sidecar_unavailable: {

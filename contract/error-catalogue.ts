@@ -22,12 +22,12 @@ const authErrors = defineErrors({
   invalid_api_key: {
     ...auth,
     message: 'The API key is missing, malformed or unknown. Send it as "Authorization: Bearer <API_KEY>".',
-    when: 'No key was sent, or one that is malformed or unknown.',
+    when: 'No key was sent, or the key is malformed or unknown.',
   },
   revoked_api_key: {
     ...auth,
     message: 'This API key was revoked.',
-    when: 'The key was revoked, also if it has expired since. The audit log of the account shows by whom.',
+    when: 'The key was revoked (even if it has expired since). The audit log of the account shows by whom.',
     action: 'Use another key, or take the revocation back within 90 days.',
   },
   expired_api_key: {
@@ -39,7 +39,7 @@ const authErrors = defineErrors({
   insufficient_scope: {
     ...auth,
     status: 403,
-    message: 'This API key does not hold the scope that the endpoint needs.',
+    message: 'This API key lacks the scope that the endpoint needs.',
     when: 'The key is valid but lacks the scope of the endpoint. The message names the scope.',
     action: 'Use a key that holds the scope.',
   },
@@ -49,25 +49,25 @@ const limitErrors = defineErrors({
   requests_per_second_exceeded: {
     ...limit,
     message: 'The rate limit of this account is exceeded. Wait for the seconds in Retry-After.',
-    when: 'The token bucket of the account (or of the key, if it has one of its own) is empty. The limit headers show its size and when it gets its next token.',
+    when: 'The token bucket of the account, or that of the key if it has its own, is empty. The limit headers show its size and when it gets its next token.',
     action: 'Wait for the seconds in Retry-After; send more evenly.',
   },
   bytes_per_second_exceeded: {
     ...limit,
-    message: 'The bodies of this account are more bytes than it may send. Wait for the seconds in Retry-After.',
-    when: 'The token bucket for bytes of bodies, of all instances together, holds less than this body. Bodies below 64 KiB cost nothing; one without a `Content-Length` costs 10 MiB, which is what it may have.',
+    message: 'This account sends more bytes per second than it may. Wait for the seconds in Retry-After.',
+    when: 'The account sends request bodies faster than its limit in bytes allows, counted over all instances. Bodies below 64 KiB cost nothing. A body without a `Content-Length` costs 10 MiB, the most that it may have.',
     action: 'Wait for the seconds in Retry-After; send large bodies more evenly, with a `Content-Length`.',
   },
   daily_budget_exceeded: {
     ...limit,
     message: 'The daily request budget of this account is used up. It resets at midnight UTC.',
-    when: 'The requests of this UTC day are used up, of the account or of the key. Reads of receipts, usage, audit log and keys go on.',
+    when: 'The account or the key has used up its requests of this UTC day. Receipts, usage and the audit log can still be read, and keys can still be managed.',
     action: 'Wait for midnight UTC, or ask the operator for a larger budget.',
   },
   concurrent_streams_exceeded: {
     ...limit,
     message: 'Too many streams of this account are open. Close idle ones, or ask for a higher tier.',
-    when: 'As many streams are open as the account or the key may have. The message names the limit and how many are open.',
+    when: 'The account or the key already has as many open streams as it may have. The message names the limit and how many are open.',
     action: 'Close idle streams, or ask for a higher tier; then wait for the seconds in Retry-After.',
   },
 });
@@ -76,28 +76,28 @@ const inferenceErrors = defineErrors({
   upstream_error: {
     ...inference,
     message: 'The model provider failed.',
-    when: 'The provider answered with a 5xx, broke the connection, or cannot be reached, in each region that was tried; or no region serves the model at the moment.',
+    when: 'In each region that was tried, the provider answered with a 5xx, broke the connection, or could not be reached; or no region serves the model at the moment.',
   },
   upstream_timeout: {
     ...inference,
     message: 'The model provider did not answer in time.',
-    when: 'The provider was silent for too long, or said 408 or 504 itself.',
+    when: 'The provider was silent for too long, or answered 408 or 504 itself.',
   },
   upstream_rate_limited: {
     ...inference,
     message: 'The model provider is at its own rate limit.',
-    when: 'The provider answered 429 in each region that was tried. It says nothing about the limits of this account.',
+    when: 'The provider answered 429 in each region that was tried. This says nothing about the limits of this account.',
   },
   upstream_invalid_response: {
     ...inference,
     message: 'The model provider sent a reply that could not be read.',
-    when: 'The reply is empty, cut off, compressed, no JSON, or larger than 64 MiB.',
+    when: 'The reply is empty, cut off, compressed, not JSON, or larger than 64 MiB.',
   },
   upstream_auth_failed: {
     ...inference,
-    message: 'The model provider refused the credential of the gateway. The operator has to mend this.',
+    message: 'The model provider refused the credential of the gateway. Only the operator can fix this.',
     when: 'The provider answered 401 or 403. The key of the client is not at fault.',
-    action: 'Send it again with backoff; tell the operator if it stays.',
+    action: 'Send it again with backoff; tell the operator if it persists.',
   },
   overloaded: {
     type: 'inference_error',
@@ -105,7 +105,7 @@ const inferenceErrors = defineErrors({
     retry: 'after_retry_after',
     message:
       'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
-    when: 'A part of the gateway has as much to do, or holds as much in memory, as it may, for the account or for all; large bodies meet it first.',
+    when: 'A part of the gateway is at its bound of work or memory, for this account or for everybody. Large bodies are refused first.',
     action: 'Wait for the seconds in Retry-After; send fewer large bodies at once.',
   },
 });
@@ -126,7 +126,7 @@ const policyErrors = defineErrors({
   customer_suspended: {
     ...policy,
     message: 'This account is suspended pending review.',
-    when: 'The account is suspended: no inference, and no new keys. Reads and revocation stay open.',
+    when: 'The account is suspended. It gets no inference and no new keys, but it can still read, and revoke keys.',
     action: 'Contact the operator.',
   },
 });
@@ -136,21 +136,21 @@ const regionErrors = defineErrors({
     ...region,
     retry: 'never',
     message: 'The pinned region is in incident mode.',
-    when: 'The region in `gw.region` has an incident, which lasts longer than a client library waits. The message names the status page.',
+    when: 'The region in `gw.region` has an incident that will last longer than a client library waits. The message names the status page.',
     action: 'Send it without the region pin, or again when the status page says that the incident is over.',
   },
   region_saturated: {
     ...region,
     retry: 'with_backoff',
     message: 'The pinned region is at capacity.',
-    when: 'The region in `gw.region` takes no more calls at the moment.',
+    when: 'The region in `gw.region` cannot take more calls at the moment.',
     action: 'Send it again with backoff, or without the region pin.',
   },
   region_decommissioned: {
     ...region,
     retry: 'never',
     message: 'The region is no longer offered.',
-    when: 'The region in `gw.region` was given up.',
+    when: 'The region in `gw.region` was closed for good.',
     action: 'Choose another region, or none.',
   },
 });
@@ -161,8 +161,8 @@ const gatewayErrors = defineErrors({
     status: 500,
     retry: 'with_backoff',
     message: 'The receipt could not be made; the inference may have succeeded.',
-    when: 'The provider answered, but no receipt, not even a degraded one, could be put into its reply; or the lineage of a receipt does not give its numbers.',
-    action: 'Send it again with backoff. A provider may have done the work already.',
+    when: 'The provider answered, but not even a degraded receipt could be put into its reply; or the lineage of a receipt does not reproduce its numbers.',
+    action: 'Send it again with backoff. The provider may have done the work already.',
   },
   receipt_integrity_failed: {
     type: 'methodology_error',
@@ -171,14 +171,14 @@ const gatewayErrors = defineErrors({
     message: 'This receipt was altered in storage after it was made, so it is not shown. The operator has been told.',
     when: 'The stored receipt, or what it was made from, does not match its digest, or its digest is not sealed by the gateway.',
     action:
-      'Keep the copy that came with the reply: it is the genuine one. The operator has to restore the stored one.',
+      'Keep the copy that came with the reply: it is the genuine one. Only the operator can restore the stored one.',
   },
   internal_error: {
     type: 'internal_error',
     status: 500,
     retry: 'with_backoff',
     message: 'The gateway failed. Nothing in the request is at fault.',
-    when: 'A part of the gateway is down, or failed.',
+    when: 'A part of the gateway is down, or it failed.',
     action: 'Send it again with backoff; quote the x-request-id when you ask for help.',
   },
 });
@@ -203,7 +203,7 @@ export const fieldErrors = defineErrors({
     retry: 'never',
     message:
       'Stands for the family invalid_<field>: the field named in error.param has the wrong type or value, for example invalid_temperature.',
-    when: 'A field of the body or a parameter of the query has the wrong type or value, or is none that the endpoint takes. `param` is its path, and the code is made from its last name.',
+    when: 'A field of the body or a parameter of the query has the wrong type or value, or the endpoint does not take it. `param` is its path, and the code is made from the last name in that path.',
     action: 'Fix the field.',
   },
 });

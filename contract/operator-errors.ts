@@ -21,7 +21,7 @@ export const operatorErrorCatalogue = defineErrors({
   invalid_session: {
     ...login,
     message: 'Log in, or send an operator token as "Authorization: Bearer <token>".',
-    when: 'Nobody is logged in, or no more: the session or the token has ended.',
+    when: 'Nobody is logged in: there is no session or token, or it has ended.',
     action: 'Log in.',
   },
   invalid_login: {
@@ -42,7 +42,7 @@ export const operatorErrorCatalogue = defineErrors({
     status: 429,
     retry: 'after_retry_after',
     message: 'Too many logins have failed. Wait for the seconds in Retry-After.',
-    when: 'Logins have failed too often, of one person, from one address, or of all; or too many wait to be checked.',
+    when: 'Too many logins have failed for one person, from one address or in all, or too many wait to be checked.',
     action: 'Wait for the seconds in Retry-After.',
   },
   identity_provider_unavailable: {
@@ -50,16 +50,16 @@ export const operatorErrorCatalogue = defineErrors({
     status: 502,
     retry: 'with_backoff',
     message: 'The identity provider does not answer. Log in with a credential, or try again.',
-    when: 'The identity provider is away, slow, or answers with what cannot be read.',
+    when: 'The identity provider is away or slow, or its answer cannot be read.',
     action: 'Log in with a credential, or try again.',
   },
   invalid_transition: {
     type: 'validation_error',
     status: 409,
     retry: 'never',
-    message: 'The thing is not in a state that allows this.',
-    when: 'The state of an account, a key, an application or an entry of the catalogue does not allow the change; of two people who act at once the second gets this.',
-    action: 'Read the thing again, then decide.',
+    message: 'The current state does not allow this change.',
+    when: 'The state of an account, a key, an application or an entry of the catalogue does not allow the change. If two people act at once, the second one gets this error.',
+    action: 'Read the current state, then decide.',
   },
   invalid_account: missing('account'),
   invalid_application: missing('application'),

@@ -38,10 +38,10 @@ export function queryRefusal(url: string, taken: readonly string[]): ApiError | 
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decoded(equals < 0 ? pair : pair.slice(0, equals));
-    if (name === null) return apiError('invalid_request', { message: 'The query is no UTF-8 in percent-encoding.' });
+    if (name === null) return apiError('invalid_request', { message: 'The query is not percent-encoded UTF-8.' });
     if (!taken.includes(name)) return unknownParameter(name, taken);
     if (equals >= 0 && decoded(pair.slice(equals + 1)) === null)
-      return fieldError(name, `${name}: is no UTF-8 in percent-encoding.`);
+      return fieldError(name, `${name}: is not percent-encoded UTF-8.`);
   }
   return null;
 }

@@ -21,7 +21,7 @@ export function repeat({ name, everyMs, log, run }: RepeatOptions): RepeatedJob 
   const once = async (): Promise<void> => {
     try {
       await run();
-      if (failing) log.info({ job: name }, 'the job is well again');
+      if (failing) log.info({ job: name }, 'the job succeeds again');
       failing = false;
     } catch (fault) {
       if (!failing && !stopped)

@@ -53,7 +53,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const operator = buildOperatorApp(context, services);
   await listen(internal, config.internalListen);
   const operatorUrl = await listen(operator, config.operatorListen);
-  log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane listens');
+  log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane is listening');
   return {
     ...{ context, services, internal, operator, operatorUrl, log },
     stop: async () => {

@@ -68,7 +68,7 @@ export function openPolicyEvents({
     const patience = { leftMs: patienceMs };
     if (!away) {
       if (await succeedsWithin(toRedis(text), patience, redisBoundMs)) return true;
-      if (!away) log.warn('Redis does not take what screening found in time; it goes to the spool');
+      if (!away) log.warn('Redis does not take screening findings in time; they go to the spool');
       away = true;
     }
     return takenBySpool(text, patience);
@@ -109,7 +109,7 @@ export function openPolicyEvents({
     async record(event) {
       const text = JSON.stringify(event);
       if (await taken(text)) return;
-      if (kept.size === 0) log.warn('neither Redis nor the spool takes what screening found; it waits in memory');
+      if (kept.size === 0) log.warn('neither Redis nor the spool takes screening findings; they wait in memory');
       if (!kept.add(event.id, text)) log.error({ id: event.id }, 'a finding of screening could not be stored anywhere');
     },
     counts: () => ({ kept: kept.size, lost: kept.lost }),

@@ -71,7 +71,7 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
     catalogue = makeCatalogue(snapshot, catalogue);
     const { models, deployments, version } = snapshot;
     const counts = { models: models.length, deployments: deployments.length, policy: catalogue.policy.version };
-    log.info({ version, ...counts, from }, 'catalogue taken up');
+    log.info({ version, ...counts, from }, 'the catalogue was taken up');
     if (catalogue.policy.unusable !== null)
       log.error(
         { version, inForce: catalogue.policy.version, reason: catalogue.policy.unusable },

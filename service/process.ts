@@ -26,7 +26,7 @@ export async function runService(start: () => Promise<{ log: Logger; stop: () =>
     stop().then(
       () => process.exit(0),
       (fault: unknown) => {
-        log.error({ fault }, 'could not stop in order');
+        log.error({ fault }, 'the service could not stop in an orderly way');
         process.exit(1);
       },
     );
@@ -34,7 +34,7 @@ export async function runService(start: () => Promise<{ log: Logger; stop: () =>
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
   process.on('uncaughtException', (fault) => {
-    log.fatal({ fault: { message: fault.message, stack: fault.stack } }, 'unexpected fault');
+    log.fatal({ fault: { message: fault.message, stack: fault.stack } }, 'unexpected error');
     process.exit(1);
   });
 }

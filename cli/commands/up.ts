@@ -79,7 +79,7 @@ function readProvider(url: string): CustomProvider {
     throw new Problem('--provider takes an address, for example --provider https://llm.example.com/v1.');
   }
   const refused = refusedHost(url);
-  if (refused !== null) throw new Problem(`--provider names a host that is never asked (${refused}).`);
+  if (refused !== null) throw new Problem(`--provider names a host that the gateway never calls (${refused}).`);
   return { url: url.replace(/\/$/, ''), key: process.env.GW_PROVIDER_KEY || null };
 }
 

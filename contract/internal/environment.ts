@@ -58,7 +58,8 @@ export function readSettings(environment: Environment): SettingReader {
     },
     secret(name, pattern, example) {
       const value = required(name, example);
-      if (value && !pattern.test(value)) problems.push(`${name} has not the right form. Example: ${name}=${example}`);
+      if (value && !pattern.test(value))
+        problems.push(`${name} does not have the right form. Example: ${name}=${example}`);
       return value;
     },
     addresses: () => ({

@@ -81,7 +81,7 @@ function readFirstOperator(settings: SettingReader): FirstOperator | null {
       'GW_FIRST_OPERATOR_CREDENTIAL needs at least 20 characters. Example: GW_FIRST_OPERATOR_CREDENTIAL=<from openssl rand -base64 24>',
     );
   if (token !== null && !isOperatorToken(token))
-    settings.problem('GW_FIRST_OPERATOR_TOKEN has not the right form. Example: gwop_ and 43 of A-Z a-z 0-9 _ -');
+    settings.problem('GW_FIRST_OPERATOR_TOKEN does not have the right form. Example: gwop_ and 43 of A-Z a-z 0-9 _ -');
   return { credential, token, tokenDays: readTokenDays(settings) };
 }
 

@@ -81,7 +81,7 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       const { credential, credentialHash } = issued;
       const outcome = await inTurn(change, async (tx) => {
         if ((await tx.operator.count({ where: { email: person.email } })) > 0)
-          return { refused: fieldError('email', 'email: an operator has this e-mail already.') };
+          return { refused: fieldError('email', 'email: an operator with this e-mail already exists.') };
         const data = { ...person, id: makeId('op'), credentialHash, createdAt: change.at };
         const row = await tx.operator.create({ data });
         await audit(tx, change, 'operator.created', row.id, null, person);

@@ -15,13 +15,13 @@ export const crossSite = (): ApiError => apiError('invalid_origin');
 export const identityProviderAway = (): ApiError => apiError('identity_provider_unavailable');
 
 export const roleNeeded = (role: OperatorRole): ApiError =>
-  apiError('insufficient_scope', { message: `This needs the role ${role} of an operator.` });
+  apiError('insufficient_scope', { message: `This needs the operator role ${role}.` });
 
 export const notYours = (): ApiError =>
-  apiError('insufficient_scope', { message: 'An operator makes tokens only in the own name.' });
+  apiError('insufficient_scope', { message: 'Operators can make tokens only for themselves.' });
 
 export const organisationAdminNeeded = (): ApiError =>
-  apiError('insufficient_scope', { message: 'This is for the admins of an organisation.' });
+  apiError('insufficient_scope', { message: 'Only admins of an organisation may do this.' });
 
 /** `retryAfterS`: whole seconds until the next attempt is heard. */
 export const tooManyLogins = (retryAfterS: number): ApiError =>

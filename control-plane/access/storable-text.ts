@@ -12,7 +12,7 @@ export function refuseTextThatCanNotBeStored(app: FastifyInstance, { addresses }
     if (isStorable([body, params, query])) return;
     return refuse(
       reply,
-      apiError('invalid_request', { message: 'The request holds text that is no Unicode.' }),
+      apiError('invalid_request', { message: 'The request holds text that is not valid Unicode.' }),
       addresses,
     );
   });

@@ -217,7 +217,7 @@ async function refusalOf(
   const tier = wanted.tier ?? before.tier;
   const negotiated = wanted.limits === undefined ? before.limitPerS !== null : wanted.limits !== null;
   if (tier === 'enterprise' && !negotiated)
-    return fieldError('limits', 'limits: an Enterprise account has negotiated ones.');
+    return fieldError('limits', 'limits: an Enterprise account needs negotiated limits.');
   if (tier !== 'enterprise' && negotiated)
     return fieldError('limits', 'limits: only an Enterprise account has limits of its own.');
   if (wanted.models) {

@@ -81,7 +81,7 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
         if (account === null) return { refused: notFound('account') };
         if (account.state === 'closed') return { refused: invalidTransition('The account is closed.') };
         if ((await tx.organisationAdmin.count({ where: { email: person.email } })) > 0)
-          return { refused: fieldError('email', 'email: a person with a login has this e-mail already.') };
+          return { refused: fieldError('email', 'email: a person with this e-mail already exists.') };
         const data = { ...person, id: makeId('oadm'), accountId, credentialHash, createdAt: change.at };
         const row = await tx.organisationAdmin.create({ data });
         await audit(tx, change, row, 'organisation_admin.created', null, person);

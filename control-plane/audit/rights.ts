@@ -11,6 +11,6 @@ export async function warnOfRights({ db, log }: Pick<Context, 'db' | 'log'>): Pr
   if (found?.above)
     log.warn(
       { role: found.role },
-      'this role may change the audit log, which triggers alone protect; give the services a role of their own (docs/operations.md)',
+      'this database role may change the audit log, which only triggers protect; give the services a role of their own (docs/operations.md)',
     );
 }

@@ -111,13 +111,19 @@ const unknown = {
 
 function wrongSize({ active_parameters_b: active, kind, model_class: size, total_parameters_b: total }: ModelEntry) {
   if (total !== null && active === null)
-    return fieldError('active_parameters_b', 'active_parameters_b: of a dense model they are all of the total.');
+    return fieldError(
+      'active_parameters_b',
+      'active_parameters_b: is needed beside total_parameters_b; in a dense model the two are equal.',
+    );
   if (kind === 'chat' && active !== null && total === null)
-    return fieldError('total_parameters_b', 'total_parameters_b: needed beside the active ones; they fill the memory.');
+    return fieldError(
+      'total_parameters_b',
+      'total_parameters_b: is needed beside active_parameters_b, since all parameters fill the memory.',
+    );
   if (active !== null && total !== null && (active.min > total.min || active.max > total.max))
-    return fieldError('active_parameters_b', 'active_parameters_b: more than the total.');
+    return fieldError('active_parameters_b', 'active_parameters_b: is more than total_parameters_b.');
   if (size !== null && (size === 'embedding') !== (kind === 'embedding'))
-    return fieldError('model_class', `model_class: ${size} is no class of a model that serves ${kind}.`);
+    return fieldError('model_class', `model_class: ${size} is not a class of models that serve ${kind}.`);
   return null;
 }
 

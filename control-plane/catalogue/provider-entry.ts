@@ -76,7 +76,8 @@ export const providerKind: EntryKind<ProviderEntry> = {
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
   refusal: async (_tx, { auth_header, auth_scheme, credential_ref }) => {
     if (auth_header !== null) return null;
-    if (credential_ref !== null) return fieldError('auth_header', 'auth_header: needed to send the credential in.');
+    if (credential_ref !== null)
+      return fieldError('auth_header', 'auth_header: is needed, since the credential is sent in it.');
     return auth_scheme === null ? null : fieldError('auth_scheme', 'auth_scheme: there is no header to put it in.');
   },
   changeRefusal: (before, after, body) =>

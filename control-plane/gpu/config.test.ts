@@ -57,7 +57,7 @@ test('every problem is reported together, and no secret is', () => {
     });
   expect(wrong).toThrow(/a\.unit[\s\S]*GW_GPU_MAX_GAP_S[\s\S]*GW_GPU_REFRESH_S[\s\S]*_HEADERS[\s\S]*_TOKEN/);
   expect(wrong).not.toThrow('secret');
-  expect(() => read({ GW_GPU_COUNTERS: '{' })).toThrow(/GW_GPU_COUNTERS is not as it should be \(the whole:/);
+  expect(() => read({ GW_GPU_COUNTERS: '{' })).toThrow(/GW_GPU_COUNTERS is malformed \(the whole:/);
   expect(() => read({ GW_GPU_COUNTERS: JSON.stringify({ a: one }) })).toThrow(/GW_GPU_PROMETHEUS_URL is not set/);
   const withUser = { GW_GPU_COUNTERS: JSON.stringify({ a: one }), GW_GPU_PROMETHEUS_URL: 'http://u:pw@p' };
   expect(() => read(withUser)).toThrow(/not a plain http/);

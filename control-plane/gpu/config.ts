@@ -82,7 +82,7 @@ function readCounters(settings: SettingReader): Map<string, DeploymentCounters> 
   const parsed = countersSchema.safeParse(jsonOf(text));
   if (parsed.success) return new Map(Object.entries(parsed.data));
   const places = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the whole'}: ${message}`);
-  settings.problem(`GW_GPU_COUNTERS is not as it should be (${places.join('; ')}). Example: ${example}`);
+  settings.problem(`GW_GPU_COUNTERS is malformed (${places.join('; ')}). Example: ${example}`);
   return new Map();
 }
 
@@ -103,7 +103,7 @@ function readToken(settings: SettingReader): Record<string, string> {
   if (token === '') return {};
   if (!/^[\x21-\x7e]+$/.test(token))
     settings.problem(
-      'GW_GPU_PROMETHEUS_TOKEN has not the right form. Example: GW_GPU_PROMETHEUS_TOKEN=<a bearer token>',
+      'GW_GPU_PROMETHEUS_TOKEN does not have the right form. Example: GW_GPU_PROMETHEUS_TOKEN=<a bearer token>',
     );
   return { authorization: `Bearer ${token}` };
 }

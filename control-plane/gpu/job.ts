@@ -112,7 +112,7 @@ async function conclude(
   });
   if (count > 0) {
     onMeasured(count);
-    log.info({ receipts: count }, 'receipts got what was counted for them');
+    log.info({ receipts: count }, 'measured receipts by their GPU counters');
   }
   await postpone(db, later);
 }

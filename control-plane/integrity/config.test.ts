@@ -31,10 +31,10 @@ test('the keys of before are known by their numbers', () => {
 
 test.each([
   [{}, 'GW_LEDGER_KEY is not set'],
-  [{ GW_LEDGER_KEY: 'short' }, 'GW_LEDGER_KEY has not the right form'],
+  [{ GW_LEDGER_KEY: 'short' }, 'GW_LEDGER_KEY does not have the right form'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEY_ID: '0' }, 'GW_LEDGER_KEY_ID'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_KEYS_PREVIOUS: `1:${two}` }, 'each once'],
-  [{ GW_LEDGER_KEY: one, GW_LEDGER_KEYS_PREVIOUS: two }, 'GW_LEDGER_KEYS_PREVIOUS has not the right form'],
+  [{ GW_LEDGER_KEY: one, GW_LEDGER_KEYS_PREVIOUS: two }, 'GW_LEDGER_KEYS_PREVIOUS does not have the right form'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_SEALED_SINCE: 'yesterday' }, 'GW_LEDGER_SEALED_SINCE is no time'],
   [{ GW_LEDGER_KEY: one, GW_LEDGER_SEALED_SINCE: '2999-01-01T00:00:00Z' }, 'GW_LEDGER_SEALED_SINCE is no time'],
   [{ GW_LEDGER_KEY: one, GW_INTEGRITY_CHECK_S: '0' }, 'GW_INTEGRITY_CHECK_S'],

@@ -56,7 +56,9 @@ function readOthers(settings: SettingReader): LedgerKey[] {
   return text.split(',').map((part) => {
     const [, id, key] = /^\s*(\d{1,5}):([0-9a-f]{64})\s*$/i.exec(part) ?? [];
     if (id === undefined || key === undefined)
-      settings.problem(`GW_LEDGER_KEYS_PREVIOUS has not the right form. Example: GW_LEDGER_KEYS_PREVIOUS=1:${example}`);
+      settings.problem(
+        `GW_LEDGER_KEYS_PREVIOUS does not have the right form. Example: GW_LEDGER_KEYS_PREVIOUS=1:${example}`,
+      );
     return { id: Number(id), secret: Buffer.from(key ?? '', 'hex') };
   });
 }

@@ -72,7 +72,7 @@ function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, plac
       const accountId = accountOf(request);
       if (!(await isThere(accountId))) return refuse(reply, notFound('account'), addresses);
       const page = await keys.list(accountId, request.query);
-      if (page === null) return refuse(reply, fieldError('after', 'after: not a key of this account.'), addresses);
+      if (page === null) return refuse(reply, fieldError('after', 'after: is not a key of this account.'), addresses);
       return reply.send(listOf(page));
     },
   );

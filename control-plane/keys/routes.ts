@@ -38,7 +38,7 @@ function registerRoutes(app: FastifyInstance, { addresses, db }: Context, keys: 
 
   typed.get('/v1/keys', { schema: { querystring: keyListQuerySchema } }, async (request, reply) => {
     const page = await keys.list(identityOf(request).accountId, request.query);
-    if (page === null) return refuse(reply, fieldError('after', 'after: not a key of this account.'), addresses);
+    if (page === null) return refuse(reply, fieldError('after', 'after: is not a key of this account.'), addresses);
     return reply.send(listOf(page));
   });
 

@@ -63,7 +63,7 @@ export function startOnboardingJobs(options: OnboardingJobsOptions): RepeatedJob
     log,
     run: async () => {
       const expired = await onboarding.expireIdle();
-      if (expired > 0) log.info({ expired }, 'applications that nobody carried on have expired');
+      if (expired > 0) log.info({ expired }, 'idle applications have expired');
     },
   });
   return {

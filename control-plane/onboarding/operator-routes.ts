@@ -68,7 +68,7 @@ export function onboardingOperatorRoutes(
     async (request, reply) => {
       const { body } = request;
       if (!policy.industries.some(({ id }) => id === body.industry))
-        return refuse(reply, fieldError('industry', 'industry: not one of the use policy.'), addresses);
+        return refuse(reply, fieldError('industry', 'industry: is not in the use policy.'), addresses);
       return answer(reply, await onboarding.declare(request.params.account_id, body, callerOf(request)));
     },
   );
@@ -120,7 +120,7 @@ function readRoutes(
 
   typed.get(path, { config, schema: { querystring: applicationQuerySchema } }, async (request, reply) => {
     const page = await listApplications(db, request.query);
-    if (page === null) return refuse(reply, fieldError('after', 'after: no such application.'), addresses);
+    if (page === null) return refuse(reply, fieldError('after', 'after: there is no such application.'), addresses);
     const data = page.rows.map(applicationObject);
     const ends = { first_id: data[0]?.account_id ?? null, last_id: data.at(-1)?.account_id ?? null };
     return { object: 'list', data, has_more: page.hasMore, ...ends };

@@ -101,7 +101,7 @@ test('a file that cannot be read says so, without what is in it', async () => {
   writeFileSync(join(dir, 'broken.json'), '{"prompt": "confidential');
   expect(readFileSync(join(dir, 'broken.json'), 'utf8')).toContain('confidential');
   const failed = gw('policy dry-run --body %/broken.json').catch(String);
-  expect(await failed).toMatch(/broken\.json is no JSON\.$/);
+  expect(await failed).toMatch(/broken\.json is not JSON\.$/);
   await expect(gw('policy publish %/none.json --note x')).rejects.toThrow('cannot be read');
   write('other.json', { of: 'something else' });
   await expect(gw('policy publish %/other.json --note x')).rejects.toThrow('neither a list of rules nor an object');

@@ -111,7 +111,9 @@ export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => 
     const { compiled, rules } = checked;
     const unread = body.samples.findIndex((sample) => sample.body && requestText(sample.body).tokens.length > 0);
     if (unread >= 0)
-      return { refused: fieldError(`samples[${unread}].body`, 'A dry run reads no token lists; give the text.') };
+      return {
+        refused: fieldError(`samples[${unread}].body`, 'A dry run does not read token lists; send the text instead.'),
+      };
     const samples: SampleResult[] = [];
     for (const [at, { body: given, name, text }] of body.samples.entries()) {
       await nextTurn();

@@ -57,7 +57,7 @@ export async function findReceipt(
   let redisFault: unknown = null;
   const text = await stores.redis.get(receiptKey(id)).catch((fault: unknown) => {
     // Fails open: what Postgres has is as true.
-    stores.log.warn({ fault: messageOf(fault) }, 'Redis was not asked for a receipt');
+    stores.log.warn({ fault: messageOf(fault) }, 'Redis could not be asked for a receipt');
     redisFault = fault;
     return null;
   });

@@ -67,7 +67,7 @@ export async function recalculateDue(options: RecalculateOptions, held: HeldCata
     }
     if (ids.length < batchSize) break;
   }
-  if (total > 0) log.info({ recalculated: total }, 'made degraded receipts again');
+  if (total > 0) log.info({ recalculated: total }, 'recalculated degraded receipts');
 }
 
 /** Taking one moves its next attempt, so that an instance that dies holds nothing. */
@@ -128,7 +128,7 @@ async function tried(row: WaitingRow, held: HeldCatalogue, known: Known, log: Lo
     const { facts, receipt } = parseRow(row);
     return await recalculated({ receipt, facts: row.isToBeMeasured ? facts : unmeasured(facts) }, held, known);
   } catch (fault) {
-    log.error({ receipt: row.id, fault: messageOf(fault) }, 'a degraded receipt could not be looked at');
+    log.error({ receipt: row.id, fault: messageOf(fault) }, 'a degraded receipt could not be recalculated');
     return { waitsFor: null };
   }
 }

@@ -139,7 +139,7 @@ function tried(row: StoredRow, readings: readonly SettledReading[], options: Res
   try {
     return restated(parseRow(row), readings, options);
   } catch (fault) {
-    options.log.error({ receipt: row.id, fault: messageOf(fault) }, 'a receipt could not be looked at for restatement');
+    options.log.error({ receipt: row.id, fault: messageOf(fault) }, 'a receipt could not be checked for restatement');
     return null;
   }
 }
@@ -169,7 +169,7 @@ export function restated(
   const assessment = assess(restatedFacts, method.id);
   // The lineage is not made here: that takes a hundred times as long as the rest, and only the intensity is another.
   if (!assessment.ok || assessment.impact.tier !== receipt.tier || assessment.impact.energy_wh !== receipt.energy_wh) {
-    log.error({ receipt: receipt.id }, 'a receipt cannot be restated: its facts do not give its energy again');
+    log.error({ receipt: receipt.id }, 'a receipt cannot be restated: its facts do not reproduce its energy');
     return null;
   }
   return { current: receipt, numbers: assessment.impact, facts: restatedFacts };

@@ -22,7 +22,7 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
     const { accountId } = identityOf(request);
     const { query } = request;
     if (query.after !== undefined && timeOfReceipt(query.after) === null)
-      return refuse(reply, fieldError('after', 'after: not a receipt id.'), addresses);
+      return refuse(reply, fieldError('after', 'after: is not a receipt id.'), addresses);
     const { altered, firstId, hasMore, lastId, rows } = await ledgerPage(stores, accountId, query);
     const ends = { has_more: hasMore, first_id: firstId, last_id: lastId, ...(altered.length > 0 && { altered }) };
     // Assembled as text: the receipts go out as they were stored, without being parsed and printed again.

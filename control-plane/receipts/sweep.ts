@@ -52,7 +52,7 @@ export async function sweepPending(redis: Redis, now: Date, log: Logger): Promis
     const args = [id, nowMs, text, closedText(text) ?? '', receiptTtlS];
     closed += Number(await redis.eval(closeScript, keys.length, ...keys, ...args));
   }
-  if (closed > 0) log.warn({ closed }, 'closed receipts whose holder died, as degraded');
+  if (closed > 0) log.warn({ closed }, 'closed the receipts of a dead sidecar as degraded');
   return closed;
 }
 

@@ -20,7 +20,7 @@ export function usageRoutes(app: FastifyInstance, { db, addresses, now }: Contex
     const to = request.query.to === undefined ? now() : new Date(request.query.to);
     const from =
       request.query.from === undefined ? new Date(to.getTime() - defaultDays * dayMs) : new Date(request.query.from);
-    if (from >= to) return refuse(reply, fieldError('to', 'to: must lie after from.'), addresses);
+    if (from >= to) return refuse(reply, fieldError('to', 'to: must be after from.'), addresses);
     if (to.getTime() - from.getTime() > maxDays * dayMs)
       return refuse(reply, fieldError('from', `from: at most ${maxDays} days before to.`), addresses);
     const { version } = request.query;

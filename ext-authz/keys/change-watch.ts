@@ -75,7 +75,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   };
   const readDirectory = async (at: number, askedAt: number): Promise<void> => {
     await directory.confirm(at, askedAt).catch((fault: unknown) => {
-      log.warn({ fault: messageOf(fault) }, 'the list of key ids was not read');
+      log.warn({ fault: messageOf(fault) }, 'the list of key ids could not be read');
     });
   };
   const poll = async (): Promise<void> => {

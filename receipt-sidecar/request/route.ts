@@ -71,7 +71,7 @@ export function chooseRoute(
   const model = catalogue.models.get(id);
   if (!model || (allowedModels && !allowedModels.includes(id))) {
     return invalidModel(
-      `The model \`${id.slice(0, 100)}\` does not exist or is not offered to this account. GET /v1/models lists what is.`,
+      `The model \`${id.slice(0, 100)}\` does not exist or is not offered to this account. GET /v1/models lists the models that are.`,
     );
   }
   if (model.kind !== kindOf(request.endpoint)) return invalidModel(`The model \`${id}\` does not serve this endpoint.`);

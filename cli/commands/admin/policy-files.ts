@@ -16,7 +16,7 @@ export function readJsonFile(file: string): unknown {
     return JSON.parse(text);
   } catch {
     // The parser quotes what it has met, and that may be somebody's text.
-    throw new Problem(`${file} is no JSON.`);
+    throw new Problem(`${file} is not JSON.`);
   }
 }
 
