@@ -1,6 +1,7 @@
 /** `gw bench`: starts what is measured, measures it in turns, prints the report, and stops all it started. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { errorText } from '@gw/contract/internal/error-text';
 import { startLimitStep } from './limit-step.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
 import { usedBy } from './processes.ts';
@@ -94,7 +95,7 @@ async function main(): Promise<number> {
   try {
     options = readOptions();
   } catch (error) {
-    say(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    say(`${errorText(error)}\n${usage}`);
     return 2;
   }
   if (options === null) {
@@ -114,6 +115,6 @@ function exit(code: number): void {
 }
 
 main().then(exit, (error: unknown) => {
-  say(error instanceof Error ? error.message : String(error));
+  say(errorText(error));
   exit(1);
 });

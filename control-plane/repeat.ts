@@ -1,4 +1,5 @@
 /** A job that runs again and again, never twice at once in this process. A fault ends one run, never the job. */
+import { errorText } from '@gw/contract/internal/error-text';
 import type { Logger } from '@gw/service/log';
 
 export interface RepeatedJob {
@@ -25,7 +26,7 @@ export function repeat({ name, everyMs, log, run }: RepeatOptions): RepeatedJob 
       failing = false;
     } catch (fault) {
       if (!failing && !stopped)
-        log.warn({ job: name, fault: messageOf(fault) }, 'the job fails and will be tried again');
+        log.warn({ job: name, fault: errorText(fault) }, 'the job fails and will be tried again');
       failing = true;
     }
     if (!stopped)
@@ -42,5 +43,3 @@ export function repeat({ name, everyMs, log, run }: RepeatOptions): RepeatedJob 
     },
   };
 }
-
-export const messageOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));

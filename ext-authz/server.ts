@@ -1,4 +1,5 @@
 /** Wires the service together. */
+import { errorText } from '@gw/contract/internal/error-text';
 import { serveEnvoy } from '@gw/grpc/server';
 import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
@@ -75,8 +76,7 @@ export async function startExtAuthz(config: Config) {
   // Without the list each key would draw on the budget for unknown ones.
   await watch.ready;
 
-  const onFault = (fault: unknown) =>
-    log.error({ fault: fault instanceof Error ? fault.message : String(fault) }, 'a call failed');
+  const onFault = (fault: unknown) => log.error({ fault: errorText(fault) }, 'a call failed');
   const server = await serveEnvoy(
     config.listen,
     config.internalToken,

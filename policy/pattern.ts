@@ -4,6 +4,7 @@
  * Invariants: a pattern matches no empty text and asks for nothing that a normalised text never holds; its program is
  * small, so that its worst case is bounded.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import { RE2JS } from 're2js';
 import { normalise, seam } from './normalise.ts';
 
@@ -47,7 +48,7 @@ export function compilePattern(source: string): PatternResult {
   try {
     expression = RE2JS.compile(source);
   } catch (fault) {
-    return refuse(`it is no RE2 expression: ${fault instanceof Error ? fault.message : String(fault)}`);
+    return refuse(`it is no RE2 expression: ${errorText(fault)}`);
   }
   const size = expression.programSize();
   if (size > maxProgramSize)

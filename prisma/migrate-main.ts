@@ -1,5 +1,6 @@
 /** `migrate`: brings the database up to date, then seeds it if asked. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { errorText } from '@gw/contract/internal/error-text';
 import { openDatabase } from './client.ts';
 import { readMigrateConfig, type SeedConfig } from './config.ts';
 import { migrate } from './migrate.ts';
@@ -15,7 +16,7 @@ try {
   else log('no GW_DATABASE_SERVICE_ROLE: the services connect as the owner of the audit log, see docs/operations.md');
   if (config.seed !== null) await seedDemo(config.databaseUrl, config.seed);
 } catch (error) {
-  log(error instanceof Error ? error.message : String(error));
+  log(errorText(error));
   process.exitCode = 1;
 }
 

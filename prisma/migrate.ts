@@ -7,6 +7,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { errorText } from '@gw/contract/internal/error-text';
 import pg from 'pg';
 import { partitionMonths } from './partitions.ts';
 
@@ -122,7 +123,7 @@ async function apply(client: pg.Client, migration: Migration, log: Log): Promise
     await client.query('COMMIT');
   } catch (cause) {
     await client.query('ROLLBACK').catch(() => {});
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorText(cause);
     const again = cause instanceof pg.DatabaseError && cause.code === lockNotAvailable ? ` ${tryAgain}` : '';
     throw new MigrationError(`Migration ${migration.name} failed and left nothing behind: ${reason}.${again}`, {
       cause,

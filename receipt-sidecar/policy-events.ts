@@ -5,6 +5,7 @@
  * `patienceMs`. An event is kept in memory, up to a bound, only while neither store takes it: it is lost if this process
  * dies meanwhile, and else counted. One that is written twice has one id.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { policyEventStream } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
@@ -36,8 +37,6 @@ export interface PolicyEventsOptions {
 const maxStreamLength = 100_000;
 const maxKeptChars = 16 * 1024 * 1024;
 const replayBatch = 200;
-
-const textOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
 
 export function openPolicyEvents({
   redis,
@@ -85,7 +84,7 @@ export function openPolicyEvents({
       if (count > 0) log.info({ count }, 'findings of screening from the spool are in the stream');
     } catch (fault) {
       spooled = true;
-      log.warn({ fault: textOf(fault) }, 'the spool of findings could not be replayed; it stays');
+      log.warn({ fault: errorText(fault) }, 'the spool of findings could not be replayed; it stays');
     }
   };
 

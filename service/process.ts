@@ -1,4 +1,5 @@
 /** The life of a service process: one start, one orderly end. */
+import { errorText } from '@gw/contract/internal/error-text';
 import type { Logger } from './log.ts';
 
 /** How long an orderly end may take, ms. */
@@ -13,7 +14,7 @@ export async function runService(start: () => Promise<{ log: Logger; stop: () =>
   try {
     service = await start();
   } catch (fault) {
-    process.stderr.write(`${fault instanceof Error ? fault.message : String(fault)}\n`);
+    process.stderr.write(`${errorText(fault)}\n`);
     process.exit(1);
   }
   const { log, stop } = service;

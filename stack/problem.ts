@@ -2,7 +2,3 @@
 export class Problem extends Error {
   override readonly name = 'Problem';
 }
-
-export function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}

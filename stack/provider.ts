@@ -1,5 +1,6 @@
 /** A provider given on the command line: any server that speaks the OpenAI API. */
-import { Problem, reasonOf } from './problem.ts';
+import { errorText } from '@gw/contract/internal/error-text';
+import { Problem } from './problem.ts';
 
 export interface CustomProvider {
   /** Up to and without the endpoint, for example `https://llm.example.com/v1`. */
@@ -21,7 +22,7 @@ export async function providerModels(provider: CustomProvider): Promise<string[]
     return ids;
   } catch (cause) {
     throw new Problem(
-      `The provider's models could not be read from ${url}: ${reasonOf(cause)}. Is GW_PROVIDER_KEY set?`,
+      `The provider's models could not be read from ${url}: ${errorText(cause)}. Is GW_PROVIDER_KEY set?`,
     );
   }
 }

@@ -3,7 +3,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { Problem, reasonOf } from './problem.ts';
+import { errorText } from '@gw/contract/internal/error-text';
+import { Problem } from './problem.ts';
 
 export interface PublicTls {
   readonly certFile: string;
@@ -28,7 +29,7 @@ export function publicTls(environment: Readonly<Record<string, string | undefine
     createSecureContext(context);
   } catch (cause) {
     throw new Problem(
-      `GW_TLS_CERT_FILE and GW_TLS_KEY_FILE have to be a certificate and its key, in PEM: ${reasonOf(cause)}`,
+      `GW_TLS_CERT_FILE and GW_TLS_KEY_FILE have to be a certificate and its key, in PEM: ${errorText(cause)}`,
     );
   }
   return { certFile: resolve(certificate), keyFile: resolve(key), name: nameIn(cert) };
@@ -38,7 +39,7 @@ function read(variable: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new Problem(`${variable} names a file that cannot be read: ${reasonOf(cause)}`);
+    throw new Problem(`${variable} names a file that cannot be read: ${errorText(cause)}`);
   }
 }
 

@@ -1,10 +1,10 @@
 /** Whether a request passes through the whole gateway. */
-
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Problem, reasonOf } from './problem.ts';
+import { errorText } from '@gw/contract/internal/error-text';
+import { Problem } from './problem.ts';
 import type { Part } from './supervise.ts';
 
 export interface Answer {
@@ -94,7 +94,7 @@ export async function firstRequest(
       last = `The last answer was ${answer.status}: ${answer.body.slice(0, 300)}`;
       return answer.status === 200 ? answer.body : null;
     } catch (cause) {
-      last = `The last request failed: ${reasonOf(cause)}`;
+      last = `The last request failed: ${errorText(cause)}`;
       return null;
     }
   };

@@ -5,7 +5,7 @@
  * heals by itself and a broken one does not burn the machine.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { reasonOf } from './problem.ts';
+import { errorText } from '@gw/contract/internal/error-text';
 import type { Child } from './services/child.ts';
 
 /** A running process of a part, and its orderly end. */
@@ -115,7 +115,7 @@ class Supervised implements Part {
     this.#pause = new AbortController();
     const waited = await delay(pauseMs, true, { signal: this.#pause.signal }).catch(() => false);
     if (!waited || !this.#wanted) return;
-    await this.start().catch((cause: unknown) => this.#revive(`at its start (${reasonOf(cause)})`));
+    await this.start().catch((cause: unknown) => this.#revive(`at its start (${errorText(cause)})`));
   }
 }
 

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, statfsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { errorText } from '@gw/contract/internal/error-text';
 import { envoyPackage, valkeyPackage, versionOf } from '@gw/stack/binaries';
 import { checkout, inCheckout, stateFolder } from '@gw/stack/checkout';
 import { takePort } from '@gw/stack/ports';
-import { reasonOf } from '@gw/stack/problem';
 import type { PythonPackage } from '@gw/stack/python-package';
 import { findSupervisor } from '@gw/stack/run-file';
 import { findOnPath } from '@gw/stack/services/child';
@@ -59,7 +59,7 @@ async function port(number: number, option: string): Promise<Finding> {
     await takePort(number, option);
     return { title, state: 'ok', detail: 'free' };
   } catch (cause) {
-    return { title, state: 'missing', detail: reasonOf(cause) };
+    return { title, state: 'missing', detail: errorText(cause) };
   }
 }
 

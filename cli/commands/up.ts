@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorText } from '@gw/contract/internal/error-text';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import { inCheckout, stateFolder } from '@gw/stack/checkout';
-import { Problem, reasonOf } from '@gw/stack/problem';
+import { Problem } from '@gw/stack/problem';
 import type { CustomProvider } from '@gw/stack/provider';
 import { type PublicTls, publicTls } from '@gw/stack/public-tls';
 import {
@@ -168,7 +169,7 @@ async function supervise(options: Options): Promise<number> {
     return 0;
   } catch (cause) {
     if (stopping.signal.aborted) return 130;
-    if (process.connected) process.send?.({ failed: reasonOf(cause) } satisfies Message);
+    if (process.connected) process.send?.({ failed: errorText(cause) } satisfies Message);
     throw cause;
   } finally {
     await stack?.stop();

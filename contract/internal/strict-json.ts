@@ -5,6 +5,7 @@
  * out of range. So the provider cannot read it differently from what was validated here. What holds too many parts is
  * refused while it is read: building millions of objects or keys would hold up every other call for seconds.
  */
+import { errorText } from './error-text.ts';
 
 export type JsonObject = Record<string, unknown>;
 export type StrictJson =
@@ -44,9 +45,7 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
   try {
     value = JSON.parse(text);
   } catch (fault) {
-    return refuse(
-      `The body is not valid JSON: ${fault instanceof Error ? fault.message.slice(0, 200) : 'syntax error'}`,
-    );
+    return refuse(`The body is not valid JSON: ${errorText(fault).slice(0, 200)}`);
   }
   // Only an escape can bring in NUL or half a surrogate pair.
   if (text.includes('\\u') && hasBadCharacter(value))

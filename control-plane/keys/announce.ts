@@ -3,9 +3,9 @@
  *
  * Fails open: the generation in Postgres has risen with the change, so that each instance notices it at its next poll.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import { keyChangedChannel } from '@gw/contract/internal/redis';
 import type { Context } from '../context.ts';
-import { messageOf } from '../repeat.ts';
 import { copyKeyGeneration } from './generation-copy.ts';
 
 /** `changed`: the public id of a key, or `accountMessage(…)` where all keys of an account are concerned. */
@@ -21,7 +21,7 @@ export async function announceKeyChange(
   for (const outcome of outcomes)
     if (outcome.status === 'rejected')
       log.warn(
-        { fault: messageOf(outcome.reason) },
+        { fault: errorText(outcome.reason) },
         'a change of a key was not announced; it is noticed at the next poll',
       );
 }

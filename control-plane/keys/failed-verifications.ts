@@ -8,11 +8,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Actor, operatorChain } from '@gw/contract/internal/audit-chain';
+import { errorText } from '@gw/contract/internal/error-text';
 import { failedKeysKey, failedMinutesKey, takenFailuresKey } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../audit/append.ts';
 import type { Context } from '../context.ts';
-import { messageOf } from '../repeat.ts';
 
 const minuteMs = 60_000;
 /** ext-authz brings its counts each second; what comes later is an entry of its own. */
@@ -59,7 +59,7 @@ async function writeTaken({ db, log, redis, now }: Stores, taken: string): Promi
     const entry = { accountId: accounts.get(id) ?? null, target: id === '-' ? 'keys:unknown' : `key:${id}` };
     const after = { from, to, failures, batch };
     await writeOnce(db, now(), entry, after).catch((fault: unknown) =>
-      faults.push(`${entry.target}: ${messageOf(fault)}`),
+      faults.push(`${entry.target}: ${errorText(fault)}`),
     );
   }
   if (faults.length > 0)

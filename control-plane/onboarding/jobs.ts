@@ -5,10 +5,11 @@
  * Invariant: Postgres says what is to be screened. Redis holds the attempts alone and may be lost: every application
  * that waits is looked up again within `tendEveryMs` and gets a job if it has none.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import type { Queue } from 'bullmq';
 import type { Context } from '../context.ts';
 import { type OpenQueue, openQueue } from '../queue.ts';
-import { messageOf, type RepeatedJob, repeat } from '../repeat.ts';
+import { type RepeatedJob, repeat } from '../repeat.ts';
 import { findRenamed, findUnscreened } from './application.ts';
 import { type ScreeningRunOptions, screenApplication } from './screening-run.ts';
 import type { Onboarding } from './steps.ts';
@@ -85,7 +86,7 @@ async function open(options: OnboardingJobsOptions): Promise<OpenQueue<JobData>>
     run: ({ data }) => screenApplication(data.accountId, options),
   });
   opened.worker.on('failed', (job, fault) =>
-    options.log.warn({ account: job?.data.accountId, fault: messageOf(fault) }, 'an application could not be screened'),
+    options.log.warn({ account: job?.data.accountId, fault: errorText(fault) }, 'an application could not be screened'),
   );
   return opened;
 }

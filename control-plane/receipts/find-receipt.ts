@@ -5,9 +5,9 @@
  * Postgres has is given only if it is genuine, and nothing takes the place of what is not.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorText } from '@gw/contract/internal/error-text';
 import { receiptKey } from '@gw/contract/internal/redis';
 import type { Context } from '../context.ts';
-import { messageOf } from '../repeat.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 import type { LedgerFault, LedgerRow } from './seal.ts';
 import { type Seals, storedColumns } from './sealed-rows.ts';
@@ -57,7 +57,7 @@ export async function findReceipt(
   let redisFault: unknown = null;
   const text = await stores.redis.get(receiptKey(id)).catch((fault: unknown) => {
     // Fails open: what Postgres has is as true.
-    stores.log.warn({ fault: messageOf(fault) }, 'Redis could not be asked for a receipt');
+    stores.log.warn({ fault: errorText(fault) }, 'Redis could not be asked for a receipt');
     redisFault = fault;
     return null;
   });

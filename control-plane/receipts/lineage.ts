@@ -3,6 +3,7 @@
  *
  * Invariant: a lineage is shown only if it gives every number of the stored receipt, by the methodology that made it.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import { type Revision, revisionSchema } from '@gw/contract/lineage';
 import type { Receipt } from '@gw/contract/receipt';
 import { type Lineage, lineageOf } from '@gw/methodology/lineage';
@@ -49,6 +50,6 @@ function explained<T>(receipt: Receipt, step: () => T): T {
   try {
     return step();
   } catch (fault) {
-    throw new LineageMismatchError(receipt.id, [fault instanceof Error ? fault.message : String(fault)]);
+    throw new LineageMismatchError(receipt.id, [errorText(fault)]);
   }
 }

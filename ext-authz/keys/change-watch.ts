@@ -6,6 +6,7 @@
  * A change is known at the latest after `pollMs` and `patienceMs` and the time of a query, together well under 1 s: a
  * store that stands still is not waited for, since both are asked at once.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import { accountOfMessage, keyChangedChannel, keyGenerationKey } from '@gw/contract/internal/redis';
 import type { KeyChanges } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
@@ -35,8 +36,6 @@ export interface ChangeWatch {
   readonly ready: Promise<void>;
   stop(): void;
 }
-
-const messageOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
 
 export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   const { cache, directory, changes, redis, subscriber, now, pollMs, patienceMs, log } = options;
@@ -75,7 +74,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   };
   const readDirectory = async (at: number, askedAt: number): Promise<void> => {
     await directory.confirm(at, askedAt).catch((fault: unknown) => {
-      log.warn({ fault: messageOf(fault) }, 'the list of key ids could not be read');
+      log.warn({ fault: errorText(fault) }, 'the list of key ids could not be read');
     });
   };
   const poll = async (): Promise<void> => {
@@ -91,7 +90,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
       confirmed = true;
     } catch (fault) {
       if (confirmed)
-        log.error({ fault: messageOf(fault) }, 'keys cannot be confirmed; cached ones are honoured for the grace time');
+        log.error({ fault: errorText(fault) }, 'keys cannot be confirmed; cached ones are honoured for the grace time');
       confirmed = false;
     }
     if (!stopped) timer = setTimeout(() => void poll(), pollMs);

@@ -4,6 +4,7 @@
  * Invariant: a flood of calls writes one line per interval, not one per call: anybody can make such calls while Postgres
  * is away, and they must not fill the disk.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import type { Logger } from '@gw/service/log';
 
 export interface FaultLogOptions {
@@ -25,7 +26,7 @@ export function openFaultLog({ log, now, intervalMs }: FaultLogOptions): FaultLo
     note(fault) {
       unwritten += 1;
       if (now() - lastAt < intervalMs) return;
-      const text = fault instanceof Error ? fault.message : String(fault);
+      const text = errorText(fault);
       // Those since the last line, this one among them.
       log.error({ fault: text, calls: unwritten }, 'keys could not be checked');
       lastAt = now();

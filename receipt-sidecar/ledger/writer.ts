@@ -5,6 +5,7 @@
  * or in the spool. A reply waits for both together no longer than one bound. What neither took in time is given up, the client
  * is told so in a degraded receipt, and that one, kept in memory until a store takes it, is what the ledger holds in the end.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -49,8 +50,6 @@ const maxKeptChars = 64 * 1024 * 1024;
 
 const idOf = (entry: string): string => (JSON.parse(entry) as { receipt: { id: string } }).receipt.id;
 const isShown = (entry: string): boolean => entry.endsWith('"shown":true}');
-const textOf = (fault: unknown): string => (fault instanceof Error ? fault.message : String(fault));
-
 export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions): LedgerWriter {
   const underWay = new Set<string>();
   let spooled = true; // An earlier process may have left something.
@@ -92,7 +91,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       refused = false;
     } catch (fault) {
       // One line for an outage, not one for each receipt.
-      if (!refused) log.warn({ fault: textOf(fault) }, 'the spool does not take receipts');
+      if (!refused) log.warn({ fault: errorText(fault) }, 'the spool does not take receipts');
       refused = true;
       throw fault;
     }
@@ -118,7 +117,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       if (count > 0) log.info({ count }, 'receipts from the spool are in the ledger');
     } catch (fault) {
       spooled = true;
-      log.warn({ fault: textOf(fault) }, 'the spool could not be replayed; it stays');
+      log.warn({ fault: errorText(fault) }, 'the spool could not be replayed; it stays');
     }
   };
 

@@ -1,6 +1,7 @@
 /** The operator API as the command line calls it. Secrets come from a file or the environment, never from arguments. */
+import { errorText } from '@gw/contract/internal/error-text';
 import { isConfidentialUrl } from '@gw/contract/internal/loopback';
-import { Problem, reasonOf } from '@gw/stack/problem';
+import { Problem } from '@gw/stack/problem';
 import type { RunFile } from '@gw/stack/run-file';
 import { z } from 'zod';
 
@@ -47,7 +48,7 @@ export function openOperatorApi({ url, ...shown }: Target): OperatorApi {
       ...(body ? { body: JSON.stringify(body) } : {}),
     }).catch((cause: unknown) => {
       // `fetch` hides why behind its own words.
-      const reason = reasonOf(cause instanceof Error ? (cause.cause ?? cause) : cause);
+      const reason = errorText(cause instanceof Error ? (cause.cause ?? cause) : cause);
       throw new Problem(`The operator API at ${url} does not answer (${reason}). ./gw status shows what runs.`);
     });
   const logIn = async (login: Login): Promise<Record<string, string>> => {

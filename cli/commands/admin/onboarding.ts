@@ -1,7 +1,8 @@
 /** `./gw admin onboarding …`: applications, step by step to the first key. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Problem, reasonOf } from '@gw/stack/problem';
+import { errorText } from '@gw/contract/internal/error-text';
+import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
@@ -47,7 +48,7 @@ function hashOf(file: string): string {
   try {
     return createHash('sha256').update(readFileSync(file)).digest('hex');
   } catch (fault) {
-    throw new Problem(`The contract ${file} cannot be read (${reasonOf(fault)}).`);
+    throw new Problem(`The contract ${file} cannot be read (${errorText(fault)}).`);
   }
 }
 

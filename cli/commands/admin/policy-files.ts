@@ -1,12 +1,13 @@
 /** Rules and samples as they come from files. What they hold is judged by the operator API alone. */
 import { readFileSync } from 'node:fs';
-import { Problem, reasonOf } from '@gw/stack/problem';
+import { errorText } from '@gw/contract/internal/error-text';
+import { Problem } from '@gw/stack/problem';
 
 export function readTextFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (fault) {
-    throw new Problem(`${file} cannot be read (${reasonOf(fault)}).`);
+    throw new Problem(`${file} cannot be read (${errorText(fault)}).`);
   }
 }
 
