@@ -20,7 +20,7 @@ const bundles = {
   'receipt-sidecar': 'receipt-sidecar/main.ts',
   'control-plane': 'control-plane/main.ts',
   // The thread that hashes credentials; the control plane starts it as a file.
-  'hash-worker': 'control-plane/access/hash-worker.js',
+  'hash-worker': 'control-plane/people/access/hash-worker.js',
   // The thread that reads large bodies; the sidecar starts it as a file.
   'body-worker': 'receipt-sidecar/threads/body-worker.ts',
   simulator: 'simulator/main.ts',

@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '@gw/prisma/client';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { appendAudit } from './audit/append.ts';
+import { appendAudit } from './people/audit/append.ts';
 
 let running: TestApp;
 let owner: Database;

@@ -1,18 +1,18 @@
 /** Builds the HTTP application that only Envoy may reach. Listening is the server's business. */
 import type { InternalTls } from '@gw/contract/internal/environment';
 import type { FastifyInstance } from 'fastify';
-import { auditRoutes } from './audit/routes.ts';
-import { bareApp } from './bare-app.ts';
 import type { CatalogueView } from './catalogue/keeper.ts';
 import { catalogueRoutes } from './catalogue/routes.ts';
-import type { Context } from './context.ts';
+import { type XdsOptions, xdsRoutes } from './catalogue/xds/routes.ts';
 import { shortHealthRoute } from './health.ts';
-import { demandToken } from './identity.ts';
-import { keyRoutes } from './keys/routes.ts';
-import { receiptRoutes } from './receipts/routes.ts';
+import { receiptRoutes } from './ledger/receipts/routes.ts';
+import { usageRoutes } from './ledger/usage/routes.ts';
+import { auditRoutes } from './people/audit/routes.ts';
+import { keyRoutes } from './people/keys/routes.ts';
 import type { Services } from './services.ts';
-import { usageRoutes } from './usage/routes.ts';
-import { type XdsOptions, xdsRoutes } from './xds/routes.ts';
+import { bareApp } from './shared/bare-app.ts';
+import type { Context } from './shared/context.ts';
+import { demandToken } from './shared/identity.ts';
 
 export interface InternalServices extends Pick<Services, 'keys' | 'seals'> {
   readonly catalogue: CatalogueView;

@@ -8,11 +8,11 @@ import {
   readSettings,
 } from '@gw/contract/internal/environment';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
-import { type AccessSettings, readAccessSettings } from './access/config.ts';
-import { type GpuSettings, readGpuSettings } from './gpu/config.ts';
-import { type GridSettings, readGridSettings } from './grid/config.ts';
-import { type IntegritySettings, readIntegritySettings } from './integrity/config.ts';
-import { readScreeningSettings, type ScreeningSettings } from './screening/config.ts';
+import { readScreeningSettings, type ScreeningSettings } from './customers/screening/config.ts';
+import { type GpuSettings, readGpuSettings } from './ledger/gpu/config.ts';
+import { type GridSettings, readGridSettings } from './ledger/grid/config.ts';
+import { type IntegritySettings, readIntegritySettings } from './ledger/integrity/config.ts';
+import { type AccessSettings, readAccessSettings } from './people/access/config.ts';
 
 export interface Config {
   /** `unix:/path` or `host:port`; only Envoy may reach it. */

@@ -2,11 +2,11 @@
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import type { CatalogueView } from './catalogue/keeper.ts';
-import type { Context } from './context.ts';
-import { countFaults, isCheckOverdue } from './integrity/faults.ts';
-import { registerIntegrity } from './integrity/gauges.ts';
-import { unscreenedCount } from './onboarding/unscreened-count.ts';
+import { unscreenedCount } from './customers/onboarding/unscreened-count.ts';
+import { countFaults, isCheckOverdue } from './ledger/integrity/faults.ts';
+import { registerIntegrity } from './ledger/integrity/gauges.ts';
 import type { Services } from './services.ts';
+import type { Context } from './shared/context.ts';
 
 export interface Health {
   readonly postgres: boolean;

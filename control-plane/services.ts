@@ -1,16 +1,16 @@
 /** What the routes and jobs share beside the stores; one of each per process. */
 import { randomBytes } from 'node:crypto';
 import { annualReading } from '@gw/methodology/grid-annual';
-import { type AccessServices, openAccess } from './access/services.ts';
 import { type CatalogueKeeper, createCatalogueKeeper } from './catalogue/keeper.ts';
 import { type Surroundings, surroundingsOf } from './catalogue/surroundings.ts';
 import type { Config } from './config.ts';
-import type { Context } from './context.ts';
-import { openLedgerSeals } from './integrity/open-seals.ts';
-import { createKeys, type Keys } from './keys/keys.ts';
-import { type OnboardingServices, openOnboarding } from './onboarding/services.ts';
-import type { Seals } from './receipts/sealed-rows.ts';
-import { createVersionCounts, type VersionCounts } from './receipts/version-counts.ts';
+import { type OnboardingServices, openOnboarding } from './customers/onboarding/services.ts';
+import { openLedgerSeals } from './ledger/integrity/open-seals.ts';
+import type { Seals } from './ledger/receipts/sealed-rows.ts';
+import { createVersionCounts, type VersionCounts } from './ledger/receipts/version-counts.ts';
+import { type AccessServices, openAccess } from './people/access/services.ts';
+import { createKeys, type Keys } from './people/keys/keys.ts';
+import type { Context } from './shared/context.ts';
 
 export interface Services {
   readonly access: AccessServices;

@@ -3,18 +3,18 @@ import { type Database, openDatabase } from '@gw/prisma/client';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
-import { startAccessJobs } from './access/services.ts';
 import { buildInternalApp } from './app.ts';
-import { warnOfRights } from './audit/rights.ts';
 import type { Config } from './config.ts';
-import type { Context } from './context.ts';
-import { warnOfUnsealed } from './integrity/open-seals.ts';
+import { startOnboarding } from './customers/onboarding/services.ts';
 import { startJobs } from './jobs.ts';
+import { warnOfUnsealed } from './ledger/integrity/open-seals.ts';
 import { listen } from './listen.ts';
-import { startOnboarding } from './onboarding/services.ts';
 import { buildOperatorApp } from './operator-app.ts';
-import type { RepeatedJob } from './repeat.ts';
+import { startAccessJobs } from './people/access/services.ts';
+import { warnOfRights } from './people/audit/rights.ts';
 import { openServices, type Services } from './services.ts';
+import type { Context } from './shared/context.ts';
+import type { RepeatedJob } from './shared/repeat.ts';
 
 interface Stores {
   readonly db: Database;

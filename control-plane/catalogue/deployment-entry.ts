@@ -4,7 +4,7 @@ import { acceleratorsSchema } from '@gw/contract/internal/snapshot';
 import type { TelemetrySource } from '@gw/methodology/telemetry/reading';
 import { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
-import { nameSchema } from '../access/fields.ts';
+import { nameSchema } from '../people/access/fields.ts';
 import { type EntryKind, slug, type Tx, withGiven } from './entry-kind.ts';
 import { modelIdSchema } from './model-entry.ts';
 

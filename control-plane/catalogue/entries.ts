@@ -7,10 +7,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fieldError } from '@gw/contract/errors';
-import type { Change } from '../access/change.ts';
-import { invalidTransition, notFound, type Outcome } from '../access/refusals.ts';
-import { appendAudit } from '../audit/append.ts';
-import type { Context } from '../context.ts';
+import type { Change } from '../people/access/change.ts';
+import { invalidTransition, notFound, type Outcome } from '../people/access/refusals.ts';
+import { appendAudit } from '../people/audit/append.ts';
+import type { Context } from '../shared/context.ts';
 import type { EntryKind, EntryName, Tx } from './entry-kind.ts';
 import type { Surroundings } from './surroundings.ts';
 

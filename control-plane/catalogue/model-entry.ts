@@ -5,7 +5,7 @@ import { knownTokenizer, tokenizers } from '@gw/contract/internal/tokenizers';
 import { availableTiers } from '@gw/methodology/tier';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
-import { nameSchema } from '../access/fields.ts';
+import { nameSchema } from '../people/access/fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
 /** Clients send it and read it in paths, so it has no empty and no dotted segment. */

@@ -1,10 +1,10 @@
 /** `/operator/v1/models`, `/regions`, `/providers` and `/deployments`: the catalogue as operators look after it. */
 import { listObject } from '@gw/contract/catalogue';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { answer, changeOf } from '../access/change.ts';
-import { notFound } from '../access/refusals.ts';
-import type { Context } from '../context.ts';
-import { refuse } from '../replies.ts';
+import { answer, changeOf } from '../people/access/change.ts';
+import { notFound } from '../people/access/refusals.ts';
+import type { Context } from '../shared/context.ts';
+import { refuse } from '../shared/replies.ts';
 import { deploymentKind } from './deployment-entry.ts';
 import { openEntries } from './entries.ts';
 import type { EntryKind } from './entry-kind.ts';

@@ -8,7 +8,7 @@ import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
-import { nameSchema } from '../access/fields.ts';
+import { nameSchema } from '../people/access/fields.ts';
 import { type EntryKind, namesOf, slug, withGiven } from './entry-kind.ts';
 
 const idSchema = z.string().regex(slug, 'must be at most 63 letters, digits, dashes and underscores');

@@ -11,7 +11,7 @@ import {
 } from '@gw/contract/internal/snapshot';
 import type { Database } from '@gw/prisma/client';
 import { z } from 'zod';
-import { readPolicy } from '../policy/read-policy.ts';
+import { readPolicy } from './policy/read-policy.ts';
 
 export interface Provider {
   readonly id: string;

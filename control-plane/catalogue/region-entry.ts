@@ -3,7 +3,7 @@
 import { countryComplaint, countrySchema } from '@gw/contract/countries';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
-import { nameSchema } from '../access/fields.ts';
+import { nameSchema } from '../people/access/fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
 const codeSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be small letters, digits and dashes');

@@ -3,9 +3,9 @@ import { listObject } from '@gw/contract/catalogue';
 import { apiError } from '@gw/contract/errors';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../context.ts';
-import { identityOf } from '../identity.ts';
-import { refuse } from '../replies.ts';
+import type { Context } from '../shared/context.ts';
+import { identityOf } from '../shared/identity.ts';
+import { refuse } from '../shared/replies.ts';
 import type { CatalogueView } from './keeper.ts';
 import { modelObjects, regionObject } from './objects.ts';
 

@@ -11,11 +11,11 @@ import {
   type SnapshotModel,
 } from '@gw/contract/internal/snapshot';
 import { type Receipt, type RoutingTrace, receiptSchema } from '@gw/contract/receipt';
-import type { ZoneSource } from '@gw/control-plane/grid/config';
-import { receiptLineage } from '@gw/control-plane/receipts/lineage';
-import { restated } from '@gw/control-plane/receipts/restate';
-import type { SettledReading } from '@gw/control-plane/receipts/settled-grid';
-import { nextVersion } from '@gw/control-plane/receipts/supersede';
+import type { ZoneSource } from '@gw/control-plane/ledger/grid/config';
+import { receiptLineage } from '@gw/control-plane/ledger/receipts/lineage';
+import { restated } from '@gw/control-plane/ledger/receipts/restate';
+import type { SettledReading } from '@gw/control-plane/ledger/receipts/settled-grid';
+import { nextVersion } from '@gw/control-plane/ledger/receipts/supersede';
 import type { CallFacts, GridReading } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { Lineage } from '@gw/methodology/lineage';

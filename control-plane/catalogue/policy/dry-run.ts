@@ -1,0 +1,143 @@
+/**
+ * Tries rules on samples, by the engine that screens requests.
+ *
+ * Invariant: samples are neither stored nor logged; the reply alone tells of them.
+ */
+import { fieldError } from '@gw/contract/errors';
+import { type PolicyRule, policyRulesSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { findRules } from '@gw/policy/find-rules';
+import { requestText } from '@gw/policy/request-text';
+import { type Verdict, verdictOf } from '@gw/policy/verdict';
+import { z } from 'zod';
+import { idSchema, nameSchema } from '../../people/access/fields.ts';
+import { notFound, type Outcome } from '../../people/access/refusals.ts';
+import type { Context } from '../../shared/context.ts';
+import { checkRules, type StoredRule } from './check-rules.ts';
+import { differences, noRulesYet, openVersions, type RuleDifferences, type VersionView } from './versions.ts';
+
+/** What is let in from clients, too. */
+const maxDepth = 64;
+
+/** Without recursion, which a hostile nesting could exhaust. */
+function isShallow(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= maxDepth; depth++) {
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+    if (level.length === 0) return true;
+  }
+  return false;
+}
+
+const sampleSchema = z
+  .strictObject({
+    name: nameSchema.exactOptional(),
+    /** As the content of one message. */
+    text: z.string().exactOptional(),
+    /** Of a request, as a client would send it. */
+    body: z.record(z.string(), z.unknown()).refine(isShallow, `nests deeper than ${maxDepth}`).exactOptional(),
+  })
+  .refine(({ body, text }) => (body === undefined) !== (text === undefined), 'takes either a text or a body');
+
+export const dryRunBodySchema = z
+  .strictObject({
+    rules: policyRulesSchema.exactOptional(),
+    version: z.int().min(1).max(2_147_483_647).exactOptional(),
+    samples: z.array(sampleSchema).max(100).default([]),
+    /** With the exemptions of this account. */
+    account_id: idSchema.exactOptional(),
+  })
+  .refine(({ rules, version }) => rules === undefined || version === undefined, 'takes either rules or a version');
+export type DryRunBody = z.infer<typeof dryRunBodySchema>;
+
+export interface DryRun {
+  readonly object: 'policy_dry_run';
+  readonly rules: {
+    /** Null: they are not published. */
+    readonly version: number | null;
+    readonly sha256: string;
+    readonly rule_count: number;
+    /** What would change if they were. */
+    readonly changes: RuleDifferences;
+  };
+  readonly samples: readonly SampleResult[];
+}
+
+export interface SampleResult {
+  readonly name: string;
+  readonly outcome: 'pass' | 'flag' | 'block';
+  /** Of the error, or of what stands in the audit log; null if nothing holds. */
+  readonly code: string | null;
+  readonly matches: readonly Match[];
+}
+
+export interface Match {
+  readonly rule: string;
+  readonly screen: PolicyRule['screen'];
+  readonly action: PolicyRule['action'];
+  /** It does not hold for the account, and has no part in the outcome. */
+  readonly exempt: boolean;
+}
+
+export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => Promise<Outcome<DryRun>> {
+  const { db } = context;
+  const versions = openVersions(context);
+
+  /** Those of the request, of the version that it names, or in force. */
+  const rulesFor = async (body: DryRunBody, inForce: VersionView): Promise<Outcome<RulesToTry>> => {
+    if (body.rules !== undefined) return { done: { version: null, rules: body.rules } };
+    if (body.version === undefined) return { done: inForce };
+    const version = await versions.read(body.version);
+    return version === null
+      ? { refused: fieldError('version', 'version: there is no such version.') }
+      : { done: version };
+  };
+  const exemptionsOf = async (accountId: string | undefined): Promise<Outcome<readonly string[]>> => {
+    if (accountId === undefined) return { done: [] };
+    if ((await db.account.findUnique({ where: { id: accountId } })) === null) return { refused: notFound('account') };
+    const rows = await db.policyExemption.findMany({ where: { accountId } });
+    return { done: rows.map(({ ruleId }) => ruleId) };
+  };
+
+  return async (body) => {
+    const inForce = await versions.inForce();
+    if (inForce === null) return { refused: noRulesYet() };
+    const found = await rulesFor(body, inForce);
+    if ('refused' in found) return found;
+    const exempt = await exemptionsOf(body.account_id);
+    if ('refused' in exempt) return exempt;
+    const { version } = found.done;
+    const checked = checkRules(found.done.rules);
+    if ('refused' in checked) return checked;
+    const { compiled, rules } = checked;
+    const unread = body.samples.findIndex((sample) => sample.body && requestText(sample.body).tokens.length > 0);
+    if (unread >= 0)
+      return {
+        refused: fieldError(`samples[${unread}].body`, 'A dry run does not read token lists; send the text instead.'),
+      };
+    const samples: SampleResult[] = [];
+    for (const [at, { body: given, name, text }] of body.samples.entries()) {
+      await nextTurn();
+      const found = await findRules(compiled, requestText(given ?? { content: text ?? '' }).texts);
+      const matches = found.map(({ action, id, screen }) => {
+        return { rule: id, screen, action, exempt: exempt.done.includes(id) };
+      });
+      samples.push({ name: name ?? String(at + 1), ...outcomeOf(verdictOf(found, exempt.done)), matches });
+    }
+    const changes = differences(inForce.rules, rules);
+    const tried = { version, sha256: rulesSha256(rules), rule_count: rules.length, changes };
+    return { done: { object: 'policy_dry_run', rules: tried, samples } };
+  };
+}
+
+interface RulesToTry {
+  readonly version: number | null;
+  readonly rules: readonly StoredRule[];
+}
+
+/** Lets everything else that the process serves have its turn between two samples. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const outcomeOf = (verdict: Verdict | null): Pick<SampleResult, 'outcome' | 'code'> => ({
+  outcome: verdict?.action ?? 'pass',
+  code: verdict?.code ?? null,
+});

@@ -1,0 +1,123 @@
+/**
+ * Rules that do not hold for an account.
+ *
+ * Invariant: each change is one transaction with its entry in the account's audit log, reason included, made by whoever
+ * still may: the customer may know, and can see, for what the own calls are not screened.
+ */
+import { fieldError } from '@gw/contract/errors';
+import type { Prisma } from '@gw/prisma/client';
+import type { Change } from '../../people/access/change.ts';
+import { reauthorize } from '../../people/access/reauthorize.ts';
+import { notFound, type Outcome } from '../../people/access/refusals.ts';
+import { appendAudit } from '../../people/audit/append.ts';
+import type { Context } from '../../shared/context.ts';
+import { findVersionInForce, lockPolicy } from './versions.ts';
+
+export interface ExemptionView {
+  readonly object: 'policy_exemption';
+  readonly account_id: string;
+  readonly rule_id: string;
+  readonly reason: string;
+  readonly created_at: string;
+  readonly created_by: string;
+}
+
+export interface RemovedExemption extends Pick<ExemptionView, 'object' | 'account_id' | 'rule_id'> {
+  readonly deleted: true;
+}
+
+export interface ExemptionFilter {
+  readonly accountId?: string | undefined;
+  /** `<account> <rule>` of the last one of the page before. */
+  readonly after?: readonly [accountId: string, ruleId: string] | undefined;
+  readonly limit: number;
+}
+
+export interface Exemptions {
+  list(filter: ExemptionFilter): Promise<ExemptionView[]>;
+  /** What is exempt already stays as it is, with its first reason. */
+  add(change: Change, accountId: string, ruleId: string, reason: string): Promise<Outcome<ExemptionView>>;
+  remove(change: Change, accountId: string, ruleId: string): Promise<Outcome<RemovedExemption>>;
+}
+
+type Row = Awaited<ReturnType<Context['db']['policyExemption']['findMany']>>[number];
+
+export function openExemptions({ db }: Pick<Context, 'db'>): Exemptions {
+  const inTurn = <T>(
+    change: Change,
+    work: (tx: Prisma.TransactionClient) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> =>
+    db.$transaction(async (tx) => {
+      await lockPolicy(tx);
+      const mayNot = await reauthorize(tx, change);
+      return mayNot === null ? work(tx) : { refused: mayNot };
+    });
+
+  return {
+    list: async ({ accountId, after, limit }) => {
+      const rows = await db.policyExemption.findMany({
+        where: {
+          ...(accountId === undefined ? {} : { accountId }),
+          ...(after === undefined
+            ? {}
+            : { OR: [{ accountId: { gt: after[0] } }, { accountId: after[0], ruleId: { gt: after[1] } }] }),
+        },
+        orderBy: [{ accountId: 'asc' }, { ruleId: 'asc' }],
+        take: limit,
+      });
+      return rows.map(viewOf);
+    },
+    add: (change, accountId, ruleId, reason) =>
+      inTurn(change, async (tx) => {
+        if ((await tx.account.findUnique({ where: { id: accountId } })) === null)
+          return { refused: notFound('account') };
+        const version = await findVersionInForce(tx);
+        if (!version?.rules.some(({ id }) => id === ruleId))
+          return { refused: fieldError('rule_id', 'rule_id: no rule in force has this id.') };
+        const one = { accountId_ruleId: { accountId, ruleId } };
+        const there = await tx.policyExemption.findUnique({ where: one });
+        if (there !== null) return { done: viewOf(there) };
+        const data = { accountId, ruleId, reason, createdAt: change.at, createdBy: change.actor.id };
+        const row = await tx.policyExemption.create({ data });
+        await audit(tx, change, 'policy.exempted', row);
+        return { done: viewOf(row) };
+      }),
+    remove: (change, accountId, ruleId) =>
+      inTurn(change, async (tx) => {
+        const one = { accountId_ruleId: { accountId, ruleId } };
+        const row = await tx.policyExemption.findUnique({ where: one });
+        if (row === null) return { refused: notFound('policy_exemption', 'The account has no such exemption.') };
+        await tx.policyExemption.delete({ where: one });
+        await audit(tx, change, 'policy.exemption_removed', row);
+        return { done: { object: 'policy_exemption', account_id: accountId, rule_id: ruleId, deleted: true } };
+      }),
+  };
+}
+
+const viewOf = ({ accountId, createdAt, createdBy, reason, ruleId }: Row): ExemptionView => ({
+  object: 'policy_exemption',
+  account_id: accountId,
+  rule_id: ruleId,
+  reason,
+  created_at: createdAt.toISOString(),
+  created_by: createdBy,
+});
+
+function audit(
+  tx: Prisma.TransactionClient,
+  { actor, at, requestId }: Change,
+  action: 'policy.exempted' | 'policy.exemption_removed',
+  { accountId, reason, ruleId }: Row,
+): Promise<unknown> {
+  const exemption = { rule_id: ruleId, reason };
+  const is = action === 'policy.exempted';
+  return appendAudit(tx, at, {
+    accountId,
+    actor,
+    action,
+    target: `account:${accountId}`,
+    requestId,
+    before: is ? null : exemption,
+    after: is ? exemption : null,
+  });
+}

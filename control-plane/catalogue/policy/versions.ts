@@ -1,0 +1,188 @@
+/**
+ * The versions of the rules that requests are screened by.
+ *
+ * Invariant: a version is one whole set and never changes; the newest is in force. Versions are published one after the
+ * other, each by whoever knew the one before and still may, in one transaction with its entry in the audit log. A set that cannot be
+ * compiled is never published. A publication that changes no rule leaves no trace. What is stored may be of another release
+ * and mean nothing to this one: it is shown as it is, and can always be replaced.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { type ApiError, fieldError } from '@gw/contract/errors';
+import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import type { Database, Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
+import type { Change } from '../../people/access/change.ts';
+import { reauthorize } from '../../people/access/reauthorize.ts';
+import { invalidTransition, notFound, type Outcome } from '../../people/access/refusals.ts';
+import { appendAudit } from '../../people/audit/append.ts';
+import type { Context } from '../../shared/context.ts';
+import { checkRules, type StoredRule } from './check-rules.ts';
+
+export interface VersionHead {
+  readonly object: 'policy_version';
+  readonly version: number;
+  readonly sha256: string;
+  readonly note: string;
+  readonly created_at: string;
+  /** The id of an operator; `system` for the rules that the software came with. */
+  readonly created_by: string;
+}
+
+export interface VersionView extends VersionHead {
+  readonly rules: readonly StoredRule[];
+}
+
+export interface Publication {
+  /** The version that the new rules were made from; null: whatever is in force. */
+  readonly basedOn: number | null;
+  readonly note: string;
+  /** What the rules in force become, or why not. */
+  readonly become: (
+    inForce: readonly StoredRule[],
+    tx: Prisma.TransactionClient,
+  ) => Promise<Outcome<readonly StoredRule[]>>;
+}
+
+export interface Versions {
+  /** Newest first, from below `before`. */
+  list(limit: number, before?: number): Promise<(VersionHead & { readonly rule_count: number })[]>;
+  read(version: number): Promise<VersionView | null>;
+  /** Null until the first version is there. */
+  inForce(): Promise<VersionView | null>;
+  publish(change: Change, publication: Publication): Promise<Outcome<VersionView>>;
+}
+
+type Row = NonNullable<Awaited<ReturnType<Database['policyVersion']['findFirst']>>>;
+type Queries = Pick<Database, 'policyVersion'>;
+
+export function openVersions({ db }: Pick<Context, 'db'>): Versions {
+  return {
+    list: async (limit, before) => {
+      const rows = await db.$queryRaw<(Omit<Row, 'rules'> & { ruleCount: number })[]>`
+        SELECT version, sha256, note, created_at AS "createdAt", created_by AS "createdBy",
+          jsonb_array_length(rules) AS "ruleCount"
+        FROM policy_versions WHERE version < ${before ?? 2 ** 31 - 1} ORDER BY version DESC LIMIT ${limit}`;
+      return rows.map((row) => ({ ...headOf(row), rule_count: row.ruleCount }));
+    },
+    read: (version) => findVersion(db, version),
+    inForce: () => findVersionInForce(db),
+    publish: (change, publication) => db.$transaction((tx) => publish(tx, change, publication), { timeout: 20_000 }),
+  };
+}
+
+export async function findVersion(db: Queries, version: number): Promise<VersionView | null> {
+  const row = await db.policyVersion.findUnique({ where: { version } });
+  return row && viewOf(row);
+}
+
+export async function findVersionInForce(db: Queries): Promise<VersionView | null> {
+  const row = await db.policyVersion.findFirst({ orderBy: { version: 'desc' } });
+  return row && viewOf(row);
+}
+
+const headOf = ({ createdAt, createdBy, note, sha256, version }: Omit<Row, 'rules'>): VersionHead => ({
+  object: 'policy_version',
+  version,
+  sha256,
+  note,
+  created_at: createdAt.toISOString(),
+  created_by: createdBy,
+});
+
+const storedRulesSchema = z.array(z.looseObject({ id: z.string() }));
+
+const viewOf = (row: Row): VersionView => ({ ...headOf(row), rules: storedRulesSchema.parse(row.rules) });
+
+export const noRulesYet = (): ApiError =>
+  notFound('policy_version', 'There are no rules yet; the control plane is about to write the first ones.');
+
+async function publish(
+  tx: Prisma.TransactionClient,
+  change: Change,
+  { basedOn, note, become }: Publication,
+): Promise<Outcome<VersionView>> {
+  await lockPolicy(tx);
+  const mayNot = await reauthorize(tx, change);
+  if (mayNot !== null) return { refused: mayNot };
+  const before = await findVersionInForce(tx);
+  if (before === null) return { refused: noRulesYet() };
+  if (basedOn !== null && before.version !== basedOn)
+    return {
+      refused: invalidTransition(
+        `Version ${before.version} is in force, not ${basedOn}. Look at what it changed, and base the new rules on it.`,
+      ),
+    };
+  const next = await become(before.rules, tx);
+  if ('refused' in next) return next;
+  const checked = checkRules(next.done);
+  if ('refused' in checked) return checked;
+  const { rules } = checked;
+  const sha256 = rulesSha256(rules);
+  if (sha256 === before.sha256) return { done: before };
+  const after = await writeVersion(tx, change, { version: before.version + 1, rules, note });
+  await appendAudit(tx, change.at, {
+    accountId: null,
+    actor: change.actor,
+    action: 'policy.published',
+    target: `policy:${after.version}`,
+    requestId: change.requestId,
+    before: { version: before.version, sha256: before.sha256 },
+    after: { version: after.version, sha256, note, rules: differences(before.rules, rules) },
+  });
+  return { done: after };
+}
+
+/** Whole sets. */
+export const becomeRules =
+  (rules: readonly PolicyRule[]): Publication['become'] =>
+  async () => ({ done: rules });
+
+/** Those of an older version, to roll back to it. */
+export const becomeVersion =
+  (version: number): Publication['become'] =>
+  async (_, tx) => {
+    const found = await findVersion(tx, version);
+    return found === null
+      ? { refused: fieldError('version', 'version: there is no such version.') }
+      : { done: found.rules };
+  };
+
+/** One rule, changed in place. */
+export const becomeWithRule =
+  (ruleId: string, changes: Partial<Pick<PolicyRule, 'action' | 'enabled'>>): Publication['become'] =>
+  async (inForce) =>
+    inForce.some(({ id }) => id === ruleId)
+      ? { done: inForce.map((rule) => (rule.id === ruleId ? { ...rule, ...changes } : rule)) }
+      : { refused: notFound('policy_rule', 'No rule in force has this id.') };
+
+/** Of whoever writes versions or exemptions. */
+export const lockPolicy = (tx: Prisma.TransactionClient): Promise<number> =>
+  tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('policy'))`;
+
+export async function writeVersion(
+  tx: Prisma.TransactionClient,
+  { actor, at }: Pick<Change, 'actor' | 'at'>,
+  { note, rules, version }: { readonly version: number; readonly rules: readonly PolicyRule[]; readonly note: string },
+): Promise<VersionView> {
+  const stored: Prisma.InputJsonValue = JSON.parse(JSON.stringify(rules));
+  const sha256 = rulesSha256(rules);
+  const data = { version, rules: stored, sha256, note, createdAt: at, createdBy: actor.id };
+  return viewOf(await tx.policyVersion.create({ data }));
+}
+
+export interface RuleDifferences {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+/** Ids of rules. The order of a set counts too, since the first rule that blocks gives the code; it names no rule. */
+export function differences(before: readonly StoredRule[], after: readonly StoredRule[]): RuleDifferences {
+  const old = new Map(before.map((rule) => [rule.id, rule]));
+  const left = new Set(after.map(({ id }) => id));
+  return {
+    added: after.flatMap(({ id }) => (old.has(id) ? [] : id)),
+    removed: before.flatMap(({ id }) => (left.has(id) ? [] : id)),
+    changed: after.flatMap((rule) => (old.has(rule.id) && !isDeepStrictEqual(old.get(rule.id), rule) ? rule.id : [])),
+  };
+}

@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { InternalTls } from '@gw/contract/internal/environment';
+import type { Database } from '@gw/prisma/client';
+import { makeCertificate } from '@gw/testing/envoy/certificate';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { buildInternalApp } from '../../app.ts';
+import type { Keys } from '../../people/keys/keys.ts';
+import type { Catalogue } from '../read.ts';
+
+const token = 'a-token-of-the-tests-that-is-long-enough';
+const secret = 'sk-very-secret';
+
+const region = (code: string, preference: number): Catalogue['regions'][number] => ({
+  code,
+  name: code,
+  country: 'x',
+  gridZone: 'x',
+  status: 'active',
+  preference,
+});
+const deployment = (id: string, provider: string, at: string): Catalogue['deployments'][number] => ({
+  id,
+  provider,
+  region: at,
+  models: { m: 'm' },
+  pue: 1,
+  wueOnsiteLPerKwh: null,
+  telemetry: null,
+});
+const catalogue: Catalogue = {
+  version: 1,
+  liveGrid: [],
+  operationalGrid: [],
+  models: [],
+  regions: [region('a', 0), region('b', 1)],
+  deployments: [deployment('da', 'plain', 'a'), deployment('db', 'paid', 'b')],
+  providers: [
+    {
+      id: 'plain',
+      kind: 'simulator',
+      baseUrl: 'http://sim:1/v1',
+      authHeader: null,
+      authScheme: null,
+      credentialRef: null,
+    },
+    {
+      id: 'paid',
+      kind: 'openai',
+      baseUrl: 'https://paid/v1',
+      authHeader: 'authorization',
+      authScheme: 'Bearer',
+      credentialRef: 'PAID',
+    },
+  ],
+};
+
+/** The stores are never asked: xDS is answered from memory. */
+function appWith(
+  held: Catalogue | null,
+  logged: string[] = [],
+  tls: InternalTls | null = null,
+  retiring: readonly Catalogue[] = [],
+) {
+  const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
+  const snapshot = { version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] };
+  const addresses = { baseUrl: 'http://gw', statusUrl: '', auditEmail: '', securityEmail: '' };
+  return buildInternalApp(
+    {
+      db: {} as Database,
+      redis: new Redis({ lazyConnect: true }),
+      log,
+      addresses,
+      now: () => new Date(0),
+    },
+    {
+      keys: {} as Keys,
+      seals: { seal: async () => [], check: async () => [] },
+      catalogue: { current: () => (held === null ? null : { catalogue: held, snapshot }), retiring: () => retiring },
+    },
+    {
+      internalToken: token,
+      tls,
+      credentials: new Map([
+        ['PAID', secret],
+        ['OTHER', 'sk-other'],
+      ]),
+    },
+  );
+}
+
+const ask = (app: ReturnType<typeof appWith>, path: string, payload: object) =>
+  app.inject({
+    method: 'POST',
+    url: `/v3/discovery:${path}`,
+    headers: { 'x-gw-internal-token': `Bearer ${token}` },
+    payload: { node: { id: 'envoy' }, ...payload },
+  });
+
+test('Envoy gets a leaf per deployment and a cluster for every fail-over chain, then 304 while nothing changes', async () => {
+  const app = appWith(catalogue);
+  const reply = (
+    await ask(app, 'clusters', { type_url: 'type.googleapis.com/envoy.config.cluster.v3.Cluster' })
+  ).json();
+  expect(reply.type_url).toBe('type.googleapis.com/envoy.config.cluster.v3.Cluster');
+  const names = reply.resources.map((resource: { name: string }) => resource.name);
+  for (const cluster of ['order:da', 'order:db', 'order:da>db', 'order:db>da']) expect(names).toContain(cluster);
+  const again = await ask(app, 'clusters', { version_info: reply.version_info });
+  expect([again.statusCode, again.body]).toEqual([304, '']);
+  const changed = appWith({ ...catalogue, deployments: catalogue.deployments.slice(0, 1) });
+  expect((await ask(changed, 'clusters', { version_info: reply.version_info })).statusCode).toBe(200);
+});
+
+test('what services may still name stays, as the newest catalogue has it, with its credential', async () => {
+  const [plain, paid] = catalogue.providers;
+  const moved = { ...catalogue, deployments: catalogue.deployments.slice(0, 1), providers: plain ? [plain] : [] };
+  const older = { ...catalogue, providers: plain && paid ? [{ ...plain, baseUrl: 'http://old:1/v1' }, paid] : [] };
+  const app = appWith(moved, [], null, [older]);
+  const reply = (await ask(app, 'clusters', {})).json();
+  const names = reply.resources.map((resource: { name: string }) => resource.name);
+  expect(names).toEqual([...new Set(names)]);
+  for (const name of ['provider:da', 'provider:db', 'order:da', 'order:db', 'order:da>db'])
+    expect(names).toContain(name);
+  expect(JSON.stringify(reply)).not.toContain('"old"');
+  const listeners = (await ask(app, 'listeners', {})).json().resources;
+  expect(listeners.map(({ name }: { name: string }) => name)).toEqual(['deployment:da', 'deployment:db']);
+  expect((await ask(app, 'secrets', { resource_names: ['PAID'] })).json().resources).toHaveLength(1);
+});
+
+test('every instance answers with the same version', async () => {
+  const versions = await Promise.all(
+    [appWith(catalogue), appWith(structuredClone(catalogue))].map(
+      async (app) => (await ask(app, 'listeners', {})).json().version_info,
+    ),
+  );
+  expect(versions[0]).toBe(versions[1]);
+});
+
+test('a secret is in the answer for secrets alone, only if it is asked for and a provider names it, and never in the log', async () => {
+  const logged: string[] = [];
+  const app = appWith(catalogue, logged);
+  const open = await Promise.all(['clusters', 'listeners'].map(async (path) => (await ask(app, path, {})).body));
+  expect(open.join()).not.toContain(secret);
+  const refused = { error_detail: { message: 'no' } };
+  const reply = await ask(app, 'secrets', { resource_names: ['PAID', 'OTHER', 'NONE'], ...refused });
+  expect(reply.json().resources.map((resource: { name: string }) => resource.name)).toEqual(['PAID']);
+  expect(reply.body).toContain(secret);
+  expect((await ask(app, 'secrets', { resource_names: [] })).json().resources).toEqual([]);
+  expect(logged.join()).toContain('Envoy refused its configuration');
+  expect(logged.join()).not.toContain('sk-');
+});
+
+test('before the catalogue was read Envoy gets a fault and not an empty configuration', async () => {
+  expect((await ask(appWith(null), 'clusters', {})).statusCode).toBe(500);
+});
+
+test('between machines, only a client with a certificate of the private authority gets as far as the token', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'gw-cp-tls-'));
+  const { certificate, key } = makeCertificate('internal');
+  const tls = { certFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key'), caFile: join(dir, 'ca.crt') };
+  writeFileSync(tls.certFile, certificate);
+  writeFileSync(tls.caFile, certificate);
+  writeFileSync(tls.keyFile, key);
+  const app = appWith(catalogue, [], tls);
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  const ask = (shown: object, headers: Record<string, string> = {}): Promise<number | string> =>
+    new Promise((resolve) => {
+      const options = {
+        host: '127.0.0.1',
+        port,
+        path: '/healthz',
+        rejectUnauthorized: false,
+        agent: false,
+        headers,
+        ...shown,
+      };
+      const request = get(options, (reply) => {
+        reply.resume();
+        resolve(reply.statusCode ?? 0);
+      });
+      request.on('error', () => resolve('refused'));
+    });
+  expect(await ask({})).toBe('refused');
+  expect(await ask({ cert: certificate, key })).toBe(401);
+  expect(await ask({ cert: certificate, key }, { 'x-gw-internal-token': `Bearer ${token}` })).toBe(200);
+  await app.close();
+  rmSync(dir, { recursive: true, force: true });
+});

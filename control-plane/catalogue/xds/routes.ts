@@ -1,0 +1,55 @@
+/** xDS over REST: Envoy polls with the version it has, and gets 304 or everything. Neither body is ever logged. */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Context } from '../../shared/context.ts';
+import type { CatalogueView } from '../keeper.ts';
+import type { Catalogue } from '../read.ts';
+import { type Answer, clusterAnswer, listenerAnswer, missingCredentials, secretAnswer } from './resources.ts';
+
+const discoveryRequest = z.object({
+  version_info: z.string().optional(),
+  resource_names: z.array(z.string()).default([]),
+  /** Why Envoy refused the answer before. */
+  error_detail: z.object({ message: z.string().optional() }).optional(),
+});
+
+/** Envoy's description of itself lists all its extensions. */
+const bodyLimit = 4 * 1024 * 1024;
+const type = (name: string): string => `type.googleapis.com/envoy.config.${name}`;
+
+export interface XdsOptions {
+  readonly catalogue: CatalogueView;
+  readonly credentials: ReadonlyMap<string, string>;
+}
+
+export function xdsRoutes(app: FastifyInstance, context: Context, { catalogue, credentials }: XdsOptions): void {
+  type Catalogues = readonly [newest: Catalogue, ...retiring: Catalogue[]];
+  const serve = (path: string, typeUrl: string, make: (catalogues: Catalogues, names: string[]) => Answer): void => {
+    // A doubled colon is a literal one.
+    const options = { bodyLimit, schema: { body: discoveryRequest } };
+    app.withTypeProvider<ZodTypeProvider>().post(`/v3/discovery::${path}`, options, (request, reply) => {
+      const held = catalogue.current();
+      if (held === null) throw new Error('the catalogue was not read yet');
+      const { version_info, resource_names, error_detail } = request.body;
+      if (error_detail !== undefined)
+        request.log.error({ path, reason: error_detail.message }, 'Envoy refused its configuration');
+      const { version, resources } = make([held.catalogue, ...catalogue.retiring()], resource_names);
+      if (version === version_info) return reply.code(304).send();
+      return reply.send({ version_info: version, type_url: typeUrl, resources });
+    });
+  };
+  serve('clusters', type('cluster.v3.Cluster'), clusterAnswer);
+  serve('listeners', type('listener.v3.Listener'), listenerAnswer);
+  const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
+  let warnedOf = '';
+  serve('secrets', secretType, (catalogues, names) => {
+    const missing = missingCredentials(catalogues[0], credentials).join(', ');
+    // Envoy asks every second; the operator needs to read it once.
+    if (missing !== warnedOf && missing !== '') {
+      context.log.error({ missing }, 'providers lack their credential: set GW_CREDENTIAL_<name> and start again');
+    }
+    warnedOf = missing;
+    return secretAnswer(catalogues, credentials, names);
+  });
+}

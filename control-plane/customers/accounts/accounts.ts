@@ -1,0 +1,232 @@
+/**
+ * What the platform team does to accounts that are there already.
+ *
+ * Invariant: each change holds the account's row, is one transaction with its audit entry, and is announced to every
+ * ext-authz after its commit. While an account is in onboarding, name, tier and limits are those that were screened and
+ * agreed on; only Enterprise has limits of its own, and so have its keys: with the tier they go. With a tier the keys of the
+ * account lose the scopes that only it has (`workingScopes`).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { AccountTier, ShadowLimit } from '@gw/contract/access';
+import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import { accountMessage } from '@gw/contract/internal/redis';
+import { Prisma } from '@gw/prisma/client';
+import type { Change } from '../../people/access/change.ts';
+import { reauthorize } from '../../people/access/reauthorize.ts';
+import { invalidTransition, notFound, type Outcome } from '../../people/access/refusals.ts';
+import { appendAudit } from '../../people/audit/append.ts';
+import { announceKeyChange } from '../../people/keys/announce.ts';
+import type { Context } from '../../shared/context.ts';
+import { acceptMatch, findUndecided } from '../onboarding/record-rename.ts';
+import { type AccountRow, type AccountView, accountView, type LimitsView } from './account-view.ts';
+
+type Tx = Prisma.TransactionClient;
+
+export interface AccountQuery {
+  readonly state?: AccountRow['state'] | undefined;
+  readonly tier?: AccountTier | undefined;
+  /** Part of the name or the id, in any case. */
+  readonly search?: string | undefined;
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface AccountChange {
+  readonly name?: string;
+  readonly tier?: AccountTier;
+  /** Null: those of the tier. */
+  readonly limits?: NegotiatedLimits | null;
+  readonly shadow?: readonly ShadowLimit[];
+  /** Null: every model. */
+  readonly models?: readonly string[] | null;
+}
+
+/** `streams` null: as many as were agreed with nobody in particular; absent: as before. */
+export interface NegotiatedLimits extends Omit<LimitsView, 'streams'> {
+  readonly streams?: number | null;
+}
+
+/** What the steps of the onboarding have looked at. */
+const settledInOnboarding = ['name', 'tier', 'limits'] as const;
+
+export interface Accounts {
+  list(query: AccountQuery): Promise<{ data: AccountView[]; hasMore: boolean }>;
+  read(id: string): Promise<AccountView | null>;
+  /** Blocks inference and new keys; reads and revocation stay open. */
+  suspend(change: Change, id: string, reason: string): Promise<Outcome<AccountView>>;
+  /** `acceptsMatch`: also if what was found about its name, or that it could not be looked at, waits for a decision. */
+  reinstate(change: Change, id: string, reason: string, acceptsMatch?: boolean): Promise<Outcome<AccountView>>;
+  /** A new name needs a `reason`: another name may be another organisation. */
+  update(change: Change, id: string, wanted: AccountChange, reason?: string): Promise<Outcome<AccountView>>;
+}
+
+export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Accounts {
+  const { db } = context;
+
+  const changed = async (
+    change: Change,
+    id: string,
+    work: (tx: Tx, before: AccountRow) => Promise<Outcome<AccountRow>>,
+  ): Promise<Outcome<AccountView>> => {
+    let isChanged = true;
+    const outcome = await db.$transaction(async (tx): Promise<Outcome<AccountRow>> => {
+      const refused = await reauthorize(tx, change);
+      if (refused !== null) return { refused };
+      await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
+      const before = await tx.account.findUnique({ where: { id } });
+      if (before === null) return { refused: notFound('account') };
+      const worked = await work(tx, before);
+      isChanged = 'done' in worked && worked.done !== before;
+      return worked;
+    });
+    if ('refused' in outcome) return outcome;
+    if (isChanged) await announceKeyChange(context, accountMessage(id));
+    return { done: accountView(outcome.done) };
+  };
+
+  return {
+    list: async (query) => {
+      const rows = await db.account.findMany({ where: whereOf(query), orderBy: { id: 'asc' }, take: query.limit + 1 });
+      return { data: rows.slice(0, query.limit).map(accountView), hasMore: rows.length > query.limit };
+    },
+    read: async (id) => {
+      const row = await db.account.findUnique({ where: { id } });
+      return row && accountView(row);
+    },
+    suspend: (change, id, reason) =>
+      changed(change, id, (tx, before) => move(tx, change, before, ['active', 'suspended'], reason)),
+    reinstate: (change, id, reason, acceptsMatch = false) =>
+      changed(change, id, async (tx, before) => {
+        const undecided = before.state === 'suspended' ? await findUndecided(tx, id) : null;
+        if (undecided !== null && !acceptsMatch) return { refused: matchUndecided() };
+        const moved = await move(tx, change, before, ['suspended', 'active'], reason);
+        if (undecided !== null) await acceptMatch(tx, undecided, { caller: change, at: change.at, reason });
+        return moved;
+      }),
+    update: (change, id, asked, reason) =>
+      changed(change, id, async (tx, before) => {
+        const wanted = without(asked, before);
+        if (Object.keys(wanted).length === 0) return { done: before };
+        const refused = await refusalOf(tx, before, wanted, reason);
+        if (refused !== null) return { refused };
+        const row = await tx.account.update({ where: { id }, data: dataOf(wanted) });
+        const leaves = before.tier === 'enterprise' && row.tier !== 'enterprise';
+        const unlimited = leaves ? await dropLimitsOfKeys(tx, id) : 0;
+        const fields = Object.keys(wanted) as (keyof AccountChange)[];
+        const of = (account: AccountRow) => {
+          const view = accountView(account);
+          return Object.fromEntries(fields.map((field) => [field, view[field]]));
+        };
+        const more = {
+          ...(unlimited > 0 && { key_limits_dropped: unlimited }),
+          ...(reason !== undefined && { reason }),
+        };
+        await audit(tx, change, id, 'account.changed', of(before), { ...of(row), ...more });
+        return { done: row };
+      }),
+  };
+}
+
+const matchUndecided = () =>
+  invalidTransition(
+    'What was found about the name of this account, or that it could not be looked at, waits for a decision: see its application, then reinstate it with `accepts_match`.',
+  );
+
+async function move(
+  tx: Tx,
+  change: Change,
+  { id, state }: AccountRow,
+  [from, to]: readonly ['active' | 'suspended', 'active' | 'suspended'],
+  reason: string,
+): Promise<Outcome<AccountRow>> {
+  if (state !== from)
+    return { refused: invalidTransition(`The account is ${state}; only one that is ${from} can become ${to}.`) };
+  const row = await tx.account.update({ where: { id }, data: { state: to } });
+  const action = to === 'suspended' ? 'account.suspended' : 'account.reinstated';
+  await audit(tx, change, id, action, { state: from }, { state: to, reason });
+  return { done: row };
+}
+
+/** Only what differs. Limits of its own go with the tier Enterprise, unless the change says something else of them. */
+function without(asked: AccountChange, before: AccountRow): AccountChange {
+  const view = accountView(before);
+  const { models, name, negotiated, shadow, tier } = view;
+  const now = { name, tier, models, shadow, limits: negotiated ? ownLimitsOf(before) : null };
+  const leaves = view.negotiated && asked.tier !== undefined && asked.tier !== 'enterprise';
+  const limits = leaves && asked.limits === undefined ? null : withStreams(asked.limits, before);
+  const wanted: AccountChange = limits === undefined ? asked : { ...asked, limits };
+  const fields = Object.entries(wanted) as [keyof AccountChange, unknown][];
+  return Object.fromEntries(fields.filter(([field, value]) => !isDeepStrictEqual(value, now[field])));
+}
+
+const ownLimitsOf = ({ limitBurst, limitPerDay, limitPerS, limitStreams }: AccountRow) => ({
+  per_s: limitPerS,
+  burst: limitBurst,
+  per_day: limitPerDay,
+  streams: limitStreams,
+});
+
+const withStreams = <T extends NegotiatedLimits | null | undefined>(limits: T, { limitStreams }: AccountRow) =>
+  limits && limits.streams === undefined ? { ...limits, streams: limitStreams } : limits;
+
+/** Returns how many keys had some. Their change is announced with that of the account. */
+const dropLimitsOfKeys = (tx: Tx, accountId: string) =>
+  tx.$executeRaw`
+    UPDATE api_keys SET limit_per_s = NULL, limit_burst = NULL, limit_per_day = NULL, limit_streams = NULL
+    WHERE account_id = ${accountId} AND num_nonnulls(limit_per_s, limit_per_day, limit_streams) > 0`;
+
+function whereOf({ after, search, state, tier }: AccountQuery): Prisma.AccountWhereInput {
+  const contains = search === undefined ? null : { contains: search, mode: 'insensitive' as const };
+  return {
+    ...(state === undefined ? {} : { state }),
+    ...(tier === undefined ? {} : { tier }),
+    ...(contains === null ? {} : { OR: [{ id: contains }, { name: contains }] }),
+    ...(after === undefined ? {} : { id: { gt: after } }),
+  };
+}
+
+function dataOf({ limits, models, name, shadow, tier }: AccountChange): Prisma.AccountUpdateInput {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(tier === undefined ? {} : { tier }),
+    ...(shadow === undefined ? {} : { limitShadow: [...shadow] }),
+    ...(models === undefined ? {} : { models: models === null ? Prisma.DbNull : [...models] }),
+    ...(limits === undefined
+      ? {}
+      : {
+          limitPerS: limits?.per_s ?? null,
+          limitBurst: limits?.burst ?? null,
+          limitPerDay: limits?.per_day ?? null,
+          limitStreams: limits?.streams ?? null,
+        }),
+  };
+}
+
+async function refusalOf(
+  tx: Tx,
+  before: AccountRow,
+  wanted: AccountChange,
+  reason: string | undefined,
+): Promise<ApiError | null> {
+  if (before.state === 'closed') return invalidTransition('The account is closed.');
+  const settled = settledInOnboarding.find((field) => wanted[field] !== undefined);
+  if (before.state === 'onboarding' && settled !== undefined)
+    return invalidTransition(`The account is in onboarding, which has looked at its ${settled} as it is.`);
+  if (wanted.name !== undefined && reason === undefined)
+    return apiError('missing_required_parameter', { message: '`reason` is required for a new name.', param: 'reason' });
+  const tier = wanted.tier ?? before.tier;
+  const negotiated = wanted.limits === undefined ? before.limitPerS !== null : wanted.limits !== null;
+  if (tier === 'enterprise' && !negotiated)
+    return fieldError('limits', 'limits: an Enterprise account needs negotiated limits.');
+  if (tier !== 'enterprise' && negotiated)
+    return fieldError('limits', 'limits: only an Enterprise account has limits of its own.');
+  if (wanted.models) {
+    const known = await tx.model.findMany({ where: { id: { in: [...wanted.models] } }, select: { id: true } });
+    const unknown = wanted.models.find((id) => !known.some((model) => model.id === id));
+    if (unknown !== undefined) return fieldError('models', `models: the catalogue has no model ${unknown}.`);
+  }
+  return null;
+}
+
+const audit = (tx: Tx, { actor, at, requestId }: Change, id: string, action: string, before: unknown, after: unknown) =>
+  appendAudit(tx, at, { accountId: id, actor, action, target: `account:${id}`, requestId, before, after });

@@ -1,0 +1,135 @@
+/**
+ * The people of a customer who have a login.
+ *
+ * Invariant: they belong to one account, and nothing here looks beyond it. Whoever changes something may still do so in the
+ * transaction of the change.
+ */
+import { fieldError } from '@gw/contract/errors';
+import type { Prisma } from '@gw/prisma/client';
+import { type Change, makeId } from '../../people/access/change.ts';
+import type { Credentials } from '../../people/access/credential.ts';
+import { reauthorize } from '../../people/access/reauthorize.ts';
+import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from '../../people/access/refusals.ts';
+import { endSessionsOf } from '../../people/access/sessions.ts';
+import { appendAudit } from '../../people/audit/append.ts';
+import type { Context } from '../../shared/context.ts';
+
+type Tx = Prisma.TransactionClient;
+type Row = Prisma.OrganisationAdminGetPayload<object>;
+
+export interface AdminView {
+  readonly id: string;
+  readonly object: 'organisation_admin';
+  readonly account_id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly state: 'enabled' | 'disabled';
+  readonly created_at: string;
+}
+
+export interface AdminWithCredential extends AdminView {
+  /** Shown once. */
+  readonly credential: string;
+}
+
+export interface OrganisationAdmins {
+  /** Null: there is no such account. */
+  list(accountId: string): Promise<AdminView[] | null>;
+  create(
+    change: Change,
+    accountId: string,
+    person: { name: string; email: string },
+  ): Promise<Outcome<AdminWithCredential>>;
+  setEnabled(change: Change, accountId: string, id: string, enabled: boolean): Promise<Outcome<AdminView>>;
+  resetCredential(change: Change, accountId: string, id: string): Promise<Outcome<AdminWithCredential>>;
+}
+
+export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials: Credentials): OrganisationAdmins {
+  const changed = (
+    change: Change,
+    accountId: string,
+    id: string,
+    work: (tx: Tx, before: Row) => Promise<Outcome<Row>>,
+  ): Promise<Outcome<Row>> =>
+    db.$transaction(async (tx) => {
+      const refused = await reauthorize(tx, change);
+      if (refused !== null) return { refused };
+      await tx.$executeRaw`SELECT 1 FROM organisation_admins WHERE id = ${id} FOR UPDATE`;
+      const before = await tx.organisationAdmin.findFirst({ where: { id, accountId } });
+      return before === null ? { refused: notFound('organisation_admin') } : work(tx, before);
+    });
+
+  return {
+    list: async (id) => {
+      const account = await db.account.findUnique({
+        where: { id },
+        select: { admins: { orderBy: { createdAt: 'asc' } } },
+      });
+      return account?.admins.map(viewOf) ?? null;
+    },
+
+    create: async (change, accountId, person) => {
+      const issued = await credentials.issue();
+      if (issued === null) return tooManyAtOnce();
+      const { credential, credentialHash } = issued;
+      return db.$transaction(async (tx): Promise<Outcome<AdminWithCredential>> => {
+        const refused = await reauthorize(tx, change);
+        if (refused !== null) return { refused };
+        // One after the other, so that two at once do not take the same e-mail.
+        await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('organisation_admins'))`;
+        const account = await tx.account.findUnique({ where: { id: accountId } });
+        if (account === null) return { refused: notFound('account') };
+        if (account.state === 'closed') return { refused: invalidTransition('The account is closed.') };
+        if ((await tx.organisationAdmin.count({ where: { email: person.email } })) > 0)
+          return { refused: fieldError('email', 'email: a person with this e-mail already exists.') };
+        const data = { ...person, id: makeId('oadm'), accountId, credentialHash, createdAt: change.at };
+        const row = await tx.organisationAdmin.create({ data });
+        await audit(tx, change, row, 'organisation_admin.created', null, person);
+        return { done: { ...viewOf(row), credential } };
+      });
+    },
+
+    setEnabled: async (change, accountId, id, enabled) => {
+      const outcome = await changed(change, accountId, id, async (tx, before) => {
+        const { state } = viewOf(before);
+        if ((state === 'enabled') === enabled)
+          return { refused: invalidTransition(`This person is ${state} already.`) };
+        const data = { disabledAt: enabled ? null : change.at };
+        const row = await tx.organisationAdmin.update({ where: { id }, data });
+        const ended = enabled ? 0 : await endSessionsOf(tx, { kind: 'organisation_admin', id });
+        const action = enabled ? 'organisation_admin.enabled' : 'organisation_admin.disabled';
+        await audit(tx, change, row, action, { state }, { state: viewOf(row).state, sessions_ended: ended });
+        return { done: row };
+      });
+      return 'refused' in outcome ? outcome : { done: viewOf(outcome.done) };
+    },
+
+    resetCredential: async (change, accountId, id) => {
+      const issued = await credentials.issue();
+      if (issued === null) return tooManyAtOnce();
+      const { credential, credentialHash } = issued;
+      const outcome = await changed(change, accountId, id, async (tx) => {
+        const row = await tx.organisationAdmin.update({ where: { id }, data: { credentialHash } });
+        const ended = await endSessionsOf(tx, { kind: 'organisation_admin', id });
+        await audit(tx, change, row, 'organisation_admin.credential_reset', null, { sessions_ended: ended });
+        return { done: row };
+      });
+      return 'refused' in outcome ? outcome : { done: { ...viewOf(outcome.done), credential } };
+    },
+  };
+}
+
+const audit = (tx: Tx, { actor, at, requestId }: Change, row: Row, action: string, before: unknown, after: unknown) => {
+  const target = `organisation_admin:${row.id}`;
+  return appendAudit(tx, at, { accountId: row.accountId, actor, action, target, requestId, before, after });
+};
+
+const viewOf = (row: Row): AdminView => ({
+  id: row.id,
+  object: 'organisation_admin',
+  account_id: row.accountId,
+  name: row.name,
+  email: row.email,
+  state: row.disabledAt === null ? 'enabled' : 'disabled',
+  created_at: row.createdAt.toISOString(),
+});

@@ -1,0 +1,125 @@
+/** `/operator/v1/accounts`: accounts, and the people of a customer who have a login. */
+import { accountTiers, shadowLimits } from '@gw/contract/access';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { answer, changeOf } from '../../people/access/change.ts';
+import { emailSchema, idSchema, nameSchema, noBody } from '../../people/access/fields.ts';
+import { notFound } from '../../people/access/refusals.ts';
+import type { AccessServices } from '../../people/access/services.ts';
+import type { Context } from '../../shared/context.ts';
+import { refuse } from '../../shared/replies.ts';
+import { openAccounts } from './accounts.ts';
+import { openOrganisationAdmins } from './organisation-admins.ts';
+
+const accessOf = (role: 'viewer' | 'support' | 'admin') => ({ access: { kind: 'operator', role } }) as const;
+const [viewer, support, admin] = [accessOf('viewer'), accessOf('support'), accessOf('admin')];
+
+const params = z.object({ accountId: idSchema });
+const adminParams = params.extend({ id: idSchema });
+const reasonBody = z.strictObject({ reason: nameSchema });
+const reinstateBody = reasonBody.extend({ accepts_match: z.boolean().default(false) });
+/** What Postgres holds as an integer. */
+const count = z.int().min(1).max(2_147_483_647);
+const updateBody = z
+  .strictObject({
+    name: nameSchema.exactOptional(),
+    tier: z.enum(accountTiers).exactOptional(),
+    limits: z
+      .strictObject({ per_s: count, burst: count, per_day: count, streams: count.nullable().exactOptional() })
+      .nullable()
+      .exactOptional(),
+    shadow: z
+      .array(z.enum(shadowLimits))
+      .refine((set) => new Set(set).size === set.length, 'names a limit twice')
+      // In the order in which they are stored and shown, so that the same set is no change.
+      .transform((set) => shadowLimits.filter((limit) => set.includes(limit)))
+      .exactOptional(),
+    models: z.array(z.string().min(1).max(200)).max(1000).nullable().exactOptional(),
+    reason: nameSchema.exactOptional(),
+  })
+  .refine(({ reason: _, ...change }) => Object.keys(change).length > 0, 'names nothing to change');
+const listQuery = z.object({
+  state: z.enum(['onboarding', 'active', 'suspended', 'closed']).optional(),
+  tier: z.enum(accountTiers).optional(),
+  search: nameSchema.optional(),
+  after: idSchema.optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+});
+const path = '/operator/v1/accounts';
+
+export function accountRoutes(base: FastifyInstance, context: Context): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const accounts = openAccounts(context);
+
+  app.get(path, { config: viewer, schema: { querystring: listQuery } }, async ({ query }) => {
+    const { data, hasMore } = await accounts.list(query);
+    return { object: 'list', data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+  });
+
+  app.get(`${path}/:accountId`, { config: viewer, schema: { params } }, async (request, reply) => {
+    const account = await accounts.read(request.params.accountId);
+    return account ?? refuse(reply, notFound('account'), context.addresses);
+  });
+
+  // Whoever sees a danger may stop an account; that it is over, also what a screening found, an admin has to decide.
+  app.post(
+    `${path}/:accountId/suspend`,
+    { config: support, schema: { params, body: reasonBody } },
+    async (request, reply) => {
+      const { body, params: at } = request;
+      return answer(reply, await accounts.suspend(changeOf(request, context), at.accountId, body.reason), context);
+    },
+  );
+  app.post(
+    `${path}/:accountId/reinstate`,
+    { config: admin, schema: { params, body: reinstateBody } },
+    async (request, reply) => {
+      const { accountId } = request.params;
+      const { accepts_match: acceptsMatch, reason } = request.body;
+      const change = changeOf(request, context);
+      return answer(reply, await accounts.reinstate(change, accountId, reason, acceptsMatch), context);
+    },
+  );
+
+  app.patch(`${path}/:accountId`, { config: admin, schema: { params, body: updateBody } }, async (request, reply) => {
+    const { reason, ...wanted } = request.body;
+    const { accountId } = request.params;
+    return answer(reply, await accounts.update(changeOf(request, context), accountId, wanted, reason), context);
+  });
+}
+
+export function organisationAdminRoutes(
+  base: FastifyInstance,
+  context: Context,
+  { credentials }: AccessServices,
+): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const admins = openOrganisationAdmins(context, credentials);
+  const list = `${path}/:accountId/admins`;
+
+  app.get(list, { config: viewer, schema: { params } }, async (request, reply) => {
+    const data = await admins.list(request.params.accountId);
+    return data === null ? refuse(reply, notFound('account'), context.addresses) : { object: 'list', data };
+  });
+
+  const body = z.strictObject({ name: nameSchema, email: emailSchema });
+  app.post(list, { config: admin, schema: { params, body } }, async (request, reply) =>
+    answer(reply, await admins.create(changeOf(request, context), request.params.accountId, request.body), context),
+  );
+
+  const schema = { params: adminParams, body: noBody };
+  for (const [verb, config, enabled] of [
+    ['disable', support, false],
+    ['enable', admin, true],
+  ] as const)
+    app.post(`${list}/:id/${verb}`, { config, schema }, async (request, reply) => {
+      const { accountId, id } = request.params;
+      return answer(reply, await admins.setEnabled(changeOf(request, context), accountId, id, enabled), context);
+    });
+
+  app.post(`${list}/:id/reset-credential`, { config: admin, schema }, async (request, reply) => {
+    const { accountId, id } = request.params;
+    return answer(reply, await admins.resetCredential(changeOf(request, context), accountId, id), context);
+  });
+}

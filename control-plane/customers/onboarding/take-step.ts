@@ -1,0 +1,100 @@
+/**
+ * One step of an application as one transaction: the application's row, the row of the step, the audit entry and the
+ * state of the account change together or not at all.
+ *
+ * Invariant: the application and its account are held from the look at the stage to the commit, so of two people who act
+ * at once the second is refused; and so is who may not act any longer.
+ */
+import type { ApiError } from '@gw/contract/errors';
+import type { Prisma } from '@gw/prisma/client';
+import { reauthorize } from '../../people/access/reauthorize.ts';
+import type { Caller } from '../../people/keys/caller.ts';
+import type { KeyRefusal } from '../../people/keys/refusals.ts';
+import type { Transaction } from '../../people/keys/result.ts';
+import type { Context } from '../../shared/context.ts';
+import {
+  type ApplicationObject,
+  type ApplicationRow,
+  applicationObject,
+  findApplication,
+  holdApplication,
+  stageOf,
+} from './application.ts';
+import { moveOf, type OnboardingAction, type Stage, stateOf } from './machine.ts';
+import { writeStep } from './write-step.ts';
+
+export interface StepOptions extends Pick<Context, 'db' | 'now'> {
+  /** Days without a step after which an application expires. */
+  readonly idleDays: number;
+}
+
+export type OnboardingRefusal =
+  | { readonly why: 'unknown_application' }
+  /** Whoever asks may not any longer. */
+  | { readonly why: 'caller'; readonly error: ApiError }
+  | { readonly why: 'invalid_transition'; readonly stage: Stage; readonly action: OnboardingAction }
+  | { readonly why: 'key_refused'; readonly refusal: KeyRefusal };
+
+export type StepResult<T = ApplicationObject> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly refusal: OnboardingRefusal };
+
+/** What a step writes beside the state. */
+export interface Change {
+  readonly data?: Prisma.OnboardingUpdateInput;
+  readonly input: unknown;
+  readonly outcome?: unknown;
+}
+
+/** Ends the transaction of a step that is refused after it has begun to write. */
+export class StepRefused extends Error {
+  readonly refusal: OnboardingRefusal;
+  constructor(refusal: OnboardingRefusal) {
+    super(refusal.why);
+    this.refusal = refusal;
+  }
+}
+
+const dayMs = 86_400_000;
+export const patience = { maxWait: 5000, timeout: 10_000 };
+export const expiryAt = (at: Date, idleDays: number): Date => new Date(at.getTime() + idleDays * dayMs);
+const refused = (refusal: OnboardingRefusal): StepResult<never> => ({ ok: false, refusal });
+
+/** Holds the row, asks the machine, writes. `then` runs in the same transaction, before the entries of the audit log. */
+export async function takeStep(
+  { db, now, idleDays }: StepOptions,
+  accountId: string,
+  action: OnboardingAction,
+  caller: Caller,
+  changeOf: (row: ApplicationRow) => Change,
+  then: (tx: Transaction, row: ApplicationRow) => Promise<void> = async () => {},
+): Promise<StepResult> {
+  try {
+    return await db.$transaction(async (tx) => {
+      const error = caller.grant ? await reauthorize(tx, caller.grant) : null;
+      if (error) return refused({ why: 'caller', error });
+      const row = await holdApplication(tx, accountId);
+      if (row === null) return refused({ why: 'unknown_application' });
+      const from = stageOf(row);
+      const move = moveOf(from, action, row.high_risk ?? false);
+      if (move === null) return refused({ why: 'invalid_transition', stage: from, action });
+      const { data = {}, input, outcome } = changeOf(row);
+      const at = now();
+      await tx.onboarding.update({
+        where: { accountId },
+        data: { ...data, state: stateOf(move.to), updatedAt: at, expiresAt: expiryAt(at, idleDays) },
+      });
+      if (move.to === 'rejected' || move.to === 'expired')
+        await tx.account.update({ where: { id: accountId }, data: { state: 'closed' } });
+      await then(tx, row);
+      await writeStep(tx, { accountId, step: move.step, action, from, to: move.to, caller, at, input, outcome });
+      const after = await findApplication(tx, accountId);
+      if (after === null || stageOf(after) !== move.to)
+        throw new Error(`The step ${action} did not lead to ${move.to}.`);
+      return { ok: true, value: applicationObject(after) };
+    }, patience);
+  } catch (fault) {
+    if (fault instanceof StepRefused) return refused(fault.refusal);
+    throw fault;
+  }
+}

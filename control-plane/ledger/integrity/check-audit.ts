@@ -1,0 +1,108 @@
+/**
+ * Checks the chains of the audit log.
+ *
+ * Invariant: after each round every entry up to the heads was hashed here at least once since this process started, and
+ * after a full one, once since it began. An end that was once found right and is gone or another one is found in every round
+ * until it is there again, even if the head went with it, and after a restart too (heads-seen.ts).
+ */
+import { setImmediate } from 'node:timers/promises';
+import { ChainCheck, firstPrevHash } from '@gw/contract/internal/audit-chain';
+import type { Database } from '@gw/prisma/client';
+import { type Chain, readAudit, readChains } from '../../people/audit/read.ts';
+import type { LedgerKeys } from '../receipts/seal.ts';
+import type { Fault } from './faults.ts';
+import { type Place, readHeadsSeen, writeHeadsSeen } from './heads-seen.ts';
+
+const start: Place = { seq: 0, hash: firstPrevHash };
+/** Hashed in a few milliseconds; requests to this process go in between. */
+const pageSize = 200;
+const chainsPage = 1000;
+
+export interface AuditCheck {
+  /** What was added since the last round. */
+  newest(): Promise<Fault[]>;
+  full(): Promise<Fault[]>;
+}
+
+export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
+  /** The furthest end of each chain that was found right, here or by another instance. */
+  const seen = new Map<string, Place>();
+  let forged: readonly Fault[] = [];
+
+  const load = async (): Promise<void> => {
+    const stored = await readHeadsSeen(db, keys);
+    forged = stored.forged.map((chain) => ({ name: chain, number: seen.get(chain)?.seq ?? 0, fault: 'forged' }));
+    for (const [chain, place] of stored.places) if (place.seq > (seen.get(chain)?.seq ?? 0)) seen.set(chain, place);
+  };
+
+  const checkChain = async (head: Chain, from: Place): Promise<Fault[]> => {
+    const { chain } = head;
+    const known = seen.get(chain) ?? start;
+    if (from.seq > 0 && from.seq === head.seq && from.hash !== head.hash)
+      return [named(chain)({ seq: head.seq, fault: 'altered' })];
+    const { faults, end, knownHash } = await hashed(db, head, from, known.seq);
+    if (known.seq > head.seq) return [...faults, { seq: head.seq + 1, fault: 'missing' }].map(named(chain));
+    if (knownHash !== null && knownHash !== known.hash) faults.push({ seq: known.seq, fault: 'altered' });
+    // What was seen is never given up for what does not agree with it: the fault would pass for the truth from then on.
+    if (faults.length === 0 && end.seq > known.seq) seen.set(chain, end);
+    return faults.map(named(chain));
+  };
+
+  return {
+    newest: async () => {
+      await load();
+      const heads = await db.auditHead.findMany();
+      const found: Fault[] = [...forged];
+      for (const { chain, hash, seq } of heads) {
+        const known = seen.get(chain) ?? start;
+        if (known.hash === hash) continue;
+        found.push(...(await checkChain({ chain, hash, seq: Number(seq) }, known)));
+      }
+      const there = new Set(heads.map(({ chain }) => chain));
+      for (const [chain, { seq }] of seen)
+        if (!there.has(chain)) found.push(named(chain)({ seq, fault: 'without a head' }));
+      await writeHeadsSeen(db, keys, seen);
+      return found;
+    },
+    full: async () => {
+      await load();
+      const found: Fault[] = [...forged];
+      for (let after: string | undefined = ''; after !== undefined; ) {
+        const page: Chain[] = await readChains(db, after, chainsPage);
+        for (const head of page) found.push(...(await checkChain(head, start)));
+        after = page.length < chainsPage ? undefined : page.at(-1)?.chain;
+      }
+      await writeHeadsSeen(db, keys, seen);
+      return found;
+    },
+  };
+}
+
+interface SeqFault {
+  readonly seq: number;
+  readonly fault: string;
+}
+
+const named =
+  (chain: string) =>
+  ({ fault, seq }: SeqFault): Fault => ({ name: chain, number: seq, fault });
+
+/** The entries behind `from` up to the head; what is written while this reads is for the next round. */
+async function hashed(db: Database, head: Chain, from: Place, knownSeq: number) {
+  const check = new ChainCheck(from);
+  const faults: SeqFault[] = head.seq > 0 && head.hash === null ? [{ seq: head.seq, fault: 'without a head' }] : [];
+  let knownHash: string | null = null;
+  for (let after = from.seq; after < head.seq; ) {
+    const page = await readAudit(db, head.chain, { order: 'asc', limit: pageSize, afterSeq: after });
+    for (const entry of page) {
+      if (entry.seq > head.seq) break;
+      check.next(entry);
+      if (entry.seq === knownSeq) knownHash = entry.hash;
+    }
+    after = page.length < pageSize ? head.seq : (page.at(-1)?.seq ?? head.seq);
+    await setImmediate();
+  }
+  const end = { seq: head.seq, hash: head.hash ?? check.seen.hash };
+  faults.push(...(from.seq <= head.seq ? check.end(end) : []));
+  return { faults, end, knownHash };
+}

@@ -1,0 +1,49 @@
+/** The checks that run by themselves: of what is new in every round, and of everything once in a longer period. */
+import type { Context } from '../../shared/context.ts';
+import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import type { LedgerKeys } from '../receipts/seal.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
+import { openAuditCheck } from './check-audit.ts';
+import { checkAll, checkNewest } from './check-receipts.ts';
+import type { IntegritySettings } from './config.ts';
+import { forgetFaults, noteFaults } from './faults.ts';
+
+export function startIntegrityJobs(
+  { db, log, seals }: Pick<Context, 'db' | 'log'> & { readonly seals: Seals },
+  { everyS, fullS, keys }: Pick<IntegritySettings, 'everyS' | 'fullS' | 'keys'>,
+): RepeatedJob {
+  const stopping = new AbortController();
+  const everyMs = everyS * 1000;
+  const { signal } = stopping;
+  const jobs = [
+    repeat({ name: 'check of the audit log', everyMs, log, run: openAuditRound({ db, log, keys }, fullS) }),
+    repeat({ name: 'check of the newest receipts', everyMs, log, run: () => checkNewest({ db, seals }) }),
+    repeat({ name: 'check of all receipts', everyMs, log, run: () => checkAll({ db, log, seals, fullS, signal }) }),
+  ];
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(jobs.map((job) => job.stop()));
+    },
+  };
+}
+
+export interface AuditRoundOptions extends Pick<Context, 'db' | 'log'> {
+  readonly keys: LedgerKeys;
+}
+
+/** Every instance checks for itself. The first round is a full one. */
+export function openAuditRound({ db, keys, log }: AuditRoundOptions, fullS: number): () => Promise<void> {
+  const check = openAuditCheck(db, keys);
+  let fullAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    // Before both: what either has found again is not mended.
+    const [begun] = await db.$queryRaw<{ at: Date }[]>`SELECT clock_timestamp() AS at`;
+    await noteFaults({ db, log }, 'audit', await check.newest());
+    if (performance.now() - fullAt < fullS * 1000) return;
+    await noteFaults({ db, log }, 'audit', await check.full());
+    if (begun !== undefined) await forgetFaults(db, 'audit', begun.at);
+    await db.$executeRaw`UPDATE integrity_checks SET finished_at = CURRENT_TIMESTAMP WHERE kind = 'audit'`;
+    fullAt = performance.now();
+  };
+}

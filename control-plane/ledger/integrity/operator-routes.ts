@@ -1,0 +1,31 @@
+/** `/operator/v1/receipts/verify`: checks the whole ledger, a page with each request. */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { idSchema } from '../../people/access/fields.ts';
+import type { Context } from '../../shared/context.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
+import { checkPage } from './check-receipts.ts';
+
+const query = z.object({
+  /** `next` of the page before. */
+  after_id: idSchema.optional(),
+  after_version: z.coerce.number().int().min(0).max(1_000_000).default(0),
+});
+const config = { access: { kind: 'operator', role: 'viewer' } } as const;
+
+export function integrityOperatorRoutes(base: FastifyInstance, { db, log }: Context, seals: Seals): void {
+  base
+    .withTypeProvider<ZodTypeProvider>()
+    .get('/operator/v1/receipts/verify', { config, schema: { querystring: query } }, async (request) => {
+      const { after_id = '', after_version } = request.query;
+      const { checked, faults, next } = await checkPage({ db, log, seals }, { id: after_id, version: after_version });
+      const data = faults.map(({ fault, name, number }) => ({ receipt_id: name, version: number, fault }));
+      return {
+        object: 'list',
+        data,
+        checked,
+        next: next === null ? null : { after_id: next.id, after_version: next.version },
+      };
+    });
+}

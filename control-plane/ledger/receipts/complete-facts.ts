@@ -1,0 +1,88 @@
+/**
+ * Completes the facts of a degraded receipt from what is known now.
+ *
+ * Invariant: what was known of a call stays. Only what was missing is taken from the catalogue, and the names of what was
+ * taken are given back. The grid value is one for the time of the call.
+ */
+import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
+import type { Receipt } from '@gw/contract/receipt';
+import type { ModelFacts } from '@gw/methodology/assess';
+import type { TelemetryRefusal } from '@gw/methodology/telemetry/reading';
+import type { HeldCatalogue } from '../../catalogue/keeper.ts';
+import type { StoredFacts } from './revision.ts';
+
+/** The zone's reading for a moment in the past, or null. */
+export type ReadingAt = (zone: string, at: Date) => Promise<SnapshotGridReading | null>;
+
+export interface Completion {
+  readonly facts: StoredFacts;
+  /** Names of what was taken from the catalogue, such as `model.activeParametersB`. */
+  readonly completed: readonly string[];
+}
+
+const modelFields = [
+  'activeParametersB',
+  'totalParametersB',
+  'modelClass',
+  'quantizationBits',
+  'tokensPerS',
+  'ttftS',
+] as const satisfies readonly (keyof ModelFacts)[];
+
+export async function completeFacts(
+  facts: StoredFacts,
+  receipt: Receipt,
+  { snapshot }: Pick<HeldCatalogue, 'snapshot'>,
+  readingAt: ReadingAt,
+): Promise<Completion> {
+  const current = snapshot.models.find(({ id }) => id === receipt.model);
+  const missing =
+    current === undefined ? [] : modelFields.filter((f) => facts.model[f] === null && current[f] !== null);
+  const taken = Object.fromEntries(missing.map((field) => [field, current?.[field]]));
+  const model = { ...facts.model, ...taken };
+  const completed = missing.map((field) => `model.${field}`);
+  if (facts.grid !== null) return { facts: { ...facts, model }, completed };
+  const grid = await gridAt(receipt, snapshot.regions, readingAt);
+  return { facts: { ...facts, model, grid }, completed: grid === null ? completed : [...completed, 'grid'] };
+}
+
+/** The zone that the call was in, else the one that its region is in by now: it was missing for a reason. */
+async function gridAt(
+  { created_at, grid_zone, region }: Receipt,
+  regions: HeldCatalogue['snapshot']['regions'],
+  readingAt: ReadingAt,
+): Promise<SnapshotGridReading | null> {
+  const zones = [grid_zone, regions.find(({ code }) => code === region)?.gridZone ?? null];
+  for (const zone of new Set(zones)) {
+    const reading = zone === null ? null : await readingAt(zone, new Date(created_at));
+    if (reading !== null) return reading;
+  }
+  return null;
+}
+
+/** Counters that were waited for in vain. */
+export const nothingCounted: TelemetryRefusal = { source: 'gpu_counters', refused: 'no_samples', raw: null };
+
+/** Counters that nobody reads any more had nothing for this call: no version with measured energy follows. */
+export function unmeasured(facts: StoredFacts | null): StoredFacts | null {
+  if (facts?.telemetryFollows !== true) return facts;
+  const { telemetryFollows: _, ...known } = facts;
+  return { ...known, telemetry: facts.telemetry ?? nothingCounted };
+}
+
+/**
+ * For facts that could not be calculated with, although nothing is missing: what the catalogue says of the model and the
+ * deployment by now. Null if it says the same.
+ */
+export function replaceFacts(
+  { completed: before, facts }: Completion,
+  receipt: Receipt,
+  { snapshot }: Pick<HeldCatalogue, 'snapshot'>,
+): Completion | null {
+  const id = 'id' in facts.site ? facts.site.id : null;
+  const model = snapshot.models.find((each) => each.id === receipt.model) ?? facts.model;
+  const site = snapshot.deployments.find((each) => each.id === id) ?? facts.site;
+  const differs = (a: object, b: object): boolean => JSON.stringify(a) !== JSON.stringify(b);
+  const replaced = [...(differs(model, facts.model) ? ['model'] : []), ...(differs(site, facts.site) ? ['site'] : [])];
+  return replaced.length === 0 ? null : { facts: { ...facts, model, site }, completed: [...before, ...replaced] };
+}

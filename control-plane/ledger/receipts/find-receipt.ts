@@ -1,0 +1,110 @@
+/**
+ * One receipt by its id: from Redis while it is new, from Postgres for ever.
+ *
+ * Invariant: a copy in Redis, which is always of the first version, never hides a later version that Postgres has. What
+ * Postgres has is given only if it is genuine, and nothing takes the place of what is not.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorText } from '@gw/contract/internal/error-text';
+import { receiptKey } from '@gw/contract/internal/redis';
+import type { Context } from '../../shared/context.ts';
+import { timeOfReceipt } from './receipt-id.ts';
+import type { LedgerFault, LedgerRow } from './seal.ts';
+import { type Seals, storedColumns } from './sealed-rows.ts';
+
+export interface FoundReceipt {
+  /** The receipt as JSON, in the text that the client saw. */
+  readonly json: string;
+  readonly pending: boolean;
+  /** What the numbers were made from, as JSON; `null` as text where there was nothing. */
+  readonly facts: string;
+}
+
+/** It is there, but is not what the gateway has stored. */
+export interface NotGenuine {
+  readonly fault: LedgerFault;
+}
+
+/** A copy that may be outdated is served all the same if Postgres has not answered by then. */
+const newerBoundMs = 300;
+
+interface StoredReceipt extends FoundReceipt {
+  readonly version: number;
+}
+
+interface StoredEntry {
+  readonly accountId: string;
+  readonly receipt: { readonly version: number; readonly status: string };
+  readonly facts?: unknown;
+}
+
+interface ReceiptStores extends Pick<Context, 'db' | 'log' | 'redis'> {
+  readonly seals: Seals;
+}
+
+/**
+ * Null if there is none, or if it is another account's. Without a version: the newest.
+ * Throws if Redis could not be asked and Postgres has nothing: then nobody knows.
+ */
+export async function findReceipt(
+  stores: ReceiptStores,
+  accountId: string,
+  id: string,
+  version: number | undefined,
+): Promise<FoundReceipt | NotGenuine | null> {
+  const createdAt = timeOfReceipt(id);
+  if (createdAt === null) return null;
+  let redisFault: unknown = null;
+  const text = await stores.redis.get(receiptKey(id)).catch((fault: unknown) => {
+    // Fails open: what Postgres has is as true.
+    stores.log.warn({ fault: errorText(fault) }, 'Redis could not be asked for a receipt');
+    redisFault = fault;
+    return null;
+  });
+  if (text !== null) {
+    const entry = JSON.parse(text) as StoredEntry;
+    if (entry.accountId !== accountId) return null;
+    if (version === undefined || entry.receipt.version === version) {
+      const pending = entry.receipt.status === 'pending';
+      const newer = version === undefined && !pending ? await newerThan(stores, accountId, id, createdAt, entry) : null;
+      return newer ?? { json: JSON.stringify(entry.receipt), pending, facts: JSON.stringify(entry.facts ?? null) };
+    }
+  }
+  const stored = await readStored(stores, accountId, id, createdAt, version);
+  if (stored === null && redisFault !== null) throw redisFault;
+  return stored;
+}
+
+async function newerThan(
+  stores: ReceiptStores,
+  accountId: string,
+  id: string,
+  createdAt: Date,
+  { receipt }: StoredEntry,
+): Promise<StoredReceipt | NotGenuine | null> {
+  // Fails open: without Postgres, or if it stands still, what Redis has is the best that is known. Fails closed where
+  // Postgres has what is not genuine: which version is the newest is then not known.
+  const stored = await Promise.race([
+    readStored(stores, accountId, id, createdAt, undefined).catch(() => null),
+    delay(newerBoundMs, null, { ref: false }),
+  ]);
+  return stored !== null && ('fault' in stored || stored.version > receipt.version) ? stored : null;
+}
+
+async function readStored(
+  { db, seals }: ReceiptStores,
+  accountId: string,
+  id: string,
+  createdAt: Date,
+  version: number | undefined,
+): Promise<StoredReceipt | NotGenuine | null> {
+  const [row] = await db.$queryRaw<LedgerRow[]>`
+    SELECT ${storedColumns} FROM receipts r
+    WHERE r.id = ${id} AND r.created_at = ${createdAt} AND r.account_id = ${accountId}
+      AND (${version ?? null}::int IS NULL OR r.version = ${version ?? null}::int)
+    ORDER BY r.version DESC LIMIT 1`;
+  if (row === undefined) return null;
+  const [fault] = await seals.check([row]);
+  if (fault) return { fault };
+  return { version: row.version, json: row.body, pending: false, facts: row.facts ?? 'null' };
+}

@@ -1,0 +1,60 @@
+/** `/v1/gw/receipts*`: reads of the ledger, each account its own. */
+import { apiError, fieldError } from '@gw/contract/errors';
+import { ledgerQuerySchema, receiptQuerySchema } from '@gw/contract/management';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Context } from '../../shared/context.ts';
+import { identityOf } from '../../shared/identity.ts';
+import { refuse, sendJson } from '../../shared/replies.ts';
+import { findReceipt } from './find-receipt.ts';
+import { ledgerPage } from './ledger.ts';
+import { LineageMismatchError, receiptLineage } from './lineage.ts';
+import { timeOfReceipt } from './receipt-id.ts';
+import type { Seals } from './sealed-rows.ts';
+
+export function receiptRoutes(app: FastifyInstance, context: Context, seals: Seals): void {
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  const { addresses } = context;
+  const stores = { ...context, seals };
+
+  typed.get('/v1/gw/receipts', { schema: { querystring: ledgerQuerySchema } }, async (request, reply) => {
+    const { accountId } = identityOf(request);
+    const { query } = request;
+    if (query.after !== undefined && timeOfReceipt(query.after) === null)
+      return refuse(reply, fieldError('after', 'after: is not a receipt id.'), addresses);
+    const { altered, firstId, hasMore, lastId, rows } = await ledgerPage(stores, accountId, query);
+    const ends = { has_more: hasMore, first_id: firstId, last_id: lastId, ...(altered.length > 0 && { altered }) };
+    // Assembled as text: the receipts go out as they were stored, without being parsed and printed again.
+    const data = rows.map((row) => row.json).join(',');
+    return sendJson(reply, `{"object":"list","data":[${data}],${JSON.stringify(ends).slice(1)}`);
+  });
+
+  const byId = { params: z.object({ id: z.string() }), querystring: receiptQuerySchema };
+  typed.get('/v1/gw/receipts/:id', { schema: byId }, async (request, reply) => {
+    const { accountId } = identityOf(request);
+    const receipt = await findReceipt(stores, accountId, request.params.id, request.query.version);
+    if (receipt === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
+    if ('fault' in receipt) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
+    return sendJson(reply, receipt.json, receipt.pending ? 202 : 200);
+  });
+
+  typed.get('/v1/gw/lineage/:id', { schema: byId }, async (request, reply) => {
+    const { accountId } = identityOf(request);
+    const found = await findReceipt(stores, accountId, request.params.id, request.query.version);
+    if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
+    if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
+    if (found.pending) return sendJson(reply, found.json, 202);
+    try {
+      return sendJson(reply, JSON.stringify(receiptLineage(found)));
+    } catch (fault) {
+      if (!(fault instanceof LineageMismatchError)) throw fault;
+      request.log.error({ fault: fault.message }, 'a receipt cannot be explained');
+      return refuse(
+        reply,
+        apiError('receipt_generation_failed', { message: 'The lineage could not be made.' }),
+        addresses,
+      );
+    }
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * The two jobs that make new versions of receipts: recalculation and restatement.
+ *
+ * Plain timers, as for the other jobs: what there is to do stands in Postgres, and each step is idempotent.
+ */
+import { annualReading } from '@gw/methodology/grid-annual';
+import type { CatalogueView, HeldCatalogue } from '../../catalogue/keeper.ts';
+import type { Context } from '../../shared/context.ts';
+import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import { chooseGrid } from '../grid/choice.ts';
+import type { ZoneSource } from '../grid/config.ts';
+import { recentReadings, type StoredReading } from '../grid/store.ts';
+import type { ReadingAt } from './complete-facts.ts';
+import { type RecalculateOptions, recalculateDue } from './recalculate.ts';
+import { restateDue } from './restate.ts';
+import type { Seals } from './sealed-rows.ts';
+import type { VersionCounts } from './version-counts.ts';
+import { wake } from './wake.ts';
+
+const everyMs = 2000;
+const minuteMs = 60_000;
+
+export interface VersionJobOptions {
+  readonly catalogue: CatalogueView;
+  readonly seals: Seals;
+  readonly versionCounts: VersionCounts;
+  readonly sources: readonly ZoneSource[];
+}
+
+export function startVersionJobs(
+  context: Context,
+  { catalogue, seals, sources, versionCounts }: VersionJobOptions,
+): RepeatedJob {
+  const { db, now, log } = context;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const history = (): ReadingAt => readingInHistory(context, sources);
+  const onRecalculated = (count: number): void => versionCounts.made('recalculated', count);
+  const onRestated = (count: number): void => versionCounts.made('restated', count);
+  const recalculation = { db, history, now, log, seals, signal, onRecalculated };
+  const restatement = { db, sources, now, log, seals, signal, onRestated };
+  const jobs = [
+    repeat({ name: 'recalculation of receipts', everyMs, log, run: openRecalculation(recalculation, catalogue) }),
+    repeat({ name: 'restatement of receipts', everyMs, log, run: () => restateDue(restatement) }),
+  ];
+  return {
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(jobs.map((job) => job.stop()));
+    },
+  };
+}
+
+/**
+ * One round. First it wakes what the catalogue has something new for, and only then it tries, so that nothing is put off
+ * with a catalogue that is older than the one that woke it. What is due is tried even where the waking fails; the fault
+ * is thrown afterwards, and the next round wakes the rest.
+ */
+export function openRecalculation(
+  options: RecalculateOptions,
+  catalogue: { current(): HeldCatalogue | null },
+): () => Promise<void> {
+  let seen: HeldCatalogue | null = null;
+  return async () => {
+    const held = catalogue.current();
+    if (held === null) return;
+    let failed: { readonly fault: unknown } | null = null;
+    try {
+      await wake(options.db, seen, held, options.signal);
+      if (!options.signal.aborted) seen = held;
+    } catch (fault) {
+      failed = { fault };
+    }
+    await recalculateDue(options, held);
+    if (failed !== null) throw failed.fault;
+  };
+}
+
+/**
+ * What a receipt of that moment would have got, had everything been known that is known by now. Calls of one minute share
+ * what is read of the history: periods begin and end with a minute.
+ */
+export function readingInHistory({ db }: Pick<Context, 'db'>, sources: readonly ZoneSource[]): ReadingAt {
+  const known = new Map<string, Promise<StoredReading[]>>();
+  return async (zone, at) => {
+    const configured = sources.filter((source) => source.zone === zone);
+    if (configured.length === 0) return annualReading(zone);
+    const minute = new Date(Math.floor(at.getTime() / minuteMs) * minuteMs);
+    const key = `${zone} ${minute.toISOString()}`;
+    const reading = known.get(key) ?? recentReadings(db, [zone], minute);
+    known.set(key, reading);
+    return chooseGrid(await reading, configured, annualReading, at).receipt[0] ?? annualReading(zone);
+  };
+}

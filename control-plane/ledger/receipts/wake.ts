@@ -1,0 +1,65 @@
+/**
+ * Makes degraded receipts due for which the catalogue has something new.
+ *
+ * Invariant: no statement reads or changes more than a page of them, each is looked at once, and what was woken stays so if
+ * the rest fails. A receipt that is being tried at that moment is passed over: whoever tries it sees the new catalogue next.
+ */
+import { type Database, Prisma } from '@gw/prisma/client';
+import type { HeldCatalogue } from '../../catalogue/keeper.ts';
+
+const pageSize = 5000;
+
+type Known = Pick<HeldCatalogue, 'snapshot'>;
+
+/**
+ * Everything whose missing entry has changed between two catalogues; the first time, whatever waits: the build, too, may
+ * be another than the one that tried. Throws if Postgres is away; doing it again is safe.
+ */
+export async function wake(db: Database, before: Known | null, after: Known, signal: AbortSignal): Promise<void> {
+  if (before?.snapshot === after.snapshot) return;
+  const names = before === null ? [null] : new Set(changed(before.snapshot, after.snapshot));
+  for (const name of names) {
+    for (let from: string | null = ''; from !== null && !signal.aborted; ) from = await wakePage(db, name, from);
+  }
+}
+
+/** `name`: what they wait for; null: whatever it is. Returns the last id of a full page, null at the end. */
+async function wakePage(db: Database, name: string | null, from: string): Promise<string | null> {
+  const which = name === null ? Prisma.empty : Prisma.sql`AND waits_for = ${name}`;
+  // Arrays, so that the planner looks each up in the index, whatever it believes of the table.
+  const [page] = await db.$queryRaw<{ last: string }[]>`
+    WITH page AS (
+      SELECT receipt_id FROM recalculations WHERE receipt_id > ${from} ${which} ORDER BY receipt_id LIMIT ${pageSize}
+    ), asleep AS (
+      SELECT receipt_id FROM recalculations
+      WHERE receipt_id = ANY (ARRAY(SELECT receipt_id FROM page)) AND due_at > CURRENT_TIMESTAMP FOR UPDATE SKIP LOCKED
+    ), woken AS (
+      UPDATE recalculations SET due_at = CURRENT_TIMESTAMP WHERE receipt_id = ANY (ARRAY(SELECT receipt_id FROM asleep))
+    )
+    SELECT receipt_id AS last FROM page ORDER BY receipt_id OFFSET ${pageSize - 1}`;
+  return page?.last ?? null;
+}
+
+/** What receipts may wait for that is there now, or that is another than before. */
+function changed(before: Known['snapshot'], after: Known['snapshot']): string[] {
+  const models = changedIn(before.models, after.models);
+  // What could not be calculated with may be of the deployment.
+  const served = changedIn(before.deployments, after.deployments).flatMap((each) => Object.keys(each.models));
+  const hadReading = new Set(before.grid.map(({ zone }) => zone));
+  const zoneOf = new Map(after.regions.map(({ code, gridZone }) => [code, gridZone]));
+  const zones = [
+    ...after.grid.flatMap(({ zone }) => (hadReading.has(zone) ? [] : zone)),
+    // A region that was in the wrong zone.
+    ...before.regions.flatMap(({ code, gridZone }) => (zoneOf.get(code) === gridZone ? [] : gridZone)),
+  ];
+  return [
+    ...models.map(({ id }) => `model ${id}`),
+    ...served.map((id) => `model ${id}`),
+    ...zones.map((z) => `zone ${z}`),
+  ];
+}
+
+function changedIn<T extends { readonly id: string }>(before: readonly T[], after: readonly T[]): T[] {
+  const old = new Map(before.map((each) => [each.id, JSON.stringify(each)]));
+  return after.filter((each) => old.get(each.id) !== JSON.stringify(each));
+}

@@ -1,0 +1,39 @@
+/** Who changes something, when, and in which request: what each audit entry says of it. */
+import { randomBytes } from 'node:crypto';
+import type { Actor } from '@gw/contract/internal/audit-chain';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../../shared/context.ts';
+import { refuse } from '../../shared/replies.ts';
+import { actorOf, principalOf } from './principal.ts';
+import type { Grant } from './reauthorize.ts';
+import type { Outcome } from './refusals.ts';
+
+export interface Change extends Grant {
+  readonly actor: Actor;
+  readonly requestId: string;
+}
+
+export const changeOf = (request: FastifyRequest, context: Pick<Context, 'now'>): Change => {
+  const grant = grantOf(request, context);
+  return { ...grant, actor: actorOf(grant.principal), requestId: request.id };
+};
+
+/** For `reauthorize`. */
+export function grantOf(request: FastifyRequest, { now }: Pick<Context, 'now'>): Grant {
+  const { access } = request.routeOptions.config;
+  if (access === undefined) throw new Error('This route does not state who may call it.');
+  return { principal: principalOf(request), access, at: now() };
+}
+
+/** Sends what was done, or why not. */
+export function answer<T>(
+  reply: FastifyReply,
+  outcome: Outcome<T>,
+  { addresses }: Pick<Context, 'addresses'>,
+): unknown {
+  if (!('refused' in outcome)) return outcome.done;
+  return refuse(reply, outcome.refused, addresses);
+}
+
+/** 96 random bits behind a prefix that tells what it names. */
+export const makeId = (prefix: string): string => `${prefix}_${randomBytes(12).toString('base64url')}`;

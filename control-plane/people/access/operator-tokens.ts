@@ -1,0 +1,105 @@
+/** Operator tokens: what a script of an operator shows. Each has the role that its operator has at that moment. */
+import type { Prisma } from '@gw/prisma/client';
+import type { Context } from '../../shared/context.ts';
+import { appendAudit } from '../audit/append.ts';
+import { type Change, makeId } from './change.ts';
+import { reauthorize } from './reauthorize.ts';
+import { notFound, type Outcome } from './refusals.ts';
+import { hashToken, makeOperatorToken } from './token-hash.ts';
+
+export const dayMs = 86_400_000;
+
+export interface TokenView {
+  readonly id: string;
+  readonly object: 'operator_token';
+  readonly operator_id: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+}
+
+export interface TokenWithPlaintext extends TokenView {
+  /** Shown once. */
+  readonly token: string;
+}
+
+type Stores = Pick<Context, 'db'>;
+type Row = Prisma.OperatorTokenGetPayload<object>;
+
+export async function listTokens({ db }: Stores, operatorId: string): Promise<TokenView[]> {
+  return (await db.operatorToken.findMany({ where: { operatorId }, orderBy: { createdAt: 'asc' } })).map(viewOf);
+}
+
+/**
+ * A token for the operator who asks: nobody acts in the name of another one. It does not outlive the token that was shown
+ * to ask; else a stolen one would live for ever.
+ */
+export function createToken(
+  { db }: Stores,
+  change: Change,
+  { operatorId, name, days }: { operatorId: string; name: string; days: number },
+): Promise<Outcome<TokenWithPlaintext>> {
+  return db.$transaction(async (tx): Promise<Outcome<TokenWithPlaintext>> => {
+    // Whoever disables the person or resets the credential at this moment finds the token, or it is not made.
+    const refused = await reauthorize(tx, change);
+    if (refused !== null) return { refused };
+    const { proof } = change.principal;
+    const notAfter = proof?.kind === 'token' ? proof.expiresAt : null;
+    const token = makeOperatorToken();
+    const wanted = new Date(change.at.getTime() + days * dayMs);
+    const expiresAt = notAfter !== null && notAfter < wanted ? notAfter : wanted;
+    const row = await storeToken(tx, change, { id: makeId('optk'), operatorId, name, token, expiresAt });
+    return { done: { ...viewOf(row), token } };
+  });
+}
+
+/** `expiresAt` null: never. */
+export async function storeToken(
+  tx: Prisma.TransactionClient,
+  { actor, at, requestId }: Pick<Change, 'actor' | 'at'> & { readonly requestId: string | null },
+  { token, ...data }: { id: string; operatorId: string; name: string; token: string; expiresAt: Date | null },
+): Promise<Row> {
+  const row = await tx.operatorToken.create({ data: { ...data, createdAt: at, tokenHash: hashToken(token) } });
+  const after = { operator: row.operatorId, name: row.name, expires_at: row.expiresAt?.toISOString() ?? null };
+  const target = `operator_token:${row.id}`;
+  await appendAudit(tx, at, { accountId: null, actor, action: 'operator_token.created', target, requestId, after });
+  return row;
+}
+
+/** Returns how many there were. */
+export async function endTokensOf(tx: Prisma.TransactionClient, operatorId: string): Promise<number> {
+  const { count } = await tx.operatorToken.deleteMany({ where: { operatorId } });
+  return count;
+}
+
+/** It is of no use from the next request on. */
+export function revokeToken(
+  { db }: Stores,
+  change: Change,
+  operatorId: string,
+  id: string,
+): Promise<Outcome<TokenView>> {
+  return db.$transaction(async (tx): Promise<Outcome<TokenView>> => {
+    const refused = await reauthorize(tx, change);
+    if (refused !== null) return { refused };
+    const [row] = await tx.operatorToken.findMany({ where: { id, operatorId } });
+    const { count } = await tx.operatorToken.deleteMany({ where: { id, operatorId } });
+    if (row === undefined || count === 0) return { refused: notFound('operator_token') };
+    const { actor, at, requestId } = change;
+    const before = { operator: operatorId, name: row.name };
+    const target = `operator_token:${id}`;
+    await appendAudit(tx, at, { accountId: null, actor, action: 'operator_token.revoked', target, requestId, before });
+    return { done: viewOf(row) };
+  });
+}
+
+function viewOf(row: Row): TokenView {
+  return {
+    id: row.id,
+    object: 'operator_token',
+    operator_id: row.operatorId,
+    name: row.name,
+    created_at: row.createdAt.toISOString(),
+    expires_at: row.expiresAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,185 @@
+/**
+ * The people of the platform team.
+ *
+ * Invariant: there is always an enabled admin. Each change and its audit entry are one transaction, in which whoever asks
+ * for it is still an enabled admin, and whoever is disabled, or has lost the credential, loses sessions and tokens in the same one: what a thief made goes too.
+ */
+import { fieldError } from '@gw/contract/errors';
+import type { Prisma } from '@gw/prisma/client';
+import type { Context } from '../../shared/context.ts';
+import { appendAudit } from '../audit/append.ts';
+import { type Change, makeId } from './change.ts';
+import type { Credentials } from './credential.ts';
+import { endTokensOf } from './operator-tokens.ts';
+import type { OperatorRole } from './principal.ts';
+import { reauthorize } from './reauthorize.ts';
+import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from './refusals.ts';
+import { endSessionsOf } from './sessions.ts';
+
+type Tx = Prisma.TransactionClient;
+type Row = Prisma.OperatorGetPayload<object>;
+
+export interface OperatorView {
+  readonly id: string;
+  readonly object: 'operator';
+  readonly name: string;
+  readonly email: string;
+  readonly role: OperatorRole;
+  readonly state: 'enabled' | 'disabled';
+  /** How the person can log in. */
+  readonly logins: readonly ('credential' | 'oidc')[];
+  readonly created_at: string;
+}
+
+export interface OperatorWithCredential extends OperatorView {
+  /** Shown once. */
+  readonly credential: string;
+}
+
+export interface Operators {
+  list(): Promise<OperatorView[]>;
+  create(
+    change: Change,
+    person: { name: string; email: string; role: OperatorRole },
+  ): Promise<Outcome<OperatorWithCredential>>;
+  update(change: Change, id: string, wanted: { name?: string; role?: OperatorRole }): Promise<Outcome<OperatorView>>;
+  setEnabled(change: Change, id: string, enabled: boolean): Promise<Outcome<OperatorView>>;
+  /** For who comes with another identity from now on: the next login by e-mail binds it. */
+  unbindIdentity(change: Change, id: string): Promise<Outcome<OperatorView>>;
+  /** A new credential in place of the old one, for who has lost it. */
+  resetCredential(change: Change, id: string): Promise<Outcome<OperatorWithCredential>>;
+}
+
+/** Changes of operators come one after the other: two admins must not disable each other at the same time. */
+export async function lockOperators(tx: Tx): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('operators'))`;
+}
+
+export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credentials): Operators {
+  const inTurn = (change: Change, work: (tx: Tx) => Promise<Outcome<Row>>): Promise<Outcome<Row>> =>
+    db.$transaction(async (tx) => {
+      await lockOperators(tx);
+      const refused = await reauthorize(tx, change);
+      return refused === null ? work(tx) : { refused };
+    });
+  const changed = (
+    change: Change,
+    id: string,
+    work: (tx: Tx, before: Row) => Promise<Outcome<Row>>,
+  ): Promise<Outcome<Row>> =>
+    inTurn(change, async (tx) => {
+      const before = await tx.operator.findUnique({ where: { id } });
+      return before === null ? { refused: notFound('operator') } : work(tx, before);
+    });
+
+  return {
+    list: async () => (await db.operator.findMany({ orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] })).map(viewOf),
+
+    create: async (change, person) => {
+      const issued = await credentials.issue();
+      if (issued === null) return tooManyAtOnce();
+      const { credential, credentialHash } = issued;
+      const outcome = await inTurn(change, async (tx) => {
+        if ((await tx.operator.count({ where: { email: person.email } })) > 0)
+          return { refused: fieldError('email', 'email: an operator with this e-mail already exists.') };
+        const data = { ...person, id: makeId('op'), credentialHash, createdAt: change.at };
+        const row = await tx.operator.create({ data });
+        await audit(tx, change, 'operator.created', row.id, null, person);
+        return { done: row };
+      });
+      return mapped(outcome, (row) => ({ ...viewOf(row), credential }));
+    },
+
+    update: async (change, id, wanted) =>
+      mapped(
+        await changed(change, id, async (tx, before) => {
+          if (wanted.role !== undefined && wanted.role !== 'admin' && (await isLastAdmin(tx, before)))
+            return { refused: lastAdmin() };
+          if ((wanted.name ?? before.name) === before.name && (wanted.role ?? before.role) === before.role)
+            return { done: before };
+          const row = await tx.operator.update({ where: { id }, data: wanted });
+          const of = ({ name, role }: Row) => ({ name, role });
+          await audit(tx, change, 'operator.changed', id, of(before), of(row));
+          return { done: row };
+        }),
+        viewOf,
+      ),
+
+    setEnabled: async (change, id, enabled) =>
+      mapped(
+        await changed(change, id, async (tx, before) => {
+          const state = viewOf(before).state;
+          if ((state === 'enabled') === enabled)
+            return { refused: invalidTransition(`This operator is ${state} already.`) };
+          if (!enabled && (await isLastAdmin(tx, before))) return { refused: lastAdmin() };
+          const row = await tx.operator.update({ where: { id }, data: { disabledAt: enabled ? null : change.at } });
+          const ended = enabled ? {} : await endAccess(tx, id);
+          const action = enabled ? 'operator.enabled' : 'operator.disabled';
+          await audit(tx, change, action, id, { state }, { state: viewOf(row).state, ...ended });
+          return { done: row };
+        }),
+        viewOf,
+      ),
+
+    unbindIdentity: async (change, id) =>
+      mapped(
+        await changed(change, id, async (tx, { oidcIssuer, oidcSubject }) => {
+          if (oidcSubject === null) return { refused: invalidTransition('No identity is bound to this operator.') };
+          const row = await tx.operator.update({ where: { id }, data: { oidcIssuer: null, oidcSubject: null } });
+          const ended = await endSessionsOf(tx, { kind: 'operator', id });
+          const before = { issuer: oidcIssuer, subject: oidcSubject };
+          await audit(tx, change, 'operator.identity_unbound', id, before, { sessions_ended: ended });
+          return { done: row };
+        }),
+        viewOf,
+      ),
+
+    resetCredential: async (change, id) => {
+      const issued = await credentials.issue();
+      if (issued === null) return tooManyAtOnce();
+      const { credential, credentialHash } = issued;
+      const outcome = await changed(change, id, async (tx) => {
+        const row = await tx.operator.update({ where: { id }, data: { credentialHash } });
+        await audit(tx, change, 'operator.credential_reset', id, null, await endAccess(tx, id));
+        return { done: row };
+      });
+      return mapped(outcome, (row) => ({ ...viewOf(row), credential }));
+    },
+  };
+}
+
+async function endAccess(tx: Tx, id: string): Promise<{ sessions_ended: number; tokens_ended: number }> {
+  return {
+    sessions_ended: await endSessionsOf(tx, { kind: 'operator', id }),
+    tokens_ended: await endTokensOf(tx, id),
+  };
+}
+
+const mapped = <T, U>(outcome: Outcome<T>, map: (done: T) => U): Outcome<U> =>
+  'refused' in outcome ? outcome : { done: map(outcome.done) };
+
+const lastAdmin = () => invalidTransition('This is the last enabled admin. Make another one first.');
+
+async function isLastAdmin(tx: Tx, { id, role, disabledAt }: Row): Promise<boolean> {
+  if (role !== 'admin' || disabledAt !== null) return false;
+  return (await tx.operator.count({ where: { role: 'admin', disabledAt: null, id: { not: id } } })) === 0;
+}
+
+const audit = (tx: Tx, { actor, at, requestId }: Change, action: string, id: string, before: unknown, after: unknown) =>
+  appendAudit(tx, at, { accountId: null, actor, action, target: `operator:${id}`, requestId, before, after });
+
+function viewOf(row: Row): OperatorView {
+  return {
+    id: row.id,
+    object: 'operator',
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    state: row.disabledAt === null ? 'enabled' : 'disabled',
+    logins: [
+      ...(row.credentialHash === null ? [] : ['credential' as const]),
+      ...(row.oidcSubject === null ? [] : ['oidc' as const]),
+    ],
+    created_at: row.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,95 @@
+/** `/session`: log in, who am I, log out. For operators and for the admins of organisations alike. */
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Context } from '../../shared/context.ts';
+import { answer } from './change.ts';
+import { maxCredentialLength, minCredentialLength } from './credential.ts';
+import { auditPerson, changeCredential, logIn } from './login.ts';
+import { type Principal, principalOf } from './principal.ts';
+import type { AccessServices } from './services.ts';
+import { endSession, endSessionsOf, findSession, sessionMs } from './sessions.ts';
+
+const credentialSchema = z.string().min(1).max(maxCredentialLength);
+const loginBody = z.strictObject({
+  email: z.string().trim().toLowerCase().min(1).max(254),
+  credential: credentialSchema,
+  as: z.enum(['operator', 'organisation_admin']).default('operator'),
+});
+const credentialBody = z.strictObject({
+  current: credentialSchema,
+  next: credentialSchema.min(minCredentialLength, `must have at least ${minCredentialLength} characters`),
+});
+
+const anybody = { access: { kind: 'public' } } as const;
+const person = { access: { kind: 'person' } } as const;
+
+export function sessionRoutes(base: FastifyInstance, context: Context, access: AccessServices): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const { db, now } = context;
+  const { cookie } = access;
+
+  app.post('/session', { config: anybody, schema: { body: loginBody } }, async (request, reply) => {
+    const { as: kind, email, credential } = request.body;
+    const login = { kind, email, credential, address: request.ip, requestId: request.id };
+    const shown = cookie.read(request);
+    const before = shown === null ? null : await findSession(db, shown, now());
+    const replaced = shown === null || before === null ? null : { token: shown, principal: before };
+    const outcome = await logIn(context, access, login, replaced);
+    if ('refused' in outcome) return answer(reply, outcome, context);
+    const { token, principal } = outcome.done;
+    cookie.set(reply, token);
+    return { ...viewOf(principal), expires_at: new Date(now().getTime() + sessionMs).toISOString() };
+  });
+
+  app.get('/session', { config: person }, async (request) => viewOf(principalOf(request)));
+
+  app.delete('/session', { config: person }, async (request, reply) => {
+    const principal = principalOf(request);
+    // Beside an operator token a cookie was not looked at: it may be anybody's.
+    const token = principal.proof?.kind === 'session' ? cookie.read(request) : null;
+    if (token !== null)
+      await db.$transaction(async (tx) => {
+        await endSession(tx, token);
+        await auditPerson(tx, principal, { action: 'session.ended', at: now(), requestId: request.id });
+      });
+    cookie.clear(reply);
+    return reply.code(204).send();
+  });
+
+  app.delete('/session/all', { config: person }, async (request, reply) => {
+    const principal = principalOf(request);
+    await db.$transaction(async (tx) => {
+      const after = { sessions_ended: await endSessionsOf(tx, principal) };
+      await auditPerson(tx, principal, { action: 'session.all_ended', at: now(), requestId: request.id, after });
+    });
+    cookie.clear(reply);
+    return reply.code(204).send();
+  });
+
+  app.put('/session/credential', { config: person, schema: { body: credentialBody } }, async (request, reply) => {
+    const { kind, id } = principalOf(request);
+    const { current: credential, next } = request.body;
+    const login = { kind, email: await emailOf(db, kind, id), credential, address: request.ip, requestId: request.id };
+    const outcome = await changeCredential(context, access, login, next);
+    if ('refused' in outcome) return answer(reply, outcome, context);
+    cookie.clear(reply);
+    return reply.code(204).send();
+  });
+}
+
+async function emailOf(db: Context['db'], kind: Principal['kind'], id: string): Promise<string> {
+  const where = { id };
+  const row =
+    kind === 'operator'
+      ? await db.operator.findUniqueOrThrow({ where })
+      : await db.organisationAdmin.findUniqueOrThrow({ where });
+  return row.email;
+}
+
+function viewOf(principal: Principal): Record<string, unknown> {
+  const { kind, id, name } = principal;
+  return principal.kind === 'operator'
+    ? { object: 'session', kind, id, name, role: principal.role }
+    : { object: 'session', kind, id, name, account_id: principal.accountId };
+}

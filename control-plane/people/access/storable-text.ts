@@ -1,0 +1,33 @@
+/**
+ * Invariant: no request of the operators' port gets to its handler with text that Postgres cannot hold, in its path, its
+ * query or its body. What a field may say beyond that is for the schema of its route.
+ */
+import { apiError } from '@gw/contract/errors';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../shared/context.ts';
+import { refuse } from '../../shared/replies.ts';
+
+export function refuseTextThatCanNotBeStored(app: FastifyInstance, { addresses }: Pick<Context, 'addresses'>): void {
+  app.addHook('preValidation', async ({ body, params, query }, reply) => {
+    if (isStorable([body, params, query])) return;
+    return refuse(
+      reply,
+      apiError('invalid_request', { message: 'The request holds text that is not valid Unicode.' }),
+      addresses,
+    );
+  });
+}
+
+/** Neither NUL nor half a surrogate pair in any string or name of a field. Without recursion: bodies nest as they like. */
+export function isStorable(value: unknown): boolean {
+  const left: unknown[] = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === 'string' && !isStorableText(next)) return false;
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [name, inner] of Object.entries(next)) left.push(name, inner);
+  }
+  return true;
+}
+
+const isStorableText = (text: string): boolean => !text.includes('\0') && text.isWellFormed();

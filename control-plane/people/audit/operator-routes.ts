@@ -1,0 +1,42 @@
+/** `/operator/v1/audit`: every chain of the audit log, whole, so that whoever reads it can verify it. */
+import { type AuditEntry, operatorChain } from '@gw/contract/internal/audit-chain';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Context } from '../../shared/context.ts';
+import { idSchema, nameSchema } from '../access/fields.ts';
+import { readAudit, readChains } from './read.ts';
+
+const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+const query = z.object({
+  /** An account's id, or `operators` for what concerns no account. */
+  chain: idSchema.default(operatorChain),
+  from: time.optional(),
+  /** Not included. */
+  to: time.optional(),
+  actor: nameSchema.optional(),
+  action: nameSchema.optional(),
+  /** The `seq` of the last entry of the page before. */
+  after: z.coerce.number().int().min(0).optional(),
+  order: z.enum(['asc', 'desc']).default('desc'),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+});
+const headsQuery = z.object({ after: idSchema.optional() });
+const headsPage = 1000;
+const config = { access: { kind: 'operator', role: 'viewer' } } as const;
+
+export function auditOperatorRoutes(base: FastifyInstance, { db }: Context): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+
+  app.get('/operator/v1/audit', { config, schema: { querystring: query } }, async (request) => {
+    const { after, chain, limit, ...filter } = request.query;
+    const entries = await readAudit(db, chain, { ...filter, afterSeq: after, limit: limit + 1 });
+    const data: AuditEntry[] = entries.slice(0, limit);
+    return { object: 'list', data, has_more: entries.length > limit };
+  });
+
+  app.get('/operator/v1/audit/heads', { config, schema: { querystring: headsQuery } }, async (request) => {
+    const chains = await readChains(db, request.query.after ?? '', headsPage + 1);
+    return { object: 'list', data: chains.slice(0, headsPage), has_more: chains.length > headsPage };
+  });
+}

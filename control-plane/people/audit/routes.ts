@@ -1,0 +1,57 @@
+/**
+ * The audit log of an account for those who belong to it: `/v1/audit-log` for programs, `/organisation/v1/audit-log` for
+ * people.
+ *
+ * Invariant: the customer sees each entry of the own chain as it was hashed, and so can verify the chain. What the screening
+ * of an application found about a customer is not told to the customer: it stands in the operators' chain (customers/onboarding/write-step.ts), and
+ * nothing that an account may not see may be written into its chain.
+ */
+
+import { type AuditEntryObject, type AuditQuery, auditQuerySchema } from '@gw/contract/audit';
+import type { AuditEntry } from '@gw/contract/internal/audit-chain';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Context } from '../../shared/context.ts';
+import { identityOf } from '../../shared/identity.ts';
+import { organisationAdminOf } from '../access/principal.ts';
+import { listOf } from '../keys/routes.ts';
+import { readAudit } from './read.ts';
+
+const prefix = 'audit_';
+
+export function auditRoutes(app: FastifyInstance, context: Context): void {
+  app
+    .withTypeProvider<ZodTypeProvider>()
+    .get('/v1/audit-log', { schema: { querystring: auditQuerySchema } }, (request) =>
+      auditPage(context, identityOf(request).accountId, request.query),
+    );
+}
+
+export function organisationAuditRoutes(app: FastifyInstance, context: Context): void {
+  const config = { access: { kind: 'organisation_admin' } } as const;
+  app
+    .withTypeProvider<ZodTypeProvider>()
+    .get('/organisation/v1/audit-log', { config, schema: { querystring: auditQuerySchema } }, (request) =>
+      auditPage(context, organisationAdminOf(request).accountId, request.query),
+    );
+}
+
+async function auditPage({ db }: Context, accountId: string, query: AuditQuery) {
+  const { action, actor, after, from, limit, order, to } = query;
+  const entries = await readAudit(db, accountId, {
+    action,
+    actor,
+    order,
+    limit: limit + 1,
+    from: from === undefined ? undefined : new Date(from),
+    to: to === undefined ? undefined : new Date(to),
+    afterSeq: after === undefined ? undefined : Number(after.slice(prefix.length)),
+  });
+  return listOf({ data: entries.slice(0, limit).map(entryObject), hasMore: entries.length > limit });
+}
+
+const entryObject = ({ chain: _chain, ...entry }: AuditEntry): AuditEntryObject => ({
+  id: `${prefix}${entry.seq}`,
+  object: 'gw.audit_entry',
+  ...entry,
+});

@@ -1,0 +1,182 @@
+/**
+ * The life of API keys: issue, rotation, limits, revocation, restoring.
+ *
+ * Invariant: the plaintext is in the value that `create`, `rotate` and `issueFirst` return, and nowhere else. Each change is
+ * one transaction with its audit entry, holds the row that it decides about and whoever asks for it (`caller.ts`), and is
+ * announced after its commit. A key that exists may always be revoked; what opens a door needs an active account.
+ */
+import type { AccountTier } from '@gw/contract/access';
+import { isRetired, type Pepper, type Peppers } from '@gw/contract/internal/pepper';
+import type {
+  IssuedKeyObject,
+  KeyCreate,
+  KeyLimitsRequest,
+  KeyListQuery,
+  KeyObject,
+  KeyRotate,
+} from '@gw/contract/keys';
+import type { Context } from '../../shared/context.ts';
+import { appendAudit } from '../audit/append.ts';
+import { announceKeyChange } from './announce.ts';
+import { type Caller, holdForChange } from './caller.ts';
+import { type IssueOptions, issue, type NewKey, newKey, subject } from './issue.ts';
+import {
+  findKeyRow,
+  isRestorable,
+  type KeyRow,
+  keyObject,
+  limitsOf,
+  liveSuccessorOf,
+  scopesOf,
+  stateOf,
+} from './key-row.ts';
+import { setLimits, viewOf } from './limits.ts';
+import { listKeys } from './list.ts';
+import { type Changed, done, type KeyResult, refused, type Transaction } from './result.ts';
+
+export interface KeysOptions extends IssueOptions, Pick<Context, 'db' | 'redis' | 'log'> {
+  /** The other one that is known while the pepper is exchanged. */
+  readonly otherPepper?: Pepper | null;
+}
+
+const patience = { maxWait: 5000, timeout: 10_000 };
+
+export type Keys = ReturnType<typeof createKeys>;
+
+export function createKeys(options: KeysOptions) {
+  const { db, now } = options;
+  const peppers: Peppers = { current: options.pepper, other: options.otherPepper ?? null };
+
+  /** Runs `change` with its audit entry in one transaction, then tells the instances. Null: nothing had to change. */
+  const change = async <T>(run: (tx: Transaction) => Promise<Changed<T>>) => {
+    const { changed, ...result } = await db.$transaction(run, patience);
+    if (changed !== undefined) await announceKeyChange(options, changed);
+    return result as KeyResult<T>;
+  };
+
+  /** Held, so that a suspension comes before or after, never between the look and the change. */
+  const activeAccount = async (tx: Transaction, id: string): Promise<KeyResult<{ tier: AccountTier }>> => {
+    const [account] = await tx.$queryRaw<{ tier: AccountTier; state: string }[]>`
+      SELECT tier::text AS tier, state::text AS state FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
+    if (account === undefined) return refused({ why: 'unknown_account' });
+    if (account.state !== 'active') return refused({ why: 'account_not_active', state: account.state });
+    return done({ tier: account.tier });
+  };
+
+  const issueIn = (tx: Transaction, key: NewKey, caller: Caller) => issue(tx, key, caller, options);
+
+  return {
+    list: (accountId: string, query: KeyListQuery) => listKeys(options, accountId, query),
+
+    async read(accountId: string, id: string): Promise<KeyObject | null> {
+      const row = await findKeyRow(db, accountId, id);
+      return row && keyObject(row, now());
+    },
+
+    create: (accountId: string, wanted: KeyCreate, caller: Caller) =>
+      change<IssuedKeyObject>(async (tx) => {
+        const account = await activeAccount(tx, accountId);
+        const { refusal } = await holdForChange(tx, accountId, null, caller, now());
+        if (refusal) return refused({ why: 'caller', error: refusal });
+        if (!account.ok) return account;
+        return issueIn(tx, { ...newKey(wanted), accountId, tier: account.value.tier, predecessor: null }, caller);
+      }),
+
+    /**
+     * A successor; the predecessor goes on working until it is revoked. Refused while an earlier successor is active: of
+     * rotations at once, or of one that is sent again because its reply was lost, there is one key and no other that
+     * nobody knows of. The account is held, so each sees what the one before has made.
+     */
+    rotate: (accountId: string, id: string, wanted: KeyRotate, caller: Caller) =>
+      change<IssuedKeyObject>(async (tx) => {
+        const account = await activeAccount(tx, accountId);
+        const { refusal, row: predecessor } = await holdForChange(tx, accountId, id, caller, now());
+        if (refusal) return refused({ why: 'caller', error: refusal });
+        if (!account.ok) return account;
+        if (predecessor === null) return refused({ why: 'unknown_key' });
+        if (predecessor.revoked_at !== null) return refused({ why: 'revoked' });
+        const successor = await liveSuccessorOf(tx, predecessor, now());
+        if (successor !== null) return refused({ why: 'has_successor', successor });
+        const name = wanted.name ?? predecessor.name;
+        const scopes = wanted.scopes ?? scopesOf(predecessor);
+        const key = { ...newKey({ ...wanted, name, scopes }), limits: limitsOf(predecessor) };
+        return issueIn(tx, { ...key, accountId, tier: account.value.tier, predecessor }, caller);
+      }),
+
+    /** Of a revoked key: nothing changes, also not the time of its revocation. A key may always revoke itself. */
+    revoke: (accountId: string, id: string, caller: Caller) =>
+      change<KeyObject>(async (tx) => {
+        const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
+        const isOwn = caller.actor.kind === 'api_key' && caller.actor.id === id;
+        if (refusal && !isOwn) return refused({ why: 'caller', error: refusal });
+        if (row === null) return refused({ why: 'unknown_key' });
+        return row.revoked_at === null ? setRevoked(tx, row, now(), caller, now()) : done(keyObject(row, now()));
+      }),
+
+    /** Of a key that is not revoked: nothing changes. */
+    restore: (accountId: string, id: string, caller: Caller) =>
+      change<KeyObject>(async (tx) => {
+        const account = await activeAccount(tx, accountId);
+        const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
+        if (refusal) return refused({ why: 'caller', error: refusal });
+        if (row === null) return refused({ why: 'unknown_key' });
+        if (row.revoked_at === null) return done(keyObject(row, now()));
+        if (!account.ok) return account;
+        if (!isRestorable(row, now())) return refused({ why: 'too_late' });
+        // It would be shown as active and never be let in.
+        if (isRetired(peppers, row.pepper_version)) return refused({ why: 'pepper_retired' });
+        if (caller.actor.kind === 'api_key' && row.scopes.includes('admin:keys'))
+          return refused({ why: 'people_only' });
+        return setRevoked(tx, row, null, caller, now());
+      }),
+
+    /** What the key may take of the account's limits; null: all of it. The same as before: nothing changes. */
+    changeLimits: (accountId: string, id: string, wanted: KeyLimitsRequest | null, caller: Caller) =>
+      change<KeyObject>(async (tx) => {
+        const account = await activeAccount(tx, accountId);
+        const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
+        if (refusal) return refused({ why: 'caller', error: refusal });
+        if (row === null) return refused({ why: 'unknown_key' });
+        if (!account.ok) return account;
+        if (row.revoked_at !== null) return refused({ why: 'revoked' });
+        return setLimits(tx, row, viewOf(wanted), caller, now());
+      }),
+
+    /**
+     * The first key of an account whose onboarding is complete, in the transaction that completes it. That transaction
+     * has to leave the account active; call `announce` after its commit.
+     */
+    issueFirst: (tx: Transaction, accountId: string, tier: AccountTier, wanted: KeyCreate, caller: Caller) =>
+      issueIn(tx, { ...newKey(wanted), accountId, tier, predecessor: null }, caller) as Promise<
+        KeyResult<IssuedKeyObject>
+      >,
+
+    announce: (publicId: string) => announceKeyChange(options, publicId),
+  };
+}
+
+/** `row` is held by `tx`. `revokedAt` null: restores it. */
+async function setRevoked(
+  tx: Transaction,
+  row: KeyRow,
+  revokedAt: Date | null,
+  { actor, requestId }: Caller,
+  at: Date,
+): Promise<Changed<KeyObject>> {
+  await tx.$executeRaw`UPDATE api_keys SET revoked_at = ${revokedAt} WHERE public_id = ${row.public_id}::text`;
+  const after = { ...row, revoked_at: revokedAt };
+  const shown = (each: KeyRow) => ({
+    state: stateOf(each, at),
+    revoked_at: each.revoked_at?.toISOString() ?? null,
+  });
+  const action = revokedAt === null ? 'key.restored' : 'key.revoked';
+  await appendAudit(tx, at, {
+    ...subject(row),
+    actor,
+    requestId,
+    action,
+    before: shown(row),
+    after: shown(after),
+  });
+  return { ...done(keyObject(after, at)), changed: row.public_id };
+}

@@ -1,0 +1,30 @@
+/**
+ * Brings the days on which keys were used from Redis to Postgres.
+ *
+ * Invariant: an id leaves Redis only after Postgres has its day; a day never goes backwards. So it may run in several
+ * instances at once, and may be broken off anywhere.
+ */
+import { usedKeysKey } from '@gw/contract/internal/redis';
+import type { Context } from '../../shared/context.ts';
+
+const dayMs = 86_400_000;
+const batch = 1000;
+/** Days that may still wait, after an outage of this job. */
+const daysBack = 7;
+
+export async function storeLastUses({ db, redis, now }: Pick<Context, 'db' | 'redis' | 'now'>): Promise<void> {
+  for (let back = 0; back < daysBack; back++) {
+    const day = new Date(now().getTime() - back * dayMs).toISOString().slice(0, 10);
+    for (;;) {
+      const ids = await redis.srandmember(usedKeysKey(day), batch);
+      if (ids.length === 0) break;
+      // In one order, so that two instances do not wait for each other in a circle.
+      await db.$executeRaw`
+        INSERT INTO key_uses (public_id, last_used_on)
+        SELECT id, ${day}::date FROM unnest(${ids.sort()}::text[]) AS id
+        ON CONFLICT (public_id) DO UPDATE SET last_used_on = EXCLUDED.last_used_on
+        WHERE key_uses.last_used_on < EXCLUDED.last_used_on`;
+      await redis.srem(usedKeysKey(day), ...ids);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/** Bodies of the routes that are registered in `routes`: JSON that every parser reads alike, or none. */
+import { apiError } from '@gw/contract/errors';
+import { parseStrictJson } from '@gw/contract/internal/strict-json';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../shared/context.ts';
+import { refuse } from '../../shared/replies.ts';
+
+export function withStrictBodies(
+  app: FastifyInstance,
+  context: Context,
+  routes: (scope: FastifyInstance) => void,
+): void {
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
+      if (body.length === 0) return undefined;
+      const parsed = parseStrictJson(body);
+      if (!parsed.ok) throw new BadBodyError(parsed.problem);
+      // An absent body may stand for an empty one; this one was written.
+      if (parsed.value === null) throw new BadBodyError('The body has to be a JSON object.');
+      return parsed.value;
+    });
+    const outer = scope.errorHandler;
+    scope.setErrorHandler((fault, request, reply) => {
+      if (fault instanceof BadBodyError)
+        return refuse(reply, apiError('invalid_json', { message: fault.message }), context.addresses);
+      return outer.call(scope, fault as Parameters<typeof outer>[0], request, reply);
+    });
+    routes(scope);
+  });
+}
+
+class BadBodyError extends Error {}
