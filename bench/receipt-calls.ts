@@ -5,14 +5,14 @@
  */
 import { annualReading } from '@gw/methodology/grid-annual';
 import { readEnergyHeader } from '@gw/methodology/telemetry/energy-header';
-import type { CallIdentity, Outcome } from '@gw/receipt-sidecar/receipt';
+import type { CallIdentity, CallOutcome } from '@gw/receipt-sidecar/receipt';
 
 export interface FinishedCall {
   readonly identity: CallIdentity;
-  readonly outcome: Outcome;
+  readonly outcome: CallOutcome;
 }
 
-type Candidate = NonNullable<Outcome['servedBy']>;
+type Candidate = NonNullable<CallOutcome['servedBy']>;
 type Model = CallIdentity['route']['model'];
 
 const grid = annualReading('FRA');
@@ -47,7 +47,7 @@ const model: Model = {
   ttftS: null,
 };
 
-function callTo(entry: Model, telemetry: Outcome['telemetry'] = null): FinishedCall {
+function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): FinishedCall {
   return {
     identity: {
       receiptId: 'rcpt_019b78a5-d800-7000-8000-000000000001',

@@ -7,7 +7,7 @@ import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { countCall } from './count.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
-import { type CallIdentity, makeReceipt, notStoredReceipt, type Outcome, unattendedReceipt } from './receipt.ts';
+import { type CallIdentity, type CallOutcome, makeReceipt, notStoredReceipt, unattendedReceipt } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import type { Candidate } from './request/route.ts';
 import type { StreamFacts } from './response/event-stream.ts';
@@ -26,7 +26,7 @@ export interface Recorded {
   readonly saved: Promise<string>;
 }
 
-export type OutcomeFacts = Omit<Outcome, 'servedBy' | 'upstreamLatencyS'>;
+export type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS'>;
 
 const path = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;
 
@@ -97,7 +97,7 @@ export class CallRecord {
     this.#recorded = true;
     const { identity } = this;
     const servedBy = this.#servedBy;
-    const outcome: Outcome = { ...facts, servedBy, upstreamLatencyS: this.#elapsedS() };
+    const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS: this.#elapsedS() };
     const made = makeReceipt(identity, outcome);
     const trace = this.#trace(servedBy);
     const entry = this.#entry(made.receipt, trace || 'null', made.facts);
@@ -130,7 +130,7 @@ export class CallRecord {
     return this.finish({ status: 'complete', ...counted, telemetry });
   }
 
-  #count(said: SaidSoFar, isWhole: boolean): Pick<Outcome, 'usage' | 'unmeasured' | 'explanation'> {
+  #count(said: SaidSoFar, isWhole: boolean): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
     const { request, route } = this.identity;
     const contextWindow = route.model.contextWindow ?? null;
     const counted = countCall(said, { request, contextWindow, elapsedS: this.#elapsedS(), isWhole });

@@ -30,7 +30,7 @@ export interface CallIdentity {
 }
 
 /** How a call ended. */
-export interface Outcome {
+export interface CallOutcome {
   readonly status: 'complete' | 'client_aborted' | 'upstream_error';
   /** Where it was served; null if nobody knows. */
   readonly servedBy: Candidate | null;
@@ -56,7 +56,7 @@ export function newReceiptId(nowMs: number): string {
 /** Who, when, where: known here. */
 function receiptHead(
   call: CallIdentity,
-  outcome: Pick<Outcome, 'servedBy' | 'usage'> & { status: Receipt['status'] },
+  outcome: Pick<CallOutcome, 'servedBy' | 'usage'> & { status: Receipt['status'] },
 ): string {
   const head: ReceiptHead = {
     id: call.receiptId,
@@ -89,7 +89,7 @@ interface DegradedDetails {
 
 function degradedTail(
   boundary: Receipt['boundary'],
-  outcome: Pick<Outcome, 'servedBy' | 'usage'>,
+  outcome: Pick<CallOutcome, 'servedBy' | 'usage'>,
   reason: DegradedReason,
   { hasFacts, explanation = degradedDefinitions[reason].explanation }: DegradedDetails,
 ): string {
@@ -112,7 +112,7 @@ function degradedTail(
 
 const boundaryOf = (call: CallIdentity): Receipt['boundary'] => call.request.options.boundary ?? 'comprehensive';
 
-function degraded(call: CallIdentity, outcome: Outcome, reason: DegradedReason, details: DegradedDetails): string {
+function degraded(call: CallIdentity, outcome: CallOutcome, reason: DegradedReason, details: DegradedDetails): string {
   return join(receiptHead(call, outcome), degradedTail(boundaryOf(call), outcome, reason, details));
 }
 
@@ -128,7 +128,7 @@ export function unattendedReceipt(call: CallIdentity, status: 'pending' | 'compl
 }
 
 /** Everything that the numbers depend on; stored with the receipt, so that they can be made again. */
-function callFacts(call: CallIdentity, outcome: Outcome, servedBy: Candidate): CallFacts {
+function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate): CallFacts {
   const facts: CallFacts = {
     requestedTier: call.request.options.tier ?? 'auto',
     boundary: boundaryOf(call),
@@ -178,7 +178,7 @@ export interface MadeReceipt {
 }
 
 /** The finished receipt and the facts behind it. Never throws. */
-export function makeReceipt(call: CallIdentity, outcome: Outcome): MadeReceipt {
+export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeReceipt {
   // Fail open: the completion is paid for. What is known of the call is stored for a recalculation.
   let facts = noFacts;
   const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
@@ -201,6 +201,6 @@ export function makeReceipt(call: CallIdentity, outcome: Outcome): MadeReceipt {
 }
 
 /** What the client gets in place of a receipt that no store took in time. `facts`: as they were made. */
-export function notStoredReceipt(call: CallIdentity, outcome: Outcome, facts: string): string {
+export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string): string {
   return degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== noFacts });
 }

@@ -8,7 +8,7 @@ import { headerList } from './echo.ts';
 
 const KEPT = 4096;
 
-export type Outcome = 'open' | 'complete' | 'broken_by_simulator' | 'closed_by_client';
+export type RequestOutcome = 'open' | 'complete' | 'broken_by_simulator' | 'closed_by_client';
 
 export interface LogEntry {
   readonly sequence: number;
@@ -17,7 +17,7 @@ export interface LogEntry {
   readonly rawHeaders: readonly string[];
   bodyBytes: number;
   bodySha256: string | null;
-  outcome: Outcome;
+  outcome: RequestOutcome;
   /** Null as long as no response headers were sent. */
   status: number | null;
 }

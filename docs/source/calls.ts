@@ -20,7 +20,7 @@ import type { CallFacts, GridReading } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { Lineage } from '@gw/methodology/lineage';
 import { simulatorDeployments, simulatorModels, simulatorRegions } from '@gw/prisma/demo-catalogue';
-import { type CallIdentity, makeReceipt, type Outcome } from '@gw/receipt-sidecar/receipt';
+import { type CallIdentity, type CallOutcome, makeReceipt } from '@gw/receipt-sidecar/receipt';
 import type { Candidate, Route } from '@gw/receipt-sidecar/request/route';
 import { routingTrace } from '@gw/receipt-sidecar/routing-trace';
 import { openLog } from '@gw/service/log';
@@ -34,7 +34,7 @@ export interface Call {
   readonly region?: string;
   readonly tier?: CallFacts['requestedTier'];
   readonly boundary?: CallFacts['boundary'];
-  readonly usage?: Outcome['usage'];
+  readonly usage?: CallOutcome['usage'];
   readonly grid?: GridReading;
   /** Changes of the model's entry in the catalogue. */
   readonly entry?: Partial<SnapshotModel>;
@@ -194,7 +194,7 @@ export function madeCall(number: number, call: Call): MadeCall {
     usage,
     upstreamLatencyS: call.latencyS ?? 14.2,
     telemetry: call.telemetry ?? null,
-  } as const satisfies Outcome & Pick<CallFacts, 'telemetry'>;
+  } as const satisfies CallOutcome & Pick<CallFacts, 'telemetry'>;
   const made = makeReceipt(identity, outcome);
   return withLineage(made.receipt, made.facts, routingTrace(identity.route, candidate, 1, callTime));
 }

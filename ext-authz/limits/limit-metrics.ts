@@ -19,7 +19,7 @@ export interface LimitMetricsOptions {
 }
 
 const outcomes = ['admitted', 'denied', 'shadowed'] as const;
-type Outcome = (typeof outcomes)[number];
+type DecisionOutcome = (typeof outcomes)[number];
 /** `bytes`: of bodies; those that cost nothing are not counted. `management`: the rate of reads and of keys. */
 const limits = ['rate', 'day', 'bytes', 'management'] as const;
 type CountedLimit = (typeof limits)[number];
@@ -31,10 +31,10 @@ const capacity = 10_000;
 
 export function createLimitMetrics({ local, log, now }: LimitMetricsOptions): LimitMetrics {
   // Plain numbers: a labelled counter of the library costs more than a decision.
-  const counts = new Map<CountedLimit, Record<Outcome, number>>(
+  const counts = new Map<CountedLimit, Record<DecisionOutcome, number>>(
     limits.map((limit) => [limit, { admitted: 0, denied: 0, shadowed: 0 }]),
   );
-  const add = (limit: CountedLimit, outcome: Outcome): void => {
+  const add = (limit: CountedLimit, outcome: DecisionOutcome): void => {
     const of = counts.get(limit);
     if (of) of[outcome] += 1;
   };

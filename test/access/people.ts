@@ -3,7 +3,7 @@
 import { findTarget, type OperatorApi, openOperatorApi } from '@gw/cli/commands/admin/api';
 import { inCheckout } from '@gw/stack/checkout';
 import type { Stack } from '@gw/stack/stack';
-import { type Outcome, run } from '../cli/gateway-of-its-own.ts';
+import { type CommandResult, run } from '../cli/gateway-of-its-own.ts';
 
 type Place = Pick<Stack, 'controlUrl' | 'operatorToken'>;
 
@@ -18,7 +18,7 @@ export const apiOf = (place: Place): OperatorApi => openOperatorApi(findTarget(v
 /** `gw admin` as a script runs it: address and token come from the environment. */
 export function shellOf(place: Place) {
   const env = { ...process.env, ...variablesOf(place) };
-  const admin = (...args: string[]): Promise<Outcome> =>
+  const admin = (...args: string[]): Promise<CommandResult> =>
     run(process.execPath, [inCheckout('dist', 'cli.js'), 'admin', ...args], env);
   return {
     /** Whatever comes of it. */

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { checkout, inCheckout } from '@gw/stack/checkout';
 import { type RunFile, readRunFile } from '@gw/stack/run-file';
 
-export interface Outcome {
+export interface CommandResult {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
@@ -17,7 +17,7 @@ export function run(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-): Promise<Outcome> {
+): Promise<CommandResult> {
   const child = spawn(command, args, { cwd: checkout, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let err = '';
@@ -44,7 +44,7 @@ export class OwnGateway {
     this.env = { ...process.env, ...variables, GW_DIR: this.dir };
   }
 
-  gw(...args: string[]): Promise<Outcome> {
+  gw(...args: string[]): Promise<CommandResult> {
     return run(inCheckout('gw'), args, this.env);
   }
 

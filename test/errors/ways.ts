@@ -16,21 +16,21 @@ import { eventually } from '../sdk/gateway.ts';
 import type { TestAccounts } from '../sdk/test-account.ts';
 
 /** A reply, and what was asked for it. */
-export interface Outcome {
+export interface Exchange {
   readonly method: string;
   readonly path: string;
   readonly reply: Reply;
 }
 
 /** What no request alone makes, `failing-parts.test.ts` does: it breaks parts of a gateway of its own. */
-export type Way = ((accounts: TestAccounts) => Promise<Outcome>) | 'by a part that fails';
+export type Way = ((accounts: TestAccounts) => Promise<Exchange>) | 'by a part that fails';
 
-async function asked(sent: Sent): Promise<Outcome> {
+async function asked(sent: Sent): Promise<Exchange> {
   const { method = 'POST', path = chatPath } = sent;
   return { method, path, reply: await send({ method, path, ...sent }) };
 }
 
-const chat = async (fields: object = {}, headers: Sent['headers'] = {}, sent: Sent = {}): Promise<Outcome> => ({
+const chat = async (fields: object = {}, headers: Sent['headers'] = {}, sent: Sent = {}): Promise<Exchange> => ({
   method: 'POST',
   path: sent.path ?? chatPath,
   reply: await call(fields, headers, sent),
@@ -52,13 +52,13 @@ async function managedKey(accounts: TestAccounts): Promise<{ admin: string; id: 
 }
 
 /** The last of the replies to the same request: the first ones use up what the account may have. */
-async function repeated(times: number, ask: () => Promise<Outcome>): Promise<Outcome> {
+async function repeated(times: number, ask: () => Promise<Exchange>): Promise<Exchange> {
   const last = await ask();
   return times > 1 ? repeated(times - 1, ask) : last;
 }
 
 /** As an operator; the region becomes active again. */
-async function inRegion(status: 'degraded' | 'saturated' | 'decommissioned'): Promise<Outcome> {
+async function inRegion(status: 'degraded' | 'saturated' | 'decommissioned'): Promise<Exchange> {
   const region = 'eu-west';
   const become = async (next: string) => {
     const reply = await fetch(`${stack.controlUrl}/operator/v1/regions/${region}`, {
@@ -84,7 +84,7 @@ async function inRegion(status: 'degraded' | 'saturated' | 'decommissioned'): Pr
 }
 
 /** With 200 keys that were issued today and have expired since. */
-async function manyKeys(accounts: TestAccounts): Promise<Outcome> {
+async function manyKeys(accounts: TestAccounts): Promise<Exchange> {
   const admin = await accounts.create({}, { scopes: allScopes });
   const { accountId } = await accounts.db.apiKey.findUniqueOrThrow({ where: { publicId: admin.slice(3, 15) } });
   const pepper = Buffer.from(loadSecrets(stack.dir).pepper, 'hex');
@@ -101,7 +101,7 @@ async function manyKeys(accounts: TestAccounts): Promise<Outcome> {
 }
 
 /** Two streams at once where one may be open; the first is broken off by its client. */
-async function secondStream(accounts: TestAccounts): Promise<Outcome> {
+async function secondStream(accounts: TestAccounts): Promise<Exchange> {
   const key = await accounts.create({ streams: 1 });
   const headers = {
     authorization: `Bearer ${key}`,
@@ -120,7 +120,7 @@ async function secondStream(accounts: TestAccounts): Promise<Outcome> {
 }
 
 /** Bodies that are announced at once, more than the account may send; the refused one is answered, the others are never sent. */
-async function manyBytes(accounts: TestAccounts): Promise<Outcome> {
+async function manyBytes(accounts: TestAccounts): Promise<Exchange> {
   const bodies = announceBodies(await accounts.create(), 40, 10 * 1024 * 1024);
   try {
     return { method: 'POST', path: chatPath, reply: await bodies.firstReply };
@@ -130,11 +130,11 @@ async function manyBytes(accounts: TestAccounts): Promise<Outcome> {
 }
 
 /** More large bodies than one account may have in work. */
-async function tooMuchAtOnce(accounts: TestAccounts): Promise<Outcome> {
+async function tooMuchAtOnce(accounts: TestAccounts): Promise<Exchange> {
   const key = await accounts.create();
   const messages = [{ role: 'user', content: 'word '.repeat(1_900_000) }];
   const made = await Promise.all(Array.from({ length: 6 }, () => chat({ messages }, {}, { key })));
-  return made.find(({ reply }) => reply.status === 503) ?? (made[0] as Outcome);
+  return made.find(({ reply }) => reply.status === 503) ?? (made[0] as Exchange);
 }
 
 export const ways: Readonly<Record<CatalogueCode, Way>> = {
