@@ -40,7 +40,7 @@ export interface EventStreamOptions {
   readonly receipt: (facts: StreamFacts) => Required<Additions>;
 }
 
-interface Held {
+interface HeldChunk {
   readonly text: string;
   readonly chunk: Chunk;
 }
@@ -63,7 +63,7 @@ export class EventStream {
     comment: (line) => this.#closed(() => this.#options.energyReader?.takeComment(line)),
   });
   /** The chunk for the receipt; it waits for usage and energy. What comes behind it waits in `#behind`. */
-  #held: Held | null = null;
+  #held: HeldChunk | null = null;
   #behind: Buffer[] = [];
   #behindBytes = 0;
   readonly #finishedChoices = new Set<number>();

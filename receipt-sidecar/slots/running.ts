@@ -5,7 +5,7 @@
  * Invariants: a stream that runs keeps its lease, whether its sidecar lives or not; a slot that was released here is not
  * taken again by a word that Envoy said before it heard of the end.
  */
-import { Held } from './held.ts';
+import { HeldSlots } from './held-slots.ts';
 import type { Lease, Leases } from './leases.ts';
 
 /** Far longer than a word of Envoy is on its way. A stream that Envoy goes on with nevertheless counts again after twice this. */
@@ -18,7 +18,7 @@ export interface RunningOptions {
 
 export class Running {
   readonly #options: RunningOptions;
-  #told = new Held();
+  #told = new HeldSlots();
   #collecting: NodeJS.Immediate | undefined;
   /** Slots that were released here in this span of `rememberMs`, and in the one before. */
   #released = new Set<string>();
@@ -54,7 +54,7 @@ export class Running {
   #renew(): void {
     const { leases, onFault } = this.#options;
     const told = this.#told.accounts();
-    this.#told = new Held();
+    this.#told = new HeldSlots();
     this.#collecting = undefined;
     if (!leases.connected()) return;
     for (const [accountId, slots] of told) leases.renew(accountId, slots).catch(onFault);

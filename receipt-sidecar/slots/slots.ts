@@ -11,7 +11,7 @@ import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../ledger/bounded.ts';
 import type { Caller } from '../messages.ts';
 import { type Availability, watchAvailability } from './availability.ts';
-import { Held } from './held.ts';
+import { HeldSlots } from './held-slots.ts';
 import { type Found, type Lease, type Leases, leaseMs } from './leases.ts';
 import { type Enforced, streamsExceeded } from './refusal.ts';
 import { Running } from './running.ts';
@@ -53,7 +53,7 @@ interface Limits {
 
 export class StreamSlots {
   readonly #options: SlotOptions;
-  readonly #held = new Held();
+  readonly #held = new HeldSlots();
   readonly #availability: Availability;
   readonly #running: Running;
   /** When a limit in shadow mode was last reported, by account. */

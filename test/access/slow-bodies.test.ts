@@ -20,14 +20,14 @@ afterAll(() => gateway?.stop());
 const issue = async (scopes: readonly string[]) =>
   issuedKeySchema.parse(await apiOf(gateway.stack).send('POST', account, { name: 'slow', scopes }));
 
-interface Held {
+interface HalfSentRequest {
   /** Sends the rest of the body. */
   finish(): void;
   readonly reply: Promise<readonly [status: number, code: string | undefined]>;
 }
 
 /** Headers and half of the body, which Envoy and ext-authz have seen when this resolves. */
-async function begin(key: string, path: string, body: object): Promise<Held> {
+async function begin(key: string, path: string, body: object): Promise<HalfSentRequest> {
   const text = JSON.stringify(body);
   const headers = {
     authorization: `Bearer ${key}`,

@@ -1,7 +1,7 @@
 /** The slots that this process holds, by account: what it renews, and what it counts while it has to count alone. */
 import type { Lease } from './leases.ts';
 
-export class Held {
+export class HeldSlots {
   readonly #accounts = new Map<string, Map<string, Lease>>();
   #size = 0;
 
