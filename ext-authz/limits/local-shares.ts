@@ -46,7 +46,7 @@ export interface LocalShares {
   /** What Redis had left after a decision of its own at `decidedMs` of its clock. */
   follow(limits: readonly KeyedLimit[], left: readonly Left[], at: { decidedMs: number; nowMs: number }): void;
   /** Decides here, as `takeTogether` does. */
-  take(limits: readonly KeyedLimit[], shadow: number, nowMs: number): Taken;
+  take(limits: readonly KeyedLimit[], shadow: number, nowMs: number): ShareDecision;
   /** All that is owed, once. */
   collectDebts(nowMs: number): ReadonlyMap<string, Debt>;
   /** What was collected and could not be counted. */
@@ -55,7 +55,7 @@ export interface LocalShares {
   forgive(limits: readonly KeyedLimit[], decidedMs: number): void;
 }
 
-export interface Taken {
+export interface ShareDecision {
   readonly lacking: number;
   readonly quotaStates: readonly QuotaState[];
 }

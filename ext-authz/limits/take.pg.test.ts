@@ -33,14 +33,14 @@ afterAll(async () => {
 });
 beforeEach(() => redis.flushall());
 
-interface Taken {
+interface ScriptDecision {
   readonly lacking: number;
   readonly atMs: number;
   readonly left: readonly Pick<LimitState, 'milliTokens' | 'used'>[];
 }
 
 /** `cost`: what is taken of the last limit; undefined: one. */
-async function take(limits: readonly Limit[], shadow = 0, script = takeScript, cost?: number): Promise<Taken> {
+async function take(limits: readonly Limit[], shadow = 0, script = takeScript, cost?: number): Promise<ScriptDecision> {
   const args = limits.flatMap(({ perDay, rate }) => [rate?.perS ?? 0, rate?.burst ?? 0, perDay ?? -1]);
   const bits = [shadow & everyLimit.rate ? 1 : 0, shadow & everyLimit.day ? 1 : 0];
   const named = cost === undefined ? keys.slice(0, limits.length) : [...keys.slice(0, limits.length - 1), keys[2]];
@@ -58,7 +58,7 @@ async function take(limits: readonly Limit[], shadow = 0, script = takeScript, c
 }
 
 /** With the clock standing at `nowMs`. */
-async function takeAt(nowMs: number, limits: readonly Limit[], shadow = 0, cost?: number): Promise<Taken> {
+async function takeAt(nowMs: number, limits: readonly Limit[], shadow = 0, cost?: number): Promise<ScriptDecision> {
   await setTestClock(redis, nowMs);
   return take(limits, shadow, onTestClock(takeScript), cost);
 }
@@ -181,7 +181,7 @@ describe('the script', () => {
 
   test('admits the burst at once, then at the rate, on the clock of Valkey', async () => {
     const limit: Limit = { rate: { perS: 20, burst: 10 }, perDay: null };
-    const taken: Taken[] = [];
+    const taken: ScriptDecision[] = [];
     for (let asked = 0; asked < 400 && (taken.at(-1)?.atMs ?? 0) - (taken[0]?.atMs ?? 0) < 500; asked += 1) {
       taken.push(await take([limit]));
       await delay(2);
