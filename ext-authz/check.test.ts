@@ -24,7 +24,7 @@ const stored: FoundKey = {
   account: { tier: 'audit', state: 'active', models: null, limits: tierLimits.audit, shadow: [] },
 };
 
-interface Asked {
+interface CheckCase {
   readonly found?: Partial<FoundKey> | null | Error;
   readonly authorization?: string;
   readonly scope?: string;
@@ -39,7 +39,7 @@ async function ask({
   scope = 'inference:write',
   handler = 'sidecar',
   openTo = 'active',
-}: Asked) {
+}: CheckCase) {
   const find = async () => {
     if (found instanceof Error) throw found;
     return found === null ? null : { ...stored, ...found };

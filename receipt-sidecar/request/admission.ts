@@ -14,7 +14,7 @@ import { andThen, type MaybePromise } from './maybe-promise.ts';
 import type { Endpoint, Outgoing, ParsedRequest } from './parse.ts';
 import { chooseRoute, type Route } from './route.ts';
 
-export interface Asked {
+export interface AdmissionRequest {
   readonly endpoint: Endpoint;
   readonly bytes: Buffer;
   readonly caller: Caller;
@@ -30,7 +30,7 @@ export type ReadBody =
   | { readonly ok: true; readonly request: ParsedRequest; readonly outgoing: Outgoing }
   | { readonly ok: false; readonly error: ApiError };
 /** Reads, validates and screens a body. */
-export type Read = (asked: Asked) => MaybePromise<ReadBody>;
+export type Read = (asked: AdmissionRequest) => MaybePromise<ReadBody>;
 
 export interface Steps {
   /** What a request has to pass before it may take a slot. */
@@ -57,7 +57,7 @@ const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
 
 /** Rejects or throws on a fault of ours alone. */
-export function admit(asked: Asked, steps: Steps): MaybePromise<Admission> {
+export function admit(asked: AdmissionRequest, steps: Steps): MaybePromise<Admission> {
   if (tooLarge(asked.bytes)) return refused(apiError('request_too_large'));
   return andThen(steps.read(asked), (read) => {
     if (!asked.isOpen()) return gone;
@@ -68,7 +68,7 @@ export function admit(asked: Asked, steps: Steps): MaybePromise<Admission> {
 
 type Good = Extract<ReadBody, { readonly ok: true }>;
 
-async function withSlot(read: Good, asked: Asked, { takeSlot }: Steps): Promise<Admission> {
+async function withSlot(read: Good, asked: AdmissionRequest, { takeSlot }: Steps): Promise<Admission> {
   const taken = await takeSlot(asked.caller);
   if (!taken.ok) return refused(taken.error);
   let admission: Admission = gone;
@@ -80,7 +80,7 @@ async function withSlot(read: Good, asked: Asked, { takeSlot }: Steps): Promise<
   return admission;
 }
 
-function routed({ outgoing, request }: Good, { catalogue, caller }: Asked, slot: Slot | null): Admission {
+function routed({ outgoing, request }: Good, { catalogue, caller }: AdmissionRequest, slot: Slot | null): Admission {
   const choice = chooseRoute(request, catalogue, caller.models);
   return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.route, slot } : refused(choice.error);
 }

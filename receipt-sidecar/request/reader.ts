@@ -15,7 +15,7 @@ import type { Catalogue } from '../snapshot.ts';
 import { inlineBytes, inlineParts } from '../threads/body-threads.ts';
 import type { RequestFacts, RequestJob } from '../threads/jobs.ts';
 import type { Failure, ThreadPool } from '../threads/thread-pool.ts';
-import type { Asked, Read, ReadBody } from './admission.ts';
+import type { AdmissionRequest, Read, ReadBody } from './admission.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
 import { parseRequest } from './parse.ts';
 import type { PromptMetrics } from './prompt-metrics.ts';
@@ -73,7 +73,7 @@ const refusals: Readonly<Record<Failure, 'overloaded' | 'internal_error'>> = {
 
 async function readOnThread(
   { randomBytes, threads }: ReaderOptions,
-  { bytes, caller, catalogue, endpoint, onGone }: Asked,
+  { bytes, caller, catalogue, endpoint, onGone }: AdmissionRequest,
   told: WeakMap<Worker, Catalogue>,
 ): Promise<Reading> {
   const salt = randomBytes(saltBytes);
@@ -115,7 +115,7 @@ function factsOf(catalogue: Catalogue): RequestFacts {
   return facts;
 }
 
-function concluded(options: ReaderOptions, asked: Asked, reading: Reading): MaybePromise<ReadBody> {
+function concluded(options: ReaderOptions, asked: AdmissionRequest, reading: Reading): MaybePromise<ReadBody> {
   if (reading.counted) options.promptMetrics.note(reading.counted);
   if (reading.outcome === 'refused') return { ok: false, error: reading.error };
   const { finding, outgoing, request, screenS } = reading;
@@ -129,7 +129,7 @@ function concluded(options: ReaderOptions, asked: Asked, reading: Reading): Mayb
 /** The client's answer waits for the entry, so that it is there when the message speaks of it. */
 async function record(
   { events, now, newId }: ReaderOptions,
-  { caller, catalogue, requestId }: Asked,
+  { caller, catalogue, requestId }: AdmissionRequest,
   { salt, sha256, verdict: { action, code, ruleIds } }: Finding,
 ): Promise<ApiError | null> {
   const event: PolicyEvent = {

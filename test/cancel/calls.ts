@@ -25,20 +25,20 @@ const chat = (fields: object = {}) => JSON.stringify({ model: 'sim-large', messa
 const talking = { 'x-sim-tokens': '400', 'x-sim-tokens-per-second': '2' };
 const silent = { 'x-sim-delay-ms': '300000' };
 
-interface Asked {
+interface RequestOptions {
   readonly path?: string;
   readonly method?: string;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const headersOf = ({ key }: Place, { headers }: Asked) => ({
+const headersOf = ({ key }: Place, { headers }: RequestOptions) => ({
   authorization: `Bearer ${key}`,
   'content-type': 'application/json',
   ...headers,
 });
 
-function begin(place: Place, asked: Asked): ClientRequest {
+function begin(place: Place, asked: RequestOptions): ClientRequest {
   const { path = '/v1/chat/completions', method = 'POST', body } = asked;
   const headers = { ...headersOf(place, asked), ...(body !== undefined && { 'content-length': body.length }) };
   return request(`${place.publicUrl}${path}`, { method, headers, agent: false });
@@ -46,7 +46,7 @@ function begin(place: Place, asked: Asked): ClientRequest {
 
 /** Left while its reply comes, after so many events. */
 const duringReply =
-  (asked: Asked, events = 1): Call =>
+  (asked: RequestOptions, events = 1): Call =>
   (place) =>
     new Promise((resolve, reject) => {
       const call = begin(place, asked);
@@ -70,7 +70,7 @@ async function timesAsked({ simulatorUrl }: Place, marker: string): Promise<numb
 
 /** Left while the provider has it and says nothing. */
 const beforeReply =
-  (asked: Asked): Call =>
+  (asked: RequestOptions): Call =>
   async (place) => {
     const marker = randomUUID();
     const call = begin(place, { ...asked, headers: { ...asked.headers, 'x-sim-marker': marker } });
@@ -92,7 +92,7 @@ const duringUpload: Call = (place) =>
 
 /** Left as soon as the request is on its way. */
 const atOnce =
-  (asked: Asked): Call =>
+  (asked: RequestOptions): Call =>
   (place) =>
     new Promise((resolve) => {
       const call = begin(place, asked);
@@ -103,7 +103,7 @@ const atOnce =
 
 /** One stream of a connection is reset; the connection stays for a while, as that of a client library. */
 const resetOverHttp2 =
-  (asked: Asked): Call =>
+  (asked: RequestOptions): Call =>
   (place) =>
     new Promise((resolve, reject) => {
       const session = connect(place.publicUrl);

@@ -20,19 +20,24 @@ beforeAll(async () => {
 });
 afterAll(() => models.remove());
 
-interface Asked {
+interface CallOptions {
   readonly model: string;
   readonly gw?: object;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
 }
 
-const requestOf = ({ model, gw, body }: Asked) => ({ model: modelOf(model), messages, ...(gw && { gw }), ...body });
-const optionsOf = ({ headers }: Asked) => ({ headers: { 'x-sim-tokens': '25', ...headers } });
+const requestOf = ({ model, gw, body }: CallOptions) => ({
+  model: modelOf(model),
+  messages,
+  ...(gw && { gw }),
+  ...body,
+});
+const optionsOf = ({ headers }: CallOptions) => ({ headers: { 'x-sim-tokens': '25', ...headers } });
 
-const ask = (asked: Asked) => openAi().chat.completions.create(requestOf(asked), optionsOf(asked));
+const ask = (asked: CallOptions) => openAi().chat.completions.create(requestOf(asked), optionsOf(asked));
 
-async function askStream(asked: Asked, includeUsage: boolean) {
+async function askStream(asked: CallOptions, includeUsage: boolean) {
   const usage = includeUsage ? { stream_options: { include_usage: true } } : {};
   const request = { ...requestOf(asked), ...usage, stream: true as const };
   return collect(await openAi().chat.completions.create(request, optionsOf(asked)));
@@ -74,7 +79,7 @@ function expectMeasured(receipt: Receipt, shape: string): void {
 }
 
 describe.each(shapes)('energy as %s', (shape) => {
-  const asked: Asked = { model: shape, headers: { 'x-sim-energy': shape } };
+  const asked: CallOptions = { model: shape, headers: { 'x-sim-energy': shape } };
 
   test.each(['auto', 'telemetry'])(
     'is the energy of a JSON reply under %s, with its raw value in the lineage',
@@ -110,7 +115,7 @@ describe.each(shapes)('energy as %s', (shape) => {
   });
 
   test('falls back in auto, and not otherwise, where the provider says nothing', async () => {
-    const quiet: Asked = { ...asked, headers: { ...asked.headers, 'x-sim-fault': 'no-energy' } };
+    const quiet: CallOptions = { ...asked, headers: { ...asked.headers, 'x-sim-fault': 'no-energy' } };
     const automatic = receiptOf(await ask(quiet));
     expect(automatic).toMatchObject({ tier: 'parametric', tier_reason: expect.stringContaining('no measured energy') });
     const explicit = { ...quiet, gw: { tier: 'telemetry' } };
