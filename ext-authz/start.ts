@@ -1,5 +1,4 @@
 /** Wires the service together. */
-import { errorText } from '@gw/contract/internal/error-text';
 import { serveEnvoy } from '@gw/grpc/server';
 import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
@@ -30,7 +29,7 @@ export async function startExtAuthz(config: Config) {
     connections: 4,
     // Within Envoy's patience of 2 s; and the poll of the key generation has to fail before it can turn to Redis.
     queryTimeoutMs: 1500,
-    onConnectionLost: (fault) => log.warn({ fault: fault.message }, 'a Postgres connection broke'),
+    onConnectionLost: (fault) => log.warn({ err: fault }, 'a Postgres connection broke'),
   });
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 250, autoPipelining: true });
   const subscriber = openRedis(config.redisUrl, log);
@@ -76,7 +75,7 @@ export async function startExtAuthz(config: Config) {
   // Without the list each key would draw on the budget for unknown ones.
   await watch.ready;
 
-  const onFault = (fault: unknown) => log.error({ fault: errorText(fault) }, 'a call failed');
+  const onFault = (fault: unknown) => log.error({ err: fault }, 'a call failed');
   const server = await serveEnvoy(
     config.listen,
     config.internalToken,

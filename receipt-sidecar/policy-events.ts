@@ -5,7 +5,6 @@
  * `patienceMs`. An event is kept in memory, up to a bound, only while neither store takes it: it is lost if this process
  * dies meanwhile, and else counted. One that is written twice has one id.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { policyEventStream } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
@@ -84,7 +83,7 @@ export function openPolicyEvents({
       if (count > 0) log.info({ count }, 'findings of screening from the spool are in the stream');
     } catch (fault) {
       spooled = true;
-      log.warn({ fault: errorText(fault) }, 'the spool of findings could not be replayed; it stays');
+      log.warn({ err: fault }, 'the spool of findings could not be replayed; it stays');
     }
   };
 

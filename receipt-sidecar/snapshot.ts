@@ -4,7 +4,6 @@
  * Invariant: a call keeps the catalogue that it began with; nothing here is changed after it was made.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { errorText } from '@gw/contract/internal/error-text';
 import { failoverChain } from '@gw/contract/internal/failover-chain';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
@@ -89,14 +88,14 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
   };
   const readQuietly = async (): Promise<void> => {
     await read().catch((fault: unknown) => {
-      log.warn({ fault: errorText(fault).slice(0, 500) }, 'the catalogue could not be read; the last one stays');
+      log.warn({ err: fault }, 'the catalogue could not be read; the last one stays');
     });
     if (catalogue) return;
     const kept = await readFile(file, 'utf8').catch(() => null);
     try {
       if (kept !== null && !catalogue) takeUp(kept, 'file');
     } catch (fault) {
-      log.warn({ fault: errorText(fault).slice(0, 500) }, 'the catalogue on disk cannot be read');
+      log.warn({ err: fault }, 'the catalogue on disk cannot be read');
     }
   };
   const listen = () => void subscriber.subscribe(snapshotChannel).catch(() => undefined);

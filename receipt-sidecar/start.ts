@@ -101,8 +101,7 @@ export async function startSidecar(config: Config) {
       // Without Redis it can go on: the ledger has its spool. Without a catalogue each call ends in an error.
       isServing: () => catalogue.current() !== null,
     },
-    (fault) =>
-      log.error({ fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'a call failed'),
+    (fault) => log.error({ err: fault }, 'a call failed'),
     config.internalTls,
   );
   const report = () => ({

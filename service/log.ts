@@ -1,17 +1,53 @@
-/** The log of a service: JSON lines on standard output. Secrets never reach it: callers log ids and codes, not headers or bodies. */
-import { type Logger, pino } from 'pino';
+/**
+ * The log of a service: JSON lines on standard output. An error is logged as `err`, with its stack.
+ *
+ * Invariant: secrets never reach it. Callers log ids and codes, not headers or bodies; of an error only its type, message,
+ * stack and code are written, since libraries hang commands, rows and replies on theirs, and no address keeps its password.
+ */
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
 
-export function openLog(part: string, level: string): Logger {
-  return pino({
-    level,
-    base: { part },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    // A second line of defence, for objects of libraries that carry more than they should.
-    redact: {
-      paths: ['authorization', '*.authorization', 'password', '*.password', '*.options.password', 'secret', '*.secret'],
-      censor: '[redacted]',
+/** A validation of a whole catalogue says more than anyone reads. */
+const longestMessage = 1000;
+const longestStack = 6000;
+
+/** `redis://user:password@host` → `redis://[redacted]@host`. */
+const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^\s/]+@/g, '://[redacted]@');
+
+/** Pino's own, whose message and stack tell of the causes too, without what else the error carries. */
+function serializedError(error: unknown): unknown {
+  if (!(error instanceof Error)) return withoutUserInfo(String(error)).slice(0, longestMessage);
+  const { type, message, stack, code } = pino.stdSerializers.err(error);
+  return {
+    type,
+    message: withoutUserInfo(message).slice(0, longestMessage),
+    stack: withoutUserInfo(stack).slice(0, longestStack),
+    ...((typeof code === 'string' || typeof code === 'number') && { code }),
+  };
+}
+
+export function openLog(part: string, level: string, destination: DestinationStream = pino.destination(1)): Logger {
+  return pino(
+    {
+      level,
+      base: { part },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: serializedError },
+      // A second line of defence, for objects of libraries that carry more than they should.
+      redact: {
+        paths: [
+          'authorization',
+          '*.authorization',
+          'password',
+          '*.password',
+          '*.options.password',
+          'secret',
+          '*.secret',
+        ],
+        censor: '[redacted]',
+      },
     },
-  });
+    destination,
+  );
 }

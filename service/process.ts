@@ -27,7 +27,7 @@ export async function runService(start: () => Promise<{ log: Logger; stop: () =>
     stop().then(
       () => process.exit(0),
       (fault: unknown) => {
-        log.error({ fault }, 'the service could not stop in an orderly way');
+        log.error({ err: fault }, 'the service could not stop in an orderly way');
         process.exit(1);
       },
     );
@@ -35,7 +35,7 @@ export async function runService(start: () => Promise<{ log: Logger; stop: () =>
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
   process.on('uncaughtException', (fault) => {
-    log.fatal({ fault: { message: fault.message, stack: fault.stack } }, 'unexpected error');
+    log.fatal({ err: fault }, 'unexpected error');
     process.exit(1);
   });
 }

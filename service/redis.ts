@@ -24,7 +24,7 @@ export function openRedis(
   let away = false;
   redis.on('error', (fault: Error) => {
     // One line for an outage, not one for each attempt.
-    if (!away) log.warn({ fault: fault.message }, 'Redis is away');
+    if (!away) log.warn({ err: fault }, 'Redis is away');
     away = true;
   });
   redis.on('ready', () => {

@@ -1,5 +1,4 @@
 /** A job that runs again and again, never twice at once in this process. A fault ends one run, never the job. */
-import { errorText } from '@gw/contract/internal/error-text';
 import type { Logger } from '@gw/service/log';
 
 export interface RepeatedJob {
@@ -25,8 +24,7 @@ export function repeat({ name, everyMs, log, run }: RepeatOptions): RepeatedJob 
       if (failing) log.info({ job: name }, 'the job succeeds again');
       failing = false;
     } catch (fault) {
-      if (!failing && !stopped)
-        log.warn({ job: name, fault: errorText(fault) }, 'the job fails and will be tried again');
+      if (!failing && !stopped) log.warn({ job: name, err: fault }, 'the job fails and will be tried again');
       failing = true;
     }
     if (!stopped)

@@ -6,7 +6,6 @@
 import type { IncomingMessage } from 'node:http';
 import { heldBodyBytes, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
-import { errorText } from '@gw/contract/internal/error-text';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 
@@ -26,7 +25,7 @@ export const sendJson = (reply: FastifyReply, text: string, status = 200): Fasti
 export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   app.setErrorHandler(async (fault, request, reply) => {
     const error = errorOf(fault, request);
-    if (error.status >= 500) request.log.error({ fault: errorText(fault) }, 'a request failed');
+    if (error.status >= 500) request.log.error({ err: fault }, 'a request failed');
     // A reply before the end of the body breaks the connection under whoever still writes, and is never read.
     if (error.code === 'request_too_large') await drained(request.raw);
     return refuse(reply, error, addresses);

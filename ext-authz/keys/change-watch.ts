@@ -6,7 +6,6 @@
  * A change is known at the latest after `pollMs` and `patienceMs` and the time of a query, together well under 1 s: a
  * store that stands still is not waited for, since both are asked at once.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import { accountOfMessage, keyChangedChannel, keyGenerationKey } from '@gw/contract/internal/redis';
 import type { KeyChanges } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
@@ -74,7 +73,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   };
   const readDirectory = async (at: number, askedAt: number): Promise<void> => {
     await directory.confirm(at, askedAt).catch((fault: unknown) => {
-      log.warn({ fault: errorText(fault) }, 'the list of key ids could not be read');
+      log.warn({ err: fault }, 'the list of key ids could not be read');
     });
   };
   const poll = async (): Promise<void> => {
@@ -89,8 +88,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
       if (!confirmed) log.info('keys are confirmed again');
       confirmed = true;
     } catch (fault) {
-      if (confirmed)
-        log.error({ fault: errorText(fault) }, 'keys cannot be confirmed; cached ones are honoured for the grace time');
+      if (confirmed) log.error({ err: fault }, 'keys cannot be confirmed; cached ones are honoured for the grace time');
       confirmed = false;
     }
     if (!stopped) timer = setTimeout(() => void poll(), pollMs);

@@ -4,7 +4,6 @@
  * Invariant: a flood of calls writes one line per interval, not one per call: anybody can make such calls while Postgres
  * is away, and they must not fill the disk.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import type { Logger } from '@gw/service/log';
 
 export interface FaultLogOptions {
@@ -26,9 +25,8 @@ export function openFaultLog({ log, now, intervalMs }: FaultLogOptions): FaultLo
     note(fault) {
       unwritten += 1;
       if (now() - lastAt < intervalMs) return;
-      const text = errorText(fault);
       // Those since the last line, this one among them.
-      log.error({ fault: text, calls: unwritten }, 'keys could not be checked');
+      log.error({ err: fault, calls: unwritten }, 'keys could not be checked');
       lastAt = now();
       unwritten = 0;
     },

@@ -5,7 +5,6 @@
  * goes on with its old hash and is tried again when it is next read from the database.
  */
 import { hashApiKey } from '@gw/contract/internal/api-key';
-import { errorText } from '@gw/contract/internal/error-text';
 import type { Pepper } from '@gw/contract/internal/pepper';
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
@@ -29,8 +28,7 @@ export function openRenewal({ current, store, log }: RenewalOptions): (key: Foun
     for (const [key, hash] of waiting) {
       waiting.delete(key);
       await store(key, { hash, pepperVersion: current.version }).catch((fault: unknown) => {
-        const text = errorText(fault);
-        log.warn({ fault: text, key: key.publicId }, 'a key was not hashed with the current pepper');
+        log.warn({ err: fault, key: key.publicId }, 'a key was not hashed with the current pepper');
       });
     }
     running = false;

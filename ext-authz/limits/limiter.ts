@@ -5,7 +5,6 @@
  * A Redis that hangs is waited for until it is known to hang, and no longer; from then on it is asked in the background,
  * and told of what was admitted meanwhile before it decides again.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import { limitKey } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -62,8 +61,7 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
   const goLocal = (fault: unknown): void => {
     if (absence.lasts()) return;
     decidedHere = 0;
-    const reason = errorText(fault);
-    log.warn({ fault: reason, instances }, 'Redis is away: limits are enforced by each instance for its share');
+    log.warn({ err: fault, instances }, 'Redis is away: limits are enforced by each instance for its share');
     absence.begin();
   };
 

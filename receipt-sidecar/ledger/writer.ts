@@ -5,7 +5,6 @@
  * or in the spool. A reply waits for both together no longer than one bound. What neither took in time is given up, the client
  * is told so in a degraded receipt, and that one, kept in memory until a store takes it, is what the ledger holds in the end.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -91,7 +90,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       refused = false;
     } catch (fault) {
       // One line for an outage, not one for each receipt.
-      if (!refused) log.warn({ fault: errorText(fault) }, 'the spool does not take receipts');
+      if (!refused) log.warn({ err: fault }, 'the spool does not take receipts');
       refused = true;
       throw fault;
     }
@@ -117,7 +116,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       if (count > 0) log.info({ count }, 'receipts from the spool are in the ledger');
     } catch (fault) {
       spooled = true;
-      log.warn({ fault: errorText(fault) }, 'the spool could not be replayed; it stays');
+      log.warn({ err: fault }, 'the spool could not be replayed; it stays');
     }
   };
 

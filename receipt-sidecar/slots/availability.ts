@@ -4,7 +4,6 @@
  * Invariant: after an outage, in which Redis may have lost what it knew, they count together again only once this process
  * has registered its slots, the others had time to register theirs, and what was taken meanwhile is on its way.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../ledger/bounded.ts';
 import type { Leases } from './leases.ts';
@@ -48,7 +47,7 @@ export function watchAvailability({ leases, register, instances, now, log }: Ava
     if (!together) return;
     together = false;
     log.warn(
-      { instances, fault: errorText(fault) },
+      { instances, err: fault },
       'Redis is away: each instance counts its own streams, for its share of the limits',
     );
   };

@@ -5,7 +5,6 @@
  * Invariant: Postgres says what is to be screened. Redis holds the attempts alone and may be lost: every application
  * that waits is looked up again within `tendEveryMs` and gets a job if it has none.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import type { Queue } from 'bullmq';
 import type { Context } from '../../shared/context.ts';
 import { type OpenQueue, openQueue } from '../../shared/queue.ts';
@@ -86,7 +85,7 @@ async function open(options: OnboardingJobsOptions): Promise<OpenQueue<JobData>>
     run: ({ data }) => screenApplication(data.accountId, options),
   });
   opened.worker.on('failed', (job, fault) =>
-    options.log.warn({ account: job?.data.accountId, fault: errorText(fault) }, 'an application could not be screened'),
+    options.log.warn({ account: job?.data.accountId, err: fault }, 'an application could not be screened'),
   );
   return opened;
 }

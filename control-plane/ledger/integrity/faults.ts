@@ -4,7 +4,6 @@
  * Invariant: a fault is written and logged by its name when it is found, and counts until a full check that began later has
  * not found it again. Its row stays for ever, with the time of that.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 
@@ -38,7 +37,7 @@ export async function noteFaults(
         NOT EXISTS (SELECT 1 FROM known k WHERE k.name = i.name AND k.number = i.number) AS is_new`;
     for (const { is_new, ...fault } of rows) if (is_new) log.error(fault, what);
   } catch (cause) {
-    for (const fault of faults) log.error({ ...fault, notNoted: errorText(cause) }, what);
+    for (const fault of faults) log.error({ ...fault, err: cause }, what);
   }
 }
 

@@ -5,7 +5,6 @@
  * Postgres has is given only if it is genuine, and nothing takes the place of what is not.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorText } from '@gw/contract/internal/error-text';
 import { receiptKey } from '@gw/contract/internal/redis';
 import type { Context } from '../../shared/context.ts';
 import { timeOfReceipt } from './receipt-id.ts';
@@ -57,7 +56,7 @@ export async function findReceipt(
   let redisFault: unknown = null;
   const text = await stores.redis.get(receiptKey(id)).catch((fault: unknown) => {
     // Fails open: what Postgres has is as true.
-    stores.log.warn({ fault: errorText(fault) }, 'Redis could not be asked for a receipt');
+    stores.log.warn({ err: fault }, 'Redis could not be asked for a receipt');
     redisFault = fault;
     return null;
   });

@@ -5,7 +5,6 @@
  * no retry could mend it. Entries wait in Redis, never here: memory holds one batch, however long an outage lasts.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorText } from '@gw/contract/internal/error-text';
 import { deadLedgerStream, ledgerGroup, ledgerStream, receiptKey } from '@gw/contract/internal/redis';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -80,7 +79,7 @@ export function startIngester(options: IngesterOptions): Ingester {
         if (count > 0 && count < batchSize) await pause(gatherMs, stopping.signal);
       } catch (fault) {
         if (retryMs === firstRetryMs && !stopping.signal.aborted)
-          log.warn({ fault: errorText(fault) }, 'receipts wait in the stream until both stores are back');
+          log.warn({ err: fault }, 'receipts wait in the stream until both stores are back');
         ownMayExist = true;
         // Redis may have come back empty: then the group has to be made again.
         claimAt = 0;

@@ -7,7 +7,6 @@
  * taken out. Any number of instances may run; one that dies leaves what it had taken due again.
  */
 import { setImmediate } from 'node:timers/promises';
-import { errorText } from '@gw/contract/internal/error-text';
 import { assess, type NotAssessed } from '@gw/methodology/assess';
 import { lineageOf } from '@gw/methodology/lineage';
 import type { Database } from '@gw/prisma/client';
@@ -128,7 +127,7 @@ async function tried(row: WaitingRow, held: HeldCatalogue, known: Known, log: Lo
     const { facts, receipt } = parseRow(row);
     return await recalculated({ receipt, facts: row.isToBeMeasured ? facts : unmeasured(facts) }, held, known);
   } catch (fault) {
-    log.error({ receipt: row.id, fault: errorText(fault) }, 'a degraded receipt could not be recalculated');
+    log.error({ receipt: row.id, err: fault }, 'a degraded receipt could not be recalculated');
     return { waitsFor: null };
   }
 }

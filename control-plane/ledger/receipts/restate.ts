@@ -7,7 +7,6 @@
  * by any number of instances, of which any may die. A receipt that has the settled number is left alone, so that there is
  * no loop, and each version is made once (supersede.ts).
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import { assess } from '@gw/methodology/assess';
 import { findMethodology } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
@@ -138,7 +137,7 @@ function tried(row: StoredRow, readings: readonly SettledReading[], options: Res
   try {
     return restated(parseRow(row), readings, options);
   } catch (fault) {
-    options.log.error({ receipt: row.id, fault: errorText(fault) }, 'a receipt could not be checked for restatement');
+    options.log.error({ receipt: row.id, err: fault }, 'a receipt could not be checked for restatement');
     return null;
   }
 }

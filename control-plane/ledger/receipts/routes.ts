@@ -49,7 +49,7 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
       return sendJson(reply, JSON.stringify(receiptLineage(found)));
     } catch (fault) {
       if (!(fault instanceof LineageMismatchError)) throw fault;
-      request.log.error({ fault: fault.message }, 'a receipt cannot be explained');
+      request.log.error({ err: fault }, 'a receipt cannot be explained');
       return refuse(
         reply,
         apiError('receipt_generation_failed', { message: 'The lineage could not be made.' }),

@@ -4,7 +4,6 @@
  * Invariant: it lets in only operators whom an admin has made. The first login binds the provider's subject to the
  * operator with that verified e-mail; from then on the subject alone decides, whatever the e-mail becomes.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import type { Prisma } from '@gw/prisma/client';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../../shared/context.ts';
@@ -39,7 +38,7 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
       void reply.setCookie(cookieName, JSON.stringify(flow), { ...cookie, maxAge: flowMaxAgeS });
       return reply.redirect(url);
     } catch (fault) {
-      log.warn({ fault: errorText(fault) }, 'the identity provider does not answer');
+      log.warn({ err: fault }, 'the identity provider does not answer');
       return refuse(reply, identityProviderAway(), addresses);
     }
   });
@@ -75,7 +74,7 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
       return await oidc.finish(url.slice(url.indexOf('?')), flow);
     } catch (fault) {
       // The fault names what was wrong, not the code or the tokens.
-      log.info({ fault: errorText(fault) }, 'a login with the identity provider failed');
+      log.info({ err: fault }, 'a login with the identity provider failed');
       return null;
     }
   }

@@ -3,7 +3,6 @@
  *
  * Fails open: the generation in Postgres has risen with the change, so that each instance notices it at its next poll.
  */
-import { errorText } from '@gw/contract/internal/error-text';
 import { keyChangedChannel } from '@gw/contract/internal/redis';
 import type { Context } from '../../shared/context.ts';
 import { copyKeyGeneration } from './generation-copy.ts';
@@ -20,8 +19,5 @@ export async function announceKeyChange(
   ]);
   for (const outcome of outcomes)
     if (outcome.status === 'rejected')
-      log.warn(
-        { fault: errorText(outcome.reason) },
-        'a change of a key was not announced; it is noticed at the next poll',
-      );
+      log.warn({ err: outcome.reason }, 'a change of a key was not announced; it is noticed at the next poll');
 }

@@ -5,7 +5,6 @@
  * cannot be dealt with, as when somebody has broken the audit chain of its account, holds up no other.
  */
 import type { Actor } from '@gw/contract/internal/audit-chain';
-import { errorText } from '@gw/contract/internal/error-text';
 import { restorableMs } from '@gw/contract/keys';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
@@ -26,7 +25,7 @@ export async function deleteOldHashes({ db, log, now }: JobContext): Promise<voi
       WHERE hash IS NOT NULL AND revoked_at <= ${before} AND public_id > ${after}::bpchar ORDER BY public_id LIMIT ${batch}`;
     for (const key of due)
       await deleteHash(db, key, before, at).catch((fault: unknown) =>
-        log.error({ fault: errorText(fault), key: key.public_id }, 'the hash of a revoked key was not deleted'),
+        log.error({ err: fault, key: key.public_id }, 'the hash of a revoked key was not deleted'),
       );
     const last = due.at(-1);
     if (last === undefined || due.length < batch) return;

@@ -8,7 +8,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Actor, operatorChain } from '@gw/contract/internal/audit-chain';
-import { errorText } from '@gw/contract/internal/error-text';
 import { failedKeysKey, failedMinutesKey, takenFailuresKey } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
@@ -54,16 +53,16 @@ async function writeTaken({ db, log, redis, now }: Stores, taken: string): Promi
   const from = new Date(minute * minuteMs).toISOString();
   const to = new Date((minute + 1) * minuteMs).toISOString();
   const batch = taken.slice(-36);
-  const faults: string[] = [];
+  const faults: { readonly target: string; readonly err: unknown }[] = [];
   for (const [id, failures] of [...counts].sort()) {
     const entry = { accountId: accounts.get(id) ?? null, target: id === '-' ? 'keys:unknown' : `key:${id}` };
     const after = { from, to, failures, batch };
     await writeOnce(db, now(), entry, after).catch((fault: unknown) =>
-      faults.push(`${entry.target}: ${errorText(fault)}`),
+      faults.push({ target: entry.target, err: fault }),
     );
   }
   if (faults.length > 0)
-    log.error({ fault: faults[0], entries: faults.length }, 'failed verifications were not written into the audit log');
+    log.error({ ...faults[0], entries: faults.length }, 'failed verifications were not written into the audit log');
   return faults.length;
 }
 
