@@ -1,7 +1,7 @@
 /**
- * Four kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) starts Postgres and Valkey; `stack`
- * (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by default); `long`
- * (`test/long`, and `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
+ * Four kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
+ * worker; `stack` (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by
+ * default); `long` (`test/long`, and `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
  */
 import { configDefaults, defineConfig } from 'vitest/config';
 
@@ -10,10 +10,12 @@ const stack = 'test/**/*.test.ts';
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
 const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
 
+// Some files wait more than they compute.
+const maxWorkers = 3;
+
 export default defineConfig({
   test: {
-    // Some files wait more than they compute.
-    maxWorkers: 3,
+    maxWorkers,
     // Several runs of vitest go on side by side.
     cache: false,
     projects: [
@@ -32,8 +34,10 @@ export default defineConfig({
           name: 'stores',
           include: [stores],
           exclude: [...exclude, stack],
+          globalSetup: ['testing/stores.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },

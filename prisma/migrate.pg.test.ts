@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
+import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from './client.ts';
 import { type Migration, migrate, migrationsDirectory, readMigrations } from './migrate.ts';
 import { ensurePartitions } from './partitions.ts';
 
-let postgres: TestPostgres;
+let postgres: TestDatabase;
 let sql: pg.Client;
 let db: Database;
 const quiet = (): void => {};
 
 beforeAll(async () => {
-  postgres = await startTestPostgres();
+  postgres = await createDatabase('empty');
   sql = new pg.Client({ connectionString: postgres.url });
   await sql.connect();
   db = openDatabase(postgres.url);

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { scopes, tierLimits } from '@gw/contract/access';
 import { hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
-import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
+import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from './client.ts';
 import { findKey, keyGeneration } from './find-key.ts';
-import { migrate } from './migrate.ts';
 import { type SeededKeys, seed } from './seed.ts';
 
 const pepper = { version: 3, secret: randomBytes(32) };
 const simulatorUrl = 'http://127.0.0.1:9000';
-let postgres: TestPostgres;
+let postgres: TestDatabase;
 let db: Database;
 let keys: SeededKeys;
 
@@ -18,8 +17,7 @@ const publicIdOf = (plaintext: string): string => parseApiKey(plaintext)?.public
 const versionOf = async () => (await db.catalogueVersion.findFirstOrThrow()).version;
 
 beforeAll(async () => {
-  postgres = await startTestPostgres();
-  await migrate(postgres.url, () => {});
+  postgres = await createDatabase('migrated');
   db = openDatabase(postgres.url);
   keys = await seed(db, { pepper, simulatorUrl });
 }, 60_000);

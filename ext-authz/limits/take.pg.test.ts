@@ -3,34 +3,23 @@
  *
  * Time is that of the tests: the script reads it from a key instead of asking Valkey for it.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Service } from '@gw/stack/services/service';
-import { startValkey } from '@gw/stack/services/valkey';
 import { onTestClock, setTestClock } from '@gw/testing/ext-authz/clock';
+import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dayMs, everyLimit, fullState, type Limit, type LimitState, quotaStateOf, takeTogether } from './bucket.ts';
 import { settleScript, takeScript } from './take.lua.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'gwtake-'));
 const keys = ['gw:limit:{a}:calls', 'gw:limit:{a}:calls:key', 'gw:limit:{a}:calls:bytes'] as const;
 const morning = Date.parse('2026-11-21T09:00:00Z');
-let valkey: Service;
 let redis: Redis;
 
 beforeAll(async () => {
-  valkey = await startValkey({ dir, log: () => {}, durable: false });
-  redis = new Redis(valkey.url);
+  redis = new Redis(await emptyValkey());
 }, 60_000);
-afterAll(async () => {
-  redis?.disconnect();
-  await valkey?.stop();
-  rmSync(dir, { recursive: true, force: true });
-});
+afterAll(() => redis?.disconnect());
 beforeEach(() => redis.flushall());
 
 interface ScriptDecision {

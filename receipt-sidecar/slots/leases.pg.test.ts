@@ -1,18 +1,13 @@
 /** The scripts in a real Valkey, on a clock that the test sets, against what they are to do written down plainly. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+
 import { keySlotsKey, slotsKey } from '@gw/contract/internal/redis';
-import type { Service } from '@gw/stack/services/service';
-import { startValkey } from '@gw/stack/services/valkey';
+import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Found, type Lease, type Leases, leaseMs, redisLeases } from './leases.ts';
 import { renewScript, takeScript } from './scripts.lua.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'gwslots-'));
-let valkey: Service;
 let redis: Redis;
 let leases: Leases;
 
@@ -25,15 +20,10 @@ function onTestClock(script: string): string {
 const setClock = (ms: number) => redis.hset(clock, { s: Math.floor(ms / 1000), us: (ms % 1000) * 1000 });
 
 beforeAll(async () => {
-  valkey = await startValkey({ dir, log: () => {}, durable: false });
-  redis = new Redis(valkey.url);
+  redis = new Redis(await emptyValkey());
   leases = redisLeases(redis, { take: onTestClock(takeScript), renew: onTestClock(renewScript) });
 }, 60_000);
-afterAll(async () => {
-  redis?.disconnect();
-  await valkey?.stop();
-  rmSync(dir, { recursive: true, force: true });
-});
+afterAll(() => redis?.disconnect());
 beforeEach(() => redis.flushall());
 
 type Step =

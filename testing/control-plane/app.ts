@@ -55,8 +55,8 @@ export interface TestApp {
   stop(): Promise<void>;
 }
 
-export async function startTestApp(now: () => Date = () => new Date()): Promise<TestApp> {
-  const stores = await startStores();
+export async function startTestApp(now: () => Date = () => new Date(), on?: Stores): Promise<TestApp> {
+  const stores = on ?? (await startStores());
   const { db, redis } = stores;
   const running = await startControlPlane(configFor(stores), {
     log: silentLog,

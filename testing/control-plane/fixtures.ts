@@ -14,7 +14,8 @@ import { untilReady } from '@gw/service/redis';
 import { startValkey } from '@gw/stack/services/valkey';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { startTestPostgres, type TestPostgres } from '../prisma/postgres.ts';
+import { createDatabase, startTestPostgres, type TestDatabase, type TestPostgres } from '../prisma/postgres.ts';
+import { emptyValkey } from '../valkey.ts';
 
 export const silentLog = pino({ level: 'silent' });
 
@@ -36,7 +37,7 @@ export const addresses: Addresses = {
 };
 
 export interface Stores {
-  readonly postgres: TestPostgres;
+  readonly postgres: TestDatabase;
   /** With the rights of the services. */
   readonly db: Database;
   readonly redis: Redis;
@@ -49,46 +50,46 @@ export interface Stores {
   tamper(statement: string): Promise<void>;
   /** A further connection. */
   connect(): Redis;
-  stopRedis(): Promise<void>;
-  /** Comes back empty. Resolves when all connections that are open have found it. */
-  startRedis(): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** With a Redis that no other file uses. */
+export interface StoresWithOwnRedis extends Stores {
+  stopRedis(): Promise<void>;
+  /** Comes back empty. Resolves when all connections that are open have found it. */
+  startRedis(): Promise<void>;
+}
+
+/** With a Postgres, too, that no other file uses. */
+export interface OwnStores extends StoresWithOwnRedis {
+  readonly postgres: TestPostgres;
+}
+
+/** On the Postgres and the Valkey that the files of a run share; empty but for what is seeded. */
 export async function startStores(): Promise<Stores> {
-  const dir = mkdtempSync(join(tmpdir(), 'gwcp-'));
-  const options = { dir, log: () => {}, durable: false };
+  return (await openStores(await createDatabase('seeded'), await emptyValkey())).stores;
+}
+
+export async function startStoresWithOwnRedis(): Promise<StoresWithOwnRedis> {
+  return withOwnRedis(await createDatabase('seeded'));
+}
+
+export async function startOwnStores(): Promise<OwnStores> {
   const postgres = await startTestPostgres(true);
-  let valkey = await startValkey(options);
   await postgres.migrate();
   const owner = openDatabase(postgres.url, { connections: 1 });
   await seed(owner, { pepper: { version: 1, secret: randomBytes(32) }, simulatorUrl: 'http://127.0.0.1:9000' });
-  const tamper = async (statement: string): Promise<void> => {
-    await owner.$transaction([
-      owner.$executeRaw`SET LOCAL session_replication_role = replica`,
-      owner.$executeRawUnsafe(statement),
-    ]);
-  };
-  const db = openDatabase(postgres.serviceUrl);
-  const path = valkey.url;
-  const connections: Redis[] = [];
-  const connect = (): Redis => {
-    const redis = new Redis(path, { retryStrategy: () => 50, enableOfflineQueue: false, maxRetriesPerRequest: 0 });
-    redis.on('error', () => {});
-    connections.push(redis);
-    return redis;
-  };
-  const redis = connect();
-  await new Promise((resolve) => redis.once('ready', resolve));
+  await owner.$disconnect();
+  return { ...(await withOwnRedis(postgres)), postgres };
+}
+
+async function withOwnRedis(postgres: TestDatabase): Promise<StoresWithOwnRedis> {
+  const dir = mkdtempSync(join(tmpdir(), 'gwcp-'));
+  const options = { dir, log: () => {}, durable: false };
+  let valkey = await startValkey(options);
+  const { stores, connections } = await openStores(postgres, valkey.url);
   return {
-    postgres,
-    db,
-    redis,
-    redisUrl: path,
-    seals: openLedgerSeals({ db, keys: ledgerKeys, sealedSince: null, log: silentLog }),
-    tamper,
-    empty: (...tables) => tamper(`TRUNCATE ${tables.join()}`),
-    connect,
+    ...stores,
     stopRedis: () => valkey.stop(),
     startRedis: async () => {
       valkey = await startValkey(options);
@@ -96,12 +97,51 @@ export async function startStores(): Promise<Stores> {
       await Promise.all(open.map((each) => untilReady(each, 10_000)));
     },
     stop: async () => {
-      for (const each of connections) each.disconnect();
-      await Promise.all([db.$disconnect(), owner.$disconnect()]);
-      await Promise.all([valkey.stop(), postgres.stop()]);
+      await stores.stop();
+      await valkey.stop();
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** `connections`: all that were made to Redis. */
+async function openStores(
+  postgres: TestDatabase,
+  redisUrl: string,
+): Promise<{ stores: Stores; connections: readonly Redis[] }> {
+  const owner = openDatabase(postgres.url, { connections: 1 });
+  const tamper = async (statement: string): Promise<void> => {
+    await owner.$transaction([
+      owner.$executeRaw`SET LOCAL session_replication_role = replica`,
+      owner.$executeRawUnsafe(statement),
+    ]);
+  };
+  const db = openDatabase(postgres.serviceUrl);
+  const connections: Redis[] = [];
+  const connect = (): Redis => {
+    const redis = new Redis(redisUrl, { retryStrategy: () => 50, enableOfflineQueue: false, maxRetriesPerRequest: 0 });
+    redis.on('error', () => {});
+    connections.push(redis);
+    return redis;
+  };
+  const redis = connect();
+  await new Promise((resolve) => redis.once('ready', resolve));
+  const stores = {
+    postgres,
+    db,
+    redis,
+    redisUrl,
+    seals: openLedgerSeals({ db, keys: ledgerKeys, sealedSince: null, log: silentLog }),
+    tamper,
+    empty: (...tables: readonly string[]) => tamper(`TRUNCATE ${tables.join()}`),
+    connect,
+    stop: async () => {
+      for (const each of connections) each.disconnect();
+      await Promise.all([db.$disconnect(), owner.$disconnect()]);
+      await postgres.stop();
+    },
+  };
+  return { stores, connections };
 }
 
 /** For tests whose calls have a fixed date: what the client was shown settles a receipt of any age. */

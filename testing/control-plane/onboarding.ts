@@ -34,8 +34,8 @@ export interface TestOnboarding {
 
 export const synthetic: ScreeningSettings = { ...noLists, synthetic: true };
 
-export async function startTestOnboarding(): Promise<TestOnboarding> {
-  const stores = await startStores();
+export async function startTestOnboarding(on?: Stores): Promise<TestOnboarding> {
+  const stores = on ?? (await startStores());
   const { db, redis } = stores;
   await seedOperators(stores);
   const clock = { now: new Date('2026-03-01T12:00:00.000Z') };

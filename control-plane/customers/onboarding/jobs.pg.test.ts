@@ -1,7 +1,12 @@
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, silentLog } from '@gw/testing/control-plane/fixtures';
+import {
+  eventually,
+  type StoresWithOwnRedis,
+  silentLog,
+  startStoresWithOwnRedis,
+} from '@gw/testing/control-plane/fixtures';
 import {
   applicant,
   bringTo,
@@ -17,11 +22,13 @@ import type { RepeatedJob } from '../../shared/repeat.ts';
 import { noLists, type ScreeningSettings } from '../screening/config.ts';
 import { type OnboardingJobsOptions, startOnboardingJobs } from './jobs.ts';
 
+let stores: StoresWithOwnRedis;
 let running: TestOnboarding;
 let dir: string;
 const jobs: RepeatedJob[] = [];
 beforeAll(async () => {
-  running = await startTestOnboarding();
+  stores = await startStoresWithOwnRedis();
+  running = await startTestOnboarding(stores);
   dir = mkdtempSync(join(tmpdir(), 'gwscreen-'));
 }, 120_000);
 afterEach(async () => {
@@ -156,11 +163,11 @@ test('a queue that Redis lost between two steps is made again from Postgres', as
 
 test('it goes on after Redis was away, and ends in order while it is away', async () => {
   const job = start();
-  await running.stores.stopRedis();
+  await stores.stopRedis();
   const id = await declared();
-  await running.stores.startRedis();
+  await stores.startRedis();
   await eventually(async () => (await stageOf(id)) === 'contract_pending');
-  await running.stores.stopRedis();
+  await stores.stopRedis();
   await job.stop();
-  await running.stores.startRedis();
+  await stores.startRedis();
 });

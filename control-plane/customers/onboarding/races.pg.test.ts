@@ -100,7 +100,8 @@ test('a step waits for a change of the account and goes by what it has become, a
     issuing = running.post(at(id, 'key'), { name: 'first', scopes: ['gw:export'] });
     void issuing.then(() => {});
     await eventually(async () => {
-      const waiting = await db.$queryRaw<unknown[]>`SELECT 1 FROM pg_locks WHERE NOT granted`;
+      const waiting = await db.$queryRaw<unknown[]>`
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
       return waiting.length > 0;
     });
     const fact = { accountId: id, actor, action: 'account.changed', target: `account:${id}`, requestId: null };

@@ -1,4 +1,9 @@
-import { eventually, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import {
+  eventually,
+  type StoresWithOwnRedis,
+  silentLog,
+  startStoresWithOwnRedis,
+} from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RepeatedJob } from '../../shared/repeat.ts';
 import type { ZoneSource } from './config.ts';
@@ -8,11 +13,11 @@ import type { RefreshOutcome } from './refresh.ts';
 const sweden: ZoneSource = { zone: 'SWE', source: 'electricity-maps', place: 'SE' };
 const britain: ZoneSource = { zone: 'GBR', source: 'neso', place: '' };
 
-let stores: Stores;
+let stores: StoresWithOwnRedis;
 let asked: string[] = [];
 const running: RepeatedJob[] = [];
 beforeAll(async () => {
-  stores = await startStores();
+  stores = await startStoresWithOwnRedis();
 }, 120_000);
 afterAll(async () => {
   await stores?.stop();

@@ -2,7 +2,7 @@
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { migrate, migrationsDirectory, readMigrations } from '@gw/prisma/migrate';
 import { entryOf, ledgerKeys, silentLog } from '@gw/testing/control-plane/fixtures';
-import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
+import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LedgerRow, Seal } from '../receipts/seal.ts';
@@ -11,11 +11,11 @@ import { supersede } from '../receipts/supersede.ts';
 import { checkPage } from './check-receipts.ts';
 import { openLedgerSeals } from './open-seals.ts';
 
-let postgres: TestPostgres;
+let postgres: TestDatabase;
 let owner: pg.Client;
 let db: Database;
 beforeAll(async () => {
-  postgres = await startTestPostgres();
+  postgres = await createDatabase('empty');
   owner = new pg.Client({ connectionString: postgres.url });
   await owner.connect();
 }, 60_000);

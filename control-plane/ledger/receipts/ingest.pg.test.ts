@@ -6,16 +6,16 @@ import {
   pendingReceiptsKey,
   receiptKey,
 } from '@gw/contract/internal/redis';
-import { entryOf, eventually, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { entryOf, eventually, type OwnStores, silentLog, startOwnStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Ingester, startIngester } from './ingest.ts';
 import { openSweeper, sweepPending } from './sweep.ts';
 
-let stores: Stores;
+let stores: OwnStores;
 let ingesters: Ingester[] = [];
 
 beforeAll(async () => {
-  stores = await startStores();
+  stores = await startOwnStores();
 }, 120_000);
 afterAll(() => stores?.stop());
 beforeEach(async () => {

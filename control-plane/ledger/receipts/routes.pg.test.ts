@@ -1,12 +1,14 @@
 import { receiptKey } from '@gw/contract/internal/redis';
 import { usageSchema } from '@gw/contract/management';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { entryOf, eventually, receiptIdAt } from '@gw/testing/control-plane/fixtures';
+import { entryOf, eventually, type OwnStores, receiptIdAt, startOwnStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+let stores: OwnStores;
 let running: TestApp;
 beforeAll(async () => {
-  running = await startTestApp();
+  stores = await startOwnStores();
+  running = await startTestApp(undefined, stores);
 }, 120_000);
 afterAll(() => running?.stop());
 
@@ -41,9 +43,9 @@ test('a copy of the first version in Redis does not hide a later one, and answer
   expect((await running.get(`/v1/gw/receipts/${id}`)).body).toBe(JSON.stringify(second.receipt));
   expect((await running.get(`/v1/gw/receipts/${id}?version=1`)).body).toBe(JSON.stringify(first.receipt));
   expect((await running.get(`/v1/gw/lineage/${id}`)).json().receipt_version).toBe(2);
-  await running.stores.postgres.kill();
+  await stores.postgres.kill();
   expect((await running.get(`/v1/gw/receipts/${id}`)).body).toBe(JSON.stringify(first.receipt));
-  await running.stores.postgres.start();
+  await stores.postgres.start();
   await eventually(async () => (await running.stores.db.receipt.count()) > 0);
 });
 
@@ -216,9 +218,9 @@ test('the metrics say how many receipts and intervals wait, and how many version
 test('without Redis receipts come from Postgres; one that is in neither is then a fault and not a 404', async () => {
   const entry = entryOf();
   await running.store(entry);
-  await running.stores.stopRedis();
+  await stores.stopRedis();
   expect((await running.get(`/v1/gw/receipts/${entry.receipt.id}`)).statusCode).toBe(200);
   expect((await running.get(`/v1/gw/receipts/${receiptIdAt(new Date())}`)).statusCode).toBe(500);
   expect((await running.operator.inject('/healthz')).json()).toMatchObject({ status: 'unavailable', redis: false });
-  await running.stores.startRedis();
+  await stores.startRedis();
 });

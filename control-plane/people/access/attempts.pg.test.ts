@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startValkey } from '@gw/stack/services/valkey';
+import { emptyValkey } from '@gw/testing/valkey';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Attempts, networkOf, openAttempts } from './attempts.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gwat-'));
-let valkey: Awaited<ReturnType<typeof startValkey>>;
 let redis: Redis;
 let away: Redis;
 let clock = new Date('2026-11-21T09:00:00.000Z');
@@ -17,15 +16,13 @@ const wait = (ms: number): void => {
 };
 
 beforeAll(async () => {
-  valkey = await startValkey({ dir, log: () => {}, durable: false });
-  redis = new Redis(valkey.url);
+  redis = new Redis(await emptyValkey());
   away = new Redis(join(dir, 'nobody.sock'), { enableOfflineQueue: false, maxRetriesPerRequest: 0, lazyConnect: true });
   away.on('error', () => {});
 });
 afterAll(async () => {
   redis.disconnect();
   away.disconnect();
-  await valkey.stop();
   rmSync(dir, { recursive: true, force: true });
 });
 beforeEach(() => redis.flushall());

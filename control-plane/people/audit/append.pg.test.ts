@@ -1,16 +1,15 @@
 import { type Actor, type AuditEntry, auditHash, ChainCheck } from '@gw/contract/internal/audit-chain';
 import { type Database, openDatabase } from '@gw/prisma/client';
-import { startTestPostgres, type TestPostgres } from '@gw/testing/prisma/postgres';
+import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendAudit } from './append.ts';
 import { readAudit, readHead } from './read.ts';
 
-let postgres: TestPostgres;
+let postgres: TestDatabase;
 let db: Database;
 let owner: Database;
 beforeAll(async () => {
-  postgres = await startTestPostgres();
-  await postgres.migrate();
+  postgres = await createDatabase('migrated');
   db = openDatabase(postgres.serviceUrl);
   owner = openDatabase(postgres.url);
 });

@@ -1,12 +1,11 @@
 import { openDatabase } from '@gw/prisma/client';
-import { startTestPostgres } from '@gw/testing/prisma/postgres';
+import { createDatabase } from '@gw/testing/prisma/postgres';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { warnOfRights } from './rights.ts';
 
 test('a service that connects as the owner says so in its log, and one with a role of its own says nothing', async () => {
-  const postgres = await startTestPostgres();
-  await postgres.migrate();
+  const postgres = await createDatabase('migrated');
   const linesOf = async (url: string): Promise<string[]> => {
     const lines: string[] = [];
     const log = pino({}, { write: (line) => void lines.push(line) });

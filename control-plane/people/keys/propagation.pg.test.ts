@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '@gw/contract/internal/api-key';
 import { keyGenerationKey } from '@gw/contract/internal/redis';
-import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
+import { type OwnStores, silentLog, startOwnStores } from '@gw/testing/control-plane/fixtures';
 import { type Instance, pepper, startInstance as start } from '@gw/testing/control-plane/instance';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { copyKeyGeneration } from './generation-copy.ts';
@@ -15,10 +15,10 @@ import { createKeys, type Keys } from './keys.ts';
 const accountId = 'acct_demo_enterprise';
 const by = { actor: { kind: 'operator', id: 'op', name: 'Ada' }, requestId: null } as const;
 
-let stores: Stores;
+let stores: OwnStores;
 let keys: Keys;
 beforeAll(async () => {
-  stores = await startStores();
+  stores = await startOwnStores();
   const { db, redis } = stores;
   keys = createKeys({ db, redis, log: silentLog, now: () => new Date(), pepper, random: randomBytes });
 });

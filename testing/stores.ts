@@ -1,0 +1,62 @@
+/**
+ * What all files of the `stores` project share: one Postgres, and a Valkey for each worker of vitest. A file gets a
+ * database of its own there (`createDatabase`) and an empty Valkey (`emptyValkey`).
+ *
+ * Invariant: nobody stays connected to a template, since Postgres copies no database that somebody uses.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase } from '@gw/prisma/client';
+import { seed } from '@gw/prisma/seed';
+import { startPostgres } from '@gw/stack/services/postgres';
+import type { Service } from '@gw/stack/services/service';
+import { startValkey } from '@gw/stack/services/valkey';
+import type { TestProject } from 'vitest/node';
+import { createDatabase } from './prisma/postgres.ts';
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dir = testFolder();
+  const started: Service[] = [];
+  const start = async (service: Promise<Service>): Promise<string> => {
+    const running = await service;
+    started.push(running);
+    return running.url;
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map((each) => each.stop()));
+    rmSync(dir, { recursive: true, force: true });
+  };
+  const options = (name: string) => ({ dir: join(dir, name), log: () => {}, durable: false });
+  try {
+    const workers = Array.from({ length: project.config.maxWorkers }, (_, at) => `valkey-${at + 1}`);
+    const valkeys = await Promise.all(workers.map((name) => start(startValkey(options(name)))));
+    const postgres = await start(startPostgres(options('postgres')));
+    await makeTemplates(postgres);
+    project.provide('postgres', postgres);
+    project.provide('valkeys', valkeys);
+  } catch (fault) {
+    await stop();
+    throw fault;
+  }
+  return stop;
+}
+
+async function makeTemplates(postgres: string): Promise<void> {
+  const migrated = await createDatabase('empty', 'migrated', postgres);
+  await migrated.migrate();
+  const { url } = await createDatabase('migrated', 'seeded', postgres);
+  const owner = openDatabase(url, { connections: 1 });
+  await seed(owner, { pepper: { version: 1, secret: randomBytes(32) }, simulatorUrl: 'http://127.0.0.1:9000' });
+  await owner.$disconnect();
+}
+
+/** In the folder of `./gw test`, which removes it also after a kill. */
+function testFolder(): string {
+  const given = process.env.GW_TEST_DIR;
+  if (given === undefined) return mkdtempSync(join(tmpdir(), 'gwstores-'));
+  const dir = join(given, 'stores');
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return dir;
+}

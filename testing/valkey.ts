@@ -1,0 +1,21 @@
+/** The Valkey that test files use one after the other: each worker of vitest has one, so no two files use it at once. */
+import { Redis } from 'ioredis';
+import { inject } from 'vitest';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Of each worker; missing in projects that start none. */
+    valkeys?: readonly string[];
+  }
+}
+
+/** The url of this worker's Valkey, of which everything that the file before left is gone. */
+export async function emptyValkey(): Promise<string> {
+  const url = inject('valkeys')?.[Number(process.env.VITEST_POOL_ID) - 1];
+  if (url === undefined) throw new Error('This project of tests starts no Valkey for this worker.');
+  const redis = new Redis(url);
+  await redis.flushall();
+  await redis.config('RESETSTAT');
+  redis.disconnect();
+  return url;
+}
