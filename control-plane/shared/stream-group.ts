@@ -27,6 +27,20 @@ export interface StreamGroup {
   readNew(redis: Redis, consumer: string, count: number, blockMs?: number): Promise<Entry[]>;
 }
 
+/**
+ * KEYS: stream. ARGV: group, a consumer to keep, and for how long (ms) the forgotten ones were silent. One step, since
+ * what a consumer reads between the look at it and its end would be pending nowhere, and left in the stream for good.
+ */
+const forgetScript = `
+for _, fields in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+  local consumer = {}
+  for i = 1, #fields, 2 do consumer[fields[i]] = fields[i + 1] end
+  if consumer.pending == 0 and consumer.idle > tonumber(ARGV[3]) and consumer.name ~= ARGV[2] then
+    redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], consumer.name)
+  end
+end
+`;
+
 type RawEntry = [id: string, fields: string[] | null];
 
 export function streamGroup({ stream, group, field }: StreamNames): StreamGroup {
@@ -48,14 +62,7 @@ export function streamGroup({ stream, group, field }: StreamNames): StreamGroup 
     },
     claimAbandoned: async (redis, consumer, idleMs, count) => {
       await redis.xautoclaim(stream, group, consumer, idleMs, '0-0', 'COUNT', count, 'JUSTID');
-      const consumers = (await redis.xinfo('CONSUMERS', stream, group)) as (string | number)[][];
-      for (const fields of consumers) {
-        const info = pairs(fields.map(String));
-        const forgotten = Number(info.get('pending')) === 0 && Number(info.get('idle')) > 100 * idleMs;
-        const name = info.get('name');
-        if (forgotten && name !== undefined && name !== consumer)
-          await redis.xgroup('DELCONSUMER', stream, group, name);
-      }
+      await redis.eval(forgetScript, 1, stream, group, consumer, 100 * idleMs);
     },
     readOwn: async (redis, consumer, count, after = '0') =>
       entriesOf(await redis.xreadgroup('GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, after)),
