@@ -30,8 +30,7 @@ const serve = (index: number) => {
     asked[index] = (asked[index] ?? 0) + 1;
   };
   return serveEnvoy(
-    sockets[index] ?? '',
-    token,
+    { listen: sockets[index] ?? '', internalToken: token },
     {
       check: async () => {
         count();

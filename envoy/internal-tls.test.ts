@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { serveEnvoy } from '@gw/grpc/server';
+import { type Implementation, implementations, serveEnvoy } from '@gw/grpc/server';
 import type { RpcServer } from '@gw/grpc/service';
 import { envoyBinary } from '@gw/stack/binaries';
 import { freePorts } from '@gw/stack/ports';
@@ -17,7 +17,7 @@ const dir = mkdtempSync(join(tmpdir(), 'gw-mtls-'));
 const internalTls = { certFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key'), caFile: join(dir, 'ca.crt') };
 const settings = testSettings(dir);
 const token = 'a-token-of-the-tests-that-is-long-enough';
-let service: RpcServer;
+let services: RpcServer[];
 let envoy: Child;
 let port = 0;
 
@@ -27,10 +27,16 @@ beforeAll(async () => {
   writeFileSync(internalTls.certFile, certificate);
   writeFileSync(internalTls.caFile, certificate);
   writeFileSync(internalTls.keyFile, key);
-  const denied = { status: { code: 16 }, deniedResponse: { status: { code: 401 as const }, body: 'asked over TLS' } };
-  service = await serveEnvoy('127.0.0.1:0', token, { check: async () => denied }, () => undefined, internalTls);
+  const denied = (body: string) => ({ status: { code: 16 }, deniedResponse: { status: { code: 401 as const }, body } });
+  const serve = (grpcServer: Implementation) =>
+    serveEnvoy(
+      { listen: '127.0.0.1:0', internalToken: token, internalTls, grpcServer },
+      { check: async () => denied(grpcServer) },
+      () => undefined,
+    );
+  services = await Promise.all(implementations.map(serve));
   [port = 0] = await freePorts(1);
-  const extAuthz = [`127.0.0.1:${service.port}`];
+  const extAuthz = services.map((service) => `127.0.0.1:${service.port}`);
   writeEnvoyConfig({ ...settings, publicPort: port, extAuthz, internalTls }, join(dir, 'envoy.yaml'));
   const command = await envoyBinary(() => undefined);
   const args = ['-c', join(dir, 'envoy.yaml'), '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'];
@@ -45,32 +51,41 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await envoy?.stop();
-  await service?.close(100);
+  await Promise.all((services ?? []).map((service) => service.close(100)));
   rmSync(dir, { recursive: true, force: true });
 });
 
-it('Envoy asks the service over TLS, with its certificate', async () => {
-  const reply = await fetch(`http://127.0.0.1:${port}/v1/models`);
-  expect([reply.status, await reply.text()]).toEqual([401, 'asked over TLS']);
+it('Envoy asks each service over TLS, with its certificate', async () => {
+  const answered = new Set<string>();
+  await expect
+    .poll(async () => {
+      const reply = await fetch(`http://127.0.0.1:${port}/v1/models`);
+      expect(reply.status).toBe(401);
+      return answered.add(await reply.text());
+    })
+    .toEqual(new Set(implementations));
 });
 
-it('a client without a certificate of the authority is cut off before it can say anything', async () => {
-  const stranger = makeCertificate('stranger');
-  for (const shown of [{}, { cert: stranger.certificate, key: stranger.key }]) {
-    const ended = await new Promise<string>((resolve) => {
-      const socket = connect({
-        host: '127.0.0.1',
-        port: service.port ?? 0,
-        rejectUnauthorized: false,
-        ALPNProtocols: ['h2'],
-        ...shown,
+it.each(implementations)(
+  'a client without a certificate of the authority is cut off before it can say anything (%s)',
+  async (name) => {
+    const stranger = makeCertificate('stranger');
+    for (const shown of [{}, { cert: stranger.certificate, key: stranger.key }]) {
+      const ended = await new Promise<string>((resolve) => {
+        const socket = connect({
+          host: '127.0.0.1',
+          port: services[implementations.indexOf(name)]?.port ?? 0,
+          rejectUnauthorized: false,
+          ALPNProtocols: ['h2'],
+          ...shown,
+        });
+        // With TLS 1.3 the refusal comes after the client believes the handshake to be over.
+        socket.on('secureConnect', () => socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'));
+        socket.on('data', () => resolve('answered'));
+        socket.on('error', () => resolve('refused'));
+        socket.on('close', () => resolve('refused'));
       });
-      // With TLS 1.3 the refusal comes after the client believes the handshake to be over.
-      socket.on('secureConnect', () => socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'));
-      socket.on('data', () => resolve('answered'));
-      socket.on('error', () => resolve('refused'));
-      socket.on('close', () => resolve('refused'));
-    });
-    expect(ended).toBe('refused');
-  }
-});
+      expect(ended).toBe('refused');
+    }
+  },
+);

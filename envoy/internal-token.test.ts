@@ -7,13 +7,13 @@ import { createServer, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
-import { serveEnvoy } from '@gw/grpc/server';
+import { implementations, serveEnvoy } from '@gw/grpc/server';
 import type { EnvoyServices, RpcServer } from '@gw/grpc/service';
 import { envoyBinary } from '@gw/stack/binaries';
 import { freePorts } from '@gw/stack/ports';
 import { type Child, startChild } from '@gw/stack/services/child';
 import { testSettings } from '@gw/testing/envoy/settings';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeEnvoyConfig } from './render.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-token-'));
@@ -109,11 +109,6 @@ beforeAll(async () => {
     reply.end(JSON.stringify({ version_info: '1', resources: [] }));
   });
   await listen(controlPlane, join(dir, 'c.sock'));
-  const fault = (reason: unknown) => console.error(reason);
-  services = [
-    await serveEnvoy(settings.extAuthz[0] ?? '', token, extAuthz, fault),
-    await serveEnvoy(settings.receiptSidecar[0] ?? '', token, sidecar, fault),
-  ];
 }, 60_000);
 
 async function startEnvoy(env: Record<string, string>): Promise<void> {
@@ -140,57 +135,68 @@ afterEach(() => envoy?.stop());
 afterAll(async () => {
   controlPlane?.close();
   controlPlane?.closeAllConnections();
-  await Promise.all((services ?? []).map((service) => service.close(100)));
   rmSync(dir, { recursive: true, force: true });
 });
 
-it('checks, limits, calls, health checks, access logs, forwarded requests and xDS carry the token, and no dump shows it', async () => {
-  await startEnvoy({ GW_INTERNAL_TOKEN: token });
-  await ask('/v1/models');
-  await ask('/v1/chat/completions', 'POST');
-  const all = [
-    'check',
-    'rate limit',
-    'processor',
-    'access log of ext-authz',
-    'access log of the sidecar',
-    'health of ext-authz',
-    'health of the sidecar',
-    '/healthz',
-    '/v1/models',
-    '/v3/discovery:clusters',
-    '/v3/discovery:listeners',
-  ];
-  await vi.waitFor(() => expect([...asked].sort()).toEqual(all.sort()), { timeout: 10_000, interval: 50 });
-  expect([...refused]).toEqual([]);
-  for (const path of ['/config_dump?include_eds', '/clusters', '/stats', '/server_info']) {
-    const said = await admin(path);
-    expect(said.length, path).toBeGreaterThan(100);
-    expect(said.includes(token), path).toBe(false);
-  }
-  expect(await admin('/config_dump')).toContain('%ENVIRONMENT(GW_INTERNAL_TOKEN)%');
-  for (const file of ['envoy.yaml', 'envoy.log', 'access.log'])
-    expect(readFileSync(join(dir, file), 'utf8').includes(token), file).toBe(false);
-});
+describe.each(implementations)('over gRPC (%s)', (grpcServer) => {
+  const fault = (reason: unknown) => console.error(reason);
+  beforeAll(async () => {
+    const [toExtAuthz = '', toSidecar = ''] = [...settings.extAuthz, ...settings.receiptSidecar];
+    services = [
+      await serveEnvoy({ listen: toExtAuthz, internalToken: token, grpcServer }, extAuthz, fault),
+      await serveEnvoy({ listen: toSidecar, internalToken: token, grpcServer }, sidecar, fault),
+    ];
+  });
+  afterAll(() => Promise.all(services.map((service) => service.close(100))));
 
-it('an Envoy without the token gets nothing from anybody', async () => {
-  await startEnvoy({});
-  expect((await ask('/v1/models')).status).toBe(500);
-  expect((await ask('/v1/chat/completions', 'POST')).status).toBe(500);
-  expect([...asked]).toEqual([]);
-  expect([...refused]).toContain('/v3/discovery:clusters');
-});
+  it('checks, limits, calls, health checks, access logs, forwarded requests and xDS carry the token, and no dump shows it', async () => {
+    await startEnvoy({ GW_INTERNAL_TOKEN: token });
+    await ask('/v1/models');
+    await ask('/v1/chat/completions', 'POST');
+    const all = [
+      'check',
+      'rate limit',
+      'processor',
+      'access log of ext-authz',
+      'access log of the sidecar',
+      'health of ext-authz',
+      'health of the sidecar',
+      '/healthz',
+      '/v1/models',
+      '/v3/discovery:clusters',
+      '/v3/discovery:listeners',
+    ];
+    await vi.waitFor(() => expect([...asked].sort()).toEqual(all.sort()), { timeout: 10_000, interval: 50 });
+    expect([...refused]).toEqual([]);
+    for (const path of ['/config_dump?include_eds', '/clusters', '/stats', '/server_info']) {
+      const said = await admin(path);
+      expect(said.length, path).toBeGreaterThan(100);
+      expect(said.includes(token), path).toBe(false);
+    }
+    expect(await admin('/config_dump')).toContain('%ENVIRONMENT(GW_INTERNAL_TOKEN)%');
+    for (const file of ['envoy.yaml', 'envoy.log', 'access.log'])
+      expect(readFileSync(join(dir, file), 'utf8').includes(token), file).toBe(false);
+  });
 
-it('a check that does not say whose limits hold leads to the rate limit all the same', async () => {
-  await startEnvoy({ GW_INTERNAL_TOKEN: token });
-  isIdentified = false;
-  for (const [path, method] of [
-    ['/v1/models', 'GET'],
-    ['/v1/chat/completions', 'POST'],
-    ['/v1/keys', 'GET'],
-  ] as const) {
-    asked.clear();
-    expect((await ask(path, method)).status, path).toBe(429);
-    expect([...asked], path).toEqual(expect.arrayContaining(['check', 'rate limit']));
-  }
+  it('an Envoy without the token gets nothing from anybody', async () => {
+    await startEnvoy({});
+    expect((await ask('/v1/models')).status).toBe(500);
+    expect((await ask('/v1/chat/completions', 'POST')).status).toBe(500);
+    expect([...asked]).toEqual([]);
+    expect([...refused]).toContain('/v3/discovery:clusters');
+  });
+
+  it('a check that does not say whose limits hold leads to the rate limit all the same', async () => {
+    await startEnvoy({ GW_INTERNAL_TOKEN: token });
+    isIdentified = false;
+    for (const [path, method] of [
+      ['/v1/models', 'GET'],
+      ['/v1/chat/completions', 'POST'],
+      ['/v1/keys', 'GET'],
+    ] as const) {
+      asked.clear();
+      expect((await ask(path, method)).status, path).toBe(429);
+      expect([...asked], path).toEqual(expect.arrayContaining(['check', 'rate limit']));
+    }
+  });
 });

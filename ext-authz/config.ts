@@ -8,6 +8,7 @@ import {
   readSettings,
 } from '@gw/contract/internal/environment';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
+import { type Implementation, readImplementation } from '@gw/grpc/server';
 
 export interface Config {
   /** `unix:/path` or `host:port`. */
@@ -19,6 +20,8 @@ export interface Config {
   readonly internalToken: string;
   /** For `listen` on `host:port`; null: plain. */
   readonly internalTls: InternalTls | null;
+  /** What carries Envoy's calls to the handlers. */
+  readonly grpcServer: Implementation;
   /** Server-side part of the key hash; never stored beside the hashes. */
   readonly peppers: Peppers;
   readonly addresses: Addresses;
@@ -36,6 +39,7 @@ export function loadConfig(environment: Environment): Config {
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),
+    grpcServer: readImplementation(settings),
     peppers: readPeppers(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),

@@ -77,8 +77,7 @@ export async function startExtAuthz(config: Config) {
 
   const onFault = (fault: unknown) => log.error({ err: fault }, 'a call failed');
   const server = await serveEnvoy(
-    config.listen,
-    config.internalToken,
+    config,
     {
       check: makeCheck({
         cache,
@@ -95,7 +94,6 @@ export async function startExtAuthz(config: Config) {
       isServing: () => watch.confirmed(),
     },
     onFault,
-    config.internalTls,
   );
   const health = config.healthListen
     ? await serveHealth(

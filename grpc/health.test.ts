@@ -1,7 +1,7 @@
 import * as grpc from '@grpc/grpc-js';
 import { afterEach, expect, it } from 'vitest';
-import { healthPath } from './health.ts';
-import { serveEnvoy } from './server.ts';
+import { healthPath } from './methods.ts';
+import { type Implementation, implementations, serveEnvoy } from './server.ts';
 import type { EnvoyServices, RpcServer } from './service.ts';
 
 const token = 'a-token-of-at-least-thirty-two-characters';
@@ -12,8 +12,8 @@ afterEach(async () => {
   await server.close(100);
 });
 
-async function serve(services: EnvoyServices): Promise<void> {
-  server = await serveEnvoy('127.0.0.1:0', token, services, () => undefined);
+async function serve(services: EnvoyServices, grpcServer: Implementation): Promise<void> {
+  server = await serveEnvoy({ listen: '127.0.0.1:0', internalToken: token, grpcServer }, services, () => undefined);
   client = new grpc.Client(`127.0.0.1:${server.port}`, grpc.credentials.createInsecure());
 }
 
@@ -37,9 +37,9 @@ const [serving, notServing] = [
   [0x08, 2],
 ];
 
-it('says at each moment what the service says of itself', async () => {
+it.each(implementations)('%s: says at each moment what the service says of itself', async (implementation) => {
   let isServing = true;
-  await serve({ isServing: () => isServing });
+  await serve({ isServing: () => isServing }, implementation);
   expect(await ask()).toEqual(serving);
   isServing = false;
   expect(await ask()).toEqual(notServing);
@@ -47,17 +47,20 @@ it('says at each moment what the service says of itself', async () => {
   expect(await ask()).toEqual(serving);
 });
 
-it('says nothing without the internal token', async () => {
-  await serve({});
+it.each(implementations)('%s: says nothing without the internal token', async (implementation) => {
+  await serve({}, implementation);
   for (const shown of [null, 'Bearer wrong'])
     await expect(ask(shown)).rejects.toMatchObject({ code: grpc.status.UNAUTHENTICATED });
 });
 
-it('a process that is about to leave says so before it refuses anything', async () => {
-  await serve({ isServing: () => true });
-  expect(await ask()).toEqual(serving);
-  const left = server.leave();
-  expect(await ask()).toEqual(notServing);
-  await left;
-  expect(await ask()).toEqual(notServing);
-});
+it.each(implementations)(
+  '%s: a process that is about to leave says so before it refuses anything',
+  async (implementation) => {
+    await serve({ isServing: () => true }, implementation);
+    expect(await ask()).toEqual(serving);
+    const left = server.leave();
+    expect(await ask()).toEqual(notServing);
+    await left;
+    expect(await ask()).toEqual(notServing);
+  },
+);

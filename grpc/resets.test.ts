@@ -39,7 +39,7 @@ test('five thousand resets on one connection, each in the middle of its call, en
       seen.closed += 1;
     },
   });
-  server = await serveEnvoy('127.0.0.1:0', token, { openProcessor }, () => undefined);
+  server = await serveEnvoy({ listen: '127.0.0.1:0', internalToken: token }, { openProcessor }, () => undefined);
   session = connect(`http://127.0.0.1:${server.port}`);
   session.on('goaway', () => {
     seen.goneAway += 1;

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { frame, frameType } from './http2/frames.ts';
 import { codec } from './messages.ts';
-import { serveEnvoy } from './server.ts';
+import { type Implementation, implementations, serveEnvoy } from './server.ts';
 import type { EnvoyServices, ICheckResponse, IProcessingResponse, ProcessingRequest, RpcServer } from './service.ts';
 
 const token = 'a-token-of-at-least-thirty-two-characters';
@@ -15,8 +15,13 @@ afterEach(async () => {
   for (const undo of cleanUp.splice(0).reverse()) await undo();
 });
 
-async function serve(services: EnvoyServices, faults: unknown[] = []): Promise<RpcServer & { address: string }> {
-  const server = await serveEnvoy('127.0.0.1:0', token, services, (fault) => faults.push(fault));
+async function serve(
+  services: EnvoyServices,
+  faults: unknown[] = [],
+  grpcServer: Implementation = 'own',
+): Promise<RpcServer & { address: string }> {
+  const listener = { listen: '127.0.0.1:0', internalToken: token, grpcServer };
+  const server = await serveEnvoy(listener, services, (fault) => faults.push(fault));
   cleanUp.push(() => server.close(100));
   return { ...server, address: `127.0.0.1:${server.port}` };
 }
@@ -63,9 +68,11 @@ const echo: EnvoyServices = {
 };
 const asking = (text: string) => ({ attributes: { contextExtensions: { text } } });
 
-describe('the gRPC server', () => {
+describe.each(implementations)('the gRPC server (%s)', (implementation) => {
+  const serveOn = (services: EnvoyServices, faults?: unknown[]) => serve(services, faults, implementation);
+
   it('answers many calls at once, each with its own answer', async () => {
-    const { address } = await serve(echo);
+    const { address } = await serveOn(echo);
     const from = client(address);
     const texts = Array.from({ length: 300 }, (_, index) => `call ${index} ${'x'.repeat(index * 7)}`);
     const answers = await Promise.all(texts.map((text) => check(from, asking(text))));
@@ -73,7 +80,7 @@ describe('the gRPC server', () => {
   });
 
   it('carries messages larger than every window and frame, in both directions', async () => {
-    const { address } = await serve(echo);
+    const { address } = await serveOn(echo);
     const text = 'é'.repeat(9 * 1024 * 1024);
     const answer = await check(client(address), asking(text));
     expect(answer.status?.message === text).toBe(true);
@@ -81,7 +88,7 @@ describe('the gRPC server', () => {
 
   it('refuses a call without the internal token, with a wrong one, and of an unknown method', async () => {
     let asked = 0;
-    const { address } = await serve({ check: async () => ({ status: { code: asked++ } }) });
+    const { address } = await serveOn({ check: async () => ({ status: { code: asked++ } }) });
     const from = client(address);
     for (const sent of [null, 'Bearer wrong', token]) {
       await expect(check(from, asking(''), metadata(sent))).rejects.toMatchObject({
@@ -105,7 +112,7 @@ describe('the gRPC server', () => {
   it('turns a fault of a handler, thrown or rejected, into INTERNAL and goes on', async () => {
     const faults: unknown[] = [];
     let calls = 0;
-    const { address } = await serve(
+    const { address } = await serveOn(
       {
         check: (request) => {
           calls += 1;
@@ -125,7 +132,7 @@ describe('the gRPC server', () => {
 
   it('keeps the order of a stream, tells of its end once, and answers an orderly end in kind', async () => {
     let closed = 0;
-    const { address } = await serve({
+    const { address } = await serveOn({
       openProcessor: ({ answer }) => ({
         message: (request) =>
           answer({
@@ -155,7 +162,7 @@ describe('the gRPC server', () => {
 
   it('reads the metadata of a stream from its first message, and all else from each', async () => {
     const seen: ProcessingRequest[] = [];
-    const { address } = await serve({
+    const { address } = await serveOn({
       openProcessor: () => ({ message: (request) => void seen.push(request), close: () => undefined }),
     });
     const encode = (value: object) => Buffer.from(processCodec.encode(value));
@@ -183,7 +190,7 @@ describe('the gRPC server', () => {
     let opened = 0;
     const ends: (() => void)[] = [];
     let closed = 0;
-    const { address } = await serve({
+    const { address } = await serveOn({
       openProcessor: () => {
         opened += 1;
         return {
@@ -214,7 +221,11 @@ describe('the gRPC server', () => {
   it('lets open streams end for a while when it is to close, and says so before it cuts those that have not', async () => {
     const events: string[] = [];
     const processor = { message: () => events.push('open'), close: () => events.push('closed') };
-    const server = await serveEnvoy('127.0.0.1:0', token, { openProcessor: () => processor }, () => undefined);
+    const server = await serveEnvoy(
+      { listen: '127.0.0.1:0', internalToken: token },
+      { openProcessor: () => processor },
+      () => undefined,
+    );
     const encode = (value: object) => Buffer.from(processCodec.encode(value));
     const open = () => {
       const from = client(`127.0.0.1:${server.port}`);

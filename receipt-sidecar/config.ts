@@ -7,6 +7,7 @@ import {
   readInternalToken,
   readSettings,
 } from '@gw/contract/internal/environment';
+import { type Implementation, readImplementation } from '@gw/grpc/server';
 import { defaultThreads } from './threads/body-threads.ts';
 
 export interface Config {
@@ -18,6 +19,8 @@ export interface Config {
   readonly internalToken: string;
   /** For `listen` on `host:port`; null: plain. */
   readonly internalTls: InternalTls | null;
+  /** What carries Envoy's calls to the handlers. */
+  readonly grpcServer: Implementation;
   /** Where receipts wait while Redis is away: a persistent volume. */
   readonly spoolDir: string;
   readonly addresses: Addresses;
@@ -40,6 +43,7 @@ export function loadConfig(environment: Environment): Config {
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),
+    grpcServer: readImplementation(settings),
     spoolDir: settings.required('GW_SPOOL_DIR', '/var/lib/gw/spool'),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),

@@ -93,8 +93,7 @@ export async function startSidecar(config: Config) {
   };
 
   const server = await serveEnvoy(
-    config.listen,
-    config.internalToken,
+    config,
     {
       openProcessor: (call) => new Call(context, call),
       accessLog: (message) => readAccessLog(message, { ends, ledger, runs: (lease) => slots.runs(lease) }),
@@ -102,7 +101,6 @@ export async function startSidecar(config: Config) {
       isServing: () => catalogue.current() !== null,
     },
     (fault) => log.error({ err: fault }, 'a call failed'),
-    config.internalTls,
   );
   const report = () => ({
     ok: catalogue.current() !== null,

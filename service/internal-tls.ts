@@ -13,3 +13,5 @@ export function internalTlsOptions({ certFile, keyFile, caFile }: InternalTls) {
     minVersion: 'TLSv1.2',
   } as const;
 }
+
+export type InternalTlsOptions = ReturnType<typeof internalTlsOptions>;

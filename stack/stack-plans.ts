@@ -65,7 +65,15 @@ export const logFileOf = (logs: string, name: PartName): string => join(logs, `$
 /** What any program needs, and nothing that may be secret. */
 export const passedOn = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
 /** Settings of the user that the services read themselves. */
-const settings = ['GW_LOG_LEVEL', 'GW_BASE_URL', 'GW_DOCS_URL', 'GW_STATUS_URL', 'GW_AUDIT_EMAIL', 'GW_SECURITY_EMAIL'];
+const settings = [
+  'GW_LOG_LEVEL',
+  'GW_GRPC_SERVER',
+  'GW_BASE_URL',
+  'GW_DOCS_URL',
+  'GW_STATUS_URL',
+  'GW_AUDIT_EMAIL',
+  'GW_SECURITY_EMAIL',
+];
 
 export function fromUser(names: readonly string[]): Variables {
   return Object.fromEntries(names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MessageRoom } from './message-room.ts';
+import { MessageRoom } from './framing.ts';
 
 test('what has room is never more than there is, unless it is one alone; all have their turn, in order', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 150 }), { maxLength: 30 });

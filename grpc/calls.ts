@@ -1,0 +1,100 @@
+/** Calls of gRPC on streams of our HTTP/2. */
+import { framed, MessageReader, MessageRoom } from './framing.ts';
+import { errorCode } from './http2/frames.ts';
+import type { Http2Stream, StreamHandler } from './http2/stream.ts';
+import type { Method } from './methods.ts';
+
+/** gRPC's status codes, as far as they are used. */
+export const status = { ok: 0, internal: 13, resourceExhausted: 8, unimplemented: 12, unauthenticated: 16 } as const;
+
+const literal = (text: string): Buffer => Buffer.concat([Buffer.from([text.length]), Buffer.from(text, 'latin1')]);
+/** `:status: 200` from the static table, and content-type (entry 31) as a literal. */
+const replyHeaders = Buffer.concat([Buffer.from([0x88, 0x0f, 0x10]), literal('application/grpc')]);
+const trailer = (name: string, value: string): Buffer =>
+  Buffer.concat([Buffer.from([0x00]), literal(name), literal(value)]);
+const okTrailers = trailer('grpc-status', '0');
+const onlyOk = Buffer.concat([replyHeaders, okTrailers]);
+
+/** Several of the largest replies, or 25 of the largest requests. Those beyond wait at Envoy, which has them in memory. */
+const room = new MessageRoom(256 * 1024 * 1024);
+
+export function fail(stream: Http2Stream, code: number): void {
+  stream.sendHeaders(Buffer.concat([replyHeaders, trailer('grpc-status', String(code))]), true);
+}
+
+type Of<Kind extends Method['kind']> = Extract<Method, { kind: Kind }>;
+
+function unary({ answer }: Of<'unary'>, stream: Http2Stream): StreamHandler {
+  const reader = new MessageReader((message) => {
+    answer(message).then(
+      (response) => {
+        stream.sendHeaders(replyHeaders, false);
+        for (const part of framed([response])) stream.sendData(part);
+        stream.sendHeaders(okTrailers, true);
+      },
+      () => fail(stream, status.internal),
+    );
+  });
+  return {
+    data: (bytes) => reader.push(bytes) || fail(stream, status.resourceExhausted),
+    ended: () => undefined,
+    closed: () => undefined,
+  };
+}
+
+function clientStream({ take }: Of<'client-stream'>, stream: Http2Stream): StreamHandler {
+  const reader = new MessageReader(take);
+  return {
+    data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),
+    ended: () => stream.sendHeaders(onlyOk, true),
+    closed: () => undefined,
+  };
+}
+
+function bidirectional({ open }: Of<'bidirectional'>, stream: Http2Stream): StreamHandler {
+  let answered = false;
+  const handler = open({
+    send: (parts) => {
+      if (!answered) stream.sendHeaders(replyHeaders, false);
+      answered = true;
+      for (const part of framed(parts)) stream.sendData(part);
+    },
+    breakOff: () => stream.reset(errorCode.internal),
+  });
+  let leaveRoom = (): void => undefined;
+  const reader = new MessageReader(
+    (message) => {
+      leaveRoom();
+      if (stream.held) stream.resume();
+      handler.message(message);
+    },
+    (length) => {
+      stream.hold();
+      leaveRoom = room.enter(length, () => stream.resume());
+      handler.coming();
+    },
+  );
+  return {
+    data: (bytes) => reader.push(bytes) || stream.reset(errorCode.frameSize),
+    // Envoy is done with the call: answer in kind, so that it need not reset the stream.
+    ended: () => {
+      handler.close();
+      stream.sendHeaders(answered ? okTrailers : onlyOk, true);
+    },
+    closed: () => {
+      leaveRoom();
+      handler.close();
+    },
+  };
+}
+
+export function openCall(method: Method, stream: Http2Stream): StreamHandler {
+  switch (method.kind) {
+    case 'unary':
+      return unary(method, stream);
+    case 'client-stream':
+      return clientStream(method, stream);
+    case 'bidirectional':
+      return bidirectional(method, stream);
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * Envoy's services as methods of gRPC whose messages are bytes: what a server of gRPC has to carry, whichever it is.
+ *
+ * Invariants: a handler that throws ends its own call, and no other; a processor is closed exactly once.
+ */
+import type { InternalTlsOptions } from '@gw/service/internal-tls';
+import { bodyOpening, type Codec, codec, decoderWithout } from './messages.ts';
+import type {
+  CheckRequest,
+  EnvoyServices,
+  ICheckResponse,
+  IProcessingResponse,
+  IRateLimitResponse,
+  OpenProcessor,
+  ProcessingRequest,
+  RateLimitRequest,
+  StreamAccessLogsMessage,
+} from './service.ts';
+
+/** One call of a bidirectional method, as its handler sees it. */
+export interface BidirectionalCall {
+  /** A message in parts, of which all but the first may be large. */
+  send(parts: readonly Uint8Array[]): void;
+  /** Ends the call without an orderly status. */
+  breakOff(): void;
+}
+
+interface BidirectionalHandler {
+  message(bytes: Buffer): void;
+  /** A large message has begun to come. */
+  coming(): void;
+  close(): void;
+}
+
+/** `answer` rejects after the fault was told; `take` and handlers of bidirectional calls never throw. */
+export type Method =
+  | { readonly kind: 'unary'; readonly answer: (message: Buffer) => Promise<Uint8Array> }
+  | { readonly kind: 'client-stream'; readonly take: (message: Buffer) => void }
+  | { readonly kind: 'bidirectional'; readonly open: (call: BidirectionalCall) => BidirectionalHandler };
+
+/** What a server of gRPC is given. */
+export interface ServerOptions {
+  /** `unix:/path` or `host:port`. */
+  readonly listen: string;
+  /** Both sides show a certificate; null: plain. */
+  readonly tls: InternalTlsOptions | null;
+  /** Makes the check of the internal token for one connection, or one call. */
+  readonly tokenCheck: () => (sent: string | undefined) => boolean;
+  readonly methods: ReadonlyMap<string, Method>;
+}
+
+export interface GrpcServer {
+  /** The bound port, or null on a Unix socket. */
+  readonly port: number | null;
+  /** Takes no more calls, and resolves when the open ones have ended. */
+  drain(): Promise<void>;
+  /** Ends what is open. */
+  cut(): void;
+}
+
+type OnFault = (fault: unknown) => void;
+
+function unary<Request, Response>(
+  types: Codec<Request, Response>,
+  handle: (request: Request) => Promise<Response>,
+  onFault: OnFault,
+): Method {
+  const answer = async (message: Buffer) => {
+    try {
+      return types.encode(await handle(types.decode(message)));
+    } catch (fault) {
+      onFault(fault);
+      throw fault;
+    }
+  };
+  return { kind: 'unary', answer };
+}
+
+function clientStream<Message>(
+  types: Codec<Message, object>,
+  handle: (message: Message) => void,
+  onFault: OnFault,
+): Method {
+  const take = (message: Buffer) => {
+    try {
+      handle(types.decode(message));
+    } catch (fault) {
+      onFault(fault);
+    }
+  };
+  return { kind: 'client-stream', take };
+}
+
+/** `decodeLater`: of all messages of a stream but the first, which alone says what is true of all of them. */
+function processing(
+  types: Codec<ProcessingRequest, IProcessingResponse>,
+  decodeLater: (bytes: Buffer) => ProcessingRequest,
+  openProcessor: OpenProcessor,
+  onFault: OnFault,
+): Method {
+  const open = ({ send, breakOff }: BidirectionalCall) => {
+    let isOpen = true;
+    let { decode } = types;
+    const close = () => {
+      if (!isOpen) return;
+      isOpen = false;
+      processor.close();
+    };
+    const fail = (fault: unknown) => {
+      onFault(fault);
+      close();
+      breakOff();
+    };
+    const guarded = (step: () => void) => {
+      if (!isOpen) return;
+      try {
+        step();
+      } catch (fault) {
+        fail(fault);
+      }
+    };
+    const answer = (response: IProcessingResponse, body: readonly Buffer[] = []) =>
+      send(withBody(types.encode(response), response, body));
+    const processor = openProcessor({ answer, fail });
+    return {
+      message: (bytes: Buffer) => {
+        guarded(() => processor.message(decode(bytes)));
+        decode = decodeLater;
+      },
+      coming: () => guarded(() => processor.coming?.()),
+      close,
+    };
+  };
+  return { kind: 'bidirectional', open };
+}
+
+function withBody(message: Uint8Array, response: IProcessingResponse, body: readonly Buffer[]): readonly Uint8Array[] {
+  if (body.length === 0) return [message];
+  const length = body.reduce((sum, part) => sum + part.length, 0);
+  return [Buffer.concat([message, bodyOpening(response, length)]), ...body];
+}
+
+export const healthPath = '/grpc.health.v1.Health/Check';
+
+/**
+ * grpc.health.v1.Health/Check: whether Envoy shall give this instance calls. NOT_SERVING means only "rather another one":
+ * Envoy asks all the same where no instance serves, so a service says it as soon as another instance could do better.
+ *
+ * A process serves as a whole, so no name is read. Of the answer only one field matters, `status`: SERVING is 1,
+ * NOT_SERVING 2. It demands the internal token like every method, and Envoy's checks carry it (`initial_metadata` in
+ * envoy.template.yaml).
+ */
+const health = (isServing: () => boolean): Method => ({
+  kind: 'unary',
+  answer: async () => Uint8Array.of(0x08, isServing() ? 1 : 2),
+});
+
+/** By their paths. */
+export function methodsOf(
+  { check, shouldRateLimit, openProcessor, accessLog }: EnvoyServices,
+  isServing: () => boolean,
+  onFault: OnFault,
+): ReadonlyMap<string, Method> {
+  const methods = new Map<string, Method>([[healthPath, health(isServing)]]);
+  if (check) {
+    const types = codec<CheckRequest, ICheckResponse>('envoy.service.auth.v3', 'CheckRequest', 'CheckResponse');
+    methods.set('/envoy.service.auth.v3.Authorization/Check', unary(types, check, onFault));
+  }
+  if (shouldRateLimit) {
+    const name = 'envoy.service.ratelimit.v3';
+    const types = codec<RateLimitRequest, IRateLimitResponse>(name, 'RateLimitRequest', 'RateLimitResponse');
+    methods.set(`/${name}.RateLimitService/ShouldRateLimit`, unary(types, shouldRateLimit, onFault));
+  }
+  if (openProcessor) {
+    const name = 'envoy.service.ext_proc.v3';
+    const types = codec<ProcessingRequest, IProcessingResponse>(name, 'ProcessingRequest', 'ProcessingResponse');
+    const later = decoderWithout<ProcessingRequest>(name, 'ProcessingRequest', ['metadataContext']);
+    methods.set(`/${name}.ExternalProcessor/Process`, processing(types, later, openProcessor, onFault));
+  }
+  if (accessLog) {
+    const name = 'envoy.service.accesslog.v3';
+    const types = codec<StreamAccessLogsMessage, object>(name, 'StreamAccessLogsMessage', 'StreamAccessLogsResponse');
+    methods.set(`/${name}.AccessLogService/StreamAccessLogs`, clientStream(types, accessLog, onFault));
+  }
+  return methods;
+}

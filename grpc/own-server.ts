@@ -1,0 +1,54 @@
+/** gRPC on our own HTTP/2: docs/decisions/0001-own-grpc-server.md says why. */
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { internalTokenHeader } from '@gw/contract/internal/identity';
+import { fail, openCall, status } from './calls.ts';
+import { Http2Connection } from './http2/connection.ts';
+import type { StreamHandler } from './http2/stream.ts';
+import type { GrpcServer, ServerOptions } from './methods.ts';
+
+const nothing: StreamHandler = { data: () => undefined, ended: () => undefined, closed: () => undefined };
+
+export async function openOwnServer({ listen, tls, tokenCheck, methods }: ServerOptions): Promise<GrpcServer> {
+  const connections = new Set<Http2Connection>();
+  const accept = (socket: Socket) => {
+    const trusted = tokenCheck();
+    const connection = new Http2Connection(socket, (headers, stream) => {
+      if (!trusted(headers.get(internalTokenHeader))) {
+        fail(stream, status.unauthenticated);
+        return nothing;
+      }
+      const method = methods.get(headers.get(':path') ?? '');
+      if (method) return openCall(method, stream);
+      fail(stream, status.unimplemented);
+      return nothing;
+    });
+    connections.add(connection);
+    socket.on('close', () => connections.delete(connection));
+  };
+  const server = tls ? createTlsServer({ ...tls, ALPNProtocols: ['h2'] }, accept) : createServer(accept);
+  const port = await bind(server, listen);
+  return {
+    port,
+    drain: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const connection of connections) connection.goAway();
+      }),
+    cut: () => {
+      for (const connection of connections) connection.destroy();
+    },
+  };
+}
+
+async function bind(server: Server, listen: string): Promise<number | null> {
+  const path = listen.startsWith('unix:') ? listen.slice('unix:'.length) : null;
+  const colon = listen.lastIndexOf(':');
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    if (path) server.listen(path, resolve);
+    else server.listen(Number(listen.slice(colon + 1)), listen.slice(0, colon), resolve);
+  });
+  const bound = server.address();
+  return bound !== null && typeof bound === 'object' ? bound.port : null;
+}
