@@ -1,25 +1,27 @@
 /** Builds the HTTP application that only Envoy may reach. Listening is the server's business. */
 import type { InternalTls } from '@gw/contract/internal/environment';
 import type { FastifyInstance } from 'fastify';
-import type { CatalogueView } from './catalogue/keeper.ts';
-import { catalogueRoutes } from './catalogue/routes.ts';
-import { type XdsOptions, xdsRoutes } from './catalogue/xds/routes.ts';
+import type { CatalogueView } from './catalogue/index.ts';
+import * as catalogue from './catalogue/index.ts';
 import { shortHealthRoute } from './health.ts';
-import { receiptRoutes } from './ledger/receipts/routes.ts';
-import { usageRoutes } from './ledger/usage/routes.ts';
-import { auditRoutes } from './people/audit/routes.ts';
-import { keyRoutes } from './people/keys/routes.ts';
-import type { Services } from './services.ts';
+import type { LedgerServices } from './ledger/index.ts';
+import * as ledger from './ledger/index.ts';
+import type { PeopleServices } from './people/index.ts';
+import * as people from './people/index.ts';
 import { bareApp } from './shared/bare-app.ts';
 import type { Context } from './shared/context.ts';
 import { demandToken } from './shared/identity.ts';
 
-export interface InternalServices extends Pick<Services, 'keys' | 'seals'> {
-  readonly catalogue: CatalogueView;
+export interface InternalServices {
+  readonly people: Pick<PeopleServices, 'keys'>;
+  readonly catalogue: { readonly keeper: CatalogueView };
+  readonly ledger: Pick<LedgerServices, 'seals'>;
 }
 
-export interface InternalOptions extends Omit<XdsOptions, 'catalogue'> {
+export interface InternalOptions {
   readonly internalToken: string;
+  /** Of the providers, by their reference. */
+  readonly credentials: ReadonlyMap<string, string>;
   /** Both sides show a certificate; null: plain, or a Unix socket. */
   readonly tls?: InternalTls | null;
 }
@@ -30,16 +32,14 @@ export function buildInternalApp(
   services: InternalServices,
   options: InternalOptions,
 ): FastifyInstance {
-  const { catalogue, keys, seals } = services;
+  const { keeper } = services.catalogue;
   // Envoy lets HEAD pass wherever it lets GET pass.
   const app = bareApp(context, { tls: options.tls ?? null, exposeHeadRoutes: true });
   demandToken(app, options.internalToken, context);
   shortHealthRoute(app);
-  catalogueRoutes(app, context, catalogue);
-  receiptRoutes(app, context, seals);
-  usageRoutes(app, context);
-  auditRoutes(app, context);
-  keyRoutes(app, context, keys);
-  xdsRoutes(app, context, { ...options, catalogue });
+  catalogue.publicRoutes(app, context, keeper);
+  ledger.publicRoutes(app, context, services.ledger);
+  people.publicRoutes(app, context, services.people);
+  catalogue.envoyRoutes(app, context, { catalogue: keeper, credentials: options.credentials });
   return app;
 }

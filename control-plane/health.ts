@@ -1,10 +1,9 @@
 /** `GET /healthz`, and for operators `GET /metrics`. */
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
-import type { CatalogueView } from './catalogue/keeper.ts';
-import { unscreenedCount } from './customers/onboarding/unscreened-count.ts';
-import { countFaults, isCheckOverdue } from './ledger/integrity/faults.ts';
-import { registerIntegrity } from './ledger/integrity/gauges.ts';
+import type { CatalogueView } from './catalogue/index.ts';
+import { unscreenedCount } from './customers/index.ts';
+import { countFaults, isCheckOverdue, registerMetrics } from './ledger/index.ts';
 import type { Services } from './services.ts';
 import type { Context } from './shared/context.ts';
 
@@ -15,8 +14,6 @@ export interface Health {
 }
 
 const probeMs = 2000;
-
-type HealthServices = Pick<Services, 'catalogue' | 'fullCheckS' | 'versionCounts'>;
 
 // On the operators' port, whose guard asks: the monitoring system has no login.
 const config = { access: { kind: 'public' }, anyQuery: true } as const;
@@ -30,14 +27,13 @@ export function shortHealthRoute(app: FastifyInstance): void {
 }
 
 /** For operators: 503 with what is missing, and the numbers of the monitoring system. */
-export function operatorHealthRoutes(app: FastifyInstance, context: Context, services: HealthServices): void {
+export function operatorHealthRoutes(app: FastifyInstance, context: Context, { catalogue, ledger }: Services): void {
   const { db } = context;
-  const { catalogue, fullCheckS, versionCounts } = services;
   app.get('/healthz', { config }, async (_request, reply) => {
     const [health, faults, overdue] = await Promise.all([
-      probe(context, catalogue),
+      probe(context, catalogue.keeper),
       bounded(countFaults(db)),
-      bounded(isCheckOverdue(db, fullCheckS)),
+      bounded(isCheckOverdue(db, ledger.fullCheckS)),
     ]);
     const ok = health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered makes the state degraded and leaves the status at 200.
@@ -50,10 +46,9 @@ export function operatorHealthRoutes(app: FastifyInstance, context: Context, ser
     const status = ok ? (isWhole ? 'ok' : 'degraded') : 'unavailable';
     return reply.code(ok ? 200 : 503).send({ status, ...health, ...integrity });
   });
-  const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context, catalogue)) }));
-  versionCounts.register(metrics);
+  const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context, catalogue.keeper)) }));
   metrics.registerMetric(unscreenedCount(db));
-  registerIntegrity(metrics, db);
+  registerMetrics(metrics, context, ledger);
   app.get('/metrics', { config }, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),
   );

@@ -1,17 +1,18 @@
 /** Wires the control plane together: its stores, its services, its jobs and its two ports. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
 import { buildInternalApp } from './app.ts';
+import * as catalogue from './catalogue/index.ts';
 import type { Config } from './config.ts';
-import { startOnboarding } from './customers/onboarding/services.ts';
-import { startJobs } from './jobs.ts';
-import { warnOfUnsealed } from './ledger/integrity/open-seals.ts';
+import * as customers from './customers/index.ts';
+import * as ledger from './ledger/index.ts';
 import { listen } from './listen.ts';
 import { buildOperatorApp } from './operator-app.ts';
-import { startAccessJobs } from './people/access/services.ts';
-import { warnOfRights } from './people/audit/rights.ts';
+import * as people from './people/index.ts';
 import { openServices, type Services } from './services.ts';
 import type { Context } from './shared/context.ts';
 import type { RepeatedJob } from './shared/repeat.ts';
@@ -41,10 +42,10 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const context: Context = { db: stores.db, redis: stores.redis, log, addresses, now };
   const services = openServices(context, config);
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
-  await services.catalogue.refresh().catch(() => {});
-  await warnOfRights(context);
-  await warnOfUnsealed({ ...context, keys: integrity.keys, sealedSince: integrity.sealedSince });
-  const jobs = runJobs ? await startAllJobs(context, services, config, stores.blockingRedis) : [];
+  await services.catalogue.keeper.refresh().catch(() => {});
+  await people.warnOfRights(context);
+  await ledger.warnOfUnsealed({ ...context, keys: integrity.keys, sealedSince: integrity.sealedSince });
+  const jobs = runJobs ? await startJobs(context, services, config, stores.blockingRedis) : [];
   const internal = buildInternalApp(context, services, {
     internalToken: config.internalToken,
     tls: config.internalListen.startsWith('unix:') ? null : config.internalTls,
@@ -84,15 +85,19 @@ async function openStores({ databaseUrl, redisUrl }: Config, log: Logger): Promi
   };
 }
 
-async function startAllJobs(
+async function startJobs(
   context: Context,
   services: Services,
   { gpu, grid, integrity, redisUrl }: Config,
   blockingRedis: Redis,
 ): Promise<readonly RepeatedJob[]> {
+  const consumer = `${hostname()}-${process.pid}-${randomUUID()}`;
+  const { keeper } = services.catalogue;
+  const ledgerOptions = { blockingRedis, catalogue: keeper, consumer, redisUrl, grid, gpu, integrity };
   return [
-    startJobs(context, services, { blockingRedis, redisUrl, grid, gpu, integrity }),
-    startOnboarding(context, services.onboarding, redisUrl),
-    await startAccessJobs(context, services.access),
+    catalogue.startJobs(context, services.catalogue, consumer),
+    ledger.startJobs(context, services.ledger, ledgerOptions),
+    customers.startJobs(context, services.customers, redisUrl),
+    await people.startJobs(context, services.people),
   ];
 }

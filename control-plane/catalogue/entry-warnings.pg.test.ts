@@ -1,11 +1,15 @@
 import { add, as, at, change, type Kind, testApp, useTestApp } from '@gw/testing/control-plane/entries';
 import { describe, expect, test } from 'vitest';
 import { buildOperatorApp } from '../operator-app.ts';
+import type { Services } from '../services.ts';
 import type { Surroundings } from './surroundings.ts';
 
 useTestApp();
-const appWith = (surroundings: Surroundings) =>
-  buildOperatorApp(testApp().context, { ...testApp().services, surroundings });
+const withSurroundings = (surroundings: Surroundings): Services => {
+  const { services } = testApp();
+  return { ...services, catalogue: { ...services.catalogue, surroundings } };
+};
+const appWith = (surroundings: Surroundings) => buildOperatorApp(testApp().context, withSurroundings(surroundings));
 
 describe('warnings tell what will not work as one may expect', () => {
   const surroundings = {

@@ -3,7 +3,6 @@
  * no refusals.
  */
 import { annualReading } from '@gw/methodology/grid-annual';
-import type { Config } from '../config.ts';
 
 export interface Surroundings {
   /** Names of the credentials in the environment. */
@@ -14,11 +13,18 @@ export interface Surroundings {
   readonly knowsZone: (zone: string) => boolean;
 }
 
-export function surroundingsOf({ credentials, gpu, grid }: Pick<Config, 'credentials' | 'gpu' | 'grid'>): Surroundings {
-  const live = new Set(grid.sources.map(({ zone }) => zone));
+export interface SurroundingNames {
+  readonly credentials: Iterable<string>;
+  readonly gpuDeployments: Iterable<string>;
+  /** Zones with a live source. */
+  readonly liveZones: Iterable<string>;
+}
+
+export function surroundingsOf({ credentials, gpuDeployments, liveZones }: SurroundingNames): Surroundings {
+  const live = new Set(liveZones);
   return {
-    credentials: new Set(credentials.keys()),
-    gpuDeployments: new Set(gpu.deployments.keys()),
+    credentials: new Set(credentials),
+    gpuDeployments: new Set(gpuDeployments),
     knowsZone: (zone) => live.has(zone) || annualReading(zone) !== null,
   };
 }

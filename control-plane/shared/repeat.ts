@@ -6,6 +6,11 @@ export interface RepeatedJob {
   stop(): Promise<void>;
 }
 
+/** Several as one. */
+export const allJobs = (jobs: readonly RepeatedJob[]): RepeatedJob => ({
+  stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))),
+});
+
 export interface RepeatOptions {
   readonly name: string;
   readonly everyMs: number;

@@ -65,7 +65,8 @@ export async function startTestApp(now: () => Date = () => new Date(), on?: Stor
     runJobs: false,
   });
   const { context, internal: app, operator, operatorUrl, services } = running;
-  const { catalogue, seals } = services;
+  const { keeper } = services.catalogue;
+  const { seals } = services.ledger;
   return {
     context,
     services,
@@ -73,7 +74,7 @@ export async function startTestApp(now: () => Date = () => new Date(), on?: Stor
     app,
     operator,
     operatorUrl,
-    refresh: () => catalogue.refresh(),
+    refresh: () => keeper.refresh(),
     get: async (url, headers) => app.inject({ url, headers: identified(headers) }),
     store: async (...entries) => {
       const rows = entries.map((entry) => {

@@ -1,6 +1,6 @@
 /** What the control plane does by itself for the rules of screening, in every instance at once. */
 import type { Context } from '../../shared/context.ts';
-import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import { allJobs, type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { openFindingsJob } from './findings-job.ts';
 import { openFirstVersion } from './first-version.ts';
 
@@ -24,5 +24,5 @@ export function startPolicyJobs(context: Context, consumer: string): RepeatedJob
       },
     }),
   ];
-  return { stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))) };
+  return allJobs(jobs);
 }

@@ -78,9 +78,11 @@ function appWith(
       now: () => new Date(0),
     },
     {
-      keys: {} as Keys,
-      seals: { seal: async () => [], check: async () => [] },
-      catalogue: { current: () => (held === null ? null : { catalogue: held, snapshot }), retiring: () => retiring },
+      people: { keys: {} as Keys },
+      ledger: { seals: { seal: async () => [], check: async () => [] } },
+      catalogue: {
+        keeper: { current: () => (held === null ? null : { catalogue: held, snapshot }), retiring: () => retiring },
+      },
     },
     {
       internalToken: token,

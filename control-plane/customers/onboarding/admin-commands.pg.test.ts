@@ -52,7 +52,11 @@ async function unguarded(...statements: string[]): Promise<void> {
 
 async function screen(accountId: string): Promise<void> {
   const { db } = running.stores;
-  await screenApplication(accountId, { db, now, ...openOnboarding(running.context, running.services.keys, synthetic) });
+  await screenApplication(accountId, {
+    db,
+    now,
+    ...openOnboarding(running.context, running.services.people.keys, synthetic),
+  });
 }
 
 const contacts = [

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { argon2id } from 'hash-wasm';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildOperatorApp } from '../../operator-app.ts';
+import type { Services } from '../../services.ts';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 import { readAudit, readHead } from '../audit/read.ts';
@@ -33,12 +34,16 @@ const browser = () => {
   address += 1;
   return new Browser(app, `198.51.100.${address}`);
 };
+const withAccess = (changed: AccessServices): Services => {
+  const { services } = running;
+  return { ...services, people: { ...services.people, access: changed } };
+};
 const auditOf = async (chain = 'operators') => readAudit(context.db, chain, { order: 'asc', limit: 1000 });
 
 beforeAll(async () => {
   running = await startTestApp(() => clock);
   context = running.context;
-  ({ access } = running.services);
+  ({ access } = running.services.people);
   app = running.operator;
   tokens = await seedOperators(context);
   credentialHash = await access.credentials.hash(credential);
@@ -64,7 +69,7 @@ test('whoever logs in is known by a cookie that no script can read and no other 
 
 test('where the port is reached over TLS, the cookie demands it', async () => {
   const secure = openAccess(context, { ...defaultAccessSettings, controlUrl: 'https://ops.example' });
-  const other = buildOperatorApp(context, { ...running.services, access: secure });
+  const other = buildOperatorApp(context, withAccess(secure));
   const reply = await new Browser(other).logIn('admin@ops.example', credential);
   expect(reply.headers['set-cookie']).toMatch(
     /^__Host-gw_session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/,

@@ -21,7 +21,7 @@ const appWith = (issuer: string): FastifyInstance => {
   const { clientId, clientSecret } = provider;
   const settings = { ...defaultAccessSettings, oidc: { issuer, clientId, clientSecret } };
   const access = openAccess(running.context, settings);
-  return buildOperatorApp(running.context, { ...running.services, access });
+  return buildOperatorApp(running.context, { ...running.services, people: { ...running.services.people, access } });
 };
 
 beforeAll(async () => {

@@ -65,7 +65,7 @@ test('whoever creates and revokes with a key is stopped for the day, people are 
     SELECT 'spent' || lpad(i::text, 7, '0'), ${id}, 'spent', ${new Uint8Array(32)}, '{}', ${new Date(nowMs)}, ${new Date(nowMs)}
     FROM generate_series(1, 200) i`;
   expect(await refusal('POST', '/v1/keys', { name: 'one more' })).toEqual([400, 'too_many_keys', null]);
-  const { keys } = running.services;
+  const { keys } = running.services.people;
   for (const kind of ['operator', 'organisation_admin'] as const)
     expect(
       await keys.create(id, { name: 'by people' }, { actor: { kind, id: 'p', name: 'P' }, requestId: null }),

@@ -103,7 +103,7 @@ test('keys that revoke each other at the same time never block each other, and o
       await db.apiKey.create({
         data: { publicId, accountId: account.id, name: 'pair', hash: new Uint8Array(32), scopes },
       });
-    const { keys } = running.services;
+    const { keys } = running.services.people;
     const by = (id: string) => ({ actor: { kind: 'api_key', id, name: null }, requestId: null }) as const;
     const results = await Promise.all([
       keys.revoke(account.id, pair[0], by(pair[1])),

@@ -1,6 +1,6 @@
 /** What happens to keys by itself. */
 import type { Context } from '../../shared/context.ts';
-import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
+import { allJobs, type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { deleteOldHashes } from './delete-hashes.ts';
 import { writeFailedVerifications } from './failed-verifications.ts';
 import { copyKeyGeneration } from './generation-copy.ts';
@@ -14,5 +14,5 @@ export function startKeyJobs(context: Context): RepeatedJob {
     repeat({ name: 'last use of keys', everyMs: 10_000, log, run: () => storeLastUses(context) }),
     repeat({ name: 'failed verifications', everyMs: 5000, log, run: () => writeFailedVerifications(context) }),
   ];
-  return { stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))) };
+  return allJobs(jobs);
 }

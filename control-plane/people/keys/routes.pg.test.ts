@@ -50,7 +50,7 @@ test('scopes and expiry are what the tier allows, and admin:keys is never grante
   // There no key holds admin:keys, so that people alone can ask.
   const audit = await newAccount('audit');
   const by = { actor: { kind: 'operator', id: 'op', name: 'Ada' }, requestId: null } as const;
-  const people = (extra: object) => running.services.keys.create(audit.id, { name: 'k', ...extra }, by);
+  const people = (extra: object) => running.services.people.keys.create(audit.id, { name: 'k', ...extra }, by);
   expect(await people({ scopes: ['gw:lineage'] })).toMatchObject({ refusal: { why: 'scope_not_granted' } });
   expect(await people({ expires_at })).toMatchObject({ refusal: { why: 'expiry_not_offered' } });
   expect(await audit.refusal(...create({}))).toEqual([403, 'insufficient_scope', null]);

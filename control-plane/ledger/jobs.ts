@@ -1,36 +1,42 @@
 /**
- * What the control plane does by itself, in every instance at once; each job is safe to run in several.
+ * What the ledger does by itself, in every instance at once; each job is safe to run in several.
  *
  * Plain timers: every job here is one idempotent step that takes its own lock in its store and needs neither history nor
  * retries of its own. Only the grid sources, which belong to others and have limits, are asked through a job queue.
  */
 
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import type { Redis } from 'ioredis';
-import { startPolicyJobs } from './catalogue/policy/jobs.ts';
-import type { GpuSettings } from './ledger/gpu/config.ts';
-import { openGpuJob } from './ledger/gpu/job.ts';
-import { prometheusAt } from './ledger/gpu/prometheus.ts';
-import type { GridSettings } from './ledger/grid/config.ts';
-import { startGridJobs } from './ledger/grid/jobs.ts';
-import { publishGrid } from './ledger/grid/publish.ts';
-import { adaptersOf, createRefresh } from './ledger/grid/refresh.ts';
-import type { IntegritySettings } from './ledger/integrity/config.ts';
-import { startIntegrityJobs } from './ledger/integrity/jobs.ts';
-import { startIngester } from './ledger/receipts/ingest.ts';
-import { openSweeper } from './ledger/receipts/sweep.ts';
-import { startVersionJobs } from './ledger/receipts/version-jobs.ts';
-import { startKeyJobs } from './people/keys/key-jobs.ts';
-import type { Services } from './services.ts';
-import type { Context } from './shared/context.ts';
-import { type RepeatedJob, repeat } from './shared/repeat.ts';
+import type { CatalogueView } from '../catalogue/keeper.ts';
+import type { Context } from '../shared/context.ts';
+import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
+import type { GpuSettings } from './gpu/config.ts';
+import { openGpuJob } from './gpu/job.ts';
+import { prometheusAt } from './gpu/prometheus.ts';
+import type { GridSettings } from './grid/config.ts';
+import { startGridJobs } from './grid/jobs.ts';
+import { publishGrid } from './grid/publish.ts';
+import { adaptersOf, createRefresh } from './grid/refresh.ts';
+import type { IntegritySettings } from './integrity/config.ts';
+import { startIntegrityJobs } from './integrity/jobs.ts';
+import { startIngester } from './receipts/ingest.ts';
+import type { Seals } from './receipts/sealed-rows.ts';
+import { openSweeper } from './receipts/sweep.ts';
+import type { VersionCounts } from './receipts/version-counts.ts';
+import { startVersionJobs } from './receipts/version-jobs.ts';
 
 const dayMs = 86_400_000;
 
+interface JobServices {
+  readonly seals: Seals;
+  readonly versionCounts: VersionCounts;
+}
+
 export interface JobOptions {
+  readonly catalogue: CatalogueView;
+  /** Unique among all instances. */
+  readonly consumer: string;
   readonly blockingRedis: Redis;
   readonly redisUrl: string;
   readonly grid: GridSettings;
@@ -40,16 +46,12 @@ export interface JobOptions {
 
 export function startJobs(
   context: Context,
-  services: Pick<Services, 'catalogue' | 'seals' | 'versionCounts'>,
-  { blockingRedis, redisUrl, grid, gpu, integrity }: JobOptions,
+  services: JobServices,
+  { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
   const { db, redis, log, now } = context;
-  const { catalogue, seals, versionCounts } = services;
-  const consumer = `${hostname()}-${process.pid}-${randomUUID()}`;
+  const { seals, versionCounts } = services;
   const jobs: RepeatedJob[] = [
-    repeat({ name: 'catalogue', everyMs: 1000, log, run: () => catalogue.refresh() }),
-    startPolicyJobs(context, consumer),
-    startKeyJobs(context),
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
@@ -65,13 +67,13 @@ export function startJobs(
     gpuCounters(context, services, gpu),
     ...(grid.sources.length > 0 ? [gridSources(context, grid, redisUrl)] : []),
   ];
-  return { stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))) };
+  return allJobs(jobs);
 }
 
 /** Also without any counters: a call that was promised a measurement has to learn that there is none. */
 function gpuCounters(
   { db, log, now }: Context,
-  { seals, versionCounts }: Pick<Services, 'seals' | 'versionCounts'>,
+  { seals, versionCounts }: JobServices,
   settings: GpuSettings,
 ): RepeatedJob {
   const http = { fetch, now, timeoutMs: 10_000, maxBytes: 20 * 1024 * 1024 };

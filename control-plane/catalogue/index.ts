@@ -1,0 +1,43 @@
+/** The catalogue: what can be asked for, where it runs, and the rules for asking; Envoy is configured from it. */
+import { annualReading } from '@gw/methodology/grid-annual';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../shared/context.ts';
+import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
+import { type CatalogueKeeper, type CatalogueView, createCatalogueKeeper } from './keeper.ts';
+import { catalogueOperatorRoutes } from './operator-routes.ts';
+import { startPolicyJobs } from './policy/jobs.ts';
+import { policyOperatorRoutes } from './policy/operator-routes.ts';
+import { catalogueRoutes } from './routes.ts';
+import { type SurroundingNames, type Surroundings, surroundingsOf } from './surroundings.ts';
+import { xdsRoutes } from './xds/routes.ts';
+
+export type { CatalogueView } from './keeper.ts';
+
+export interface CatalogueServices {
+  readonly keeper: CatalogueKeeper;
+  readonly surroundings: Surroundings;
+}
+
+export const openCatalogue = (context: Context, names: SurroundingNames): CatalogueServices => ({
+  keeper: createCatalogueKeeper({ ...context, annualReading }),
+  surroundings: surroundingsOf(names),
+});
+
+export function publicRoutes(app: FastifyInstance, context: Context, catalogue: CatalogueView): void {
+  catalogueRoutes(app, context, catalogue);
+}
+
+/** What Envoy asks for its own sake. */
+export const envoyRoutes = xdsRoutes;
+
+export function operatorRoutes(app: FastifyInstance, context: Context, { surroundings }: CatalogueServices): void {
+  catalogueOperatorRoutes(app, context, surroundings);
+  policyOperatorRoutes(app, context);
+}
+
+/** `consumer`: unique among all instances. */
+export const startJobs = (context: Context, { keeper }: CatalogueServices, consumer: string): RepeatedJob =>
+  allJobs([
+    repeat({ name: 'catalogue', everyMs: 1000, log: context.log, run: () => keeper.refresh() }),
+    startPolicyJobs(context, consumer),
+  ]);

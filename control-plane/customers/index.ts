@@ -1,0 +1,25 @@
+/** Customers: their accounts, how they come aboard, and the screening of who applies. */
+import type { FastifyInstance } from 'fastify';
+import type { AccessServices } from '../people/access/services.ts';
+import type { Context } from '../shared/context.ts';
+import { accountRoutes, organisationAdminRoutes } from './accounts/routes.ts';
+import { onboardingOperatorRoutes } from './onboarding/operator-routes.ts';
+import type { OnboardingServices } from './onboarding/services.ts';
+
+export {
+  type OnboardingServices as CustomerServices,
+  openOnboarding as openCustomers,
+  startOnboarding as startJobs,
+} from './onboarding/services.ts';
+export { unscreenedCount } from './onboarding/unscreened-count.ts';
+
+export function operatorRoutes(
+  app: FastifyInstance,
+  context: Context,
+  customers: OnboardingServices,
+  access: AccessServices,
+): void {
+  accountRoutes(app, context);
+  organisationAdminRoutes(app, context, access);
+  onboardingOperatorRoutes(app, context, customers);
+}

@@ -1,0 +1,45 @@
+/** The ledger: receipts in all their versions, what they are made of, and whether they are what was stored. */
+import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
+import type { Context } from '../shared/context.ts';
+import type { IntegritySettings } from './integrity/config.ts';
+import { registerIntegrity } from './integrity/gauges.ts';
+import { openLedgerSeals } from './integrity/open-seals.ts';
+import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
+import { receiptRoutes } from './receipts/routes.ts';
+import type { Seals } from './receipts/sealed-rows.ts';
+import { createVersionCounts, type VersionCounts } from './receipts/version-counts.ts';
+import { usageRoutes } from './usage/routes.ts';
+
+export { countFaults, isCheckOverdue } from './integrity/faults.ts';
+export { warnOfUnsealed } from './integrity/open-seals.ts';
+export { startJobs } from './jobs.ts';
+
+export interface LedgerServices {
+  readonly seals: Seals;
+  readonly versionCounts: VersionCounts;
+  /** How long after a full check of the records the next one begins. */
+  readonly fullCheckS: number;
+}
+
+export function openLedger(context: Context, { fullS, keys, sealedSince }: IntegritySettings): LedgerServices {
+  return {
+    seals: openLedgerSeals({ ...context, keys, sealedSince }),
+    versionCounts: createVersionCounts(context.db),
+    fullCheckS: fullS,
+  };
+}
+
+export function publicRoutes(app: FastifyInstance, context: Context, { seals }: Pick<LedgerServices, 'seals'>): void {
+  receiptRoutes(app, context, seals);
+  usageRoutes(app, context);
+}
+
+export function operatorRoutes(app: FastifyInstance, context: Context, { seals }: LedgerServices): void {
+  integrityOperatorRoutes(app, context, seals);
+}
+
+export function registerMetrics(registry: Registry, { db }: Context, { versionCounts }: LedgerServices): void {
+  versionCounts.register(registry);
+  registerIntegrity(registry, db);
+}

@@ -1,0 +1,67 @@
+/** People and programs who may act: the operators and admins who log in, the keys of accounts, and the audit log of both. */
+import { randomBytes } from 'node:crypto';
+import type { Peppers } from '@gw/contract/internal/pepper';
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../shared/context.ts';
+import { allJobs, type RepeatedJob } from '../shared/repeat.ts';
+import type { AccessSettings } from './access/config.ts';
+import { guardRoutes } from './access/guard.ts';
+import { identify } from './access/identify.ts';
+import { oidcRoutes } from './access/oidc-routes.ts';
+import { operatorRoutes as operatorsRoutes } from './access/operator-routes.ts';
+import { type AccessServices, openAccess, startAccessJobs } from './access/services.ts';
+import { sessionRoutes } from './access/session-routes.ts';
+import { refuseTextThatCanNotBeStored } from './access/storable-text.ts';
+import { auditOperatorRoutes } from './audit/operator-routes.ts';
+import { auditRoutes, organisationAuditRoutes } from './audit/routes.ts';
+import { startKeyJobs } from './keys/key-jobs.ts';
+import { createKeys, type Keys } from './keys/keys.ts';
+import { keyPeopleRoutes } from './keys/people-routes.ts';
+import { keyRoutes } from './keys/routes.ts';
+
+export { warnOfRights } from './audit/rights.ts';
+
+export interface PeopleServices {
+  readonly access: AccessServices;
+  readonly keys: Keys;
+}
+
+export interface PeopleSettings {
+  readonly access: AccessSettings;
+  readonly peppers: Peppers;
+}
+
+export function openPeople(context: Context, { access, peppers }: PeopleSettings): PeopleServices {
+  const { current: pepper, other: otherPepper } = peppers;
+  return {
+    access: openAccess(context, access),
+    keys: createKeys({ ...context, pepper, otherPepper, random: randomBytes }),
+  };
+}
+
+export function publicRoutes(app: FastifyInstance, context: Context, { keys }: Pick<PeopleServices, 'keys'>): void {
+  auditRoutes(app, context);
+  keyRoutes(app, context, keys);
+}
+
+/** Lets in nobody whom a route of `app` does not name. It comes before the routes. */
+export function guard(app: FastifyInstance, context: Context, { access }: PeopleServices): void {
+  guardRoutes(app, {
+    identify: (request) => identify(request, context, access.cookie),
+    addresses: context.addresses,
+    controlUrl: access.settings.controlUrl,
+  });
+  refuseTextThatCanNotBeStored(app, context);
+}
+
+export function operatorRoutes(app: FastifyInstance, context: Context, { access, keys }: PeopleServices): void {
+  sessionRoutes(app, context, access);
+  if (access.oidc !== null) oidcRoutes(app, context, access, access.oidc);
+  operatorsRoutes(app, context, access);
+  auditOperatorRoutes(app, context);
+  keyPeopleRoutes(app, context, keys);
+  organisationAuditRoutes(app, context);
+}
+
+export const startJobs = async (context: Context, { access }: PeopleServices): Promise<RepeatedJob> =>
+  allJobs([startKeyJobs(context), await startAccessJobs(context, access)]);
