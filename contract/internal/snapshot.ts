@@ -4,59 +4,18 @@
  */
 import { z } from 'zod';
 import { temporalMatches } from '../receipt.ts';
+import { deploymentFields } from './catalogue/deployment-fields.ts';
+import { snapshotShape } from './catalogue/field.ts';
+import { modelFields } from './catalogue/model-fields.ts';
+import { regionFields } from './catalogue/region-fields.ts';
 
-/** Billions of parameters, as a range; a known count has min = max. */
-const parametersSchema = z.object({ min: z.number().positive(), max: z.number().positive() });
-
-export const modelClasses = ['small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'] as const;
-
-export const snapshotModelSchema = z.object({
-  id: z.string(),
-  created: z.int(),
-  ownedBy: z.string(),
-  kind: z.enum(['chat', 'embedding']),
-  contextWindow: z.int().positive().nullable(),
-  modalities: z.array(z.string()),
-  /** False for models that refuse a temperature: then none is added to a request without one. */
-  takesTemperature: z.boolean(),
-  /** One of `tokenizers`; absent and null: not known, so prompts are not counted and token lists are not read. */
-  tokenizer: z.string().nullable().optional(),
-  activeParametersB: parametersSchema.nullable(),
-  totalParametersB: parametersSchema.nullable(),
-  modelClass: z.enum(modelClasses).nullable(),
-  quantizationBits: z.number().positive().nullable(),
-  /** Output tokens per second and seconds to the first token, where measured. */
-  tokensPerS: z.number().positive().nullable(),
-  ttftS: z.number().nonnegative().nullable(),
-});
+export const snapshotModelSchema = z.object({ id: z.string(), created: z.int(), ...snapshotShape(modelFields) });
 export type SnapshotModel = z.infer<typeof snapshotModelSchema>;
 
-export const snapshotRegionSchema = z.object({
-  code: z.string(),
-  name: z.string(),
-  country: z.string(),
-  gridZone: z.string(),
-  status: z.enum(['active', 'degraded', 'saturated', 'decommissioned']),
-  /** Provider preference: lower comes first. */
-  preference: z.int(),
-});
+export const snapshotRegionSchema = z.object({ code: z.string(), ...snapshotShape(regionFields) });
 export type SnapshotRegion = z.infer<typeof snapshotRegionSchema>;
 
-export const acceleratorsSchema = z.object({ model: z.string().min(1).max(100), count: z.int().positive() });
-
-export const snapshotDeploymentSchema = z.object({
-  id: z.string(),
-  provider: z.string(),
-  region: z.string(),
-  /** Public model id → the name that the provider knows it by. */
-  models: z.record(z.string(), z.string()),
-  pue: z.number().min(1),
-  wueOnsiteLPerKwh: z.number().nonnegative().nullable(),
-  /** Which measured-energy shape its replies carry, if any. */
-  telemetry: z.string().nullable(),
-  /** The accelerators of the whole deployment; absent and null: not stated. */
-  accelerators: acceleratorsSchema.nullable().optional(),
-});
+export const snapshotDeploymentSchema = z.object({ id: z.string(), ...snapshotShape(deploymentFields) });
 export type SnapshotDeployment = z.infer<typeof snapshotDeploymentSchema>;
 
 export const gridReadingSchema = z.object({

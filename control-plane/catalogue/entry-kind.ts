@@ -55,6 +55,3 @@ export function namesOf(ids: readonly string[], shown = 5): string {
   const rest = ids.length - shown;
   return rest > 0 ? `${ids.slice(0, shown).join(', ')} and ${rest} more` : ids.join(', ');
 }
-
-/** For fields that stand in names of Envoy's configuration and in headers. */
-export const slug = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;

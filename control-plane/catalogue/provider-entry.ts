@@ -5,54 +5,17 @@
  * address that it was named for: whoever changes the address names it anew.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import { type EntryFields, slugSchema } from '@gw/contract/internal/catalogue/field';
+import { providerFields } from '@gw/contract/internal/catalogue/provider-fields';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import type { Prisma } from '@gw/prisma/client';
-import { z } from 'zod';
-import { nameSchema } from '../people/access/fields.ts';
-import { type EntryKind, namesOf, slug, withGiven } from './entry-kind.ts';
+import { columnsOf, entryBodies, fieldsIn, type Given, newFields } from './entry-fields.ts';
+import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
-const idSchema = z.string().regex(slug, 'must be at most 63 letters, digits, dashes and underscores');
+const { addBody, changeBody } = entryBodies(providerFields, { id: slugSchema });
+type Row = Prisma.ProviderGetPayload<object>;
 
-/** Up to and without the endpoint. */
-const baseUrl = z
-  .string()
-  .max(500)
-  .refine(isPlainUrl, {
-    error: 'must be an http(s) address without user, password, query and fragment',
-    abort: true,
-  })
-  // A name that leads to such an address by DNS is not seen here.
-  .refine((text) => refusedHost(text) === null, {
-    error: ({ input }) => `leads to a host that is never asked (${refusedHost(String(input))})`,
-  })
-  .transform((text) => new URL(text).href.replace(/\/+$/, ''));
-
-/** What Envoy or HTTP itself sets, and what is ours. */
-const taken = /^(host|content-.*|connection|transfer-encoding|te|upgrade|cookie|accept.*|expect|x-gw-.*|x-envoy-.*)$/;
-const headerSchema = z
-  .string()
-  .toLowerCase()
-  .regex(/^[a-z0-9-]{1,64}$/, 'must be the name of a header')
-  .refine((name) => !taken.test(name), 'must be a header that carries a credential');
-
-const fields = z.strictObject({
-  name: nameSchema,
-  kind: z.enum(['openai', 'simulator']),
-  base_url: baseUrl,
-  auth_header: headerSchema.nullable(),
-  auth_scheme: z
-    .string()
-    .regex(/^[A-Za-z0-9-]{1,40}$/, 'must be one word like Bearer')
-    .nullable(),
-  credential_ref: z
-    .string()
-    .regex(/^[A-Z0-9_]{1,64}$/, 'must be the NAME of GW_CREDENTIAL_<NAME>, never the credential')
-    .nullable(),
-});
-const addBody = fields.partial().required({ name: true, base_url: true }).extend({ id: idSchema });
-const changeBody = fields.partial();
-
-export interface ProviderEntry extends z.infer<typeof fields> {
+export interface ProviderEntry extends EntryFields<typeof providerFields> {
   readonly id: string;
   readonly object: 'provider';
 }
@@ -61,17 +24,17 @@ export const providerKind: EntryKind<ProviderEntry> = {
   name: 'provider',
   path: '/operator/v1/providers',
   idOf: ({ id }) => id,
-  idSchema,
+  idSchema: slugSchema,
   addBody,
   changeBody,
   added: (body) => {
     const given = addBody.parse(body);
-    const { base_url, id, name, credential_ref = null } = given;
+    const { auth_header: header, credential_ref: ref }: Given<typeof providerFields> = given;
     // As OpenAI takes it, unless it was said otherwise.
-    const auth_header = given.auth_header ?? (credential_ref === null ? null : 'authorization');
-    const auth_scheme = given.auth_scheme ?? (auth_header === 'authorization' ? 'Bearer' : null);
-    const kind = given.kind ?? 'openai';
-    return { id, object: 'provider', name, kind, base_url, auth_header, auth_scheme, credential_ref };
+    const auth_header = header ?? (ref == null ? null : 'authorization');
+    const auth_scheme = auth_header === 'authorization' ? 'Bearer' : null;
+    const fields = newFields(providerFields, given, { auth_header, auth_scheme });
+    return { id: slugSchema.parse(given.id), object: 'provider', ...fields };
   },
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
   refusal: async (_tx, { auth_header, auth_scheme, credential_ref }) => {
@@ -120,31 +83,12 @@ function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError 
   });
 }
 
-function isPlainUrl(text: string): boolean {
-  // A lone question mark is an empty query, which the parsed address does not show.
-  if (!URL.canParse(text) || /[?#\s\\@]/.test(text)) return false;
-  const url = new URL(text);
-  return /^https?:$/.test(url.protocol) && url.hostname !== '' && url.port !== '0';
-}
-
 const isLoopback = (text: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(text).hostname);
 
-const dataOf = (entry: ProviderEntry) => ({
-  name: entry.name,
-  kind: entry.kind,
-  baseUrl: entry.base_url,
-  authHeader: entry.auth_header,
-  authScheme: entry.auth_scheme,
-  credentialRef: entry.credential_ref,
-});
+const dataOf = (entry: ProviderEntry) => columnsOf(providerFields, entry) as Omit<Row, 'id'>;
 
-const entryOf = (row: Prisma.ProviderGetPayload<object>): ProviderEntry => ({
+const entryOf = (row: Row): ProviderEntry => ({
   id: row.id,
   object: 'provider',
-  name: row.name,
-  kind: row.kind,
-  base_url: row.baseUrl,
-  auth_header: row.authHeader,
-  auth_scheme: row.authScheme,
-  credential_ref: row.credentialRef,
+  ...fieldsIn(providerFields, { ...row }),
 });

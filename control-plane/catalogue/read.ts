@@ -1,16 +1,19 @@
 /** The catalogue as Postgres has it: read in one transaction, so that its parts and its version fit together. */
+import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
+import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
+import { regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import {
-  acceleratorsSchema,
   gridReadingSchema,
-  modelClasses,
   type OperationalReading,
   operationalReadingSchema,
   type Snapshot,
   type SnapshotGridReading,
-  type SnapshotModel,
+  snapshotDeploymentSchema,
+  snapshotModelSchema,
+  snapshotRegionSchema,
 } from '@gw/contract/internal/snapshot';
 import type { Database } from '@gw/prisma/client';
-import { z } from 'zod';
+import { snapshotFieldsIn } from './entry-fields.ts';
 import { readPolicy } from './policy/read-policy.ts';
 
 export interface Provider {
@@ -39,9 +42,6 @@ export interface Catalogue {
 /** The zone's annual average, or null if there is none. */
 export type AnnualReading = (zone: string) => SnapshotGridReading | null;
 
-const deploymentModels = z.record(z.string(), z.string());
-const modelClass = z.enum(modelClasses).nullable();
-
 export function readCatalogue(db: Database): Promise<Catalogue> {
   return db.$transaction(
     async (tx) => {
@@ -58,22 +58,16 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
       const readingsFor = (use: string): unknown[] => grid.flatMap((row) => (row.use === use ? [row.reading] : []));
       return {
         version,
-        models: models.map(snapshotModel),
-        regions: regions.map(({ code, name, country, gridZone, status, preference }) => ({
-          code,
-          name,
-          country,
-          gridZone,
-          status,
-          preference,
-        })),
-        deployments: deployments.map(({ providerId, regionCode, models: offered, accelerators, ...rest }) => ({
-          ...rest,
-          provider: providerId,
-          region: regionCode,
-          models: deploymentModels.parse(offered),
-          accelerators: acceleratorsSchema.nullable().parse(accelerators),
-        })),
+        models: models.map((row) => {
+          const created = Math.floor(row.createdAt.getTime() / 1000);
+          return snapshotModelSchema.parse({ id: row.id, created, ...snapshotFieldsIn(modelFields, row) });
+        }),
+        regions: regions.map((row) =>
+          snapshotRegionSchema.parse({ code: row.code, ...snapshotFieldsIn(regionFields, row) }),
+        ),
+        deployments: deployments.map((row) =>
+          snapshotDeploymentSchema.parse({ id: row.id, ...snapshotFieldsIn(deploymentFields, row) }),
+        ),
         providers,
         liveGrid: readingsFor('receipt').map((reading) => gridReadingSchema.parse(reading)),
         operationalGrid: readingsFor('routing').map((reading) => operationalReadingSchema.parse(reading)),
@@ -83,30 +77,6 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
     { isolationLevel: 'RepeatableRead' },
   );
 }
-
-type ModelRow = Awaited<ReturnType<Database['model']['findMany']>>[number];
-
-function snapshotModel(row: ModelRow): SnapshotModel {
-  return {
-    id: row.id,
-    created: Math.floor(row.createdAt.getTime() / 1000),
-    ownedBy: row.ownedBy,
-    kind: row.kind,
-    contextWindow: row.contextWindow,
-    modalities: row.modalities,
-    takesTemperature: row.takesTemperature,
-    tokenizer: row.tokenizer,
-    activeParametersB: range(row.activeParametersMinB, row.activeParametersMaxB),
-    totalParametersB: range(row.totalParametersMinB, row.totalParametersMaxB),
-    modelClass: modelClass.parse(row.modelClass),
-    quantizationBits: row.quantizationBits,
-    tokensPerS: row.tokensPerS,
-    ttftS: row.ttftS,
-  };
-}
-
-const range = (min: number | null, max: number | null): { min: number; max: number } | null =>
-  min === null || max === null ? null : { min, max };
 
 /** `publishedAt` is the only part that does not follow from the catalogue and the bundled grid data. */
 export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, publishedAt: Date): Snapshot {

@@ -1,42 +1,30 @@
 /** Regions as operators look after them. */
 
-import { countryComplaint, countrySchema } from '@gw/contract/countries';
+import type { EntryFields } from '@gw/contract/internal/catalogue/field';
+import { regionCodeSchema, regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import type { Prisma } from '@gw/prisma/client';
-import { z } from 'zod';
-import { nameSchema } from '../people/access/fields.ts';
+import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
-const codeSchema = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be small letters, digits and dashes');
-const fields = z.strictObject({
-  name: nameSchema,
-  country: z.string().refine((code) => code === 'unknown' || countrySchema.safeParse(code).success, {
-    error: ({ input }) => `${countryComplaint(String(input))}, nor "unknown"`,
-  }),
-  grid_zone: z.string().regex(/^[A-Za-z0-9_-]{2,32}$/, 'must be a zone like SWE'),
-  status: z.enum(['active', 'degraded', 'saturated', 'decommissioned']),
-  preference: z.int().min(0).max(1_000_000),
-});
-const addBody = fields.partial({ status: true, preference: true }).extend({ code: codeSchema });
-const changeBody = fields.partial();
+const { addBody, changeBody } = entryBodies(regionFields, { code: regionCodeSchema });
 
-export interface RegionEntry extends z.infer<typeof fields> {
+export interface RegionEntry extends EntryFields<typeof regionFields> {
   readonly code: string;
   readonly object: 'region';
 }
 
-/** Behind those that somebody has put into an order. */
-const lastPreference = 100;
+type Row = Prisma.RegionGetPayload<object>;
 
 export const regionKind: EntryKind<RegionEntry> = {
   name: 'region',
   path: '/operator/v1/regions',
   idOf: ({ code }) => code,
-  idSchema: codeSchema,
+  idSchema: regionCodeSchema,
   addBody,
   changeBody,
   added: (body) => {
-    const { status = 'active', preference = lastPreference, code, ...rest } = addBody.parse(body);
-    return { code, object: 'region', ...rest, status, preference };
+    const given = addBody.parse(body);
+    return { code: regionCodeSchema.parse(given.code), object: 'region', ...newFields(regionFields, given) };
   },
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
   refusal: async () => null,
@@ -58,20 +46,10 @@ export const regionKind: EntryKind<RegionEntry> = {
   },
 };
 
-const dataOf = ({ country, grid_zone: gridZone, name, preference, status }: RegionEntry) => ({
-  name,
-  country,
-  gridZone,
-  status,
-  preference,
-});
+const dataOf = (entry: RegionEntry) => columnsOf(regionFields, entry) as Omit<Row, 'code'>;
 
-const entryOf = (row: Prisma.RegionGetPayload<object>): RegionEntry => ({
+const entryOf = (row: Row): RegionEntry => ({
   code: row.code,
   object: 'region',
-  name: row.name,
-  country: row.country,
-  grid_zone: row.gridZone,
-  status: row.status,
-  preference: row.preference,
+  ...fieldsIn(regionFields, { ...row }),
 });

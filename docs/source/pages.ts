@@ -16,6 +16,7 @@ import { assess, type CallFacts } from '@gw/methodology/assess';
 import type { Lineage } from '@gw/methodology/lineage';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
+import { catalogueFieldsTable } from './catalogue-fields.ts';
 import { examples } from './examples.ts';
 import { clientTable, tierLimitsTable } from './limits.ts';
 import { lineageGraph } from './lineage-graph.ts';
@@ -91,6 +92,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'usage-restated': () => json(usageReply('restated'), usageSchema),
   'policy-rules': () => json(exampleRules, policyRulesSchema),
   'screened-entry': () => json(screenedEntry(), auditEntrySchema.partial()),
+  'catalogue-fields': () => ({ text: catalogueFieldsTable() }),
   'limits-tiers': () => ({ text: tierLimitsTable() }),
   'limits-client': () => ({ text: clientTable() }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),

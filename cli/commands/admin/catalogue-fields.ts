@@ -1,25 +1,30 @@
 /** How the fields of the catalogue are typed in a shell, and shown to people in the same form. */
+import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
+import type { CatalogueField, FieldTable } from '@gw/contract/internal/catalogue/field';
+import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
+import { providerFields } from '@gw/contract/internal/catalogue/provider-fields';
+import { regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import { Problem } from '@gw/stack/problem';
 import type { Row } from './table.ts';
 
 /** `option`: its name, for the complaint. Throws a Problem that shows how it is written. */
-export type Read = (text: string, option: string) => unknown;
+type Read = (text: string, option: string) => unknown;
 
-export interface CatalogueField {
+export interface ShellField {
   readonly option: string;
   /** In the operator API. */
   readonly field: string;
   readonly help: string;
   readonly read: Read;
   /** Whether an entry cannot be added without it. */
-  readonly needed?: boolean;
+  readonly needed: boolean;
 }
 
 export interface CatalogueGroup {
   /** `models`: the word in the shell and in the path. */
   readonly name: string;
   readonly idField: 'id' | 'code';
-  readonly fields: readonly CatalogueField[];
+  readonly fields: readonly ShellField[];
   readonly columns: readonly string[];
   /** As people read it. */
   readonly shown: (entry: Row) => Row;
@@ -58,97 +63,56 @@ const orNone =
   (given, option) =>
     given === 'none' ? null : read(given, option);
 
-const field = (option: string, name: string, help: string, read: Read = text): CatalogueField => ({
-  option,
-  field: name,
-  help,
-  read,
-});
-const needed = (option: string, name: string, help: string, read: Read = text): CatalogueField => ({
-  ...field(option, name, help, read),
-  needed: true,
-});
-
-type Range = { readonly min: number; readonly max: number } | null;
-const rangeText = (range: unknown): unknown => {
-  const { min, max } = (range as Range) ?? {};
-  return min === undefined ? null : min === max ? min : `${min}-${max}`;
+const readers: Readonly<Record<Exclude<CatalogueField['form'], undefined | 'offers'>, Read>> = {
+  number,
+  yes_or_no: yesOrNo,
+  words,
+  range: parameters,
+  accelerators,
 };
 
-export const modelGroup: CatalogueGroup = {
-  name: 'models',
-  idField: 'id',
-  columns: ['id', 'kind', 'owned_by', 'active_parameters_b', 'total_parameters_b', 'model_class', 'context_window'],
-  fields: [
-    needed('owned-by', 'owned_by', 'who made it'),
-    needed('kind', 'kind', 'chat or embedding'),
-    field('context-window', 'context_window', 'tokens, or none', orNone(number)),
-    field('modalities', 'modalities', 'of text, image, audio, video, separated by commas', words),
-    field('takes-temperature', 'takes_temperature', 'yes or no', yesOrNo),
-    field('tokenizer', 'tokenizer', 'o200k_base, cl100k_base, p50k_base, r50k_base or none', orNone(text)),
-    field('active', 'active_parameters_b', 'billions of active parameters: 8, 30-40 or none', orNone(parameters)),
-    field('total', 'total_parameters_b', 'billions of parameters: 8, 30-40 or none', orNone(parameters)),
-    field('class', 'model_class', 'small, medium, large, moe_small_active, frontier, embedding or none', orNone(text)),
-    field('bits', 'quantization_bits', 'bits of a weight, or none', orNone(number)),
-    field('tokens-per-s', 'tokens_per_s', 'measured output tokens per second, or none', orNone(number)),
-    field('ttft', 'ttft_s', 'measured seconds to the first token, or none', orNone(number)),
-  ],
-  shown: ({ active_parameters_b: active, modalities, total_parameters_b: total, ...rest }) => ({
-    ...rest,
-    modalities: (modalities as readonly string[]).join(','),
-    active_parameters_b: rangeText(active),
-    total_parameters_b: rangeText(total),
-  }),
-};
+const rangeText = ({ max, min }: { readonly min: number; readonly max: number }) =>
+  min === max ? min : `${min}-${max}`;
 
-export const regionGroup: CatalogueGroup = {
-  name: 'regions',
-  idField: 'code',
-  columns: ['code', 'name', 'country', 'grid_zone', 'status', 'preference'],
-  fields: [
-    needed('name', 'name', 'for people'),
-    needed('country', 'country', 'two letters as of ISO 3166-1, or unknown'),
-    needed('zone', 'grid_zone', 'of the electricity grid, for example SWE'),
-    field('status', 'status', 'active, degraded, saturated or decommissioned'),
-    field('preference', 'preference', 'lower comes first; 100 unless given', number),
-  ],
-  shown: (entry) => entry,
-};
+/** A value as it is typed; what has no form of its own stays. */
+function shownValue(value: unknown, form: CatalogueField['form']): unknown {
+  if (value === null || value === undefined) return value;
+  switch (form) {
+    case 'words':
+      return (value as readonly string[]).join(',');
+    case 'range':
+      return rangeText(value as Parameters<typeof rangeText>[0]);
+    case 'accelerators': {
+      const { count, model } = value as { readonly count: number; readonly model: string };
+      return `${count} x ${model}`;
+    }
+    case 'offers':
+      return Object.entries(value as Readonly<Record<string, string>>)
+        .map(([id, name]) => (id === name ? id : `${id}=${name}`))
+        .join(',');
+    default:
+      return value;
+  }
+}
 
-export const providerGroup: CatalogueGroup = {
-  name: 'providers',
-  idField: 'id',
-  columns: ['id', 'name', 'kind', 'base_url', 'auth_header', 'credential_ref'],
-  fields: [
-    needed('name', 'name', 'for people'),
-    needed('url', 'base_url', 'up to and without the endpoint: https://llm.example.com/v1'),
-    field('kind', 'kind', 'openai (unless given) or simulator'),
-    field('credential', 'credential_ref', 'NAME of GW_CREDENTIAL_<NAME>, or none; never the credential', orNone(text)),
-    field('auth-header', 'auth_header', 'that carries it, or none; authorization unless given', orNone(text)),
-    field('auth-scheme', 'auth_scheme', 'in front of it, or none; Bearer unless given', orNone(text)),
-  ],
-  shown: (entry) => entry,
-};
+function groupOf(name: string, idField: 'id' | 'code', table: FieldTable, columns: readonly string[]): CatalogueGroup {
+  const fields = Object.entries(table).flatMap(([field, { entry, form, help, needed = false, option }]) => {
+    if (option === undefined || form === 'offers') return [];
+    const read = form === undefined ? text : readers[form];
+    return { option, field, help, needed, read: entry.safeParse(null).success ? orNone(read) : read };
+  });
+  const shown = (entry: Row): Row =>
+    Object.fromEntries(Object.entries(entry).map(([field, value]) => [field, shownValue(value, table[field]?.form)]));
+  return { name, idField, fields, columns, shown };
+}
 
-export const deploymentGroup: CatalogueGroup = {
-  name: 'deployments',
-  idField: 'id',
-  columns: ['id', 'provider', 'region', 'models', 'pue', 'telemetry', 'accelerators'],
-  fields: [
-    needed('provider', 'provider', 'id of the provider'),
-    needed('region', 'region', 'code of the region'),
-    needed('pue', 'pue', 'power usage effectiveness of the data centre, at least 1', number),
-    field('wue', 'wue_onsite_l_per_kwh', 'litres of water per kWh on site, or none', orNone(number)),
-    field('telemetry', 'telemetry', 'shape of measured energy in its replies, gpu_counters, or none', orNone(text)),
-    field('accelerators', 'accelerators', 'of the whole deployment: "8 x H100", or none', orNone(accelerators)),
-  ],
-  shown: ({ accelerators: stated, models, ...rest }) => {
-    const { count, model } = (stated as { readonly count: number; readonly model: string } | null) ?? {};
-    const offered = Object.entries(models as Readonly<Record<string, string>>);
-    return {
-      ...rest,
-      models: offered.map(([id, name]) => (id === name ? id : `${id}=${name}`)).join(','),
-      accelerators: model === undefined ? null : `${count} x ${model}`,
-    };
-  },
-};
+export const modelGroup = groupOf('models', 'id', modelFields, [
+  ...['id', 'kind', 'owned_by', 'active_parameters_b', 'total_parameters_b', 'model_class', 'context_window'],
+]);
+export const regionGroup = groupOf('regions', 'code', regionFields, ['code', ...Object.keys(regionFields)]);
+export const providerGroup = groupOf('providers', 'id', providerFields, [
+  ...['id', 'name', 'kind', 'base_url', 'auth_header', 'credential_ref'],
+]);
+export const deploymentGroup = groupOf('deployments', 'id', deploymentFields, [
+  ...['id', 'provider', 'region', 'models', 'pue', 'telemetry', 'accelerators'],
+]);

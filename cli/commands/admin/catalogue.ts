@@ -2,12 +2,12 @@
 import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import {
-  type CatalogueField,
   type CatalogueGroup,
   deploymentGroup,
   modelGroup,
   providerGroup,
   regionGroup,
+  type ShellField,
 } from './catalogue-fields.ts';
 import type { AdminCall, AdminCommand, AdminResult } from './command.ts';
 import { card, type Row, table } from './table.ts';
@@ -36,7 +36,7 @@ function offerOf(call: AdminCall): object {
   return models.length === 0 ? {} : { models: Object.fromEntries(models) };
 }
 
-const helpOf = (fields: readonly CatalogueField[], mark: (field: CatalogueField) => string): Record<string, string> =>
+const helpOf = (fields: readonly ShellField[], mark: (field: ShellField) => string): Record<string, string> =>
   Object.fromEntries(fields.map((field) => [`${field.option}${mark(field)}`, field.help]));
 
 const optionsOf = ({ fields }: CatalogueGroup): Record<string, string> =>

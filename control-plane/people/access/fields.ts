@@ -1,13 +1,7 @@
 /** Fields that many requests of the operator listener share. */
 import { z } from 'zod';
 
-/** One line of text, as it is shown in lists and in the audit log. */
-export const nameSchema = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  .regex(/^[^\p{Cc}]*$/u, 'must be one line of text');
+export { nameSchema } from '@gw/contract/internal/catalogue/field';
 
 /** Compared in small letters, so that one person has one login. */
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());

@@ -1,0 +1,77 @@
+/** The fields of a deployment: which models of a provider are served in which region, and how. */
+import { z } from 'zod';
+import { type FieldTable, nameSchema } from './field.ts';
+import { modelIdSchema } from './model-fields.ts';
+
+export const deploymentIdDoc = "it stands in the names of Envoy's clusters";
+
+const acceleratorsRead = z.object({ model: z.string().min(1).max(100), count: z.int().positive() });
+/** All that a reply can carry, and the counters of the GPUs themselves. */
+export const telemetryShapes = [
+  'neuralwatt',
+  'greenpt',
+  'melious',
+  'ecologits_impacts',
+  'energy_header',
+  'gpu_counters',
+] as const;
+
+const isOffer = (value: unknown, isName: (name: unknown) => boolean): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.keys(value).length <= 500 &&
+  Object.entries(value).every(([id, name]) => modelIdSchema.safeParse(id).success && isName(name));
+const isName = (name: unknown): boolean => nameSchema.safeParse(name).success;
+
+export const deploymentFields = {
+  provider: {
+    ...{ entry: z.string().max(100), snapshot: z.string(), columns: ['providerId'], needed: true },
+    ...{ option: 'provider', help: 'id of the provider' },
+  },
+  region: {
+    ...{ entry: z.string().max(100), snapshot: z.string(), columns: ['regionCode'], needed: true },
+    ...{ option: 'region', help: 'code of the region' },
+  },
+  models: {
+    /** One check for the whole, so that no code of an error is made from the id of a model. */
+    entry: z.custom<Readonly<Record<string, string>>>(
+      (value) => isOffer(value, isName),
+      'must be an object: public model id → the name that the provider knows it by',
+    ),
+    /** Null takes a model out; the others stay. */
+    change: z.custom<Readonly<Record<string, string | null>>>(
+      (value) => isOffer(value, (name) => name === null || isName(name)),
+      'must be an object: public model id → the name that the provider knows it by, or null to take it out',
+    ),
+    snapshot: z.record(z.string(), z.string()),
+    ...{ needed: true, form: 'offers', help: 'public id → the name that the provider knows it by' },
+  },
+  pue: {
+    ...{ entry: z.number().min(1).max(10), snapshot: z.number().min(1), needed: true, option: 'pue', form: 'number' },
+    help: 'power usage effectiveness of the data centre, at least 1',
+  },
+  wue_onsite_l_per_kwh: {
+    entry: z.number().min(0).max(100).nullable(),
+    snapshot: z.number().nonnegative().nullable(),
+    ...{ otherwise: null, option: 'wue', form: 'number', help: 'litres of water per kWh on site, or none' },
+  },
+  telemetry: {
+    entry: z.enum(telemetryShapes).nullable(),
+    snapshot: z.string().nullable(),
+    ...{ otherwise: null, option: 'telemetry' },
+    help: 'shape of measured energy in its replies, gpu_counters, or none',
+    doc: 'the one [shape of measured energy](measured-energy.md) in its replies, or [`gpu_counters`](gpu-counters.md)',
+  },
+  accelerators: {
+    entry: acceleratorsRead
+      .strict()
+      .extend({ model: nameSchema.max(100), count: z.int().min(1).max(1_000_000) })
+      .nullable(),
+    /** Absent and null: not stated. */
+    snapshot: acceleratorsRead.nullable().optional(),
+    ...{ otherwise: null, option: 'accelerators', form: 'accelerators' },
+    help: 'of the whole deployment: "8 x H100", or none',
+    doc: '`{"model","count"}` of the whole deployment',
+  },
+} as const satisfies FieldTable;

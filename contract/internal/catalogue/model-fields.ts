@@ -1,0 +1,104 @@
+/** The fields of a model. Billions of parameters, bits per weight, tokens per second, seconds. */
+import { z } from 'zod';
+import { tokenizers } from '../tokenizers.ts';
+import { type FieldTable, nameSchema } from './field.ts';
+
+export const modelClasses = ['small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'] as const;
+
+/** Clients send it and read it in paths, so it has no empty and no dotted segment. */
+export const modelIdSchema = z
+  .string()
+  .max(200)
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_.:@+~-]*(\/[A-Za-z0-9][A-Za-z0-9_.:@+~-]*)*$/,
+    'must be letters, digits and any of _.:@+~- in parts between slashes',
+  );
+export const modelIdDoc = 'clients send it; may hold slashes';
+
+const kind = z.enum(['chat', 'embedding']);
+const modelClass = z.enum(modelClasses).nullable();
+const billions = z.number().min(0.001).max(100_000);
+/** A known count is a range of one value. */
+const parameters = z
+  .union(
+    [
+      billions.transform((count) => ({ min: count, max: count })),
+      z.strictObject({ min: billions, max: billions }).refine(({ min, max }) => min <= max),
+    ],
+    'must be billions of parameters from 0.001 to 100000: a number, or {"min","max"}',
+  )
+  .nullable();
+const parametersRead = z.object({ min: z.number().positive(), max: z.number().positive() }).nullable();
+const range = 'billions: a number, or `{"min","max"}` where only a range is known';
+
+export const modelFields = {
+  owned_by: { entry: nameSchema, snapshot: z.string(), needed: true, option: 'owned-by', help: 'who made it' },
+  kind: {
+    ...{ entry: kind, snapshot: kind, needed: true, option: 'kind', help: 'chat or embedding' },
+    doc: '`chat` or `embedding`: what it serves',
+  },
+  context_window: {
+    entry: z.int().min(1).max(2_147_483_647).nullable(),
+    snapshot: z.int().positive().nullable(),
+    ...{ otherwise: null, option: 'context-window', form: 'number', help: 'tokens, or none' },
+  },
+  modalities: {
+    entry: z
+      .array(z.enum(['text', 'image', 'audio', 'video']))
+      .min(1)
+      .max(4),
+    snapshot: z.array(z.string()),
+    ...{ otherwise: ['text'], option: 'modalities', form: 'words' },
+    help: 'of text, image, audio, video, separated by commas',
+    doc: 'of `text`, `image`, `audio`, `video`; text alone unless given',
+  },
+  takes_temperature: {
+    entry: z.boolean(),
+    /** False for models that refuse a temperature: then none is added to a request without one. */
+    snapshot: z.boolean(),
+    ...{ option: 'takes-temperature', form: 'yes_or_no', help: 'yes or no' },
+    doc: 'false for models that refuse one; unless given, true for `chat`',
+  },
+  tokenizer: {
+    entry: z.enum(tokenizers).nullable(),
+    /** One of `tokenizers`; absent and null: not known, so prompts are not counted and token lists are not read. */
+    snapshot: z.string().nullable().optional(),
+    ...{ otherwise: null, option: 'tokenizer', help: 'o200k_base, cl100k_base, p50k_base, r50k_base or none' },
+    doc: "`o200k_base`, `cl100k_base`, `p50k_base` or `r50k_base`, OpenAI's vocabularies: [prompts are counted](prompt-length.md) with it, and [lists of tokens](decisions/0008-token-arrays.md) are taken only where it is known",
+  },
+  active_parameters_b: {
+    ...{ entry: parameters, snapshot: parametersRead, columns: ['activeParametersMinB', 'activeParametersMaxB'] },
+    ...{ otherwise: null, option: 'active', form: 'range' },
+    help: 'billions of active parameters: 8, 30-40 or none',
+    doc: `those that serve one token; ${range}`,
+  },
+  total_parameters_b: {
+    ...{ entry: parameters, snapshot: parametersRead, columns: ['totalParametersMinB', 'totalParametersMaxB'] },
+    ...{ otherwise: null, option: 'total', form: 'range', help: 'billions of parameters: 8, 30-40 or none' },
+    doc: `all of them; ${range}`,
+  },
+  model_class: {
+    ...{ entry: modelClass, snapshot: modelClass, otherwise: null, option: 'class' },
+    help: 'small, medium, large, moe_small_active, frontier, embedding or none',
+    doc: '`small`, `medium`, `large`, `moe_small_active`, `frontier` or `embedding`: its size where no parameters are known',
+  },
+  quantization_bits: {
+    entry: z.number().min(1).max(64).nullable(),
+    snapshot: z.number().positive().nullable(),
+    ...{ otherwise: null, option: 'bits', form: 'number', help: 'bits of a weight, or none' },
+    doc: 'bits of a weight; 16 unless known',
+  },
+  tokens_per_s: {
+    entry: z.number().min(0.01).max(1_000_000).nullable(),
+    snapshot: z.number().positive().nullable(),
+    ...{ otherwise: null, option: 'tokens-per-s', form: 'number' },
+    help: 'measured output tokens per second, or none',
+    doc: 'measured output tokens per second; else fitted to the size',
+  },
+  ttft_s: {
+    entry: z.number().min(0).max(3600).nullable(),
+    snapshot: z.number().nonnegative().nullable(),
+    ...{ otherwise: null, option: 'ttft', form: 'number', help: 'measured seconds to the first token, or none' },
+    doc: 'measured seconds to the first token; else fitted to the size',
+  },
+} as const satisfies FieldTable;
