@@ -32,7 +32,7 @@ export function warmKeyCheck(): () => Promise<boolean> {
     notes: openKeyNotes({ redis: undefined as never, now: Date.now }),
     now: Date.now,
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
-    faults: { note: () => {} },
+    errors: { note: () => {} },
   });
   const attributes = {
     contextExtensions: { scope: 'inference:write', handler: 'sidecar', open_to: 'active' },

@@ -1,4 +1,4 @@
-/** The command line: finds the command and turns faults that the user can cure into one line. */
+/** The command line: finds the command and turns problems that the user can solve into one line. */
 
 import { Problem } from '@gw/stack/problem';
 import { commandNames, findCommand } from './command-list.ts';

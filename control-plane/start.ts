@@ -69,7 +69,7 @@ async function openStores({ databaseUrl, redisUrl }: Config, log: Logger): Promi
   const db = openDatabase(databaseUrl, {
     // Longer than any query here needs; a connection that died in silence is noticed too.
     queryTimeoutMs: 30_000,
-    onConnectionLost: (fault) => log.warn({ err: fault }, 'a database connection was lost'),
+    onConnectionLost: (error) => log.warn({ err: error }, 'a database connection was lost'),
   });
   const redis = openRedis(redisUrl, log, { commandTimeoutMs: 2000 });
   // Longer than the ingester blocks; a connection that died in silence is noticed too.

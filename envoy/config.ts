@@ -1,6 +1,6 @@
 import { type Environment, readInternalTls, readSettings } from '@gw/contract/internal/environment';
 import type { EnvoySettings } from './render.ts';
-import { addressFault, readServiceAddresses } from './service-clusters.ts';
+import { addressProblem, readServiceAddresses } from './service-clusters.ts';
 
 /** What holds where nobody says otherwise. */
 export const edgeDefaults = {
@@ -19,8 +19,8 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
   const instances = (name: string, example: string): string[] => {
     const text = settings.required(name, example);
     const addresses = readServiceAddresses(text);
-    const fault = text ? addressFault(addresses) : null;
-    if (fault) settings.problem(`${name} ${fault}. Example: ${name}=${example}`);
+    const problem = text ? addressProblem(addresses) : null;
+    if (problem) settings.problem(`${name} ${problem}. Example: ${name}=${example}`);
     return addresses;
   };
   const certFile = settings.optional('GW_TLS_CERT_FILE', '');

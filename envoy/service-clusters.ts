@@ -17,7 +17,7 @@ export const readServiceAddresses = (text: string): string[] =>
 const isUnix = (address: string): boolean => address.startsWith('unix:');
 
 /** What is wrong with the addresses of a service, or null. */
-export function addressFault(addresses: readonly string[]): string | null {
+export function addressProblem(addresses: readonly string[]): string | null {
   if (addresses.length === 0) return 'names no address';
   if (addresses.some(isUnix) && !addresses.every(isUnix)) return 'mixes Unix sockets and addresses on the network';
   const wrong = addresses.find((address) => !isUnix(address) && !/^(\[[^\]]+\]|[^:[\]]+):\d{1,5}$/.test(address));
@@ -68,8 +68,8 @@ export function serviceCluster(
   addresses: readonly string[],
   tls: InternalTls | null,
 ): [string, unknown][] {
-  const fault = addressFault(addresses);
-  if (fault) throw new Error(`The address of ${name} ${fault}.`);
+  const problem = addressProblem(addresses);
+  if (problem) throw new Error(`The address of ${name} ${problem}.`);
   const lbEndpoints = addresses.map((address) => ({ endpoint: { address: endpoint(address) } }));
   return [
     [`${name.toUpperCase()}_TYPE`, discovery(addresses)],

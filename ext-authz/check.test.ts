@@ -53,7 +53,7 @@ async function ask({
     notes: silentNotes,
     now: () => now,
     addresses,
-    faults: { note: () => {} },
+    errors: { note: () => {} },
   };
   const check = makeCheck(context);
   const answer = await check({
@@ -114,7 +114,7 @@ describe('what a verified call tells those behind Envoy', () => {
       notes: silentNotes,
       now: () => now,
       addresses,
-      faults: { note: () => {} },
+      errors: { note: () => {} },
     });
     const headers = { authorization: `Bearer ${plaintext}` };
     const contextExtensions = { scope: 'inference:write', handler: 'sidecar' };

@@ -1,7 +1,7 @@
 /**
  * The Authorization service: key, then account state, then scope.
  *
- * Invariant: fails closed. A fault (no store can confirm the key) is a 500 of ours, never an open door.
+ * Invariant: fails closed. An error (no store can confirm the key) is a 500 of ours, never an open door.
  */
 import { scopes } from '@gw/contract/access';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
@@ -10,7 +10,7 @@ import { identityHeaders } from '@gw/contract/internal/identity';
 import type { Check, ICheckResponse } from '@gw/grpc/service';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { type AuthenticateContext, authenticate } from './keys/authenticate.ts';
-import type { FaultLog } from './keys/fault-log.ts';
+import type { ErrorLog } from './keys/error-log.ts';
 import type { KeyNotes } from './keys/key-notes.ts';
 import { limitsText } from './limits/drawn-limits.ts';
 
@@ -18,7 +18,7 @@ export interface CheckContext extends AuthenticateContext {
   readonly addresses: Addresses;
   readonly notes: Pick<KeyNotes, 'used' | 'failed'>;
   /** Told of each key that could not be checked. */
-  readonly faults: FaultLog;
+  readonly errors: ErrorLog;
 }
 
 const text = (value: string) => ({ stringValue: value });
@@ -71,7 +71,7 @@ function denied(code: CatalogueCode, addresses: Addresses, message?: string): IC
 }
 
 export function makeCheck(context: CheckContext): Check {
-  const { addresses, faults, notes } = context;
+  const { addresses, errors, notes } = context;
   const answers = new WeakMap<FoundKey, ReturnType<typeof allowed>>();
   const answer = (key: FoundKey) => {
     let made = answers.get(key);
@@ -86,8 +86,8 @@ export function makeCheck(context: CheckContext): Check {
     const attributes = request.attributes;
     const { scope, handler, open_to: openTo } = attributes?.contextExtensions ?? {};
     const result = await authenticate(attributes?.request?.http?.headers?.authorization, context).catch(
-      (fault: unknown) => {
-        faults.note(fault);
+      (error: unknown) => {
+        errors.note(error);
         return null;
       },
     );

@@ -39,7 +39,7 @@ export function makeShouldRateLimit({ addresses, metrics, limiter }: RateLimitCo
     const entries = descriptor(request);
     const kind = entries.get('kind') ?? '';
     const accountId = entries.get('account_id');
-    // A fault is a refusal: Envoy lets no call pass whose limits nobody has decided.
+    // An error is a refusal: Envoy lets no call pass whose limits nobody has decided.
     if (!accountId || accountId === missingIdentity) throw new Error('A rate limit was asked for without an account.');
     const kib = entries.has('body') ? bodyKib(entries.get('content_length')) : 0;
     const drawn = drawnLimits(kind, accountId, entries.get('limits') ?? '', kib);

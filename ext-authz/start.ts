@@ -8,7 +8,7 @@ import { openRedis, untilReady } from '@gw/service/redis';
 import { makeCheck } from './check.ts';
 import type { Config } from './config.ts';
 import { watchChanges } from './keys/change-watch.ts';
-import { openFaultLog } from './keys/fault-log.ts';
+import { openErrorLog } from './keys/error-log.ts';
 import { KeyCache } from './keys/key-cache.ts';
 import { KeyDirectory } from './keys/key-directory.ts';
 import { openKeyNotes } from './keys/key-notes.ts';
@@ -29,7 +29,7 @@ export async function startExtAuthz(config: Config) {
     connections: 4,
     // Within Envoy's patience of 2 s; and the poll of the key generation has to fail before it can turn to Redis.
     queryTimeoutMs: 1500,
-    onConnectionLost: (fault) => log.warn({ err: fault }, 'a Postgres connection broke'),
+    onConnectionLost: (error) => log.warn({ err: error }, 'a Postgres connection broke'),
   });
   const redis = openRedis(config.redisUrl, log, { commandTimeoutMs: 250, autoPipelining: true });
   const subscriber = openRedis(config.redisUrl, log);
@@ -75,7 +75,7 @@ export async function startExtAuthz(config: Config) {
   // Without the list each key would draw on the budget for unknown ones.
   await watch.ready;
 
-  const onFault = (fault: unknown) => log.error({ err: fault }, 'a call failed');
+  const onError = (error: unknown) => log.error({ err: error }, 'a call failed');
   const server = await serveEnvoy(
     config,
     {
@@ -86,14 +86,14 @@ export async function startExtAuthz(config: Config) {
         notes,
         now: Date.now,
         addresses: config.addresses,
-        faults: openFaultLog({ log, now: monotonic, intervalMs: 10_000 }),
+        errors: openErrorLog({ log, now: monotonic, intervalMs: 10_000 }),
       }),
       shouldRateLimit: makeShouldRateLimit({ limiter, metrics, addresses: config.addresses }),
       accessLog: (message) => noteShownReceipts(message, redis, log),
       // It still admits keys that it remembers, but another instance may be able to ask a store.
       isServing: () => watch.confirmed(),
     },
-    onFault,
+    onError,
   );
   const health = config.healthListen
     ? await serveHealth(

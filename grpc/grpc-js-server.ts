@@ -89,7 +89,7 @@ export async function openGrpcJsServer({ listen, tls, tokenCheck, methods }: Ser
     ? ServerCredentials.createSsl(tls.ca, [{ private_key: tls.key, cert_chain: tls.cert }], true)
     : ServerCredentials.createInsecure();
   const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync(listen, credentials, (fault, bound) => (fault ? reject(fault) : resolve(bound))),
+    server.bindAsync(listen, credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
   );
   return {
     port: listen.startsWith('unix:') ? null : port,

@@ -58,19 +58,19 @@ export interface GrpcServer {
   cut(): void;
 }
 
-type OnFault = (fault: unknown) => void;
+type OnFault = (error: unknown) => void;
 
 function unary<Request, Response>(
   types: Codec<Request, Response>,
   handle: (request: Request) => Promise<Response>,
-  onFault: OnFault,
+  onError: OnFault,
 ): Method {
   const answer = async (message: Buffer) => {
     try {
       return types.encode(await handle(types.decode(message)));
-    } catch (fault) {
-      onFault(fault);
-      throw fault;
+    } catch (error) {
+      onError(error);
+      throw error;
     }
   };
   return { kind: 'unary', answer };
@@ -79,13 +79,13 @@ function unary<Request, Response>(
 function clientStream<Message>(
   types: Codec<Message, object>,
   handle: (message: Message) => void,
-  onFault: OnFault,
+  onError: OnFault,
 ): Method {
   const take = (message: Buffer) => {
     try {
       handle(types.decode(message));
-    } catch (fault) {
-      onFault(fault);
+    } catch (error) {
+      onError(error);
     }
   };
   return { kind: 'client-stream', take };
@@ -96,7 +96,7 @@ function processing(
   types: Codec<ProcessingRequest, IProcessingResponse>,
   decodeLater: (bytes: Buffer) => ProcessingRequest,
   openProcessor: OpenProcessor,
-  onFault: OnFault,
+  onError: OnFault,
 ): Method {
   const open = ({ send, breakOff }: BidirectionalCall) => {
     let isOpen = true;
@@ -106,8 +106,8 @@ function processing(
       isOpen = false;
       processor.close();
     };
-    const fail = (fault: unknown) => {
-      onFault(fault);
+    const fail = (error: unknown) => {
+      onError(error);
       close();
       breakOff();
     };
@@ -115,8 +115,8 @@ function processing(
       if (!isOpen) return;
       try {
         step();
-      } catch (fault) {
-        fail(fault);
+      } catch (error) {
+        fail(error);
       }
     };
     const answer = (response: IProcessingResponse, body: readonly Buffer[] = []) =>
@@ -159,28 +159,28 @@ const health = (isServing: () => boolean): Method => ({
 export function methodsOf(
   { check, shouldRateLimit, openProcessor, accessLog }: EnvoyServices,
   isServing: () => boolean,
-  onFault: OnFault,
+  onError: OnFault,
 ): ReadonlyMap<string, Method> {
   const methods = new Map<string, Method>([[healthPath, health(isServing)]]);
   if (check) {
     const types = codec<CheckRequest, ICheckResponse>('envoy.service.auth.v3', 'CheckRequest', 'CheckResponse');
-    methods.set('/envoy.service.auth.v3.Authorization/Check', unary(types, check, onFault));
+    methods.set('/envoy.service.auth.v3.Authorization/Check', unary(types, check, onError));
   }
   if (shouldRateLimit) {
     const name = 'envoy.service.ratelimit.v3';
     const types = codec<RateLimitRequest, IRateLimitResponse>(name, 'RateLimitRequest', 'RateLimitResponse');
-    methods.set(`/${name}.RateLimitService/ShouldRateLimit`, unary(types, shouldRateLimit, onFault));
+    methods.set(`/${name}.RateLimitService/ShouldRateLimit`, unary(types, shouldRateLimit, onError));
   }
   if (openProcessor) {
     const name = 'envoy.service.ext_proc.v3';
     const types = codec<ProcessingRequest, IProcessingResponse>(name, 'ProcessingRequest', 'ProcessingResponse');
     const later = decoderWithout<ProcessingRequest>(name, 'ProcessingRequest', ['metadataContext']);
-    methods.set(`/${name}.ExternalProcessor/Process`, processing(types, later, openProcessor, onFault));
+    methods.set(`/${name}.ExternalProcessor/Process`, processing(types, later, openProcessor, onError));
   }
   if (accessLog) {
     const name = 'envoy.service.accesslog.v3';
     const types = codec<StreamAccessLogsMessage, object>(name, 'StreamAccessLogsMessage', 'StreamAccessLogsResponse');
-    methods.set(`/${name}.AccessLogService/StreamAccessLogs`, clientStream(types, accessLog, onFault));
+    methods.set(`/${name}.AccessLogService/StreamAccessLogs`, clientStream(types, accessLog, onError));
   }
   return methods;
 }

@@ -20,7 +20,7 @@ async function serve(
   grpcServer: Implementation = 'own',
 ): Promise<RpcServer & { address: string }> {
   const listener = { listen: '127.0.0.1:0', internalToken: token, grpcServer };
-  const server = await serveEnvoy(listener, services, (fault) => faults.push(fault));
+  const server = await serveEnvoy(listener, services, (error) => faults.push(error));
   cleanUp.push(() => server.close(100));
   return { ...server, address: `127.0.0.1:${server.port}` };
 }

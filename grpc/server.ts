@@ -47,7 +47,7 @@ async function open(implementation: Implementation, options: ServerOptions) {
 export async function serveEnvoy(
   { listen, internalToken, internalTls = null, grpcServer = 'own' }: Listener,
   services: EnvoyServices,
-  onFault: (fault: unknown) => void,
+  onError: (error: unknown) => void,
 ): Promise<RpcServer> {
   let isLeaving = false;
   const isServing = () => !isLeaving && (services.isServing?.() ?? true);
@@ -58,7 +58,7 @@ export async function serveEnvoy(
     listen,
     tls: internalTls && path === null ? internalTlsOptions(internalTls) : null,
     tokenCheck: tokenChecks(internalToken),
-    methods: methodsOf(services, isServing, onFault),
+    methods: methodsOf(services, isServing, onError),
   });
   if (path) chmodSync(path, 0o600);
   return {

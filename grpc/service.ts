@@ -39,7 +39,7 @@ export interface ProcessorCall {
   /** `body`: of the mutation of the body that the response is about, in parts, which are not copied. */
   answer(response: IProcessingResponse, body?: readonly Buffer[]): void;
   /** Something that is not to happen happened later, outside of `message`: Envoy goes on without us. */
-  fail(fault: unknown): void;
+  fail(error: unknown): void;
 }
 export type OpenProcessor = (call: ProcessorCall) => Processor;
 

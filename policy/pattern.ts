@@ -47,8 +47,8 @@ export function compilePattern(source: string): PatternResult {
   let expression: RE2JS;
   try {
     expression = RE2JS.compile(source);
-  } catch (fault) {
-    return refuse(`it is no RE2 expression: ${errorText(fault)}`);
+  } catch (error) {
+    return refuse(`it is no RE2 expression: ${errorText(error)}`);
   }
   const size = expression.programSize();
   if (size > maxProgramSize)

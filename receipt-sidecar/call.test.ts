@@ -11,7 +11,7 @@ import type { Outcome } from './threads/thread-pool.ts';
 /** A check that answers when it is told to. */
 function slowCheck() {
   let answer: (error: ReturnType<typeof apiError> | null) => void = () => undefined;
-  let fail: (fault: unknown) => void = () => undefined;
+  let fail: (error: unknown) => void = () => undefined;
   const check = (): Promise<ReturnType<typeof apiError> | null> => {
     return new Promise((resolve, reject) => {
       answer = resolve;
@@ -21,7 +21,7 @@ function slowCheck() {
   return {
     read: readForTests(check),
     answer: (error: Parameters<typeof answer>[0]) => answer(error),
-    fail: (fault: unknown) => fail(fault),
+    fail: (error: unknown) => fail(error),
   };
 }
 
@@ -109,18 +109,18 @@ describe('the request phase', () => {
       expect(call.answers).toHaveLength(1);
       expect(taken).toBe(0);
       expect(ledger).toEqual({ begun: [], finished: [] });
-      expect(call.faults).toEqual([]);
+      expect(call.errors).toEqual([]);
     },
   );
 
-  test('reports the fault of a check once, now or later, and asks no provider', async () => {
+  test('reports the error of a check once, now or later, and asks no provider', async () => {
     const slow = slowCheck();
     const { context, ledger } = contextForTests({ read: slow.read });
     const call = callForTests(context);
     call.ask(chatBody());
     slow.fail(new Error('broken'));
     await turn();
-    expect(call.faults).toEqual([new Error('broken')]);
+    expect(call.errors).toEqual([new Error('broken')]);
     const broken = contextForTests({
       read: () => {
         throw new Error('broken');
@@ -259,20 +259,20 @@ describe('the slot of a stream', () => {
     expect(ledger.begun).toEqual([]);
   });
 
-  test('is released when the choice of a region fails by a fault of ours', async () => {
+  test('is released when the choice of a region fails by an error of ours', async () => {
     const slots = slotsForTests();
     const catalogue = { ...contextForTests().context.catalogue(), candidates: null };
     const { context } = contextForTests({ takeSlot: slots.takeSlot, catalogue: () => catalogue as never });
     const call = callForTests(context);
     call.ask(stream());
     await turn();
-    expect(call.faults).toHaveLength(1);
+    expect(call.errors).toHaveLength(1);
     expect(slots.counts()).toEqual({ taken: 1, released: 1 });
   });
 
   test('is released when the client went before it was there, and no provider is asked', async () => {
     const slots = slotsForTests();
-    // A look at the catalogue would be a fault.
+    // A look at the catalogue would be an error.
     const catalogue = { ...contextForTests().context.catalogue(), candidates: null };
     const { context, ledger } = contextForTests({
       takeSlot: slots.takeSlotLater,
@@ -286,7 +286,7 @@ describe('the slot of a stream', () => {
     expect(slots.counts()).toEqual({ taken: 1, released: 1 });
     expect(call.answers).toHaveLength(1);
     expect(ledger).toEqual({ begun: [], finished: [] });
-    expect(call.faults).toEqual([]);
+    expect(call.errors).toEqual([]);
   });
 
   test('that is refused is told to the client, with the time after which to ask again', async () => {
@@ -358,7 +358,7 @@ describe('a large JSON reply', () => {
     await turn();
     expect(call.answers).toHaveLength(before + 1);
     expect(call.answers[before]?.dynamicMetadata).toEqual(finished.dynamicMetadata);
-    expect([ledger.finished.length, call.faults]).toEqual([1, []]);
+    expect([ledger.finished.length, call.errors]).toEqual([1, []]);
   });
 
   test('is left to Envoy where no thread could read it, and never read here', async () => {
@@ -366,7 +366,7 @@ describe('a large JSON reply', () => {
     end(false);
     await turn();
     expect(call.answers).toHaveLength(before);
-    expect(call.faults.map(String)).toEqual(['Error: A large reply could not be read: full.']);
+    expect(call.errors.map(String)).toEqual(['Error: A large reply could not be read: full.']);
     expect(ledger.finished).toEqual([]);
   });
 
@@ -376,6 +376,6 @@ describe('a large JSON reply', () => {
     end(ok);
     for (let turns = 0; turns < 5; turns++) await turn();
     expect(call.answers).toHaveLength(before);
-    expect([ledger.finished.length, call.faults]).toEqual([1, []]);
+    expect([ledger.finished.length, call.errors]).toEqual([1, []]);
   });
 });

@@ -40,7 +40,7 @@ export function countCall(said: SaidSoFar, call: CountedCall): Counted {
   const { request } = call;
   const prompt = claimedPrompt(said, call);
   const written = request.endpoint === 'embeddings' ? nothingWritten : writtenBy(said, call);
-  const explanation = promptFault(prompt, call) ?? written.fault;
+  const explanation = promptProblem(prompt, call) ?? written.problem;
   if (explanation !== null) return { ok: false, explanation };
   return { ok: true, usage: written.tokens === null ? null : usageOf(said, prompt, written, request) };
 }
@@ -50,11 +50,11 @@ interface Written {
   readonly tokens: number | null;
   readonly isEstimate: boolean;
   readonly outside: number;
-  readonly fault: string | null;
+  readonly problem: string | null;
 }
 
 /** Of an embedding, whatever is said of a completion. */
-const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, fault: null };
+const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, problem: null };
 const untold: Written = { ...nothingWritten, tokens: null };
 
 function usageOf(said: SaidSoFar, claimed: number | null, written: Written, request: ParsedRequest): TokenUsage {
@@ -105,7 +105,7 @@ function writtenBy(said: SaidSoFar, call: CountedCall): Written {
     tokens,
     isEstimate: false,
     outside,
-    fault: writtenFault({ tokens, visible: stated - hidden, apart }, said, call),
+    problem: writtenProblem({ tokens, visible: stated - hidden, apart }, said, call),
   };
 }
 
@@ -113,14 +113,14 @@ function writtenBy(said: SaidSoFar, call: CountedCall): Written {
 function estimated(bytes: number, running: number | null, said: SaidSoFar, call: CountedCall): Written {
   if (bytes === 0 && running === null) return untold;
   const tokens = Math.max(Math.ceil(bytes / bytesPerToken), running ?? 0);
-  const fault = running === null ? null : writtenFault({ tokens: running, visible: running, apart: 0 }, said, call);
-  return { tokens, isEstimate: true, outside: 0, fault };
+  const problem = running === null ? null : writtenProblem({ tokens: running, visible: running, apart: 0 }, said, call);
+  return { tokens, isEstimate: true, outside: 0, problem };
 }
 
 const claims = (count: number, kind: string, most: number, why: string): string =>
   `The provider states ${count} ${kind} tokens, and no more than ${most} can be true: ${why}.`;
 
-function promptFault(prompt: number | null, { contextWindow, request }: CountedCall): string | null {
+function promptProblem(prompt: number | null, { contextWindow, request }: CountedCall): string | null {
   if (prompt === null) return null;
   const { mostPromptTokens: bytes, prompts } = request;
   if (bytes !== null && prompt > bytes)
@@ -139,7 +139,7 @@ interface WrittenClaim {
   readonly apart: number;
 }
 
-function writtenFault({ apart, tokens, visible }: WrittenClaim, said: SaidSoFar, call: CountedCall): string | null {
+function writtenProblem({ apart, tokens, visible }: WrittenClaim, said: SaidSoFar, call: CountedCall): string | null {
   const { contextWindow, elapsedS, request } = call;
   const { candidates } = request;
   // Some servers do not count reasoning towards the limit: what was delivered of it, or is counted apart, is allowed beside.

@@ -81,9 +81,9 @@ export function openPolicyEvents({
           await Promise.all(texts.slice(at, at + replayBatch).map(toRedis));
       });
       if (count > 0) log.info({ count }, 'findings of screening from the spool are in the stream');
-    } catch (fault) {
+    } catch (error) {
       spooled = true;
-      log.warn({ err: fault }, 'the spool of findings could not be replayed; it stays');
+      log.warn({ err: error }, 'the spool of findings could not be replayed; it stays');
     }
   };
 

@@ -87,15 +87,15 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
     await rename(`${file}.new`, file);
   };
   const readQuietly = async (): Promise<void> => {
-    await read().catch((fault: unknown) => {
-      log.warn({ err: fault }, 'the catalogue could not be read; the last one stays');
+    await read().catch((error: unknown) => {
+      log.warn({ err: error }, 'the catalogue could not be read; the last one stays');
     });
     if (catalogue) return;
     const kept = await readFile(file, 'utf8').catch(() => null);
     try {
       if (kept !== null && !catalogue) takeUp(kept, 'file');
-    } catch (fault) {
-      log.warn({ err: fault }, 'the catalogue on disk cannot be read');
+    } catch (error) {
+      log.warn({ err: error }, 'the catalogue on disk cannot be read');
     }
   };
   const listen = () => void subscriber.subscribe(snapshotChannel).catch(() => undefined);

@@ -67,7 +67,7 @@ export async function startSidecar(config: Config) {
   const promptMetrics = createPromptMetrics();
   const threads = openBodyThreads({
     threads: config.threads,
-    onFault: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
+    onError: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
   });
   const context = {
     addresses: config.addresses,
@@ -100,7 +100,7 @@ export async function startSidecar(config: Config) {
       // Without Redis it can go on: the ledger has its spool. Without a catalogue each call ends in an error.
       isServing: () => catalogue.current() !== null,
     },
-    (fault) => log.error({ err: fault }, 'a call failed'),
+    (error) => log.error({ err: error }, 'a call failed'),
   );
   const report = () => ({
     ok: catalogue.current() !== null,

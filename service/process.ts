@@ -13,8 +13,8 @@ export async function runService(start: () => Promise<{ log: Logger; stop: () =>
   let service: { log: Logger; stop: () => Promise<void> };
   try {
     service = await start();
-  } catch (fault) {
-    process.stderr.write(`${errorText(fault)}\n`);
+  } catch (error) {
+    process.stderr.write(`${errorText(error)}\n`);
     process.exit(1);
   }
   const { log, stop } = service;
@@ -26,16 +26,16 @@ export async function runService(start: () => Promise<{ log: Logger; stop: () =>
     setTimeout(() => process.exit(1), endWithinMs).unref();
     stop().then(
       () => process.exit(0),
-      (fault: unknown) => {
-        log.error({ err: fault }, 'the service could not stop in an orderly way');
+      (error: unknown) => {
+        log.error({ err: error }, 'the service could not stop in an orderly way');
         process.exit(1);
       },
     );
   };
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
-  process.on('uncaughtException', (fault) => {
-    log.fatal({ err: fault }, 'unexpected error');
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'unexpected error');
     process.exit(1);
   });
 }

@@ -22,9 +22,9 @@ export function openRedis(
     ...(options.commandTimeoutMs ? { commandTimeout: options.commandTimeoutMs } : {}),
   });
   let away = false;
-  redis.on('error', (fault: Error) => {
+  redis.on('error', (error: Error) => {
     // One line for an outage, not one for each attempt.
-    if (!away) log.warn({ err: fault }, 'Redis is away');
+    if (!away) log.warn({ err: error }, 'Redis is away');
     away = true;
   });
   redis.on('ready', () => {

@@ -41,9 +41,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     // One after the other: two that start at once on two processors take longer than they need.
     for (let worker = 1; worker <= project.config.maxWorkers; worker++) started.push(await start(worker));
-  } catch (fault) {
+  } catch (error) {
     await stop();
-    throw fault;
+    throw error;
   }
   project.provide(
     'stacks',

@@ -36,9 +36,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await makeTemplates(postgres);
     project.provide('postgres', postgres);
     project.provide('valkeys', valkeys);
-  } catch (fault) {
+  } catch (error) {
     await stop();
-    throw fault;
+    throw error;
   }
   return stop;
 }

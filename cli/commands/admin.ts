@@ -57,19 +57,19 @@ export async function runAdmin(args: readonly string[], { openApi, print, tell }
     value,
   } = await command
     .run({ api: openApi(), ...call })
-    .catch((fault: unknown) => Promise.reject(inOptions(fault, command)));
+    .catch((error: unknown) => Promise.reject(inOptions(error, command)));
   print(json ? `${JSON.stringify(value, null, 2)}\n` : text);
   if (!json) tell(note);
   return exitCode;
 }
 
 /** The API names its fields; whoever sits at a shell knows options. */
-function inOptions(fault: unknown, { fields = {}, options }: AdminCommand): unknown {
-  if (!(fault instanceof ApiRefusal) || fault.param === null) return fault;
-  const field = /^\w+/.exec(fault.param)?.[0] ?? '';
+function inOptions(error: unknown, { fields = {}, options }: AdminCommand): unknown {
+  if (!(error instanceof ApiRefusal) || error.param === null) return error;
+  const field = /^\w+/.exec(error.param)?.[0] ?? '';
   const option = fields[field] ?? field.replaceAll('_', '-');
   const [, meaning] = Object.entries(options).find(([name]) => bare(name) === option) ?? [];
-  return meaning === undefined ? fault : new Problem(`${fault.message} The option is --${option}: ${meaning}.`);
+  return meaning === undefined ? error : new Problem(`${error.message} The option is --${option}: ${meaning}.`);
 }
 
 type Parsed = Omit<AdminCall, 'api'>;

@@ -44,8 +44,8 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (fault) {
-    return refuse(`The body is not valid JSON: ${errorText(fault).slice(0, 200)}`);
+  } catch (error) {
+    return refuse(`The body is not valid JSON: ${errorText(error).slice(0, 200)}`);
   }
   // Only an escape can bring in NUL or half a surrogate pair.
   if (text.includes('\\u') && hasBadCharacter(value))

@@ -28,8 +28,8 @@ export function repeat({ name, everyMs, log, run }: RepeatOptions): RepeatedJob 
       await run();
       if (failing) log.info({ job: name }, 'the job succeeds again');
       failing = false;
-    } catch (fault) {
-      if (!failing && !stopped) log.warn({ job: name, err: fault }, 'the job fails and will be tried again');
+    } catch (error) {
+      if (!failing && !stopped) log.warn({ job: name, err: error }, 'the job fails and will be tried again');
       failing = true;
     }
     if (!stopped)

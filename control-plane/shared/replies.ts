@@ -23,9 +23,9 @@ export const sendJson = (reply: FastifyReply, text: string, status = 200): Fasti
   reply.code(status).type(jsonType).send(text);
 
 export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
-  app.setErrorHandler(async (fault, request, reply) => {
-    const error = errorOf(fault, request);
-    if (error.status >= 500) request.log.error({ err: fault }, 'a request failed');
+  app.setErrorHandler(async (cause, request, reply) => {
+    const error = errorOf(cause, request);
+    if (error.status >= 500) request.log.error({ err: cause }, 'a request failed');
     // A reply before the end of the body breaks the connection under whoever still writes, and is never read.
     if (error.code === 'request_too_large') await drained(request.raw);
     return refuse(reply, error, addresses);
@@ -40,9 +40,9 @@ export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   });
 }
 
-function errorOf(fault: unknown, { body, routeOptions }: FastifyRequest): ApiError {
-  if (hasZodFastifySchemaValidationErrors(fault)) return invalidField(fault, body);
-  const status = typeof fault === 'object' && fault !== null && 'statusCode' in fault ? fault.statusCode : 500;
+function errorOf(error: unknown, { body, routeOptions }: FastifyRequest): ApiError {
+  if (hasZodFastifySchemaValidationErrors(error)) return invalidField(error, body);
+  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
   if (status === 413)
     return apiError('request_too_large', { message: `The body is larger than ${routeOptions.bodyLimit / 1024} KiB.` });
   if (status === 415) return apiError('invalid_content_type', { param: 'Content-Type' });

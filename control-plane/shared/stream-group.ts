@@ -56,8 +56,8 @@ export function streamGroup({ stream, group, field }: StreamNames): StreamGroup 
     ensure: async (redis) => {
       try {
         await redis.xgroup('CREATE', stream, group, '0', 'MKSTREAM');
-      } catch (fault) {
-        if (!(fault instanceof Error && fault.message.startsWith('BUSYGROUP'))) throw fault;
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith('BUSYGROUP'))) throw error;
       }
     },
     claimAbandoned: async (redis, consumer, idleMs, count) => {

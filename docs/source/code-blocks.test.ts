@@ -57,8 +57,8 @@ function complaint(environment: Readonly<Record<string, string>>): string {
   try {
     reader.finish();
     return '';
-  } catch (fault) {
-    return String(fault);
+  } catch (error) {
+    return String(error);
   }
 }
 

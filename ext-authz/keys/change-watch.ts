@@ -72,8 +72,8 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
     for (const accountId of since.accountIds) cache.forgetAccount(accountId);
   };
   const readDirectory = async (at: number, askedAt: number): Promise<void> => {
-    await directory.confirm(at, askedAt).catch((fault: unknown) => {
-      log.warn({ err: fault }, 'the list of key ids could not be read');
+    await directory.confirm(at, askedAt).catch((error: unknown) => {
+      log.warn({ err: error }, 'the list of key ids could not be read');
     });
   };
   const poll = async (): Promise<void> => {
@@ -87,8 +87,8 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
       if (fromPostgres) reading = readDirectory(found, askedAt);
       if (!confirmed) log.info('keys are confirmed again');
       confirmed = true;
-    } catch (fault) {
-      if (confirmed) log.error({ err: fault }, 'keys cannot be confirmed; cached ones are honoured for the grace time');
+    } catch (error) {
+      if (confirmed) log.error({ err: error }, 'keys cannot be confirmed; cached ones are honoured for the grace time');
       confirmed = false;
     }
     if (!stopped) timer = setTimeout(() => void poll(), pollMs);
@@ -116,7 +116,7 @@ async function within<T>(answer: Promise<T>, patienceMs: number): Promise<Asked<
   });
   const settled = answer.then(
     (value): Asked<T> => ({ ok: true, value }),
-    (fault: unknown): Asked<T> => ({ ok: false, fault }),
+    (error: unknown): Asked<T> => ({ ok: false, fault: error }),
   );
   const first = await Promise.race([settled, late]);
   clearTimeout(timer);

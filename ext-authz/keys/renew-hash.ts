@@ -27,8 +27,8 @@ export function openRenewal({ current, store, log }: RenewalOptions): (key: Foun
     running = true;
     for (const [key, hash] of waiting) {
       waiting.delete(key);
-      await store(key, { hash, pepperVersion: current.version }).catch((fault: unknown) => {
-        log.warn({ err: fault, key: key.publicId }, 'a key was not hashed with the current pepper');
+      await store(key, { hash, pepperVersion: current.version }).catch((error: unknown) => {
+        log.warn({ err: error, key: key.publicId }, 'a key was not hashed with the current pepper');
       });
     }
     running = false;

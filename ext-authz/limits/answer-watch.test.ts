@@ -8,7 +8,7 @@ const now = () => performance.now();
 const never = () => new Promise<never>(() => {});
 
 describe('the watch over answers', () => {
-  test('passes on what was answered, and every fault', async () => {
+  test('passes on what was answered, and every error', async () => {
     const { wait } = watchAnswers({ now, patienceMs: 10_000 });
     expect(await wait(async () => 5)).toBe(5);
     await expect(wait(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
@@ -18,7 +18,7 @@ describe('the watch over answers', () => {
     const { wait } = watchAnswers({ now, patienceMs: 100 });
     const first = wait(never);
     await delay(70);
-    const second = wait(never).catch((fault: unknown) => fault);
+    const second = wait(never).catch((error: unknown) => error);
     await expect(first).rejects.toThrow(SilentError);
     expect(await Promise.race([second, immediate('still waits')])).toBeInstanceOf(SilentError);
   });

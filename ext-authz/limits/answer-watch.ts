@@ -15,7 +15,7 @@ export class SilentError extends Error {
 
 /** `patienceMs`: silence after which all that wait are given up. `now`: monotonic, ms. */
 export function watchAnswers({ now, patienceMs }: { now: () => number; patienceMs: number }): AnswerWatch {
-  const waiting = new Set<(fault: Error) => void>();
+  const waiting = new Set<(error: Error) => void>();
   let heardAt = 0;
   let timer: NodeJS.Timeout | null = null;
 
@@ -54,9 +54,9 @@ export function watchAnswers({ now, patienceMs }: { now: () => number; patienceM
             heard();
             resolve(answer);
           },
-          (fault: unknown) => {
+          (error: unknown) => {
             heard();
-            reject(fault);
+            reject(error);
           },
         );
       }),

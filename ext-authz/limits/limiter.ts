@@ -58,10 +58,10 @@ export function openLimiter({ instances, log, now, ...options }: LimiterOptions)
     // Redis answers in the order in which it is asked, so that no decision comes before these.
     for (const [key, debt] of shares.collectDebts(now())) redis.settle(key, debt).catch(() => shares.owe(key, debt));
   });
-  const goLocal = (fault: unknown): void => {
+  const goLocal = (error: unknown): void => {
     if (absence.lasts()) return;
     decidedHere = 0;
-    log.warn({ err: fault, instances }, 'Redis is away: limits are enforced by each instance for its share');
+    log.warn({ err: error, instances }, 'Redis is away: limits are enforced by each instance for its share');
     absence.begin();
   };
 

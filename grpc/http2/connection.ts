@@ -134,10 +134,10 @@ export class Http2Connection {
     if (this.#broken) return;
     try {
       this.#reader.push(bytes, (frame_) => this.#frame(frame_));
-    } catch (fault) {
-      // Our own fault ends the connection too: its state cannot be trusted.
+    } catch (error) {
+      // An error of ours ends the connection too: its state cannot be trusted.
       this.#broken = true;
-      const code = fault instanceof ProtocolError ? fault.code : errorCode.internal;
+      const code = error instanceof ProtocolError ? error.code : errorCode.internal;
       this.#socket.end(goAway(this.#lastStream, code));
       this.#closeAll();
       this.#socket.destroySoon();

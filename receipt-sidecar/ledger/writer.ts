@@ -88,11 +88,11 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       await spool.append(entry);
       spooled = true;
       refused = false;
-    } catch (fault) {
+    } catch (error) {
       // One line for an outage, not one for each receipt.
-      if (!refused) log.warn({ err: fault }, 'the spool does not take receipts');
+      if (!refused) log.warn({ err: error }, 'the spool does not take receipts');
       refused = true;
-      throw fault;
+      throw error;
     }
   };
   const takenBySpool = (entry: string, patience: Patience): Promise<boolean> =>
@@ -114,9 +114,9 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
         }
       });
       if (count > 0) log.info({ count }, 'receipts from the spool are in the ledger');
-    } catch (fault) {
+    } catch (error) {
       spooled = true;
-      log.warn({ err: fault }, 'the spool could not be replayed; it stays');
+      log.warn({ err: error }, 'the spool could not be replayed; it stays');
     }
   };
 

@@ -56,7 +56,7 @@ export type Admission =
 const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
 
-/** Rejects or throws on a fault of ours alone. */
+/** Rejects or throws only on an error of ours. */
 export function admit(asked: AdmissionRequest, steps: Steps): MaybePromise<Admission> {
   if (tooLarge(asked.bytes)) return refused(apiError('request_too_large'));
   return andThen(steps.read(asked), (read) => {

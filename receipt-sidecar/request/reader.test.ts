@@ -50,7 +50,7 @@ beforeAll(async () => {
   pool = new ThreadPool({
     ...bodyThreadBounds,
     ...{ threads: 1, waitMs: 60_000, answerMs: 60_000, start: bundle.start, clock: () => performance.now() },
-    ...{ onFault: () => undefined, onEnd: () => undefined },
+    ...{ onError: () => undefined, onEnd: () => undefined },
   });
 });
 afterAll(async () => {

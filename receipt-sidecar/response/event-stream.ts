@@ -145,8 +145,8 @@ export class EventStream {
     const wasFinished = this.#finished;
     try {
       read();
-    } catch (fault) {
-      if (this.#finished !== wasFinished) throw fault;
+    } catch (error) {
+      if (this.#finished !== wasFinished) throw error;
       this.#fail(unreadable);
     }
   }

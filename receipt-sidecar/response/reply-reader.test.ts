@@ -15,13 +15,13 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let bundle: BundleForTests;
 let pool: ThreadPool;
-const faults: string[] = [];
+const errors: string[] = [];
 beforeAll(async () => {
   bundle = await bodyWorkerForTests();
   pool = new ThreadPool({
     ...bodyThreadBounds,
     ...{ threads: 1, waitMs: 60_000, answerMs: 60_000, start: bundle.start, clock: () => performance.now() },
-    ...{ onFault: (reason) => void faults.push(reason), onEnd: () => undefined },
+    ...{ onError: (reason) => void errors.push(reason), onEnd: () => undefined },
   });
 });
 afterAll(async () => {
@@ -94,7 +94,7 @@ test('a reply is read alike here and on a thread', async () => {
     }),
     { numRuns: 300 },
   );
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 test('what reaches the client is the object with our keys, as one would write them into its text', () => {
@@ -135,5 +135,5 @@ test.each([
 ])('a reply of millions of %s is read only if it takes no more memory than a thread has', async (_, unit, most) => {
   const outcome = await onThread(`{"gw":1,"a":[${unit.repeat(most || 2_000_000)}0]}`, facts());
   expect(outcome).toMatchObject({ ok: true, value: most ? { ok: true } : { ok: false, error: null } });
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
 });

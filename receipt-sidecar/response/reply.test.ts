@@ -71,7 +71,7 @@ it('has a long piece read in several turns, and answered once, in order', async 
   expect(call.answers[before]).toEqual({ responseBody: {} });
   expect(bodyOf(before + 1)).toMatch(/"gw":.*data: \[DONE\]\n\n$/s);
   expect(ledger.finished).toHaveLength(1);
-  expect(call.faults).toEqual([]);
+  expect(call.errors).toEqual([]);
 });
 
 it('shows an error as it is where its receipt could not be stored', async () => {

@@ -17,7 +17,7 @@ const turnBytes = 32 * 1024;
 
 export class Turns {
   readonly #read: Read;
-  readonly #fail: (fault: unknown) => void;
+  readonly #fail: (error: unknown) => void;
   readonly #pieces: Piece[] = [];
   /** How much of the first piece has been read. */
   #at = 0;
@@ -25,7 +25,7 @@ export class Turns {
   #isPaused = false;
 
   /** `fail`: of what is read in a later turn. */
-  constructor(read: Read, fail: (fault: unknown) => void) {
+  constructor(read: Read, fail: (error: unknown) => void) {
     this.#read = read;
     this.#fail = fail;
   }
@@ -53,9 +53,9 @@ export class Turns {
   #later(): void {
     try {
       this.#turn();
-    } catch (fault) {
+    } catch (error) {
       this.stop();
-      this.#fail(fault);
+      this.#fail(error);
     }
   }
 

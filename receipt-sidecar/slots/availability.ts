@@ -11,7 +11,7 @@ import type { Leases } from './leases.ts';
 export interface Availability {
   readonly together: () => boolean;
   /** Redis did not answer as it should, or, without a fault, not in time. */
-  lose(fault?: unknown): void;
+  lose(error?: unknown): void;
   stop(): void;
 }
 
@@ -42,12 +42,12 @@ export function watchAvailability({ leases, register, instances, now, log }: Ava
   /** When the others have registered too; null until this process has. */
   let completeAt: number | null = null;
 
-  const lose = (fault: unknown = 'no answer in time'): void => {
+  const lose = (error: unknown = 'no answer in time'): void => {
     completeAt = null;
     if (!together) return;
     together = false;
     log.warn(
-      { instances, err: fault },
+      { instances, err: error },
       'Redis is away: each instance counts its own streams, for its share of the limits',
     );
   };

@@ -13,7 +13,7 @@ const rememberMs = 10_000;
 
 export interface RunningOptions {
   readonly leases: Pick<Leases, 'renew' | 'connected'>;
-  readonly onFault: (fault: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 export class Running {
@@ -52,11 +52,11 @@ export class Running {
 
   /** Without Redis the word is let go: Envoy says it again. */
   #renew(): void {
-    const { leases, onFault } = this.#options;
+    const { leases, onError } = this.#options;
     const told = this.#told.accounts();
     this.#told = new HeldSlots();
     this.#collecting = undefined;
     if (!leases.connected()) return;
-    for (const [accountId, slots] of told) leases.renew(accountId, slots).catch(onFault);
+    for (const [accountId, slots] of told) leases.renew(accountId, slots).catch(onError);
   }
 }

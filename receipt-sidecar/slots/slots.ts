@@ -75,7 +75,7 @@ export class StreamSlots {
       if (availability.together()) register().catch(availability.lose);
     };
     this.#availability = availability;
-    this.#running = new Running({ leases, onFault: availability.lose });
+    this.#running = new Running({ leases, onError: availability.lose });
     this.#timers = [setInterval(renew, renewEveryMs), setInterval(() => this.#forgetReports(), reportEveryMs)];
   }
 
@@ -124,18 +124,18 @@ export class StreamSlots {
   /** Null if Redis does not answer in time. */
   async #ask(lease: Lease, { account, key }: Limits, evenIfFull: boolean): Promise<Found | null> {
     let found: Found | null = null;
-    let fault: unknown;
+    let error: unknown;
     const asked = this.#options.leases.take(lease, { limit: account, keyLimit: key, evenIfFull }).then(
       (reply) => {
         found = reply;
       },
       (failed: unknown) => {
-        fault = failed;
+        error = failed;
         throw failed;
       },
     );
     if (await succeedsWithin(asked, { leftMs: patienceMs })) return found;
-    this.#availability.lose(fault);
+    this.#availability.lose(error);
     return null;
   }
 

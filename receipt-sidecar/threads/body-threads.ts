@@ -55,7 +55,7 @@ const outcomes = ['done', 'full', 'late', 'stuck', 'died', 'fault'] as const sat
 const lanes = ['request', 'reply'] as const;
 
 export function openBodyThreads(
-  options: Pick<ThreadPoolOptions, 'threads' | 'onFault'> & Partial<ThreadPoolOptions>,
+  options: Pick<ThreadPoolOptions, 'threads' | 'onError'> & Partial<ThreadPoolOptions>,
 ): BodyThreads {
   const ended = new Counter({
     name: 'gw_large_bodies_total',

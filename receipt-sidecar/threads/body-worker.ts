@@ -62,7 +62,7 @@ parentPort?.on('message', async ({ id, job }: { id: number; job: BodyJob }) => {
   try {
     const { result, transfer } = await answer(job);
     parentPort?.postMessage({ id, result }, transfer);
-  } catch (fault) {
-    parentPort?.postMessage({ id, fault: fault instanceof Error ? fault.name : 'fault' });
+  } catch (error) {
+    parentPort?.postMessage({ id, fault: error instanceof Error ? error.name : 'fault' });
   }
 });

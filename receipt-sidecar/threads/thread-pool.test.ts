@@ -25,14 +25,14 @@ const bounds = { maxJobs: 8, maxSize: 100, maxJobsOfAccount: 4, maxSizeOfAccount
 
 function poolForTests(changed: Partial<ThreadPoolOptions> = {}) {
   const threads: FakeThread[] = [];
-  const faults: string[] = [];
+  const errors: string[] = [];
   const ends: string[] = [];
   const pool = new ThreadPool({
     bounds: { request: bounds, reply: bounds },
     ...{ threads: 1, waitMs: 1000, answerMs: 500, idleMs: 5000 },
     start: () => threads[threads.push(new FakeThread()) - 1] as unknown as Worker,
     clock: () => Date.now(),
-    onFault: (reason) => void faults.push(reason),
+    onError: (reason) => void errors.push(reason),
     onEnd: (lane, outcome) => void ends.push(`${lane} ${outcome}`),
     ...changed,
   });
@@ -41,7 +41,7 @@ function poolForTests(changed: Partial<ThreadPoolOptions> = {}) {
     return pool.run({ ...made, message: () => ({ job, transfer: [] }) });
   };
   const jobs = () => threads.map(({ given }) => given.map(({ job }) => job).join(''));
-  return { pool, run, threads, faults, ends, jobs };
+  return { pool, run, threads, errors, ends, jobs };
 }
 const failed = (why: string) => ({ ok: false, why });
 const done = { ok: true, value: 'done' };
@@ -59,7 +59,7 @@ describe('a pool', () => {
   });
 
   it('ends a job that cannot be told to a thread, and gives the thread the next one', async () => {
-    const { faults, jobs, pool, run, threads } = poolForTests();
+    const { errors, jobs, pool, run, threads } = poolForTests();
     const first = run('1');
     const told: string[] = [];
     const broken = (message: () => never) => pool.run({ account: 'a', size: 1, lane: 'request', message });
@@ -85,7 +85,7 @@ describe('a pool', () => {
       failed('fault'),
       failed('fault'),
     ]);
-    expect([jobs(), faults, told, pool.bytes('request')]).toEqual([['12'], ['RangeError', 'DataCloneError'], [], 1]);
+    expect([jobs(), errors, told, pool.bytes('request')]).toEqual([['12'], ['RangeError', 'DataCloneError'], [], 1]);
     thread.answer();
     expect(await last.outcome).toEqual(done);
   });
@@ -134,23 +134,23 @@ describe('a pool', () => {
 
 describe('a job ends without a result', () => {
   it('when it waits too long for its turn, alone: the thread that is busy with another one goes on', async () => {
-    const { ends, faults, run, threads } = poolForTests({ answerMs: 5000 });
+    const { ends, errors, run, threads } = poolForTests({ answerMs: 5000 });
     const first = run('1');
     const second = run('2');
     await vi.advanceTimersByTimeAsync(1000);
     expect(await second.outcome).toEqual(failed('late'));
-    expect([threads.length, threads[0]?.ended, faults]).toEqual([1, 0, []]);
+    expect([threads.length, threads[0]?.ended, errors]).toEqual([1, 0, []]);
     threads[0]?.answer();
     expect(await first.outcome).toEqual(done);
     expect(ends).toEqual(['request late', 'request done']);
   });
 
   it('when its thread is stuck with it, and the next one gets a new thread', async () => {
-    const { faults, jobs, run, threads } = poolForTests();
+    const { errors, jobs, run, threads } = poolForTests();
     const [first, second] = [run('1'), run('2')];
     await vi.advanceTimersByTimeAsync(500);
     expect(await first.outcome).toEqual(failed('stuck'));
-    expect([faults, threads[0]?.ended, jobs()]).toEqual([['stuck'], 1, ['1', '2']]);
+    expect([errors, threads[0]?.ended, jobs()]).toEqual([['stuck'], 1, ['1', '2']]);
     // Too late: the answer is nobody's.
     threads[0]?.answer();
     threads[1]?.answer();
@@ -158,15 +158,15 @@ describe('a job ends without a result', () => {
   });
 
   it('when its thread dies, and the next one gets a new thread', async () => {
-    const { faults, jobs, run, threads } = poolForTests();
+    const { errors, jobs, run, threads } = poolForTests();
     const [first, second] = [run('1'), run('2')];
     threads[0]?.emit('error', new RangeError('of a text'));
     threads[0]?.emit('exit', 1);
     expect(await first.outcome).toEqual(failed('died'));
-    expect([faults, jobs()]).toEqual([['RangeError'], ['1', '2']]);
+    expect([errors, jobs()]).toEqual([['RangeError'], ['1', '2']]);
     threads[1]?.answer({ fault: 'TypeError' });
     expect(await second.outcome).toEqual(failed('fault'));
-    expect(faults).toEqual(['RangeError', 'TypeError']);
+    expect(errors).toEqual(['RangeError', 'TypeError']);
   });
 
   it('when it is cancelled before its turn, and never once it has had it', async () => {
@@ -193,23 +193,23 @@ describe('a job ends without a result', () => {
 });
 
 it('the time for an answer is that of the job which the thread has, not of the ones that wait', async () => {
-  const { faults, run, threads } = poolForTests({ waitMs: 10_000 });
+  const { errors, run, threads } = poolForTests({ waitMs: 10_000 });
   const all = Array.from({ length: 4 }, (_, at) => run(String(at)).outcome);
   for (const _ of all) {
     await vi.advanceTimersByTimeAsync(400);
     threads[0]?.answer();
   }
   expect(await Promise.all(all)).toEqual(Array(4).fill(done));
-  expect(faults).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 it('a thread that has nothing to do for long is ended, which is no fault, and the next job starts one', async () => {
-  const { faults, jobs, run, threads } = poolForTests();
+  const { errors, jobs, run, threads } = poolForTests();
   run('1');
   threads[0]?.answer();
   await vi.advanceTimersByTimeAsync(5000);
   threads[0]?.emit('exit', 1);
-  expect([threads[0]?.ended, faults]).toEqual([1, []]);
+  expect([threads[0]?.ended, errors]).toEqual([1, []]);
   run('2');
   expect(jobs()).toEqual(['1', '2']);
 });

@@ -65,7 +65,7 @@ export interface ThreadPoolOptions {
   /** Monotonic, ms. */
   readonly clock: () => number;
   /** Told when a thread has ended without being asked, and of faults in it. */
-  readonly onFault: (reason: string) => void;
+  readonly onError: (reason: string) => void;
   readonly onEnd: (lane: Lane, outcome: 'done' | Failure, waitedS: number) => void;
 }
 
@@ -151,9 +151,9 @@ export class ThreadPool {
       const { job: message, transfer, onTold } = job.message(thread.worker);
       thread.worker.postMessage({ id: thread.id, job: message }, transfer);
       onTold?.();
-    } catch (fault) {
+    } catch (error) {
       // The thread was told nothing, so it has the next job.
-      this.#options.onFault(fault instanceof Error ? fault.name : 'fault');
+      this.#options.onError(error instanceof Error ? error.name : 'fault');
       this.#finish(thread, { ok: false, why: 'fault' });
     }
   }
@@ -164,11 +164,11 @@ export class ThreadPool {
     this.#threads.add(thread);
     worker.on('message', ({ id, result, fault }: Answer) => {
       if (thread.id !== id || !thread.job) return;
-      if (fault !== undefined) this.#options.onFault(fault);
+      if (fault !== undefined) this.#options.onError(fault);
       this.#finish(thread, fault === undefined ? { ok: true, value: result } : { ok: false, why: 'fault' });
       this.#advance();
     });
-    worker.once('error', (fault) => this.#abandon(thread, 'died', fault instanceof Error ? fault.name : 'fault'));
+    worker.once('error', (error) => this.#abandon(thread, 'died', error instanceof Error ? error.name : 'fault'));
     worker.once('exit', () => this.#abandon(thread, 'died'));
     return thread;
   }
@@ -201,7 +201,7 @@ export class ThreadPool {
   /** The job that the thread had is lost with it; the next one starts a new thread. */
   #abandon(thread: Running, why: 'stuck' | 'died', reason: string = why): void {
     if (!this.#threads.has(thread)) return;
-    this.#options.onFault(reason);
+    this.#options.onError(reason);
     this.#drop(thread, why);
     void thread.worker.terminate();
     this.#advance();

@@ -53,7 +53,7 @@ const call = (region?: string) =>
 const outcome = (region?: string): Promise<string> =>
   call(region).then(
     () => '200',
-    (fault) => String(fault.code),
+    (error) => String(error.code),
   );
 const becomes = (wanted: string, region?: string) =>
   eventually(`a call to be answered with ${wanted}`, async () => ((await outcome(region)) === wanted ? true : null));

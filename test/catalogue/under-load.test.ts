@@ -63,7 +63,7 @@ test('a region comes, is degraded, comes back and goes: every call of the model 
         (region) => {
           last = region;
         },
-        (fault) => lost.push(String(fault)),
+        (error) => lost.push(String(error)),
       );
   };
   const customers = [1, 2, 3, 4].map(customer);

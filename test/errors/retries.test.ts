@@ -43,7 +43,7 @@ async function node(where: Where): Promise<Record<string, string>> {
     const client = openAi(apiKey, { baseURL, maxRetries: 3 });
     const code = await client.chat.completions.create({ model: 'sim-small', messages }).then(
       () => '200',
-      (fault) => String(fault.code),
+      (error) => String(error.code),
     );
     return [name, code] as const;
   });

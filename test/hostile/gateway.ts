@@ -110,15 +110,15 @@ async function ask(client: OpenAI, seed: number): Promise<Seen> {
         objects.push(chunk);
     }
     return { seed, objects, error: null };
-  } catch (fault) {
-    return { seed, objects, error: nameOf(fault) };
+  } catch (error) {
+    return { seed, objects, error: nameOf(error) };
   }
 }
 
-function nameOf(fault: unknown): string {
-  if (!(fault instanceof Error)) return String(fault);
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
   // What `fetch` throws where a reply breaks off.
-  return fault.message === 'terminated' ? 'Terminated' : fault.constructor.name;
+  return error.message === 'terminated' ? 'Terminated' : error.constructor.name;
 }
 
 const seenSchema = z.object({ seed: z.number(), objects: z.array(z.unknown()), error: z.string().nullable() });

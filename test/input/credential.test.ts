@@ -116,8 +116,8 @@ it('a credential is in no configuration dump, log, file or argument', async () =
   for (const text of texts) for (const secret of Object.values(credentials)) expect(text.includes(secret)).toBe(false);
 });
 
-it.each(['stall', 'stall-mid'])('a provider that does not finish is given up in time: %s', async (fault) => {
-  const reply = await ask({}, { 'x-sim-fault': fault });
+it.each(['stall', 'stall-mid'])('a provider that does not finish is given up in time: %s', async (error) => {
+  const reply = await ask({}, { 'x-sim-fault': error });
   expectRefusal(reply, upstream('upstream_timeout'));
   const path = `/v1/gw/receipts/${reply.headers['x-gw-receipt-id']}`;
   const read = () => send({ method: 'GET', path, url: gateway.publicUrl, key: gateway.keys.enterprise });

@@ -55,9 +55,9 @@ describe('by count', () => {
 });
 
 describe('by the provider', () => {
-  it.each(['too-long-openai', 'too-long-vllm', 'too-long-tgi'])('%s', async (fault) => {
+  it.each(['too-long-openai', 'too-long-vllm', 'too-long-tgi'])('%s', async (error) => {
     for (const stream of [false, true]) {
-      const reply = await call({ stream }, { 'x-sim-fault': fault });
+      const reply = await call({ stream }, { 'x-sim-fault': error });
       const message = expectRefusal(reply, invalid('prompt_too_long', 'messages'));
       expect(message).toBe('The prompt has 130,112 tokens; sim-small takes 128,000.');
       expect(reply.headers['x-gw-receipt-id']).toMatch(/^rcpt_/);

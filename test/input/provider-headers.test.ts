@@ -103,8 +103,8 @@ it.each([
   ['a JSON reply', {}, 'own-headers', 200, ['cache-control', 'content-length']],
   ['a stream', { stream: true }, 'own-headers', 200, ['cache-control', 'transfer-encoding']],
   ['an error of the provider', {}, 'own-headers,status-429', 502, ['cache-control', 'content-length']],
-])('%s brings no header of the provider but the allow-list', async (_name, fields, fault, status, more) => {
-  const reply = await send({ body: chatBody(fields), headers: { ...quick, 'x-sim-fault': fault } });
+])('%s brings no header of the provider but the allow-list', async (_name, fields, error, status, more) => {
+  const reply = await send({ body: chatBody(fields), headers: { ...quick, 'x-sim-fault': error } });
   const ours = ['content-type', 'x-gw-receipt-id', 'x-request-id', 'date', 'server', 'connection', ...limits];
   expect(reply.status).toBe(status);
   expect(Object.keys(reply.headers).sort()).toEqual([...ours, ...more].sort());
@@ -112,6 +112,6 @@ it.each([
   expect(reply.headers.server).toBe('gw');
   expect(reply.headers['cache-control']).toBe('no-store');
   expect(reply.headers['x-gw-receipt-id']).toMatch(/^rcpt_[0-9a-f-]{36}$/);
-  if (fault === 'own-headers' && status === 200 && !reply.text.startsWith('data:'))
+  if (error === 'own-headers' && status === 200 && !reply.text.startsWith('data:'))
     expect(expectCompletion(reply).routing_trace.deployment).toBe('sim-us-east');
 });

@@ -19,11 +19,11 @@ test.each([
   ['HTML', { 'x-sim-fault': 'html' }],
   ['reset before it began', { 'x-sim-fault': 'reset' }],
   ['a refusal', { 'x-sim-fault': 'status-500' }],
-])('a reply that is %s has the limit headers, each once, and they count on', async (_name, fault) => {
+])('a reply that is %s has the limit headers, each once, and they count on', async (_name, error) => {
   const key = await accounts.create({ perDay: 50 });
   // More than once: a cut may come before the sidecar has seen the headers, or after that.
   for (let left = 49; left > 44; left -= 1) {
-    const { status, headers, text } = await call({}, fault, { key });
+    const { status, headers, text } = await call({}, error, { key });
     expect(status, text).toBe(502);
     for (const name of names) expect(headers[name], name).toMatch(/^[0-9.]+$/);
     expect([headers['x-ratelimit-limit-day'], headers['x-ratelimit-remaining-day']]).toEqual(['50', String(left)]);

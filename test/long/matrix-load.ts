@@ -50,7 +50,7 @@ export function startLoad({ client, connections, delayMs, model }: LoadOptions):
     for (let turn = connection; !stopped; turn += 1) {
       const ask = kinds[turn % kinds.length];
       if (!ask) return;
-      const reply = await ask({ sim }).catch((fault: unknown) => String(fault));
+      const reply = await ask({ sim }).catch((error: unknown) => String(error));
       if (typeof reply !== 'string' && isWhole(reply)) {
         receipts.push(reply.receipt);
         continue;

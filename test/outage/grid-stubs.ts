@@ -25,7 +25,7 @@ export interface GridStub {
   readonly name: string;
   readonly url: string;
   /** Null: honest again. */
-  fail(fault: GridFault | null): Promise<void>;
+  fail(error: GridFault | null): Promise<void>;
   stop(): Promise<void>;
 }
 

@@ -58,8 +58,8 @@ export async function runLoad({ publicUrl, connections, durationMs, keyOf }: Loa
     for (let turn = connection; performance.now() < end; turn += 1) {
       const call = loadCalls[turn % loadCalls.length];
       if (!call) return;
-      const reply = await send(agent, `${publicUrl}${call.path}`, authorization, call.body).catch((fault: Error) => {
-        faults.push(fault.message);
+      const reply = await send(agent, `${publicUrl}${call.path}`, authorization, call.body).catch((error: Error) => {
+        faults.push(error.message);
         return null;
       });
       if (!reply) continue;

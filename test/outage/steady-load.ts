@@ -35,7 +35,7 @@ export function startLoad({ publicUrl, keys }: Pick<Stack, 'publicUrl' | 'keys'>
         if (!reply.text.includes('"tier":"degraded"')) return 'whole';
         return `degraded: ${/"degraded_reason":"(\w+)"/.exec(reply.text)?.[1]}`;
       },
-      (fault: Error) => fault.message,
+      (error: Error) => error.message,
     );
     ended.push({ beganMs, endedMs: performance.now(), outcome, receiptId });
   };

@@ -117,7 +117,7 @@ test('an orderly restart of one of each loses nothing', async () => {
 });
 
 test('broken streams leave one receipt each, which says who broke it, whichever sidecar Envoy tells', async () => {
-  const ask = async (fault: Record<string, string>, breakOff: boolean): Promise<string> => {
+  const ask = async (error: Record<string, string>, breakOff: boolean): Promise<string> => {
     const leaving = new AbortController();
     const response = await fetch(`${gateway.stack.publicUrl}/v1/chat/completions`, {
       method: 'POST',
@@ -127,7 +127,7 @@ test('broken streams leave one receipt each, which says who broke it, whichever 
         'x-sim-tokens': '40',
         'x-sim-tokens-per-second': '40',
         'x-sim-marker': randomUUID(),
-        ...fault,
+        ...error,
       },
       body: JSON.stringify({ model: 'sim-small', messages: [{ role: 'user', content: 'Hello' }], stream: true }),
       signal: leaving.signal,

@@ -83,8 +83,8 @@ export function exchange(port: number, bytes: string, patienceMs = 2000): Promis
     });
     socket.on('close', () => done('closed'));
     // A connection that the gateway resets has been refused; one that was never there is a fault of the test.
-    socket.on('error', (fault: NodeJS.ErrnoException) =>
-      fault.code === 'ECONNREFUSED' ? reject(fault) : done('closed'),
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNREFUSED' ? reject(error) : done('closed'),
     );
     socket.write(bytes + innocent, 'latin1');
   });

@@ -118,8 +118,8 @@ export function exchange2(port: number, sent: Sent, patienceMs = 2000): Promise<
       received = eachFrame(Buffer.concat([received, data]), see);
     });
     socket.on('close', () => done('closed'));
-    socket.on('error', (fault: NodeJS.ErrnoException) =>
-      fault.code === 'ECONNREFUSED' ? reject(fault) : done('closed'),
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ECONNREFUSED' ? reject(error) : done('closed'),
     );
     socket.write(framesOf(sent));
   });

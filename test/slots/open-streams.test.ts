@@ -30,7 +30,7 @@ const held = (key: string): Promise<number> => redis.zcard(slotsKey(accountOf(ke
 async function refusal(opened: Promise<unknown>): Promise<RateLimitError> {
   const error: unknown = await opened.then(
     () => 'it was let in',
-    (fault: unknown) => fault,
+    (error: unknown) => error,
   );
   if (!(error instanceof RateLimitError)) throw new Error(`It was not refused as it should be: ${error}`);
   return error;
@@ -71,12 +71,12 @@ describe('an Audit account', () => {
 
 describe('the slot of a stream is free again', () => {
   /** Read to its end, whatever that is. */
-  const faulty = async (key: string, fault: string) => {
-    const headers = { ...quick, 'x-sim-fault': fault };
+  const faulty = async (key: string, error: string) => {
+    const headers = { ...quick, 'x-sim-fault': error };
     await open(key, headers).then(collect).catch(expectApiError);
   };
-  const expectApiError = (fault: unknown) => {
-    if (!(fault instanceof OpenAI.APIError || fault instanceof TypeError)) throw fault;
+  const expectApiError = (error: unknown) => {
+    if (!(error instanceof OpenAI.APIError || error instanceof TypeError)) throw error;
   };
   const ended: Readonly<Record<string, (key: string) => Promise<unknown>>> = {
     'when it is complete': async (key) => collect(await open(key, quick)),

@@ -61,8 +61,8 @@ export async function startInstance(
   );
   await watch.ready;
   const notes = { used: () => {}, failed: () => {} };
-  const faults = { note: () => {} };
-  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now: Date.now, addresses, faults });
+  const errors = { note: () => {} };
+  const check = makeCheck({ cache, peppers, renew: () => {}, notes, now: Date.now, addresses, errors });
   return {
     lookUps: () => lookUps,
     ask: async (key) => {

@@ -1,4 +1,4 @@
-/** A call as Envoy would bring it, without Envoy: messages go in, answers and faults are kept. */
+/** A call as Envoy would bring it, without Envoy: messages go in, answers and errors are kept. */
 import type { ApiError } from '@gw/contract/errors';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
@@ -82,7 +82,7 @@ export const chatBody = (fields: object = {}): string =>
 
 export interface CallForTests {
   readonly answers: IProcessingResponse[];
-  readonly faults: unknown[];
+  readonly errors: unknown[];
   /** The whole request, with more of ext-authz' metadata; what comes of it stands in `answers`. */
   ask(body: string, metadata?: Readonly<Record<string, string>>): void;
   /** The provider's headers, with the deployment's name as its listener adds it. */
@@ -93,11 +93,11 @@ export interface CallForTests {
 
 export function callForTests(context: CallContext): CallForTests {
   const answers: IProcessingResponse[] = [];
-  const faults: unknown[] = [];
-  const call = new Call(context, { answer: (each) => void answers.push(each), fail: (each) => void faults.push(each) });
+  const errors: unknown[] = [];
+  const call = new Call(context, { answer: (each) => void answers.push(each), fail: (each) => void errors.push(each) });
   return {
     answers,
-    faults,
+    errors,
     ask(body, metadata = {}) {
       const said = Object.entries({ account_id: 'acct', key_id: 'key', ...metadata });
       const fields = Object.fromEntries(said.map(([name, stringValue]) => [name, { stringValue }]));

@@ -47,8 +47,8 @@ const decision = (verb: string, summary: string): AdminCommand => ({
 function hashOf(file: string): string {
   try {
     return createHash('sha256').update(readFileSync(file)).digest('hex');
-  } catch (fault) {
-    throw new Problem(`The contract ${file} cannot be read (${errorText(fault)}).`);
+  } catch (error) {
+    throw new Problem(`The contract ${file} cannot be read (${errorText(error)}).`);
   }
 }
 

@@ -6,8 +6,8 @@ import { Problem } from '@gw/stack/problem';
 export function readTextFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
-  } catch (fault) {
-    throw new Problem(`${file} cannot be read (${errorText(fault)}).`);
+  } catch (error) {
+    throw new Problem(`${file} cannot be read (${errorText(error)}).`);
   }
 }
 

@@ -83,10 +83,10 @@ async function finish(options: FindingsOptions, entries: readonly Entry[]): Prom
         accountId,
         found.map(({ event }) => event),
       );
-    } catch (fault) {
+    } catch (error) {
       // Without the database each further account would only wait for its time-out.
       await db.$queryRaw`SELECT 1`;
-      faults.push(fault);
+      faults.push(error);
       for (const { streamId } of found) stay.add(streamId);
     }
   }

@@ -84,8 +84,8 @@ async function open(options: OnboardingJobsOptions): Promise<OpenQueue<JobData>>
     worker: { concurrency: 1, lockDuration: lockMs, stalledInterval: lockMs },
     run: ({ data }) => screenApplication(data.accountId, options),
   });
-  opened.worker.on('failed', (job, fault) =>
-    options.log.warn({ account: job?.data.accountId, err: fault }, 'an application could not be screened'),
+  opened.worker.on('failed', (job, error) =>
+    options.log.warn({ account: job?.data.accountId, err: error }, 'an application could not be screened'),
   );
   return opened;
 }

@@ -13,7 +13,7 @@ import {
 } from '@gw/testing/control-plane/onboarding';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noLists } from '../screening/config.ts';
-import { ListFault } from '../screening/list-stream.ts';
+import { ListError } from '../screening/list-stream.ts';
 import { operatorActions, stages } from './machine.ts';
 
 let running: TestOnboarding;
@@ -164,7 +164,7 @@ test('without a whole list an application waits, and says why; later it goes on'
     ...noLists,
     lists: [{ path: '/nowhere/sdn.csv', format: 'ofac-csv' as const, leastEntries: 1, leastNames: 1 }],
   };
-  await expect(running.screen(id, missing)).rejects.toThrow(ListFault);
+  await expect(running.screen(id, missing)).rejects.toThrow(ListError);
   expect((await applicationOf(running, id)).sanctions_screening.reason).toContain('sdn.csv cannot be read');
   await running.screen(id);
   expect(await applicationOf(running, id)).toMatchObject({

@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
 import { noLists } from '../screening/config.ts';
-import { ListFault } from '../screening/list-stream.ts';
+import { ListError } from '../screening/list-stream.ts';
 import { findRenamed } from './application.ts';
 import { screenApplication } from './screening-run.ts';
 import { unscreenedCount } from './unscreened-count.ts';
@@ -151,7 +151,7 @@ test('without a whole list the account goes on for a day, is suspended then, and
     running.clock.now = new Date(begun.getTime() + ms);
   };
   const day = 86_400_000;
-  const tryWithout = () => expect(running.screen(id, noLists)).rejects.toThrow(ListFault);
+  const tryWithout = () => expect(running.screen(id, noLists)).rejects.toThrow(ListError);
   try {
     await rename(id, 'Westwind Analytics GmbH');
     await tryWithout();

@@ -9,7 +9,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../shared/context.ts';
 import type { ScreeningSettings } from '../screening/config.ts';
-import { ListFault } from '../screening/list-stream.ts';
+import { ListError } from '../screening/list-stream.ts';
 import { type NameToScreen, screenNames } from '../screening/screen-names.ts';
 import { screenDualUse, screenUse, type UsePolicy } from '../screening/use-policy.ts';
 import { findApplication, type ScreenedNames, screenedNamesOf, stageOf } from './application.ts';
@@ -42,9 +42,9 @@ export async function screenApplication(accountId: string, options: ScreeningRun
     if (isDeepStrictEqual(before, screened)) return;
     try {
       await onboarding.recordRename(accountId, screened, await screenNames(namesOf(screened), options.settings));
-    } catch (fault) {
-      if (fault instanceof ListFault) await onboarding.noteUnscreened(accountId, screened, fault.message);
-      throw fault;
+    } catch (error) {
+      if (error instanceof ListError) await onboarding.noteUnscreened(accountId, screened, error.message);
+      throw error;
     }
     return;
   }
@@ -56,9 +56,9 @@ export async function screenApplication(accountId: string, options: ScreeningRun
     const at = options.now().toISOString();
     // Refused if an operator or another instance was faster; then this result is of no use.
     await onboarding.recordSanctions(accountId, { outcome, at, screened, names, dual_use: dualUse });
-  } catch (fault) {
-    if (fault instanceof ListFault) await onboarding.noteWaiting(accountId, fault.message);
-    throw fault;
+  } catch (error) {
+    if (error instanceof ListError) await onboarding.noteWaiting(accountId, error.message);
+    throw error;
   }
 }
 

@@ -93,8 +93,8 @@ export async function takeStep(
         throw new Error(`The step ${action} did not lead to ${move.to}.`);
       return { ok: true, value: applicationObject(after) };
     }, patience);
-  } catch (fault) {
-    if (fault instanceof StepRefused) return refused(fault.refusal);
-    throw fault;
+  } catch (error) {
+    if (error instanceof StepRefused) return refused(error.refusal);
+    throw error;
   }
 }

@@ -3,10 +3,10 @@
  *
  * Invariant: no record disappears inside of another. A quote opens a field only at its beginning (elsewhere it is a
  * letter, as some exports have it), a quoted field has no line break, and behind its closing quote stands nothing but
- * blanks; so a stray quote is a ListFault and never swallows the records behind it. That no field is missing is for the
+ * blanks; so a stray quote is a ListError and never swallows the records behind it. That no field is missing is for the
  * caller to check, by the number of columns.
  */
-import { decodeText, ListFault, type Sink } from './list-stream.ts';
+import { decodeText, ListError, type Sink } from './list-stream.ts';
 
 const longestRecord = 1024 * 1024;
 
@@ -33,7 +33,7 @@ export class CsvRecords implements Sink {
       const isEnd = letter === '\n' || letter === '\r';
       const isSpecial = isEnd || letter === this.#delimiter;
       if (this.#state === 'quoted') {
-        if (isEnd) throw new ListFault('has a line break inside of quotes');
+        if (isEnd) throw new ListError('has a line break inside of quotes');
         if (letter !== '"') continue;
         this.#keep(text.slice(from, at));
         from = at + 1;
@@ -52,7 +52,7 @@ export class CsvRecords implements Sink {
         this.#endField();
         if (isEnd) this.#endRecord();
       } else if (this.#state === 'quote' || this.#state === 'closed') {
-        if (letter !== ' ' && letter !== '\t') throw new ListFault('has something behind a closing quote');
+        if (letter !== ' ' && letter !== '\t') throw new ListError('has something behind a closing quote');
         this.#state = 'closed';
       } else {
         this.#state = 'plain';
@@ -62,18 +62,18 @@ export class CsvRecords implements Sink {
     this.#keep(text.slice(from));
   }
 
-  /** Throws a ListFault if the last record is not ended. */
+  /** Throws a ListError if the last record is not ended. */
   end(): void {
     // Ctrl-Z ended text files once, and still ends some lists.
     const rest = this.#field.trim();
     const isDone = this.#ended || (this.#fields.length === 0 && (rest === '' || rest === '\u001a'));
-    if (!isDone) throw new ListFault('ends in the middle of a record');
+    if (!isDone) throw new ListError('ends in the middle of a record');
   }
 
   #keep(text: string): void {
     this.#field += text;
     this.#length += text.length;
-    if (this.#length > longestRecord) throw new ListFault('has a record that is too long');
+    if (this.#length > longestRecord) throw new ListError('has a record that is too long');
   }
 
   #endField(): void {

@@ -2,12 +2,12 @@
  * The consolidated list of persons, groups and entities under financial sanctions of the European Union, as the XML and
  * the CSV export of version 1.1 (https://data.europa.eu, "Consolidated Financial Sanctions File 1.1").
  *
- * Invariant: what does not fit the form is a ListFault. The CSV export has no end mark: cut between two rows it looks
+ * Invariant: what does not fit the form is a ListError. The CSV export has no end mark: cut between two rows it looks
  * whole, so the operator has to state the least numbers of entries and names; the XML export ends with its root element.
  */
 import { z } from 'zod';
 import { CsvRecords } from './csv.ts';
-import { counting, fileSource, type ListContent, ListFault, type OnName, readBytes } from './list-stream.ts';
+import { counting, fileSource, type ListContent, ListError, type OnName, readBytes } from './list-stream.ts';
 import { decodeEntities, XmlEntries } from './xml-entries.ts';
 
 const aliasSchema = z.object({
@@ -28,13 +28,13 @@ export async function readEuXml(path: string, onName: OnName): Promise<ListConte
   const xml = new XmlEntries(form, (entity) => {
     const parsed = entitySchema.safeParse(entity);
     const names = parsed.success ? parsed.data.nameAlias.map(wholeNameOf).map(decodeEntities).filter(Boolean) : [];
-    if (!parsed.success || names.length === 0) throw new ListFault('has an entry without number or name');
+    if (!parsed.success || names.length === 0) throw new ListError('has an entry without number or name');
     for (const name of names) counted.onName({ entryId: parsed.data.logicalId, name });
     entries += 1;
   });
   const file = await readBytes(fileSource(path), xml);
   const [, date] = /\sgenerationDate="(\d{4}-\d\d-\d\d)T/.exec(xml.head) ?? [];
-  if (date === undefined) throw new ListFault(`${file.name} states no date`);
+  if (date === undefined) throw new ListError(`${file.name} states no date`);
   return { date, entries, files: [{ ...file, names: counted.names() }] };
 }
 
@@ -57,15 +57,15 @@ export async function readEuCsv(path: string, onName: OnName): Promise<ListConte
     if (header === null) {
       header = fields.map((field) => field.replace(/^\ufeff/, ''));
       const missing = [columns.date, columns.id, columns.whole].filter((column) => !header?.includes(column));
-      if (missing.length > 0) throw new ListFault(`has no column ${missing.join(', ')}`);
+      if (missing.length > 0) throw new ListError(`has no column ${missing.join(', ')}`);
       return;
     }
     if (fields.length !== header.length)
-      throw new ListFault(`has a record of ${fields.length} fields instead of ${header.length}`);
+      throw new ListError(`has a record of ${fields.length} fields instead of ${header.length}`);
     const names = header;
     const field = (column: keyof typeof columns): string => fields[names.indexOf(columns[column])] ?? '';
     const id = field('id');
-    if (!/^\d+$/.test(id)) throw new ListFault('has a record without the number of its entry');
+    if (!/^\d+$/.test(id)) throw new ListError('has a record without the number of its entry');
     date ??= isoDate(field('date'));
     ids.add(id);
     // Rows for addresses and birthdays repeat the entry without a name.
@@ -75,8 +75,8 @@ export async function readEuCsv(path: string, onName: OnName): Promise<ListConte
     counted.onName({ entryId: id, name });
   });
   const file = await readBytes(fileSource(path), records);
-  if (named.size < ids.size || ids.size === 0) throw new ListFault(`${file.name} has entries without a name, or none`);
-  if (date === null) throw new ListFault(`${file.name} states no date`);
+  if (named.size < ids.size || ids.size === 0) throw new ListError(`${file.name} has entries without a name, or none`);
+  if (date === null) throw new ListError(`${file.name} states no date`);
   return { date, entries: ids.size, files: [{ ...file, names: counted.names() }] };
 }
 

@@ -30,7 +30,7 @@ export interface ListContent {
 }
 
 /** A list that is not there, or not whole, or of another form. Nobody may be cleared by it. */
-export class ListFault extends Error {}
+export class ListError extends Error {}
 
 export interface ByteSource {
   readonly name: string;
@@ -41,7 +41,7 @@ export const fileSource = (path: string): ByteSource => ({ name: basename(path),
 
 export interface Sink {
   push(text: string): void;
-  /** Throws a ListFault if what was pushed is not whole. */
+  /** Throws a ListError if what was pushed is not whole. */
   end(): void;
 }
 
@@ -57,7 +57,7 @@ export function counting(onName: OnName): { readonly onName: OnName; names(): nu
   };
 }
 
-/** Gives the whole file to `sink`, piece by piece. Throws a ListFault that names the file. */
+/** Gives the whole file to `sink`, piece by piece. Throws a ListError that names the file. */
 export async function readBytes({ name, chunks }: ByteSource, sink: Sink): Promise<Omit<FileVersion, 'names'>> {
   const hash = createHash('sha256');
   try {
@@ -66,10 +66,10 @@ export async function readBytes({ name, chunks }: ByteSource, sink: Sink): Promi
       sink.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString('latin1'));
     }
     sink.end();
-  } catch (fault) {
-    if (fault instanceof ListFault) throw new ListFault(`${name}: ${fault.message}`);
-    if (!(fault instanceof Error && 'code' in fault)) throw fault;
-    throw new ListFault(`${name} cannot be read (${String(fault.code)})`);
+  } catch (error) {
+    if (error instanceof ListError) throw new ListError(`${name}: ${error.message}`);
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw new ListError(`${name} cannot be read (${String(error.code)})`);
   }
   return { name, sha256: hash.digest('hex') };
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { ListFormat } from './config.ts';
 import { CsvRecords } from './csv.ts';
-import { ListFault } from './list-stream.ts';
+import { ListError } from './list-stream.ts';
 import { screenNames } from './screen-names.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gwlists-'));
@@ -123,7 +123,7 @@ test.each(all.filter(([format]) => format !== 'eu-csv' && format !== 'ofac-csv')
     for (let length = 0; length < end; length += 7)
       await expect(
         screen({ ...files, [file]: whole.subarray(0, length) }, file, format, 'Northwind Analytics'),
-      ).rejects.toThrow(ListFault);
+      ).rejects.toThrow(ListError);
   },
 );
 
@@ -137,7 +137,7 @@ test.each(all.filter(([format]) => format === 'eu-csv' || format === 'ofac-csv')
       await expect(
         screen({ ...files, [file]: whole.subarray(0, length) }, file, format, 'Northwind Analytics', 2),
         `${length} of ${whole.length} bytes`,
-      ).rejects.toThrow(ListFault);
+      ).rejects.toThrow(ListError);
     }
   },
 );
@@ -193,13 +193,13 @@ test.each([
   ['is a web page', 'eu.xml', 'eu-xml', { 'eu.xml': '<html><body>Not found</body></html>' }, /not whole/],
   ['is empty', 'names.csv', 'names-csv', { 'names.csv': '' }, /not whole/],
 ] as const)('a list that %s clears nobody', async (_, file, format, files, reason) => {
-  await expect(screen(files, file, format, 'Northwind Analytics')).rejects.toThrow(ListFault);
+  await expect(screen(files, file, format, 'Northwind Analytics')).rejects.toThrow(ListError);
   await expect(screen(files, file, format, 'Northwind Analytics')).rejects.toThrow(reason);
 });
 
 test('without a list nobody is cleared', async () => {
   const none = { lists: [], synthetic: false, threshold: 0.85 };
-  await expect(screenNames([{ role: 'organisation', name: 'Northwind' }], none)).rejects.toThrow(ListFault);
+  await expect(screenNames([{ role: 'organisation', name: 'Northwind' }], none)).rejects.toThrow(ListError);
 });
 
 test('a list whose aliases are cut clears nobody: it has fewer names than it must have', async () => {

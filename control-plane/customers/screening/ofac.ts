@@ -2,7 +2,7 @@
  * The list of Specially Designated Nationals of the US Treasury, in the two forms that are read here: the three CSV files
  * (sdn.csv, with alt.csv and add.csv beside it; data specification of 2023-09-25) and the XML file sdn.xml.
  *
- * Invariant: what does not fit the form is a ListFault. The CSV files have no end mark; that one of the three was cut is
+ * Invariant: what does not fit the form is a ListError. The CSV files have no end mark; that one of the three was cut is
  * found by its references to the others, and by the least numbers of entries and names, which the operator has to state.
  * Aliases that the list itself calls weak are not compared: they are single words that many people go by.
  */
@@ -14,7 +14,7 @@ import {
   type FileVersion,
   fileSource,
   type ListContent,
-  ListFault,
+  ListError,
   type OnName,
   readBytes,
 } from './list-stream.ts';
@@ -29,14 +29,14 @@ export async function readOfacCsv(path: string, onName: OnName): Promise<ListCon
     return join(dirname(path), own === own.toUpperCase() ? name.toUpperCase() : name);
   };
   const main = await readTable(path, 12, onName, ([id = '', name = ''], onName) => {
-    if (!/^\d+$/.test(id) || isNull(name)) throw new ListFault('has an entry without number or name');
-    if (ids.has(id)) throw new ListFault('has a number twice');
+    if (!/^\d+$/.test(id) || isNull(name)) throw new ListError('has an entry without number or name');
+    if (ids.has(id)) throw new ListError('has a number twice');
     ids.add(id);
     onName({ entryId: id, name });
   });
   const checkId = (id: string): void => {
     if (!ids.has(id))
-      throw new ListFault(`names the entry ${id.slice(0, 20)}, which ${main.name} has not: one is not whole`);
+      throw new ListError(`names the entry ${id.slice(0, 20)}, which ${main.name} has not: one is not whole`);
   };
   const aliases = await readTable(beside('alt.csv'), 5, onName, ([id = '', , , name = ''], onName) => {
     checkId(id);
@@ -58,13 +58,13 @@ async function readTable(
   let rows = 0;
   const records = new CsvRecords(',', (fields) => {
     if (fields.length === 1 && fields[0] === '\u001a') return;
-    if (fields.length !== columns) throw new ListFault(`has a record of ${fields.length} fields instead of ${columns}`);
+    if (fields.length !== columns) throw new ListError(`has a record of ${fields.length} fields instead of ${columns}`);
     rows += 1;
     take(fields, counted.onName);
   });
   const file = await readBytes(fileSource(path), records);
   // Each of the three has records as long as the list has any entry; an empty one is a download that failed.
-  if (rows === 0) throw new ListFault(`${file.name} has no record`);
+  if (rows === 0) throw new ListError(`${file.name} has no record`);
   return { ...file, names: counted.names() };
 }
 
@@ -87,7 +87,7 @@ export async function readOfacXml(path: string, onName: OnName): Promise<ListCon
   const xml = new XmlEntries(form, (entry) => {
     const parsed = entrySchema.safeParse(entry);
     const own = parsed.success ? nameOf(parsed.data) : '';
-    if (!parsed.success || own === '') throw new ListFault('has an entry without number or name');
+    if (!parsed.success || own === '') throw new ListError('has an entry without number or name');
     const { uid, akaList } = parsed.data;
     counted.onName({ entryId: uid, name: own });
     for (const alias of akaList ? akaList.aka : [])
@@ -99,7 +99,7 @@ export async function readOfacXml(path: string, onName: OnName): Promise<ListCon
   const [, month, day, year] = /<Publish_Date>(\d\d)\/(\d\d)\/(\d{4})<\/Publish_Date>/.exec(head) ?? [];
   const [, count] = /<Record_Count>(\d+)<\/Record_Count>/.exec(head) ?? [];
   if (year === undefined || count === undefined)
-    throw new ListFault(`${file.name} states no date or no number of entries`);
-  if (Number(count) !== entries) throw new ListFault(`${file.name} has ${entries} entries and states ${count}`);
+    throw new ListError(`${file.name} states no date or no number of entries`);
+  if (Number(count) !== entries) throw new ListError(`${file.name} has ${entries} entries and states ${count}`);
   return { date: `${year}-${month}-${day}`, entries, files: [{ ...file, names: counted.names() }] };
 }

@@ -2,7 +2,7 @@
  * Compares names with every entry of the configured lists.
  *
  * Invariant: `clear` means that each name was compared with each name of every list that is in letters which can be
- * compared (the others are counted in the result), and that each list was whole. Anything else is a match, or a ListFault:
+ * compared (the others are counted in the result), and that each list was whole. Anything else is a match, or a ListError:
  * then nothing is known, and nobody is cleared.
  *
  * Each list passes by once and is not kept, so the memory is that of the names, whatever the list's length; and the
@@ -10,7 +10,7 @@
  */
 import type { ListFile, ScreeningSettings } from './config.ts';
 import { readEuCsv, readEuXml } from './eu.ts';
-import { type ListContent, ListFault, type OnName } from './list-stream.ts';
+import { type ListContent, ListError, type OnName } from './list-stream.ts';
 import { foldLookalikes, mixesScripts } from './lookalikes.ts';
 import { isComparable, normaliseName } from './normalise.ts';
 import { readOfacCsv, readOfacXml } from './ofac.ts';
@@ -72,7 +72,7 @@ interface List {
   read(onName: OnName): Promise<ListContent>;
 }
 
-/** Throws a ListFault if there is no list, or one is not whole. */
+/** Throws a ListError if there is no list, or one is not whole. */
 export async function screenNames(
   names: readonly NameToScreen[],
   settings: Pick<ScreeningSettings, 'lists' | 'synthetic' | 'threshold'>,
@@ -84,7 +84,7 @@ export async function screenNames(
   for (const list of listsOf(settings)) {
     let notComparableNames = 0;
     const content = await list.read(({ entryId, name }) => {
-      if (name.length > longestName) throw new ListFault('has a name that is too long');
+      if (name.length > longestName) throw new ListError('has a name that is too long');
       const forms = formsOf(name);
       if (!forms.every(isComparable)) notComparableNames += 1;
       for (const { role, forms: own } of asked) {
@@ -97,7 +97,7 @@ export async function screenNames(
     checkNumbers(list, content);
     versions.push({ list: list.name, format: list.format, ...content, not_comparable_names: notComparableNames });
   }
-  if (versions.length === 0) throw new ListFault('no list is configured: set GW_SANCTIONS_FILES');
+  if (versions.length === 0) throw new ListError('no list is configured: set GW_SANCTIONS_FILES');
   const matches = [...best.values()].sort((a, b) => b.score - a.score);
   const notComparable = asked
     .filter(({ forms, name }) => mixesScripts(name) || !forms.every(isComparable))
@@ -130,7 +130,7 @@ function checkNumbers({ name, leastEntries, leastNames }: List, { entries, files
     ['entries', entries, leastEntries],
     ['names', names, leastNames],
   ] as const)
-    if (has < least) throw new ListFault(`${name} has ${has} ${what}, fewer than the ${least} that it must have`);
+    if (has < least) throw new ListError(`${name} has ${has} ${what}, fewer than the ${least} that it must have`);
 }
 
 function listsOf({ lists, synthetic }: Pick<ScreeningSettings, 'lists' | 'synthetic'>): readonly List[] {

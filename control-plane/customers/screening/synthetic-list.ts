@@ -11,7 +11,7 @@ import {
   counting,
   fileSource,
   type ListContent,
-  ListFault,
+  ListError,
   type OnName,
   readBytes,
 } from './list-stream.ts';
@@ -47,10 +47,10 @@ async function readNames(source: ByteSource, date: string | null, onName: OnName
     const [id = '', name = ''] = fields;
     rows += 1;
     if (rows === 1) {
-      if (fields.join(',').replace(/^\ufeff/, '') !== 'id,name') throw new ListFault('does not begin with id,name');
-    } else if (stated !== null) throw new ListFault('goes on after its end');
+      if (fields.join(',').replace(/^\ufeff/, '') !== 'id,name') throw new ListError('does not begin with id,name');
+    } else if (stated !== null) throw new ListError('goes on after its end');
     else if (fields.length !== 2 || id === '' || name === '')
-      throw new ListFault(`has no id and name in record ${rows}`);
+      throw new ListError(`has no id and name in record ${rows}`);
     else if (id === 'end') stated = Number(name);
     else {
       ids.add(id);
@@ -58,6 +58,6 @@ async function readNames(source: ByteSource, date: string | null, onName: OnName
     }
   });
   const file = await readBytes(source, records);
-  if (stated !== ids.size) throw new ListFault(`${file.name} does not end with end,${ids.size}: it is not whole`);
+  if (stated !== ids.size) throw new ListError(`${file.name} does not end with end,${ids.size}: it is not whole`);
   return { date, entries: ids.size, files: [{ ...file, names: counted.names() }] };
 }

@@ -5,7 +5,7 @@
  * could define others, since it would stand outside of the entries. A file whose root element does not end is not whole.
  */
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { decodeText, ListFault, type Sink } from './list-stream.ts';
+import { decodeText, ListError, type Sink } from './list-stream.ts';
 
 const longestEntry = 4 * 1024 * 1024;
 const longestFrame = 64 * 1024;
@@ -52,14 +52,14 @@ export class XmlEntries implements Sink {
       from = end + close.length;
     }
     this.#text = this.#text.slice(from);
-    if (this.#text.length > longestEntry) throw new ListFault('has an entry that is too long, or none');
+    if (this.#text.length > longestEntry) throw new ListError('has an entry that is too long, or none');
   }
 
   end(): void {
     const { root, entry } = this.#form;
     if (!new RegExp(`^\\s*</(?:\\w+:)?${root}>\\s*$`).test(this.#text))
-      throw new ListFault(`does not end with </${root}>: it is not whole`);
-    if (this.#head === null) throw new ListFault(`has no <${entry}>`);
+      throw new ListError(`does not end with </${root}>: it is not whole`);
+    if (this.#head === null) throw new ListError(`has no <${entry}>`);
   }
 
   /** What stands before the first entry. */
@@ -72,14 +72,14 @@ export class XmlEntries implements Sink {
     const start = this.#begin.exec(text)?.index ?? -1;
     const before = text.slice(0, Math.max(0, start));
     if (start === -1 || before.length > longestFrame)
-      throw new ListFault(`has an end of <${entry}> without a beginning`);
+      throw new ListError(`has an end of <${entry}> without a beginning`);
     if (this.#head === null) {
-      if (!new RegExp(`<(?:\\w+:)?${root}[\\s>]`).test(before)) throw new ListFault(`has no <${root}>`);
+      if (!new RegExp(`<(?:\\w+:)?${root}[\\s>]`).test(before)) throw new ListError(`has no <${root}>`);
       this.#head = before;
     } else if (!/^(?:\s|<!--(?:[^-]|-(?!->))*-->)*$/.test(before))
-      throw new ListFault(`has something between its entries`);
+      throw new ListError(`has something between its entries`);
     const decoded = decodeText(text.slice(start));
-    if (XMLValidator.validate(decoded) !== true) throw new ListFault('has an entry that is not XML');
+    if (XMLValidator.validate(decoded) !== true) throw new ListError('has an entry that is not XML');
     const parsed: unknown = this.#parser.parse(decoded);
     this.#take(typeof parsed === 'object' && parsed !== null ? Object.values(parsed)[0] : null);
   }
@@ -87,11 +87,11 @@ export class XmlEntries implements Sink {
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Text as it is meant. Throws a ListFault for an entity that XML does not have: the name would be another. */
+/** Text as it is meant. Throws a ListError for an entity that XML does not have: the name would be another. */
 export const decodeEntities = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w*));?/gi, (whole, decimal, hex, name) => {
     const code = decimal !== undefined ? Number(decimal) : hex !== undefined ? Number.parseInt(hex, 16) : null;
     const meant = code === null ? named[name] : code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
-    if (meant === undefined || !whole.endsWith(';')) throw new ListFault('has an entity that XML does not know');
+    if (meant === undefined || !whole.endsWith(';')) throw new ListError('has an entity that XML does not know');
     return meant;
   });

@@ -43,8 +43,8 @@ export function openGpuJob(options: GpuJobOptions): () => Promise<void> {
       claimed = calls.length;
       if (claimed === 0) return;
       const outcomes = await measureAll(options, calls);
-      const fault = outcomes.find(({ outcome }) => 'fault' in outcome)?.outcome;
-      const refused = fault && 'fault' in fault ? fault.fault : null;
+      const failed = outcomes.find(({ outcome }) => 'refusal' in outcome)?.outcome;
+      const refused = failed && 'refusal' in failed ? failed.refusal : null;
       // One line for an outage, not one for each attempt.
       if (refused !== null && failing === '') log.warn(refused, 'the counters of the GPUs could not be read');
       if (refused === null && failing !== '') log.info('the counters of the GPUs are read again');
@@ -58,18 +58,18 @@ async function measureAll(options: GpuJobOptions, calls: readonly WaitingCall[])
   const judged: Judged[] = [];
   const open = new Map<string, WaitingCall[]>();
   for (const call of calls) open.set(call.deployment, [...(open.get(call.deployment) ?? []), call]);
-  const fault = await clockFault(options);
+  const refusal = await clockRefusal(options);
   for (const [deployment, waiting] of open) {
     const counters = options.settings.deployments.get(deployment);
     if (counters === undefined) judged.push(...waiting.map((call) => ({ call, outcome: { waits: true } as const })));
-    else if (fault !== null) judged.push(...waiting.map((call) => ({ call, outcome: { fault } })));
+    else if (refusal !== null) judged.push(...waiting.map((call) => ({ call, outcome: { refusal } })));
     else judged.push(...(await measureCalls(options, counters, waiting)));
   }
   return judged;
 }
 
 /** Times of calls are ours and those of samples are Prometheus': beyond the margin they would not fit each other. */
-async function clockFault({ prometheus, settings }: GpuJobOptions): Promise<PrometheusRefusal | null> {
+async function clockRefusal({ prometheus, settings }: GpuJobOptions): Promise<PrometheusRefusal | null> {
   if (settings.deployments.size === 0) return null;
   const skewS = await prometheus.skewS();
   if (isRefused(skewS)) return skewS;
@@ -121,6 +121,6 @@ const ageS = (call: WaitingCall, at: Date): number => at.getTime() / 1000 - call
 
 /** Null while it is still worth to wait. */
 function givenUp(call: WaitingCall, outcome: Outcome, { giveUpS }: GpuSettings, at: Date): Measured | null {
-  const limitS = 'fault' in outcome ? keptS : giveUpS;
+  const limitS = 'refusal' in outcome ? keptS : giveUpS;
   return ageS(call, at) > limitS ? nothingCounted : null;
 }

@@ -66,13 +66,13 @@ test('a call that is too large by itself waits, is not asked for again in the sa
   const judged = await measureCalls({ settings, prometheus: server }, counters, [...calls, ...long]);
   const outcomeOf = (call: WaitingCall) => judged.find(({ call: { id } }) => id === call.id)?.outcome;
   for (const call of calls) expect(outcomeOf(call)).toHaveProperty('telemetry');
-  for (const call of long) expect(outcomeOf(call)).toMatchObject({ fault: { refused: 'too_large' } });
+  for (const call of long) expect(outcomeOf(call)).toMatchObject({ refusal: { refused: 'too_large' } });
   expect(judged).toHaveLength(15);
   // What three shared, and the first by itself.
   expect(server.asked.filter((lengthS) => lengthS > 500 && lengthS < 800).length).toBeLessThanOrEqual(2);
 });
 
-test('another fault of the server is asked about once', async () => {
+test('another error of the server is asked about once', async () => {
   let asked = 0;
   const away: Prometheus = {
     skewS: async () => 0,
@@ -83,5 +83,5 @@ test('another fault of the server is asked about once', async () => {
   };
   const judged = await measureCalls({ settings, prometheus: away }, counters, calls);
   expect(asked).toBe(1);
-  expect(judged.every(({ outcome }) => 'fault' in outcome && outcome.fault.refused === 'unreachable')).toBe(true);
+  expect(judged.every(({ outcome }) => 'refusal' in outcome && outcome.refusal.refused === 'unreachable')).toBe(true);
 });

@@ -13,7 +13,7 @@ export type Outcome =
   | { readonly telemetry: Measured }
   /** The samples do not cover the call yet. */
   | { readonly waits: true }
-  | { readonly fault: PrometheusRefusal };
+  | { readonly refusal: PrometheusRefusal };
 
 export interface Judged {
   readonly call: WaitingCall;
@@ -36,12 +36,13 @@ export async function measureCalls(
   const judged: Judged[] = [];
   let spanS = longestSpanS;
   /** The shortest question that was too large for a call by itself, and what was said to it. */
-  let hopeless: { readonly lengthS: number; readonly fault: PrometheusRefusal } | null = null;
+  let hopeless: { readonly lengthS: number; readonly refusal: PrometheusRefusal } | null = null;
   for (let rest = [...calls]; rest.length > 0; ) {
     const [span = [], ...others] = spansOf(rest, source.settings, spanS);
     rest = others.flat();
     const { from, to } = extentOf(span, source.settings);
-    const known: PrometheusRefusal | null = hopeless !== null && to - from >= hopeless.lengthS ? hopeless.fault : null;
+    const known: PrometheusRefusal | null =
+      hopeless !== null && to - from >= hopeless.lengthS ? hopeless.refusal : null;
     const series: CounterSeries | PrometheusRefusal = known ?? (await seriesOf(source.prometheus, counters, from, to));
     if (isRefused(series) && series.refused === 'too_large') {
       if (span.length > 1) {
@@ -49,7 +50,7 @@ export async function measureCalls(
         rest = [...span, ...rest];
         continue;
       }
-      if (known === null) hopeless = { lengthS: to - from, fault: series };
+      if (known === null) hopeless = { lengthS: to - from, refusal: series };
     }
     for (const call of span) judged.push({ call, outcome: outcomeOf(call, series, counters, source.settings) });
   }
@@ -62,7 +63,7 @@ function outcomeOf(
   counters: DeploymentCounters,
   settings: GpuSettings,
 ): Outcome {
-  if (isRefused(series)) return { fault: series };
+  if (isRefused(series)) return { refusal: series };
   const telemetry = measureCall(callOf(call), counters, series, settings);
   return telemetry === null ? { waits: true } : { telemetry };
 }

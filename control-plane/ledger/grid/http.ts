@@ -40,8 +40,8 @@ export async function get(
     const body = await textWithin(response, http.maxBytes);
     if (body === null) return { refused: 'too_large', detail: `more than ${http.maxBytes} bytes` };
     return { status: response.status, body, fetchedAt: http.now() };
-  } catch (fault) {
-    const timedOut = fault instanceof Error && fault.name === 'TimeoutError';
+  } catch (error) {
+    const timedOut = error instanceof Error && error.name === 'TimeoutError';
     return timedOut
       ? { refused: 'timeout', detail: `no whole reply within ${http.timeoutMs} ms` }
       : { refused: 'unreachable', detail: 'the connection failed' };

@@ -131,8 +131,8 @@ export function observations(origin: Origin, statements: readonly Statement[]): 
   const readings: GridObservation[] = [];
   for (const statement of statements) {
     const { gPerKwh } = statement;
-    const fault = periodFault(origin, statement);
-    if (fault !== null) return { refused: 'wrong_period', detail: fault };
+    const problem = periodProblem(origin, statement);
+    if (problem !== null) return { refused: 'wrong_period', detail: problem };
     if (gPerKwh === null) continue;
     if (!Number.isFinite(gPerKwh) || gPerKwh < 0 || gPerKwh > highestGPerKwh)
       return { refused: 'implausible_value', detail: `${gPerKwh} g/kWh` };
@@ -142,7 +142,7 @@ export function observations(origin: Origin, statements: readonly Statement[]): 
 }
 
 /** What is wrong with the period, or null. */
-function periodFault({ fetchedAt, periodMs }: Origin, { start, end }: Statement): string | null {
+function periodProblem({ fetchedAt, periodMs }: Origin, { start, end }: Statement): string | null {
   const lengthMs = end - start;
   const isLength = periodMs === undefined || lengthMs === periodMs;
   if (!isLength || !(lengthMs >= shortestPeriodMs && lengthMs <= longestPeriodMs))

@@ -53,11 +53,11 @@ export async function findReceipt(
 ): Promise<FoundReceipt | NotGenuine | null> {
   const createdAt = timeOfReceipt(id);
   if (createdAt === null) return null;
-  let redisFault: unknown = null;
-  const text = await stores.redis.get(receiptKey(id)).catch((fault: unknown) => {
+  let redisError: unknown = null;
+  const text = await stores.redis.get(receiptKey(id)).catch((error: unknown) => {
     // Fails open: what Postgres has is as true.
-    stores.log.warn({ err: fault }, 'Redis could not be asked for a receipt');
-    redisFault = fault;
+    stores.log.warn({ err: error }, 'Redis could not be asked for a receipt');
+    redisError = error;
     return null;
   });
   if (text !== null) {
@@ -70,7 +70,7 @@ export async function findReceipt(
     }
   }
   const stored = await readStored(stores, accountId, id, createdAt, version);
-  if (stored === null && redisFault !== null) throw redisFault;
+  if (stored === null && redisError !== null) throw redisError;
   return stored;
 }
 

@@ -77,9 +77,9 @@ export function startIngester(options: IngesterOptions): Ingester {
         if (retryMs > firstRetryMs) log.info('receipts are ingested again');
         retryMs = firstRetryMs;
         if (count > 0 && count < batchSize) await pause(gatherMs, stopping.signal);
-      } catch (fault) {
+      } catch (error) {
         if (retryMs === firstRetryMs && !stopping.signal.aborted)
-          log.warn({ err: fault }, 'receipts wait in the stream until both stores are back');
+          log.warn({ err: error }, 'receipts wait in the stream until both stores are back');
         ownMayExist = true;
         // Redis may have come back empty: then the group has to be made again.
         claimAt = 0;
@@ -147,8 +147,8 @@ async function insertAll(
       seals,
     );
     return [];
-  } catch (fault) {
-    if (!isRefusedData(fault)) throw fault;
+  } catch (error) {
+    if (!isRefusedData(error)) throw error;
     const [only] = rows;
     if (rows.length === 1 && only) return [{ entry: only.entry, reason: 'the database refuses its values' }];
     const middle = Math.ceil(rows.length / 2);

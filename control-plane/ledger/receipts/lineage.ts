@@ -49,7 +49,7 @@ export function receiptLineage(found: FoundReceipt): ReceiptLineage {
 function explained<T>(receipt: Receipt, step: () => T): T {
   try {
     return step();
-  } catch (fault) {
-    throw new LineageMismatchError(receipt.id, [errorText(fault)]);
+  } catch (error) {
+    throw new LineageMismatchError(receipt.id, [errorText(error)]);
   }
 }

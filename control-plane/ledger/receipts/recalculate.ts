@@ -126,8 +126,8 @@ async function tried(row: WaitingRow, held: HeldCatalogue, known: Known, log: Lo
   try {
     const { facts, receipt } = parseRow(row);
     return await recalculated({ receipt, facts: row.isToBeMeasured ? facts : unmeasured(facts) }, held, known);
-  } catch (fault) {
-    log.error({ receipt: row.id, err: fault }, 'a degraded receipt could not be recalculated');
+  } catch (error) {
+    log.error({ receipt: row.id, err: error }, 'a degraded receipt could not be recalculated');
     return { waitsFor: null };
   }
 }

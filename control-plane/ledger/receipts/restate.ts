@@ -136,8 +136,8 @@ async function lookThroughPage(
 function tried(row: StoredRow, readings: readonly SettledReading[], options: RestateOptions): NewVersion | null {
   try {
     return restated(parseRow(row), readings, options);
-  } catch (fault) {
-    options.log.error({ receipt: row.id, err: fault }, 'a receipt could not be checked for restatement');
+  } catch (error) {
+    options.log.error({ receipt: row.id, err: error }, 'a receipt could not be checked for restatement');
     return null;
   }
 }

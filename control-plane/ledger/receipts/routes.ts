@@ -47,9 +47,9 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
     if (found.pending) return sendJson(reply, found.json, 202);
     try {
       return sendJson(reply, JSON.stringify(receiptLineage(found)));
-    } catch (fault) {
-      if (!(fault instanceof LineageMismatchError)) throw fault;
-      request.log.error({ err: fault }, 'a receipt cannot be explained');
+    } catch (error) {
+      if (!(error instanceof LineageMismatchError)) throw error;
+      request.log.error({ err: error }, 'a receipt cannot be explained');
       return refuse(
         reply,
         apiError('receipt_generation_failed', { message: 'The lineage could not be made.' }),

@@ -59,8 +59,8 @@ describe('the function that settles a receipt', () => {
     await ingest(stores.db, entry);
     const before = await rowOf(entry.receipt.id);
     // The account is no part of what the function takes: there the row stays as it was, or is refused.
-    await settle({ ...before, ...change(before) }).catch((fault: Error) => {
-      expect(fault.message).toContain('append-only');
+    await settle({ ...before, ...change(before) }).catch((error: Error) => {
+      expect(error.message).toContain('append-only');
     });
     await service.query('ROLLBACK');
     const after = await rowOf(entry.receipt.id);

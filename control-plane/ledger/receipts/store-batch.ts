@@ -71,9 +71,9 @@ async function insert(db: Database, rows: readonly SealedReceipt[]): Promise<Rea
  * Whether Postgres refused the data itself (SQLSTATE class 22: data exception, 23: integrity), so that trying again is
  * in vain. Everything else, known or unknown, counts as passing: a receipt is never given up for an outage.
  */
-export function isRefusedData(fault: unknown): boolean {
-  if (!(fault instanceof Prisma.PrismaClientKnownRequestError)) return false;
-  const adapterError = fault.meta?.driverAdapterError;
+export function isRefusedData(error: unknown): boolean {
+  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return false;
+  const adapterError = error.meta?.driverAdapterError;
   if (typeof adapterError !== 'object' || adapterError === null || !('cause' in adapterError)) return false;
   const { cause } = adapterError;
   if (typeof cause !== 'object' || cause === null || !('originalCode' in cause)) return false;

@@ -68,8 +68,8 @@ export function openRecalculation(
     try {
       await wake(options.db, seen, held, options.signal);
       if (!options.signal.aborted) seen = held;
-    } catch (fault) {
-      failed = { fault };
+    } catch (error) {
+      failed = { fault: error };
     }
     await recalculateDue(options, held);
     if (failed !== null) throw failed.fault;

@@ -52,19 +52,19 @@ export class FailedLogins {
   async write(all = false): Promise<void> {
     const { db, now } = this.#context;
     const over = now().getTime() - minuteMs;
-    const faults: unknown[] = [];
+    const errors: unknown[] = [];
     for (const [key, count] of [...this.#counts]) {
       if (!all && count.from.getTime() > over) continue;
       // Taken out first: what fails meanwhile in the same minute makes an entry of its own.
       this.#counts.delete(key);
       try {
         await db.$transaction((tx) => appendAudit(tx, now(), factOf(count)));
-      } catch (fault) {
+      } catch (error) {
         this.#putBack(key, count);
-        faults.push(fault);
+        errors.push(error);
       }
     }
-    if (faults.length > 0) throw faults[0];
+    if (errors.length > 0) throw errors[0];
   }
 
   #putBack(key: string, count: Count): void {

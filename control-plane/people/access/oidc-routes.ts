@@ -37,8 +37,8 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
       const { flow, url } = await oidc.begin();
       void reply.setCookie(cookieName, JSON.stringify(flow), { ...cookie, maxAge: flowMaxAgeS });
       return reply.redirect(url);
-    } catch (fault) {
-      log.warn({ err: fault }, 'the identity provider does not answer');
+    } catch (error) {
+      log.warn({ err: error }, 'the identity provider does not answer');
       return refuse(reply, identityProviderAway(), addresses);
     }
   });
@@ -72,9 +72,9 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
   async function finish(url: string, flow: OidcFlow): Promise<OidcIdentity | null> {
     try {
       return await oidc.finish(url.slice(url.indexOf('?')), flow);
-    } catch (fault) {
+    } catch (error) {
       // The fault names what was wrong, not the code or the tokens.
-      log.info({ err: fault }, 'a login with the identity provider failed');
+      log.info({ err: error }, 'a login with the identity provider failed');
       return null;
     }
   }

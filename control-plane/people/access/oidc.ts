@@ -54,9 +54,9 @@ export function openOidc(settings: OidcSettings, controlUrl: string, now: () => 
       known = null;
       askedAgainAt = 0;
     }
-    known ??= discover(settings).catch((fault: unknown) => {
+    known ??= discover(settings).catch((error: unknown) => {
       askedAgainAt = now().getTime() + pauseMs;
-      throw fault;
+      throw error;
     });
     return known;
   };

@@ -24,8 +24,8 @@ export async function deleteOldHashes({ db, log, now }: JobContext): Promise<voi
       SELECT public_id, account_id FROM api_keys
       WHERE hash IS NOT NULL AND revoked_at <= ${before} AND public_id > ${after}::bpchar ORDER BY public_id LIMIT ${batch}`;
     for (const key of due)
-      await deleteHash(db, key, before, at).catch((fault: unknown) =>
-        log.error({ err: fault, key: key.public_id }, 'the hash of a revoked key was not deleted'),
+      await deleteHash(db, key, before, at).catch((error: unknown) =>
+        log.error({ err: error, key: key.public_id }, 'the hash of a revoked key was not deleted'),
       );
     const last = due.at(-1);
     if (last === undefined || due.length < batch) return;

@@ -57,8 +57,8 @@ async function writeTaken({ db, log, redis, now }: Stores, taken: string): Promi
   for (const [id, failures] of [...counts].sort()) {
     const entry = { accountId: accounts.get(id) ?? null, target: id === '-' ? 'keys:unknown' : `key:${id}` };
     const after = { from, to, failures, batch };
-    await writeOnce(db, now(), entry, after).catch((fault: unknown) =>
-      faults.push({ target: entry.target, err: fault }),
+    await writeOnce(db, now(), entry, after).catch((error: unknown) =>
+      faults.push({ target: entry.target, err: error }),
     );
   }
   if (faults.length > 0)

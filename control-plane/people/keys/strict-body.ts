@@ -21,10 +21,10 @@ export function withStrictBodies(
       return parsed.value;
     });
     const outer = scope.errorHandler;
-    scope.setErrorHandler((fault, request, reply) => {
-      if (fault instanceof BadBodyError)
-        return refuse(reply, apiError('invalid_json', { message: fault.message }), context.addresses);
-      return outer.call(scope, fault as Parameters<typeof outer>[0], request, reply);
+    scope.setErrorHandler((error, request, reply) => {
+      if (error instanceof BadBodyError)
+        return refuse(reply, apiError('invalid_json', { message: error.message }), context.addresses);
+      return outer.call(scope, error as Parameters<typeof outer>[0], request, reply);
     });
     routes(scope);
   });

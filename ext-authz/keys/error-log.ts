@@ -6,7 +6,7 @@
  */
 import type { Logger } from '@gw/service/log';
 
-export interface FaultLogOptions {
+export interface ErrorLogOptions {
   readonly log: Pick<Logger, 'error'>;
   /** Monotonic, ms. */
   readonly now: () => number;
@@ -14,19 +14,19 @@ export interface FaultLogOptions {
   readonly intervalMs: number;
 }
 
-export interface FaultLog {
-  note(fault: unknown): void;
+export interface ErrorLog {
+  note(error: unknown): void;
 }
 
-export function openFaultLog({ log, now, intervalMs }: FaultLogOptions): FaultLog {
+export function openErrorLog({ log, now, intervalMs }: ErrorLogOptions): ErrorLog {
   let lastAt = Number.NEGATIVE_INFINITY;
   let unwritten = 0;
   return {
-    note(fault) {
+    note(error) {
       unwritten += 1;
       if (now() - lastAt < intervalMs) return;
       // Those since the last line, this one among them.
-      log.error({ err: fault, calls: unwritten }, 'keys could not be checked');
+      log.error({ err: error, calls: unwritten }, 'keys could not be checked');
       lastAt = now();
       unwritten = 0;
     },

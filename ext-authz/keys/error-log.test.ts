@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { openFaultLog } from './fault-log.ts';
+import { openErrorLog } from './error-log.ts';
 
 it('writes one line per interval, however many calls fail, and counts those between', () => {
   const lines: unknown[] = [];
   let nowMs = 0;
-  const faults = openFaultLog({
+  const faults = openErrorLog({
     log: { error: (fields: unknown) => void lines.push(fields) },
     now: () => nowMs,
     intervalMs: 10_000,
