@@ -9,6 +9,7 @@ import * as catalogue from './catalogue/index.ts';
 import * as customers from './customers/index.ts';
 import { operatorHealthRoutes } from './health.ts';
 import * as ledger from './ledger/index.ts';
+import { openApiRoute } from './operator-openapi.ts';
 import * as people from './people/index.ts';
 import type { Services } from './services.ts';
 import { bareApp } from './shared/bare-app.ts';
@@ -29,6 +30,7 @@ export function buildOperatorApp(context: Context, services: Services): FastifyI
     void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
   });
   people.guard(app, context, services.people);
+  openApiRoute(app, access.settings.controlUrl);
   operatorHealthRoutes(app, context, services);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);

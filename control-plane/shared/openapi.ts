@@ -1,0 +1,101 @@
+/**
+ * The OpenAPI document of an application, made from the routes that it has and from their schemas.
+ *
+ * Invariant: nobody lists routes for it, so that it is never behind the product.
+ */
+import { errorSchema, type Json, jsonBody, ref } from '@gw/contract/openapi-replies';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { z } from 'zod';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the reply of the route holds where all goes well; null: nothing, or no JSON. */
+    reply?: z.ZodType | null;
+  }
+}
+
+export interface DocumentOptions {
+  readonly title: string;
+  readonly description: string;
+  readonly url: string;
+  readonly securitySchemes: Json;
+  /** What a route says of those who may call it. */
+  readonly accessOf: (route: RouteOptions) => Json;
+  readonly more: Json;
+}
+
+/** Has to be called before the routes are registered. What it returns is for when all of them are. */
+export function describeRoutes(app: FastifyInstance, options: DocumentOptions): () => Json {
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  return () => documentOf(routes, options);
+}
+
+function documentOf(routes: readonly RouteOptions[], options: DocumentOptions): Json {
+  const { accessOf, description, more, securitySchemes, title, url } = options;
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = pathOf(route.url);
+    for (const method of [route.method].flat())
+      paths[path] = { ...paths[path], [method.toLowerCase()]: { ...operation(route, method), ...accessOf(route) } };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title, version: '1', description },
+    servers: [{ url }],
+    paths,
+    components: { schemas: { Error: errorSchema }, securitySchemes },
+    ...more,
+  };
+}
+
+/** `:id` is `{id}`; a wildcard stands for an id that may hold slashes. */
+const pathOf = (url: string): string => url.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{id}');
+
+function operation(route: RouteOptions, method: string): Json {
+  const { body, querystring } = (route.schema ?? {}) as { body?: z.ZodType; querystring?: z.ZodType };
+  const path = pathOf(route.url);
+  const parameters = [...pathParameters(route, path), ...parametersOf(querystring, 'query')];
+  return {
+    operationId: [method.toLowerCase(), ...path.split(/[^a-z0-9]+/i).filter(Boolean)].join('_'),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: { required: !body.safeParse(undefined).success, content: jsonBody(jsonSchema(body, 'input')) },
+    }),
+    responses: {
+      '2XX': successOf(route),
+      default: { description: 'Refused', content: jsonBody(ref('schemas', 'Error')) },
+    },
+  };
+}
+
+function successOf({ config }: RouteOptions): Json {
+  const reply = config?.reply;
+  if (reply === null) return { description: 'Success' };
+  return { description: 'Success', content: jsonBody(reply ? jsonSchema(reply, 'output') : { type: 'object' }) };
+}
+
+function pathParameters({ schema }: RouteOptions, path: string): Json[] {
+  const known = parametersOf(schema?.params as z.ZodType | undefined, 'path');
+  return [...path.matchAll(/\{(\w+)\}/g)].map(
+    ([, name]) => known.find((parameter) => parameter.name === name) ?? { ...inPath, name, schema: { type: 'string' } },
+  );
+}
+
+const inPath = { in: 'path', required: true };
+
+function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): Json[] {
+  if (schema === undefined) return [];
+  const { properties = {} } = jsonSchema(schema, 'input') as { properties?: Json };
+  return Object.entries(properties).map(([name, each]) => ({
+    ...(place === 'path' ? inPath : { in: place, required: false }),
+    name,
+    schema: each,
+  }));
+}
+
+/** What JSON Schema cannot say, such as a check by code, is left out. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...converted } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return converted;
+}
