@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fieldError } from '@gw/contract/errors';
-import type { Change } from '../people/access/change.ts';
+import type { ChangeContext } from '../people/access/change.ts';
 import { invalidTransition, notFound, type Outcome } from '../people/access/refusals.ts';
 import { appendAudit } from '../people/audit/append.ts';
 import type { Context } from '../shared/context.ts';
@@ -29,10 +29,10 @@ export interface Entries<Entry> {
   list(): Promise<Viewed<Entry>[]>;
   read(id: string): Promise<Viewed<Entry> | null>;
   /** `body`: what the kind's schemas have let through. */
-  add(change: Change, body: unknown): Promise<Outcome<Viewed<Entry>>>;
-  change(change: Change, id: string, body: unknown): Promise<Outcome<Viewed<Entry>>>;
+  add(change: ChangeContext, body: unknown): Promise<Outcome<Viewed<Entry>>>;
+  change(change: ChangeContext, id: string, body: unknown): Promise<Outcome<Viewed<Entry>>>;
   /** Refused while anything refers to it. */
-  remove(change: Change, id: string): Promise<Outcome<Removed>>;
+  remove(change: ChangeContext, id: string): Promise<Outcome<Removed>>;
 }
 
 export function openEntries<Entry extends object>(
@@ -47,7 +47,7 @@ export function openEntries<Entry extends object>(
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('catalogue'))`;
       return work(tx);
     });
-  const audit = (tx: Tx, change: Change, id: string, verb: string, before: unknown, after: unknown) =>
+  const audit = (tx: Tx, change: ChangeContext, id: string, verb: string, before: unknown, after: unknown) =>
     appendAudit(tx, change.at, {
       accountId: null,
       actor: change.actor,

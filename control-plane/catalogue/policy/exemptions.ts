@@ -6,7 +6,7 @@
  */
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
-import type { Change } from '../../people/access/change.ts';
+import type { ChangeContext } from '../../people/access/change.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import { notFound, type Outcome } from '../../people/access/refusals.ts';
 import { appendAudit } from '../../people/audit/append.ts';
@@ -36,15 +36,15 @@ export interface ExemptionFilter {
 export interface Exemptions {
   list(filter: ExemptionFilter): Promise<ExemptionView[]>;
   /** What is exempt already stays as it is, with its first reason. */
-  add(change: Change, accountId: string, ruleId: string, reason: string): Promise<Outcome<ExemptionView>>;
-  remove(change: Change, accountId: string, ruleId: string): Promise<Outcome<RemovedExemption>>;
+  add(change: ChangeContext, accountId: string, ruleId: string, reason: string): Promise<Outcome<ExemptionView>>;
+  remove(change: ChangeContext, accountId: string, ruleId: string): Promise<Outcome<RemovedExemption>>;
 }
 
 type Row = Awaited<ReturnType<Context['db']['policyExemption']['findMany']>>[number];
 
 export function openExemptions({ db }: Pick<Context, 'db'>): Exemptions {
   const inTurn = <T>(
-    change: Change,
+    change: ChangeContext,
     work: (tx: Prisma.TransactionClient) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> =>
     db.$transaction(async (tx) => {
@@ -105,7 +105,7 @@ const viewOf = ({ accountId, createdAt, createdBy, reason, ruleId }: Row): Exemp
 
 function audit(
   tx: Prisma.TransactionClient,
-  { actor, at, requestId }: Change,
+  { actor, at, requestId }: ChangeContext,
   action: 'policy.exempted' | 'policy.exemption_removed',
   { accountId, reason, ruleId }: Row,
 ): Promise<unknown> {

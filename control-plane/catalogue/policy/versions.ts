@@ -11,7 +11,7 @@ import { type ApiError, fieldError } from '@gw/contract/errors';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import type { Database, Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
-import type { Change } from '../../people/access/change.ts';
+import type { ChangeContext } from '../../people/access/change.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import { invalidTransition, notFound, type Outcome } from '../../people/access/refusals.ts';
 import { appendAudit } from '../../people/audit/append.ts';
@@ -49,7 +49,7 @@ export interface Versions {
   read(version: number): Promise<VersionView | null>;
   /** Null until the first version is there. */
   inForce(): Promise<VersionView | null>;
-  publish(change: Change, publication: Publication): Promise<Outcome<VersionView>>;
+  publish(change: ChangeContext, publication: Publication): Promise<Outcome<VersionView>>;
 }
 
 type Row = NonNullable<Awaited<ReturnType<Database['policyVersion']['findFirst']>>>;
@@ -98,7 +98,7 @@ export const noRulesYet = (): ApiError =>
 
 async function publish(
   tx: Prisma.TransactionClient,
-  change: Change,
+  change: ChangeContext,
   { basedOn, note, become }: Publication,
 ): Promise<Outcome<VersionView>> {
   await lockPolicy(tx);
@@ -161,7 +161,7 @@ export const lockPolicy = (tx: Prisma.TransactionClient): Promise<number> =>
 
 export async function writeVersion(
   tx: Prisma.TransactionClient,
-  { actor, at }: Pick<Change, 'actor' | 'at'>,
+  { actor, at }: Pick<ChangeContext, 'actor' | 'at'>,
   { note, rules, version }: { readonly version: number; readonly rules: readonly PolicyRule[]; readonly note: string },
 ): Promise<VersionView> {
   const stored: Prisma.InputJsonValue = JSON.parse(JSON.stringify(rules));

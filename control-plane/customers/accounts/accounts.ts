@@ -11,7 +11,7 @@ import type { AccountTier, ShadowLimit } from '@gw/contract/access';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { accountMessage } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
-import type { Change } from '../../people/access/change.ts';
+import type { ChangeContext } from '../../people/access/change.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import { invalidTransition, notFound, type Outcome } from '../../people/access/refusals.ts';
 import { appendAudit } from '../../people/audit/append.ts';
@@ -53,18 +53,18 @@ export interface Accounts {
   list(query: AccountQuery): Promise<{ data: AccountView[]; hasMore: boolean }>;
   read(id: string): Promise<AccountView | null>;
   /** Blocks inference and new keys; reads and revocation stay open. */
-  suspend(change: Change, id: string, reason: string): Promise<Outcome<AccountView>>;
+  suspend(change: ChangeContext, id: string, reason: string): Promise<Outcome<AccountView>>;
   /** `acceptsMatch`: also if what was found about its name, or that it could not be looked at, waits for a decision. */
-  reinstate(change: Change, id: string, reason: string, acceptsMatch?: boolean): Promise<Outcome<AccountView>>;
+  reinstate(change: ChangeContext, id: string, reason: string, acceptsMatch?: boolean): Promise<Outcome<AccountView>>;
   /** A new name needs a `reason`: another name may be another organisation. */
-  update(change: Change, id: string, wanted: AccountChange, reason?: string): Promise<Outcome<AccountView>>;
+  update(change: ChangeContext, id: string, wanted: AccountChange, reason?: string): Promise<Outcome<AccountView>>;
 }
 
 export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Accounts {
   const { db } = context;
 
   const changed = async (
-    change: Change,
+    change: ChangeContext,
     id: string,
     work: (tx: Tx, before: AccountRow) => Promise<Outcome<AccountRow>>,
   ): Promise<Outcome<AccountView>> => {
@@ -134,7 +134,7 @@ const matchUndecided = () =>
 
 async function move(
   tx: Tx,
-  change: Change,
+  change: ChangeContext,
   { id, state }: AccountRow,
   [from, to]: readonly ['active' | 'suspended', 'active' | 'suspended'],
   reason: string,
@@ -228,5 +228,11 @@ async function refusalOf(
   return null;
 }
 
-const audit = (tx: Tx, { actor, at, requestId }: Change, id: string, action: string, before: unknown, after: unknown) =>
-  appendAudit(tx, at, { accountId: id, actor, action, target: `account:${id}`, requestId, before, after });
+const audit = (
+  tx: Tx,
+  { actor, at, requestId }: ChangeContext,
+  id: string,
+  action: string,
+  before: unknown,
+  after: unknown,
+) => appendAudit(tx, at, { accountId: id, actor, action, target: `account:${id}`, requestId, before, after });

@@ -6,7 +6,7 @@
  */
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
-import { type Change, makeId } from '../../people/access/change.ts';
+import { type ChangeContext, makeId } from '../../people/access/change.ts';
 import type { Credentials } from '../../people/access/credential.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from '../../people/access/refusals.ts';
@@ -36,17 +36,17 @@ export interface OrganisationAdmins {
   /** Null: there is no such account. */
   list(accountId: string): Promise<AdminView[] | null>;
   create(
-    change: Change,
+    change: ChangeContext,
     accountId: string,
     person: { name: string; email: string },
   ): Promise<Outcome<AdminWithCredential>>;
-  setEnabled(change: Change, accountId: string, id: string, enabled: boolean): Promise<Outcome<AdminView>>;
-  resetCredential(change: Change, accountId: string, id: string): Promise<Outcome<AdminWithCredential>>;
+  setEnabled(change: ChangeContext, accountId: string, id: string, enabled: boolean): Promise<Outcome<AdminView>>;
+  resetCredential(change: ChangeContext, accountId: string, id: string): Promise<Outcome<AdminWithCredential>>;
 }
 
 export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials: Credentials): OrganisationAdmins {
   const changed = (
-    change: Change,
+    change: ChangeContext,
     accountId: string,
     id: string,
     work: (tx: Tx, before: Row) => Promise<Outcome<Row>>,
@@ -119,7 +119,14 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
   };
 }
 
-const audit = (tx: Tx, { actor, at, requestId }: Change, row: Row, action: string, before: unknown, after: unknown) => {
+const audit = (
+  tx: Tx,
+  { actor, at, requestId }: ChangeContext,
+  row: Row,
+  action: string,
+  before: unknown,
+  after: unknown,
+) => {
   const target = `organisation_admin:${row.id}`;
   return appendAudit(tx, at, { accountId: row.accountId, actor, action, target, requestId, before, after });
 };

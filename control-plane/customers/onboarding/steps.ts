@@ -24,10 +24,10 @@ import type { NewApplication, SignedContract } from './input.ts';
 import type { OnboardingAction } from './machine.ts';
 import { noteUnscreened, recordRename } from './record-rename.ts';
 import {
-  type Change,
   expiryAt,
   patience,
   type StepOptions,
+  type StepRecord,
   StepRefused,
   type StepResult,
   takeStep,
@@ -52,7 +52,7 @@ export function createOnboarding(options: OnboardingOptions) {
     accountId: string,
     action: OnboardingAction,
     caller: Caller,
-    changeOf: (row: ApplicationRow) => Change,
+    changeOf: (row: ApplicationRow) => StepRecord,
     then?: (tx: Transaction, row: ApplicationRow) => Promise<void>,
   ): Promise<StepResult> => takeStep(options, accountId, action, caller, changeOf, then);
 
@@ -65,7 +65,7 @@ export function createOnboarding(options: OnboardingOptions) {
     /** The outcome of step 2, by the screening job. */
     recordUse(accountId: string, result: UseScreening): Promise<StepResult> {
       const actions = { clear: 'pass_use', match: 'match_use', prohibited: 'prohibit_use' } as const;
-      const change: Change = {
+      const change: StepRecord = {
         data: { useScreening: asJson(result), highRisk: result.high_risk },
         input: { policy_version: result.policy_version },
         outcome: result,
@@ -79,7 +79,7 @@ export function createOnboarding(options: OnboardingOptions) {
       result: StoredScreening & { readonly outcome: 'clear' | 'match'; readonly screened: ScreenedNames },
     ): Promise<StepResult> {
       const action = result.outcome === 'clear' ? 'pass_sanctions' : 'match_sanctions';
-      const change: Change = { data: { sanctionsScreening: asJson(result) }, input: {}, outcome: result };
+      const change: StepRecord = { data: { sanctionsScreening: asJson(result) }, input: {}, outcome: result };
       return take(accountId, action, bySystem('screening'), (row) => {
         if (!isDeepStrictEqual(screenedNamesOf(row), result.screened))
           throw new Error('A name was changed while it was screened.');

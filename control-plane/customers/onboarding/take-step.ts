@@ -40,7 +40,7 @@ export type StepResult<T = ApplicationObject> =
   | { readonly ok: false; readonly refusal: OnboardingRefusal };
 
 /** What a step writes beside the state. */
-export interface Change {
+export interface StepRecord {
   readonly data?: Prisma.OnboardingUpdateInput;
   readonly input: unknown;
   readonly outcome?: unknown;
@@ -66,7 +66,7 @@ export async function takeStep(
   accountId: string,
   action: OnboardingAction,
   caller: Caller,
-  changeOf: (row: ApplicationRow) => Change,
+  changeOf: (row: ApplicationRow) => StepRecord,
   then: (tx: Transaction, row: ApplicationRow) => Promise<void> = async () => {},
 ): Promise<StepResult> {
   try {

@@ -11,7 +11,7 @@ import type { Seals } from '../receipts/sealed-rows.ts';
 import { type NewVersion, supersede } from '../receipts/supersede.ts';
 import type { GpuSettings } from './config.ts';
 import type { Measured } from './measure.ts';
-import { callOf, type Judged, measureCalls, type Outcome } from './measure-calls.ts';
+import { callOf, type Judged, type MeasureOutcome, measureCalls } from './measure-calls.ts';
 import { isRefused, type Prometheus, type PrometheusRefusal } from './prometheus.ts';
 import { claimDue, noteRecalculations, type Postponed, postpone, removeWaiting, type WaitingCall } from './queue.ts';
 import { verdictOn } from './verdict.ts';
@@ -120,7 +120,7 @@ async function conclude(
 const ageS = (call: WaitingCall, at: Date): number => at.getTime() / 1000 - callOf(call).endS;
 
 /** Null while it is still worth to wait. */
-function givenUp(call: WaitingCall, outcome: Outcome, { giveUpS }: GpuSettings, at: Date): Measured | null {
+function givenUp(call: WaitingCall, outcome: MeasureOutcome, { giveUpS }: GpuSettings, at: Date): Measured | null {
   const limitS = 'refusal' in outcome ? keptS : giveUpS;
   return ageS(call, at) > limitS ? nothingCounted : null;
 }

@@ -9,7 +9,7 @@ import { type Measured, type MeasuredCall, measureCall, windowOf } from './measu
 import { isRefused, type Prometheus, type PrometheusRefusal, type Series } from './prometheus.ts';
 import type { WaitingCall } from './queue.ts';
 
-export type Outcome =
+export type MeasureOutcome =
   | { readonly telemetry: Measured }
   /** The samples do not cover the call yet. */
   | { readonly waits: true }
@@ -17,7 +17,7 @@ export type Outcome =
 
 export interface Judged {
   readonly call: WaitingCall;
-  readonly outcome: Outcome;
+  readonly outcome: MeasureOutcome;
 }
 
 interface Source {
@@ -62,7 +62,7 @@ function outcomeOf(
   series: CounterSeries | PrometheusRefusal,
   counters: DeploymentCounters,
   settings: GpuSettings,
-): Outcome {
+): MeasureOutcome {
   if (isRefused(series)) return { refusal: series };
   const telemetry = measureCall(callOf(call), counters, series, settings);
   return telemetry === null ? { waits: true } : { telemetry };

@@ -8,11 +8,11 @@
 import type { SettingReader } from '@gw/contract/internal/environment';
 import type { ElectricityMapsSettings } from './electricity-maps.ts';
 import type { EntsoeSettings } from './entsoe.ts';
-import { type Asked, type SourceName, sourceNames } from './reading.ts';
+import { type SourceName, sourceNames, type ZonePlace } from './reading.ts';
 import type { WattTimeSettings } from './watttime.ts';
 
 /** One source for one zone. */
-export interface ZoneSource extends Asked {
+export interface ZoneSource extends ZonePlace {
   readonly source: SourceName;
 }
 

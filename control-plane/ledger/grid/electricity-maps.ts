@@ -8,7 +8,6 @@
 import { z } from 'zod';
 import { get, type Http } from './http.ts';
 import {
-  type Asked,
   type GridAdapter,
   type GridReply,
   isRefusal,
@@ -16,6 +15,7 @@ import {
   parseReply,
   type Statement,
   timeText,
+  type ZonePlace,
 } from './reading.ts';
 
 const source = 'electricity-maps';
@@ -57,7 +57,7 @@ export function electricityMaps(http: Http, { baseUrl, key }: ElectricityMapsSet
   };
 }
 
-export function parseElectricityMaps(raw: string, asked: Asked, fetchedAt: Date): GridReply {
+export function parseElectricityMaps(raw: string, asked: ZonePlace, fetchedAt: Date): GridReply {
   const parsed = parseReply(replySchema, raw);
   if (isRefusal(parsed)) return parsed;
   const { value } = parsed;

@@ -11,7 +11,14 @@
 import { type GenerationSeries, readGeneration } from './entsoe-xml.ts';
 import { factorVersion, gPerKwhByType, uncoveredShare } from './generation-factors.ts';
 import { get, type Http } from './http.ts';
-import { type Asked, type GridAdapter, type GridReply, isRefusal, observations, type Statement } from './reading.ts';
+import {
+  type GridAdapter,
+  type GridReply,
+  isRefusal,
+  observations,
+  type Statement,
+  type ZonePlace,
+} from './reading.ts';
 
 const source = `entsoe (production, ${factorVersion})`;
 const hourMs = 3_600_000;
@@ -42,7 +49,7 @@ export function entsoe(http: Http, { baseUrl, token }: EntsoeSettings): GridAdap
   };
 }
 
-export function parseEntsoe(raw: string, asked: Asked, fetchedAt: Date): GridReply {
+export function parseEntsoe(raw: string, asked: ZonePlace, fetchedAt: Date): GridReply {
   const document = readGeneration(raw);
   if (isRefusal(document)) return document;
   const { series } = document;

@@ -8,7 +8,6 @@
 import { z } from 'zod';
 import { get, type Http } from './http.ts';
 import {
-  type Asked,
   type GridAdapter,
   type GridReply,
   isRefusal,
@@ -17,6 +16,7 @@ import {
   type Span,
   type Statement,
   timeText,
+  type ZonePlace,
 } from './reading.ts';
 
 const source = 'neso';
@@ -45,7 +45,7 @@ export function neso(http: Http, { baseUrl }: { readonly baseUrl: string }): Gri
   };
 }
 
-function pathOf({ place }: Asked, span: Span, now: Date): string {
+function pathOf({ place }: ZonePlace, span: Span, now: Date): string {
   if (place !== '') return `/regional/regionid/${place}`;
   // The newest slots have no actual yet, so a few hours back are asked for.
   const backMs = (span === 'latest' ? 3 : 24) * 60 * minuteMs;
@@ -53,7 +53,7 @@ function pathOf({ place }: Asked, span: Span, now: Date): string {
   return `/intensity/${text(now.getTime() - backMs)}/${text(now.getTime() + slotMs)}`;
 }
 
-export function parseNeso(raw: string, asked: Asked, fetchedAt: Date): GridReply {
+export function parseNeso(raw: string, asked: ZonePlace, fetchedAt: Date): GridReply {
   const parsed = parseReply(replySchema, raw);
   if (isRefusal(parsed)) return parsed;
   const slots: z.infer<typeof slotSchema>[] = [];

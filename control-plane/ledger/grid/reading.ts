@@ -12,7 +12,7 @@ export const sourceNames = ['electricity-maps', 'watttime', 'neso', 'entsoe'] as
 export type SourceName = (typeof sourceNames)[number];
 
 /** `place` is the source's own name for the zone, such as `SE` or `10YFR-RTE------C`. */
-export interface Asked {
+export interface ZonePlace {
   readonly zone: string;
   readonly place: string;
 }
@@ -77,7 +77,7 @@ export const isRefusal = <T extends object>(reply: T | GridRefusal): reply is Gr
 export type Span = 'latest' | 'day';
 
 export interface GridAdapter {
-  read(asked: Asked, span: Span): Promise<GridReply>;
+  read(asked: ZonePlace, span: Span): Promise<GridReply>;
 }
 
 /** Above any power station's emissions; a larger value is in another unit. */
@@ -114,7 +114,7 @@ export interface Statement {
 /** What holds for a whole reply. */
 export interface Origin {
   readonly source: string;
-  readonly asked: Asked;
+  readonly asked: ZonePlace;
   readonly fetchedAt: Date;
   readonly raw: string;
   /** The length of every period, ms, where the source has only one. */

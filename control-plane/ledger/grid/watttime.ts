@@ -7,7 +7,6 @@
 import { z } from 'zod';
 import { get, type Http } from './http.ts';
 import {
-  type Asked,
   type GridAdapter,
   type GridRefusal,
   type GridReply,
@@ -15,6 +14,7 @@ import {
   observations,
   parseReply,
   timeText,
+  type ZonePlace,
 } from './reading.ts';
 
 const source = 'watttime';
@@ -79,7 +79,7 @@ export function wattTime(http: Http, { baseUrl, user, password }: WattTimeSettin
   };
 }
 
-export function parseWattTime(raw: string, asked: Asked, fetchedAt: Date): GridReply {
+export function parseWattTime(raw: string, asked: ZonePlace, fetchedAt: Date): GridReply {
   const parsed = parseReply(replySchema, raw);
   if (isRefusal(parsed)) return parsed;
   const { data, meta } = parsed.value;

@@ -8,12 +8,12 @@ import { actorOf, principalOf } from './principal.ts';
 import type { Grant } from './reauthorize.ts';
 import type { Outcome } from './refusals.ts';
 
-export interface Change extends Grant {
+export interface ChangeContext extends Grant {
   readonly actor: Actor;
   readonly requestId: string;
 }
 
-export const changeOf = (request: FastifyRequest, context: Pick<Context, 'now'>): Change => {
+export const changeOf = (request: FastifyRequest, context: Pick<Context, 'now'>): ChangeContext => {
   const grant = grantOf(request, context);
   return { ...grant, actor: actorOf(grant.principal), requestId: request.id };
 };

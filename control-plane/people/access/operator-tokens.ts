@@ -2,7 +2,7 @@
 import type { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
-import { type Change, makeId } from './change.ts';
+import { type ChangeContext, makeId } from './change.ts';
 import { reauthorize } from './reauthorize.ts';
 import { notFound, type Outcome } from './refusals.ts';
 import { hashToken, makeOperatorToken } from './token-hash.ts';
@@ -36,7 +36,7 @@ export async function listTokens({ db }: Stores, operatorId: string): Promise<To
  */
 export function createToken(
   { db }: Stores,
-  change: Change,
+  change: ChangeContext,
   { operatorId, name, days }: { operatorId: string; name: string; days: number },
 ): Promise<Outcome<TokenWithPlaintext>> {
   return db.$transaction(async (tx): Promise<Outcome<TokenWithPlaintext>> => {
@@ -56,7 +56,7 @@ export function createToken(
 /** `expiresAt` null: never. */
 export async function storeToken(
   tx: Prisma.TransactionClient,
-  { actor, at, requestId }: Pick<Change, 'actor' | 'at'> & { readonly requestId: string | null },
+  { actor, at, requestId }: Pick<ChangeContext, 'actor' | 'at'> & { readonly requestId: string | null },
   { token, ...data }: { id: string; operatorId: string; name: string; token: string; expiresAt: Date | null },
 ): Promise<Row> {
   const row = await tx.operatorToken.create({ data: { ...data, createdAt: at, tokenHash: hashToken(token) } });
@@ -75,7 +75,7 @@ export async function endTokensOf(tx: Prisma.TransactionClient, operatorId: stri
 /** It is of no use from the next request on. */
 export function revokeToken(
   { db }: Stores,
-  change: Change,
+  change: ChangeContext,
   operatorId: string,
   id: string,
 ): Promise<Outcome<TokenView>> {

@@ -8,7 +8,7 @@ import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
-import { type Change, makeId } from './change.ts';
+import { type ChangeContext, makeId } from './change.ts';
 import type { Credentials } from './credential.ts';
 import { endTokensOf } from './operator-tokens.ts';
 import type { OperatorRole } from './principal.ts';
@@ -39,15 +39,19 @@ export interface OperatorWithCredential extends OperatorView {
 export interface Operators {
   list(): Promise<OperatorView[]>;
   create(
-    change: Change,
+    change: ChangeContext,
     person: { name: string; email: string; role: OperatorRole },
   ): Promise<Outcome<OperatorWithCredential>>;
-  update(change: Change, id: string, wanted: { name?: string; role?: OperatorRole }): Promise<Outcome<OperatorView>>;
-  setEnabled(change: Change, id: string, enabled: boolean): Promise<Outcome<OperatorView>>;
+  update(
+    change: ChangeContext,
+    id: string,
+    wanted: { name?: string; role?: OperatorRole },
+  ): Promise<Outcome<OperatorView>>;
+  setEnabled(change: ChangeContext, id: string, enabled: boolean): Promise<Outcome<OperatorView>>;
   /** For who comes with another identity from now on: the next login by e-mail binds it. */
-  unbindIdentity(change: Change, id: string): Promise<Outcome<OperatorView>>;
+  unbindIdentity(change: ChangeContext, id: string): Promise<Outcome<OperatorView>>;
   /** A new credential in place of the old one, for who has lost it. */
-  resetCredential(change: Change, id: string): Promise<Outcome<OperatorWithCredential>>;
+  resetCredential(change: ChangeContext, id: string): Promise<Outcome<OperatorWithCredential>>;
 }
 
 /** Changes of operators come one after the other: two admins must not disable each other at the same time. */
@@ -56,14 +60,14 @@ export async function lockOperators(tx: Tx): Promise<void> {
 }
 
 export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credentials): Operators {
-  const inTurn = (change: Change, work: (tx: Tx) => Promise<Outcome<Row>>): Promise<Outcome<Row>> =>
+  const inTurn = (change: ChangeContext, work: (tx: Tx) => Promise<Outcome<Row>>): Promise<Outcome<Row>> =>
     db.$transaction(async (tx) => {
       await lockOperators(tx);
       const refused = await reauthorize(tx, change);
       return refused === null ? work(tx) : { refused };
     });
   const changed = (
-    change: Change,
+    change: ChangeContext,
     id: string,
     work: (tx: Tx, before: Row) => Promise<Outcome<Row>>,
   ): Promise<Outcome<Row>> =>
@@ -165,8 +169,14 @@ async function isLastAdmin(tx: Tx, { id, role, disabledAt }: Row): Promise<boole
   return (await tx.operator.count({ where: { role: 'admin', disabledAt: null, id: { not: id } } })) === 0;
 }
 
-const audit = (tx: Tx, { actor, at, requestId }: Change, action: string, id: string, before: unknown, after: unknown) =>
-  appendAudit(tx, at, { accountId: null, actor, action, target: `operator:${id}`, requestId, before, after });
+const audit = (
+  tx: Tx,
+  { actor, at, requestId }: ChangeContext,
+  action: string,
+  id: string,
+  before: unknown,
+  after: unknown,
+) => appendAudit(tx, at, { accountId: null, actor, action, target: `operator:${id}`, requestId, before, after });
 
 function viewOf(row: Row): OperatorView {
   return {

@@ -20,7 +20,7 @@ export interface Caller {
   readonly grant?: Grant;
 }
 
-export interface Held {
+export interface HeldKey {
   /** Null: there is no such key in this account, or none was asked for. */
   readonly row: KeyRow | null;
   /** Why the caller may not, or no longer. */
@@ -34,7 +34,7 @@ export async function holdForChange(
   id: string | null,
   { actor, grant }: Caller,
   at: Date,
-): Promise<Held> {
+): Promise<HeldKey> {
   const refusalOfPerson = grant === undefined ? null : await reauthorize(tx, grant);
   const byKey = actor.kind === 'api_key';
   const rows = await holdKeyRows(tx, accountId, [...(id === null ? [] : [id]), ...(byKey ? [actor.id] : [])]);
