@@ -15,7 +15,7 @@ afterAll(() => {
   worker.stdin.end();
 });
 
-test('a line of /proc/<pid>/stat is read also if the name holds spaces and parentheses', () => {
+test('a line of /proc/<pid>/stat is read even if the name holds spaces and parentheses', () => {
   const line = `7 (a) S (b) S 3 7 7 0 -1 4194304 100 0 0 0 250 50 20 5 20 0 1 0 12345 1000000 2048 18446744073709551615\n`;
   expect(parseProcStat(line, 4096)).toEqual({ pid: 7, parent: 3, cpuUs: 3_250_000, rssBytes: 2048 * 4096 });
   expect(parseProcStat('nonsense')).toBeNull();

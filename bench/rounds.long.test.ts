@@ -75,7 +75,7 @@ test('an interrupted run ends', async () => {
   await expect(runRounds(bench([provider('provider')], { signal }))).rejects.toThrow('Stopped.');
 });
 
-test('events are counted also if they are cut anywhere', () => {
+test('events are counted even if they are cut anywhere', () => {
   const bytes = Buffer.from('data: {"a":"é"}\n\n: comment\n\ndata: [DONE]\n\n');
   for (let cut = 0; cut <= bytes.length; cut++) {
     const count = eventCounter();

@@ -1,7 +1,7 @@
 /**
  * Starts what is measured.
  *
- * Invariant: whatever was started is in the list of what `stop` ends, also if a later step fails.
+ * Invariant: whatever was started is in the list of what `stop` ends, even if a later step fails.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';

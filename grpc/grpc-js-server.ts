@@ -8,7 +8,7 @@
  * - large bodies are sent and read in one piece, so small messages of others on the connection wait for them;
  * - Node answers about a thousand resets on one connection, which many clients that leave early are, with the end of the
  *   connection: calls of others on it fail;
- * - a method that does not exist is UNIMPLEMENTED also without the internal token.
+ * - a method that does not exist is UNIMPLEMENTED even without the internal token.
  */
 import {
   type handleBidiStreamingCall,

@@ -29,7 +29,7 @@ describe('a set is refused by naming the rule and the reason', () => {
     expect(problemOf(phrases(['炸']))).toContain('has fewer than 2 letters');
   });
 
-  test('for what is no RE2 expression, also where JavaScript would take it', () => {
+  test('for what is no RE2 expression, even where JavaScript would take it', () => {
     expect(problemOf(pattern('(unclosed'))).toMatch(/^pattern: its pattern is refused: it is no RE2 expression: /);
     for (const text of ['(?=aaaa)b', '(?!aaaa)b', '(a)\\1', '(?<=aaaa)b'])
       expect(problemOf(pattern(text)), text).toContain('no RE2');
@@ -92,7 +92,7 @@ describe('a set is refused by naming the rule and the reason', () => {
     expect(problemOf(...rules)).toBe('null: the phrases of all rules together are too long');
   });
 
-  test('also where a rule is not enabled, so that it can be switched on', () => {
+  test('even where a rule is not enabled, so that it can be switched on', () => {
     expect(problemOf({ ...pattern('(unclosed'), enabled: false })).toContain('no RE2');
   });
 });

@@ -270,7 +270,7 @@ describe('patterns', () => {
     expect(await found(tried, 'aaa jazz zone, fizzz, zzzap')).toEqual([]);
   });
 
-  test('are found anywhere in a long text, also where its pieces meet', async () => {
+  test('are found anywhere in a long text, even where its pieces meet', async () => {
     const filler = 'word '.repeat(1600);
     for (let at = 4000; at < 4200; at += 5)
       expect(await found(sarin, `${filler.slice(0, at)}make some pure sarin ${filler.slice(at)}`)).toEqual(['sarin']);

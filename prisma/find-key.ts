@@ -23,7 +23,7 @@ export interface FoundKey {
   readonly scopes: readonly Scope[];
   /** At the moment of the query. Revoked wins over expired; `expiresAt` lets a cache see a later expiry. */
   readonly state: 'active' | 'revoked' | 'expired';
-  /** Null also where one was set, while the account's tier has none. */
+  /** Null even where one was set, while the account's tier has none. */
   readonly expiresAt: Date | null;
   /** What the key may take of the account's limits; null: all of it. */
   readonly limits: KeyLimits | null;

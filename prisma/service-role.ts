@@ -42,7 +42,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   // Counters and places that move.
   catalogue_version: ['SELECT', changing('version')],
   integrity_checks: ['SELECT', changing('claimed_until', 'begun_at', 'after_id', 'after_version', 'finished_at')],
-  // What was found stays, also when it is mended.
+  // What was found stays, even when it is mended.
   integrity_faults: ['SELECT', 'INSERT', changing('fault', 'seen_at', 'mended_at')],
   // Sealed.
   audit_heads_seen: ['SELECT', 'INSERT', changing('seq', 'hash', 'seal', 'seal_key')],

@@ -68,7 +68,7 @@ async function install(
   return true;
 }
 
-/** pip says "no matching distribution" also without network, after a line about the connection. */
+/** pip says "no matching distribution" even without network, after a line about the connection. */
 function refuse(spec: string, output: string): false {
   if (/No module named pip/.test(output)) {
     throw new Problem(`Python has no pip. Install it (Debian and Ubuntu: apt install python3-pip) and start again.`);

@@ -75,7 +75,7 @@ export interface Supervisor {
   isAlive(): boolean;
 }
 
-/** The process that runs the stack of this folder, also while it is still starting. */
+/** The process that runs the stack of this folder, even while it is still starting. */
 export function findSupervisor(dir: string): Supervisor | null {
   const parsed = supervisorSchema.safeParse(readJson(supervisorFile(dir)));
   if (!parsed.success) return null;

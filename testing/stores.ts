@@ -52,7 +52,7 @@ async function makeTemplates(postgres: string): Promise<void> {
   await owner.$disconnect();
 }
 
-/** In the folder of `./gw test`, which removes it also after a kill. */
+/** In the folder of `./gw test`, which removes it even after a kill. */
 function testFolder(): string {
   const given = process.env.GW_TEST_DIR;
   if (given === undefined) return mkdtempSync(join(tmpdir(), 'gwstores-'));

@@ -34,7 +34,7 @@ test('a key with a character lost or gained is refused', () => {
   );
 });
 
-test('random text is refused, also when it has the shape of a key', () => {
+test('random text is refused, even when it has the shape of a key', () => {
   const shaped = fc.stringMatching(/^gw_[0-9A-Za-z]{12}_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/);
   fc.assert(
     fc.property(fc.oneof(fc.string(), shaped), (text) => {

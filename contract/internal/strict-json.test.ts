@@ -49,7 +49,7 @@ describe('strict JSON', () => {
     expect(parse('{').ok ? null : parse('{')).toMatchObject({ why: 'malformed' });
   });
 
-  it('refuses a key that stands twice, also when one of them is escaped', () => {
+  it('refuses a key that stands twice, even when one of them is escaped', () => {
     expect(problem('{"a":1,"a":2}')).toContain('twice');
     expect(problem('{"a":1,"\\u0061":2}')).toContain('twice');
     expect(problem('{"x":[{"k":{},"k":1}]}')).toContain('twice');

@@ -101,7 +101,7 @@ export function createCatalogueKeeper({ db, redis, annualReading, now, log }: Ke
   };
 }
 
-/** Null also if it cannot be read: then nobody can have taken it up. */
+/** Null even if it cannot be read: then nobody can have taken it up. */
 async function readPublished(redis: Redis): Promise<Snapshot | null> {
   const text = await redis.get(snapshotKey);
   if (text === null) return null;

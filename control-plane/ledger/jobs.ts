@@ -57,7 +57,7 @@ export function startJobs(
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
     startVersionJobs(context, { catalogue, seals, versionCounts, sources: grid.sources }),
     startIntegrityJobs({ db, log, seals }, integrity),
-    // Also without any source: it takes out what an earlier configuration has published.
+    // Even without any source: it takes out what an earlier configuration has published.
     repeat({
       name: 'grid choice',
       everyMs: 5000,
@@ -70,7 +70,7 @@ export function startJobs(
   return allJobs(jobs);
 }
 
-/** Also without any counters: a call that was promised a measurement has to learn that there is none. */
+/** Even without any counters: a call that was promised a measurement has to learn that there is none. */
 function gpuCounters(
   { db, log, now }: Context,
   { seals, versionCounts }: JobServices,

@@ -95,7 +95,7 @@ test('two instances let in as many bytes as one bucket holds, and the calls that
     expect(await limiters.redis.hget(limitKey('a', key), 'n')).toBe(String(admitted.length));
 });
 
-test('a decision is one command to Redis, also where a key has limits of its own and a body counts', async () => {
+test('a decision is one command to Redis, even where a key has limits of its own and a body counts', async () => {
   const limiter = await limiters.open();
   const both = drawnOf(limitOf(1000, 1000, 1000), limitOf(500, 500, 500));
   await ask(limiter, both);

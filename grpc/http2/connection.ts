@@ -5,7 +5,7 @@
  * everything a call of Envoy asks for. Here a stream is one small object, and all that one turn of the event loop
  * writes leaves in one system call.
  *
- * Invariants: a stream's `closed` is called exactly once, however it ends, also if the peer is gone without a word; bytes
+ * Invariants: a stream's `closed` is called exactly once, however it ends, even if the peer is gone without a word; bytes
  * to a peer never exceed its flow-control windows; frames and header blocks are bounded. How much of messages a peer may leave half
  * sent is not: only Envoy, behind the internal token, gets that far.
  */

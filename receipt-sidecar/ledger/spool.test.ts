@@ -14,7 +14,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const entries = (count: number) =>
   Array.from({ length: count }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(2000) }));
 
-test('entries come back whole and in order, also when many are written at once and by a process before', async () => {
+test('entries come back whole and in order, even when many are written at once and by a process before', async () => {
   const before = await openSpool(folder, 'host');
   const all = entries(300);
   await Promise.all(all.slice(0, 200).map((entry) => before.append(entry)));

@@ -2,7 +2,7 @@
  * Energy that a provider reports of one call, by the one shape that the deployment that served it is configured for.
  *
  * Invariant: what looks like the energy of another shape is not believed. Where a provider says it several times its last
- * word counts, also if that word is refused. Nothing here throws.
+ * word counts, even if that word is refused. Nothing here throws.
  */
 import { readEcologitsImpacts } from '@gw/methodology/telemetry/ecologits-impacts';
 import { readEnergyHeader } from '@gw/methodology/telemetry/energy-header';

@@ -110,7 +110,7 @@ describe('a stream', () => {
       { choices: 2 },
     );
     expect(chunks.map((chunk) => 'gw' in chunk)).toEqual([false, true]);
-    // Also if the provider sends more choices than were asked for.
+    // Even if the provider sends more choices than were asked for.
     const more = run(event(delta('', 'stop', 0)) + event(delta('', 'stop', 1)) + event(usageChunk) + event('[DONE]'));
     expect(more.chunks.map((chunk) => 'gw' in chunk)).toEqual([false, true]);
   });
@@ -312,7 +312,7 @@ describe('a stream of a provider that reports energy', () => {
     expect(chunks).toHaveLength(2);
   });
 
-  it('counts the last word, also if it is none that can be believed', () => {
+  it('counts the last word, even if it is none that can be believed', () => {
     const last = (amount: number) =>
       run(comment(1) + content + event(usageChunk) + comment(72) + comment(amount) + event('[DONE]'), {
         telemetry: 'neuralwatt',

@@ -109,7 +109,7 @@ describe('a receipt of the provider', () => {
     ['behind an error', `data: {"error":{}}\n\ndata: ${forged}\n\n`],
   ])('%s, is not read', async (_, text) => {
     await expectNothingForged(whole(text));
-    // Also where every byte comes by itself.
+    // Even where every byte comes by itself.
     const bytes = Buffer.from(text);
     await expectNothingForged(
       rewrite(

@@ -23,7 +23,7 @@ export interface Room {
   readonly limit: number;
   /** Null: the key may take all that the account has. */
   readonly keyLimit: number | null;
-  /** Takes the slot also where there is no room. */
+  /** Takes the slot even where there is no room. */
   readonly evenIfFull: boolean;
 }
 

@@ -9,7 +9,7 @@
  * Takes one slot, if there is room, in one atomic step. Leases that have ended make room first.
  *
  * KEYS set of the account, set of the key. ARGV slot, lease ms, limit of the account, limit of the key (-1: none), 1: take
- * it also where there is no room. Returns {outcome 0 room | 1 account full | 2 key full, open in the account before, open
+ * it even where there is no room. Returns {outcome 0 room | 1 account full | 2 key full, open in the account before, open
  * of the key before, leases that had ended}.
  */
 export const takeScript = `

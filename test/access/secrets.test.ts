@@ -162,7 +162,7 @@ function expectNone(place: string, text: string): void {
   ).toEqual([]);
 }
 
-test('calls with keys and logins of all kinds, also while a store is away', async () => {
+test('calls with keys and logins of all kinds, even while a store is away', async () => {
   await liveWithKeys();
   await logInAndOut();
   gateway.kill('postgres');

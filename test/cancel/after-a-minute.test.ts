@@ -1,5 +1,5 @@
 /**
- * A client that leaves harms nobody else, whenever and wherever in its call it leaves: also after a minute, which is what
+ * A client that leaves harms nobody else, whenever and wherever in its call it leaves: even after a minute, which is what
  * users of long answers do all day.
  */
 import { setTimeout as delay } from 'node:timers/promises';

@@ -62,7 +62,7 @@ const stored = async (id: string): Promise<Receipt> => receiptSchema.parse((awai
 /** Other tests write into the operators' chain too: what counts is what came since. */
 const auditSchema = z.object({ data: z.array(z.object({ seq: z.number(), action: z.string() })) });
 
-/** Also after a run that was cut off. */
+/** Even after a run that was cut off. */
 async function clear(): Promise<void> {
   for (const path of ['deployments/acme-pl', 'models/acme/m-1', 'models/acme/m-2', 'regions/pl-east', 'providers/acme'])
     await operator('DELETE', path);

@@ -64,7 +64,7 @@ describe.each(['node', 'python'] as const)('%s, against the gateway', (name) => 
 
   test('gets through a refusal of the rate', async () => {
     const key = await accounts.create({ perS: 1 });
-    // Three, so that one is refused also where they do not set out at the same moment.
+    // Three, so that one is refused even where they do not set out at the same moment.
     const three = { first: gateway(key), second: gateway(key), third: gateway(key) };
     expect(await clients[name](three)).toEqual({ first: '200', second: '200', third: '200' });
     // Envoy writes its log in portions: the refusals may be there before the last answer is.

@@ -55,7 +55,7 @@ it.each([
   '/config_dump',
   '/healthz/',
   '/metrics',
-])('%s is an unknown path, also without a key', async (path) => {
+])('%s is an unknown path, even without a key', async (path) => {
   for (const key of [null, undefined])
     for (const method of ['GET', 'POST', 'DELETE'])
       expectRefusal(await send({ method, path, ...(key === null ? { key } : {}), body: chatBody() }), unknownPath);

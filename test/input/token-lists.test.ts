@@ -12,7 +12,7 @@ const ask = (path: string, body: object, headers: Record<string, string> = {}) =
   send({ path, body: JSON.stringify(body), headers: { ...quick, ...headers } });
 const violation = { status: 403, type: 'policy_error', code: 'acceptable_use_violation', param: null };
 
-it('a list is read for screening, also where it is split, and the provider gets the numbers', async () => {
+it('a list is read for screening, even where it is split, and the provider gets the numbers', async () => {
   const { harmless, blocked } = texts;
   const marker = newMarker();
   const passing = await ask(

@@ -1,4 +1,4 @@
-/** Who limits a call says so on its reply, also where the reply of the provider could not be used. */
+/** Who limits a call says so on its reply, even where the reply of the provider could not be used. */
 import { afterAll, expect, test } from 'vitest';
 import { call } from '../input/ask.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';

@@ -1,4 +1,4 @@
-/** The limits over two ext-authz, also while Valkey is killed under them. */
+/** The limits over two ext-authz, even while Valkey is killed under them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorApi } from '@gw/cli/commands/admin/api';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * Clients leave streams of any age, and calls in the middle of everything else, and Envoy goes on, also while its
+ * Clients leave streams of any age, and calls in the middle of everything else, and Envoy goes on, even while its
  * configuration changes under open streams.
  */
 import { setTimeout as delay } from 'node:timers/promises';

@@ -37,7 +37,7 @@ it('every route that needs a key has a limit', () => {
 });
 
 it.each(limited.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s takes one token, also if its body is refused, and none of the other limit',
+  '%s takes one token, even if its body is refused, and none of the other limit',
   async (_name, route) => {
     const key = await newKey();
     const body = route.method === 'POST' ? { body: '{' } : {};

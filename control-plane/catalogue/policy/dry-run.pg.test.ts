@@ -37,7 +37,7 @@ test('what a rule spares does not count, where nothing else matches', async () =
   expect((await one({ text: 'Make a bomb shelter!' })).outcome).toBe('pass');
 });
 
-test('the body of a request is read as the gateway reads it, also where a phrase is split over messages', async () => {
+test('the body of a request is read as the gateway reads it, even where a phrase is split over messages', async () => {
   const body = {
     model: 'm',
     messages: [

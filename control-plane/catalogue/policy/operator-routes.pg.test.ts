@@ -94,7 +94,7 @@ test('who knew an older version is refused with 409, and of many at once one is 
   });
 });
 
-test('what changes no rule makes no version and no entry, also when its fields stand in another order', async () => {
+test('what changes no rule makes no version and no entry, even when its fields stand in another order', async () => {
   const before = [await inForce(), await newestEntry()];
   const same = rules.map((rule) => Object.fromEntries(Object.entries(rule).reverse())) as typeof rules;
   expect((await publish(same, { note: 'again' })).json()).toEqual(before[0]);

@@ -54,7 +54,7 @@ export interface Accounts {
   read(id: string): Promise<AccountView | null>;
   /** Blocks inference and new keys; reads and revocation stay open. */
   suspend(change: ChangeContext, id: string, reason: string): Promise<Outcome<AccountView>>;
-  /** `acceptsMatch`: also if what was found about its name, or that it could not be looked at, waits for a decision. */
+  /** `acceptsMatch`: even if what was found about its name, or that it could not be looked at, waits for a decision. */
   reinstate(change: ChangeContext, id: string, reason: string, acceptsMatch?: boolean): Promise<Outcome<AccountView>>;
   /** A new name needs a `reason`: another name may be another organisation. */
   update(change: ChangeContext, id: string, wanted: AccountChange, reason?: string): Promise<Outcome<AccountView>>;

@@ -135,7 +135,7 @@ test('a match of a use that is cleared goes on to the names, and stays on record
   expect(await applicationOf(running, id)).toMatchObject({ stage: 'contract_pending' });
 });
 
-test('dual use is a match of its own, also where no name is found', async () => {
+test('dual use is a match of its own, even where no name is found', async () => {
   const id = await create(running);
   await running.post(at(id, 'declaration'), declaration({ countries: ['DE', 'KP'] }));
   await running.screen(id);

@@ -110,7 +110,7 @@ test('what an admin decided about a name holds for that name, and for no other o
   expect(await accountStateOf(running, id)).toBe('suspended');
 });
 
-test('a name that cannot be compared needs a decision of its own, also after another such name', async () => {
+test('a name that cannot be compared needs a decision of its own, even after another such name', async () => {
   const id = await bringTo(running, 'complete');
   for (const name of ['北风分析有限公司', '曙光金属有限公司']) {
     await rename(id, name);

@@ -216,7 +216,7 @@ describe('is refused, with what was seen', () => {
   const refusedBy = (energy: Series[], counted: Series[], tokensOfCall = 500) =>
     measureCall({ ...call, tokens: tokensOfCall }, mj, { energy, tokens: counted }, rules);
 
-  it('a counter that went backwards, also if it has grown beyond its old value since', () => {
+  it('a counter that went backwards, even if it has grown beyond its old value since', () => {
     const reset = read(
       dcgm('a', [
         [1000, '50'],

@@ -34,7 +34,7 @@ test('the actual of a slot is measured, on direct emissions, and dated by the en
   ]);
 });
 
-test('a slot without an actual is a forecast, also when it is over', async () => {
+test('a slot without an actual is a forecast, even when it is over', async () => {
   const slots = [nesoSlot(null), nesoSlot(null, '2026-11-21T09:30Z', '2026-11-21T10:00Z')];
   expect(await read({ data: slots })).toMatchObject([
     { gPerKwh: 266, signal: 'forecast', kind: 'average', settled: false },
@@ -89,7 +89,7 @@ test.each([
   ['without a length', '2026-11-21T09:00Z', '2026-11-21T09:00Z'],
   ['that nobody asked for', '2024-01-01T00:00Z', '2024-01-01T00:30Z'],
   ['a century ahead', '2124-01-01T00:00Z', '2124-01-01T00:30Z'],
-])('one slot %s refuses the reply, also if it has no value', async (_what, from, to) => {
+])('one slot %s refuses the reply, even if it has no value', async (_what, from, to) => {
   expect(await read({ data: [nesoSlot(263), nesoSlot(1, from, to)] })).toMatchObject({ refused: 'wrong_period' });
   const empty = { from, to, intensity: { forecast: null, actual: null } };
   expect(await read({ data: [nesoSlot(263), empty] })).toMatchObject({ refused: 'wrong_period' });

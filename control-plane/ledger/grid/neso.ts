@@ -2,7 +2,7 @@
  * Great Britain's Carbon Intensity API (NESO): half-hours of average intensity, without a key. Not yet tried against
  * the live service.
  *
- * Invariant: `actual` is measured, `forecast` is not, and a slot without an actual is a forecast, also when it is over.
+ * Invariant: `actual` is measured, `forecast` is not, and a slot without an actual is a forecast, even when it is over.
  * The factors are of combustion alone (CO2, `direct`), so the values are not comparable with life-cycle ones.
  */
 import { z } from 'zod';

@@ -159,7 +159,7 @@ function observation(
   const { gPerKwh, kind, basis, isEstimated, start, end } = statement;
   const fetched = fetchedAt.getTime();
   const observed = statement.observed ?? (end <= fetched ? end : start);
-  // Also if the source calls it measured: by our clock nobody can have seen it yet.
+  // Even if the source calls it measured: by our clock nobody can have seen it yet.
   const isForecast = statement.isForecast || observed > fetched;
   return {
     source,

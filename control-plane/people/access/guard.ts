@@ -29,7 +29,7 @@ declare module 'fastify' {
 
 export interface Identified {
   readonly principal: Principal;
-  /** A browser sends a cookie by itself, also when another site asks it to; a bearer token it never does. */
+  /** A browser sends a cookie by itself, even when another site asks it to; a bearer token it never does. */
   readonly by: 'cookie' | 'bearer';
 }
 

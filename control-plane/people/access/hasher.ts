@@ -1,7 +1,7 @@
 /**
  * Runs argon2id outside of the event loop.
  *
- * Invariant: a job is answered or fails, also when the thread dies; the next job then starts a new one. The thread keeps
+ * Invariant: a job is answered or fails, even when the thread dies; the next job then starts a new one. The thread keeps
  * the process alive only while it computes.
  */
 import { Worker } from 'node:worker_threads';

@@ -49,7 +49,7 @@ const lastAdmin: [string, Method, string, object | undefined][] = [
   ['disabled', 'POST', `${path}/op_admin/disable`, undefined],
   ['demoted', 'PATCH', `${path}/op_admin`, { role: 'support' }],
 ];
-test.each(lastAdmin)('the last admin cannot be %s, also when another one is disabled', async (_, method, url, body) => {
+test.each(lastAdmin)('the last admin cannot be %s, even when another one is disabled', async (_, method, url, body) => {
   const { db } = running.context;
   await db.operator.create({
     data: { id: 'op_off', name: 'Off', email: 'off@ops.example', role: 'admin', disabledAt: clock },

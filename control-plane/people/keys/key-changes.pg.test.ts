@@ -79,7 +79,7 @@ test('what changed is told as long as all of it is known, and as anything after 
   expect((await keyChanges(db, known + 2)).since).toEqual({ publicIds: [id], accountIds: [] });
 });
 
-test('the copy of the generation in Redis only rises, also where a slow instance writes it', async () => {
+test('the copy of the generation in Redis only rises, even where a slow instance writes it', async () => {
   const { db, redis } = stores;
   const generation = await keyGeneration(db);
   await redis.set(keyGenerationKey, generation + 5);

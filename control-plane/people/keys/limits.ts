@@ -13,7 +13,7 @@ import { findKeyRow, type KeyRow, keyObject, limitsOf } from './key-row.ts';
 import type { KeyRefusal } from './refusals.ts';
 import { type Changed, done, refused, type Transaction } from './result.ts';
 
-/** Null: none, also where each part is absent. */
+/** Null: none, even where each part is absent. */
 export function viewOf(wanted: KeyLimitsRequest | null | undefined): KeyLimitsView | null {
   const { burst = null, per_day = null, per_s = null, streams = null } = wanted ?? {};
   const limits = { per_s, burst, per_day, streams };
