@@ -200,7 +200,7 @@ describe('what is another tenant’s is as unknown as what does not exist', () =
     for (const other of Object.values(theirs.ids)) expect(text).not.toContain(other);
   });
 
-  test('a place in the log of another one is only a place in the own', async () => {
+  test('a place in the log of another one is only a place in their own', async () => {
     const longer = auditListSchema.parse(JSON.parse((await ask(theirs.key, 'GET', '/v1/audit-log')).text));
     for (const after of [longer.first_id, 'audit_999999']) {
       const { data } = auditListSchema.parse(JSON.parse((await asKey('GET', `/v1/audit-log?after=${after}`)).text));

@@ -55,7 +55,7 @@ describe('the lineage of a receipt', () => {
     expect(explanation).toMatch(/\w+/);
   });
 
-  it('needs its scope, and is one of the own account', async () => {
+  it('needs its scope, and is one of the account of the key', async () => {
     const { id } = receiptOf(await chat({}));
     expect(await get(`/v1/gw/lineage/${id}`, stack.keys.audit)).toMatchObject({
       status: 403,

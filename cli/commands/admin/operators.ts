@@ -67,7 +67,7 @@ export const operatorCommands: readonly AdminCommand[] = [
     name: 'operators create-token',
     args: [],
     options: { 'name!': 'what it is for', days: 'until it expires, 1 to 365; 90 unless given' },
-    summary: 'make a token for a script in the own name, shown once',
+    summary: 'make a token for a script in your own name; it is shown once',
     run: async (call) => {
       const days = call.option('days');
       if (days !== undefined && !/^\d+$/.test(days))

@@ -2,7 +2,7 @@
  * Rules that do not hold for an account.
  *
  * Invariant: each change is one transaction with its entry in the account's audit log, reason included, made by whoever
- * still may: the customer may know, and can see, for what the own calls are not screened.
+ * still may: the customer may know, and can see, what their own calls are not screened for.
  */
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';

@@ -2,7 +2,7 @@
  * `/operator/v1/policy`: the rules that requests are screened by, as operators look after them. Not the use policy that
  * applicants declare against: that one is a file (customers/screening/use-policy.ts).
  *
- * Invariant: samples of a dry run are neither stored nor logged, and no reply but the own one shows anything of them.
+ * Invariant: samples of a dry run are neither stored nor logged, and no reply but that of the dry run shows anything of them.
  */
 import { listObject } from '@gw/contract/catalogue';
 import { policyRulesSchema, ruleIdSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';

@@ -257,7 +257,7 @@ test('who may do what to accounts and their people', async () => {
   }
 });
 
-test('an admin of an organisation logs in, is out when disabled, and stays within the own account', async () => {
+test('an admin of an organisation logs in, is out when disabled, and stays within their own account', async () => {
   const admin = as('admin');
   const made = (await admin('POST', `${path}/acct_x/admins`, { name: 'Ada', email: 'ada@exa.example' })).json();
   const ada = new Browser(running.operator);

@@ -41,7 +41,7 @@ export function notingOf(rows: readonly StoredNumbers[]): Prisma.Sql | null {
   // Calls of one second mostly are alike.
   const used = [...new Set(rows.flatMap(gridUsed).map((each) => JSON.stringify(each)))];
   if (used.length === 0) return null;
-  // In the order of `settledFor`: the interval of the call before the one that was used, the own source before others. Which
+  // In the order of `settledFor`: the interval of the call before the one that was used, its own source before others. Which
   // of the others is preferred is not known here: one with another number is reason enough to look.
   return Prisma.sql`
     INSERT INTO restatements (zone, period_start, period_end)

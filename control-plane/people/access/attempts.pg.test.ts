@@ -157,7 +157,7 @@ test('instances count together, and Redis is told no e-mail and no address', asy
   for (const key of await redis.keys('*')) expect(await redis.pttl(key)).toBeGreaterThan(0);
 });
 
-test('a subscriber of IPv6 counts once with all of the own addresses', () => {
+test('a subscriber of IPv6 counts once with all of their own addresses', () => {
   expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
   expect(networkOf('2001:db8:1:2::9')).toBe('2001:db8:1:2::/64');
   expect(networkOf('2001:0db8:1::9')).toBe('2001:db8:1:0::/64');

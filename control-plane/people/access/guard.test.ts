@@ -92,7 +92,7 @@ test.each(foreign)('a change by cookie %s is refused', async (_, headers) => {
   expect(await call('GET', '/admin', { ...byCookie, ...headers })).toBe(200);
 });
 
-test('a change by cookie of the own origin is let in, and one by bearer token needs no header', async () => {
+test('a change by cookie from the same origin is let in, and one by bearer token needs no header', async () => {
   const own = { 'x-gw-csrf': '1', origin: 'https://ops.example', 'sec-fetch-site': 'same-origin' };
   expect(await call('POST', '/admin', { ...byCookie, ...own })).toBe(200);
   expect(await call('POST', '/admin', { who: 'admin', by: 'bearer', origin: 'https://evil.example' })).toBe(200);
@@ -103,7 +103,7 @@ test('another site cannot log somebody in: public routes refuse its changes', as
   expect(await call('POST', '/public', { origin: 'https://ops.example' })).toBe(200);
 });
 
-test('on this machine every name of it is the own origin, at the same port alone', async () => {
+test('on this machine every name of it is the same origin, but only at the same port', async () => {
   const local = Fastify();
   guardRoutes(local, { addresses, controlUrl: 'http://127.0.0.1:8081', identify: async () => null });
   local.post('/x', { config: { access: { kind: 'public' } } }, async () => 'x');

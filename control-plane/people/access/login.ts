@@ -101,7 +101,7 @@ export async function changeCredential(
   return changed ? { done: null } : { refused: loginFailed() };
 }
 
-/** Writes what a person did with the own login, in the chain of the own account. */
+/** Writes what a person did with their login, in the chain of their account. */
 export function auditPerson(
   tx: Tx,
   principal: Principal,

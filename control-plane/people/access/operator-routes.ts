@@ -59,7 +59,7 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
   tokenRoutes(app, context, `${path}/:id/tokens`);
 }
 
-/** Everybody looks after the own tokens, and an admin can read and end those of others; nobody makes them for others. */
+/** Everybody looks after their own tokens, and an admin can read and end those of others; nobody makes them for others. */
 function tokenRoutes(base: FastifyInstance, context: Context, path: string): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
   const neededFor = (request: FastifyRequest, owner: string) =>

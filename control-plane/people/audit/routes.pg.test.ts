@@ -33,7 +33,7 @@ async function read(account: string, query = '') {
   return { status: reply.statusCode, body: reply.json() };
 }
 
-test('a customer reads the own log, newest first, page by page and filtered, and no line of another', async () => {
+test('a customer reads their own log, newest first, page by page and filtered, and no line of another', async () => {
   await append('acct_a', day(1), 'key.created');
   await append('acct_a', day(2), 'key.revoked', key);
   await append('acct_a', day(3), 'key.restored');
@@ -59,7 +59,7 @@ test('a customer reads the own log, newest first, page by page and filtered, and
     expect(await read('acct_a', query)).toMatchObject({ status: 400, body: { error: { code } } });
 });
 
-test('a customer can verify the own chain with what is shown of it', async () => {
+test('a customer can verify their own chain with what is shown of it', async () => {
   for (const action of ['application.created', 'key.created', 'session.started'])
     await append('acct_c', day(1), action);
   const { data } = auditListSchema.parse((await read('acct_c', '?order=asc')).body);

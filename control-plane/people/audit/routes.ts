@@ -2,7 +2,7 @@
  * The audit log of an account for those who belong to it: `/v1/audit-log` for programs, `/organisation/v1/audit-log` for
  * people.
  *
- * Invariant: the customer sees each entry of the own chain as it was hashed, and so can verify the chain. What the screening
+ * Invariant: the customer sees each entry of their own chain as it was hashed, and so can verify the chain. What the screening
  * of an application found about a customer is not told to the customer: it stands in the operators' chain (customers/onboarding/write-step.ts), and
  * nothing that an account may not see may be written into its chain.
  */

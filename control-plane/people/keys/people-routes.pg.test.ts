@@ -105,7 +105,7 @@ async function organisationAdmin(accountId: string) {
     });
 }
 
-test('an admin of an Audit organisation rotates and revokes the own keys, and sees no others', async () => {
+test('an admin of an Audit organisation rotates and revokes its own keys, and sees no others', async () => {
   const own = await newAccount();
   const other = await newAccount();
   const call = await organisationAdmin(own.id);
@@ -128,7 +128,7 @@ test('an admin of an Audit organisation rotates and revokes the own keys, and se
   );
 });
 
-test('the admin of an Enterprise organisation limits the own keys, and no others', async () => {
+test('the admin of an Enterprise organisation limits its own keys, and no others', async () => {
   const own = await newAccount();
   const other = await newAccount();
   const call = await organisationAdmin(own.id);
