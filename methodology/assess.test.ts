@@ -89,7 +89,7 @@ describe('what cannot be assessed is a value with its reason', () => {
     ['only a marginal signal', { ...call, grid: { ...hourly, signal: 'marginal' } }, 'grid_intensity_missing'],
     ['an unreadable time', { ...call, requestedAt: 'now' }, 'calculator_fault'],
     ['a PUE below 1', { ...call, site: { pue: 0.9, wueOnsiteLPerKwh: 0 } }, 'calculator_fault'],
-    ['a PUE that is no number', { ...call, site: { pue: Number.NaN, wueOnsiteLPerKwh: 0 } }, 'calculator_fault'],
+    ['a PUE that is not a number', { ...call, site: { pue: Number.NaN, wueOnsiteLPerKwh: 0 } }, 'calculator_fault'],
     ['an infinite intensity', { ...call, grid: { ...hourly, gPerKwh: Infinity } }, 'calculator_fault'],
     [
       'an overflow',

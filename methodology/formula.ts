@@ -157,7 +157,7 @@ const joined =
 
 const parsed = new Map<string, Formula>();
 
-/** Throws a SyntaxError for a text that is no formula. Texts are few and fixed, so each is parsed once. */
+/** Throws a SyntaxError for a text that is not a formula. Texts are few and fixed, so each is parsed once. */
 export function formulaOf(text: string): Formula {
   let formula = parsed.get(text);
   if (formula === undefined) {

@@ -21,7 +21,7 @@ const waterTable = 'EcoLogits 0.11.3 (World Resources Institute)';
 export const waterSourceOf = ({ zone, source, waterLPerKwh }: GridReading): string =>
   annualReading(zone)?.waterLPerKwh === waterLPerKwh ? waterTable : source;
 
-/** Null for a name that is no factor of the grid. */
+/** Null for a name that is not a factor of the grid. */
 export function gridFactorOf(name: string, grid: GridFactors, value: number | null): Factor | null {
   if (name === 'grid_intensity') {
     const licence = grid.source.startsWith('ember-') ? 'CC-BY-4.0' : null;

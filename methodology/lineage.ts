@@ -93,7 +93,7 @@ function lineageFrom(
   return { ...content, digest: digestOf(content) };
 }
 
-/** Only the two fields: what else a catalogue says of them is no fact of the calculation. */
+/** Only the two fields: what else a catalogue says of them is not a fact of the calculation. */
 function statedHardware({ site: { accelerators } }: CallFacts): Pick<Lineage, 'accelerators'> {
   return accelerators ? { accelerators: { model: accelerators.model, count: accelerators.count } } : {};
 }

@@ -25,7 +25,7 @@ export interface CountRatios {
   readonly completionMost: number;
 }
 
-/** Of counts that are no estimates. */
+/** Of counts that are not estimates. */
 export const exactly: CountRatios = { promptLeast: 1, promptMost: 1, completionLeast: 1, completionMost: 1 };
 
 export const noWork: Work = { acceleratorWh: 0, hostWh: 0, acceleratorS: 0 };

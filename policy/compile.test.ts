@@ -29,8 +29,8 @@ describe('a set is refused by naming the rule and the reason', () => {
     expect(problemOf(phrases(['炸']))).toContain('has fewer than 2 letters');
   });
 
-  test('for what is no RE2 expression, even where JavaScript would take it', () => {
-    expect(problemOf(pattern('(unclosed'))).toMatch(/^pattern: its pattern is refused: it is no RE2 expression: /);
+  test('for what is not an RE2 expression, even where JavaScript would take it', () => {
+    expect(problemOf(pattern('(unclosed'))).toMatch(/^pattern: its pattern is refused: it is not an RE2 expression: /);
     for (const text of ['(?=aaaa)b', '(?!aaaa)b', '(a)\\1', '(?<=aaaa)b'])
       expect(problemOf(pattern(text)), text).toContain('no RE2');
   });

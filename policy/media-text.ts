@@ -18,7 +18,7 @@ const sniffed = 64;
 export interface Medium {
   /** What stands in the request, without bytes that hold no words. */
   readonly text: string;
-  /** What the bytes say; empty if they are no text. */
+  /** What the bytes say; empty if they are not text. */
   readonly words: string;
 }
 
@@ -38,7 +38,7 @@ function encoded(head: string, content: string, isWordy: boolean): Medium {
   const begins = decoded(Buffer.from(content.slice(0, sniffed), 'base64')).replace(/\ufffd{1,3}$/, '');
   const isText = isWordy || (begins !== '' && !noText.test(begins));
   return {
-    // What is no base64 where it belongs is text all the same.
+    // What is not base64 where it belongs is text all the same.
     text: onlyBase64.test(content) ? head : head + content,
     words: isText ? decoded(Buffer.from(content, 'base64')) : '',
   };

@@ -48,7 +48,7 @@ export function compilePattern(source: string): PatternResult {
   try {
     expression = RE2JS.compile(source);
   } catch (error) {
-    return refuse(`it is no RE2 expression: ${errorText(error)}`);
+    return refuse(`it is not an RE2 expression: ${errorText(error)}`);
   }
   const size = expression.programSize();
   if (size > maxProgramSize)

@@ -1,7 +1,7 @@
 /**
  * The texts of a request that are screened: every string of its body, and every name of a field.
  *
- * Invariant: no string of the body is left out but encoded bytes that are no text, where images, sound and files belong. What
+ * Invariant: no string of the body is left out but encoded bytes that are not text, where images, sound and files belong. What
  * a model reads as prose is one reading in the order of the body, so that a phrase that is split over messages or parts is
  * whole again; all else (names, roles, schemas, fields that this gateway does not know) is another.
  */
@@ -25,7 +25,7 @@ const proseFields = new Set([
 ]);
 export interface RequestText {
   readonly texts: Texts;
-  /** The token lists of `prompt` or `input`, which are no text yet. */
+  /** The token lists of `prompt` or `input`, which are not text yet. */
   readonly tokens: readonly (readonly number[])[];
 }
 
@@ -71,7 +71,7 @@ function collect(value: unknown, field: string, holder: string, readings: Readin
     }
 }
 
-/** Fields whose bytes are left out if they are no text. All others are read as they stand. */
+/** Fields whose bytes are left out if they are not text. All others are read as they stand. */
 const isMedium = (field: string, holder: string): boolean =>
   (field === 'url' && holder === 'image_url') || isBytes(field, holder);
 

@@ -1,7 +1,7 @@
 /**
  * The rights of the role that the services connect as.
  *
- * Invariant: that role owns nothing and is no superuser. It may add to what only grows (the ledger, the audit log, the steps
+ * Invariant: that role owns nothing and is not a superuser. It may add to what only grows (the ledger, the audit log, the steps
  * of onboarding, the history of grid readings, the versions of the screening rules), never change or remove what stands
  * there, nor move the head of a chain; and it reads what tells of changed keys.
  */

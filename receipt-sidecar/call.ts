@@ -185,7 +185,7 @@ export class Call implements Processor {
               setHeader('content-type', 'application/json'),
               setHeader('accept-encoding', 'identity'),
               setHeader('x-gw-cluster', route.cluster),
-              // A query is no part of the API, and could hold a client's secret.
+              // A query is not part of the API, and could hold a client's secret.
               setHeader(':path', this.#path()),
               ...steeringHeaders(request.stream, route.failoverChain.length - 1, this.#context),
             ],

@@ -257,7 +257,7 @@ describe('a stream', () => {
       completionTokens: 68,
       estimated: 'completion',
     });
-    // Some count the prompt as they go, too: one far below its text is no count of all of it.
+    // Some count the prompt as they go, too: one far below its text is not a count of all of it.
     expect(streamed([chunk('a', { ...running, prompt_tokens: 1 }), ...text])).toMatchObject({
       promptTokens: 11,
       estimated: 'both',

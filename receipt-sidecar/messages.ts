@@ -72,7 +72,7 @@ export function readCaller(request: ProcessingRequest): Caller | null {
 /** Where an older ext-authz names no limit: the smallest tier's, since none must not be what is missing. */
 const leastStreams = tierLimits.audit.streams;
 
-/** Null for what is no count. */
+/** Null for what is not a count. */
 const countOf = (text: string | null | undefined): number | null => (text && /^\d+$/.test(text) ? Number(text) : null);
 
 /** Numbers of the proto's enums: messages are encoded without a conversion of names. */

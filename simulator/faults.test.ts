@@ -177,7 +177,7 @@ test('gzip is sent although nobody asked for it', async () => {
   }
 });
 
-test('html and empty are no JSON at all', async () => {
+test('html and empty are not JSON at all', async () => {
   const html = await withFault('html', stream);
   expect([html.status, html.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8']);
   for (const body of [json, stream]) {

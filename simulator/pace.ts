@@ -2,7 +2,7 @@
 import type { Directives } from './directives.ts';
 import type { Reply } from './reply.ts';
 
-/** JSON replies are made quick by default, so that trying the gateway is no test of patience. */
+/** JSON replies are made quick by default, so that trying the gateway is not a test of patience. */
 const JSON_BASE_MS = 20;
 const JSON_MS_PER_TOKEN = 0.2;
 

@@ -21,7 +21,7 @@ const endpoints: ReadonlyMap<string, Endpoint> = new Map([
   ['embeddings', embeddingReply],
 ]);
 
-/** `/v1/x` is the site "" and the rest "x"; `/paris/v1/x` is the site "paris". Null if it is no path of the API. */
+/** `/v1/x` is the site "" and the rest "x"; `/paris/v1/x` is the site "paris". Null if it is not a path of the API. */
 function readPath(path: string): { site: string; rest: string } | null {
   if (path.startsWith('/v1/')) return { site: '', rest: path.slice(4) };
   const match = /^\/([A-Za-z0-9_-]+)\/v1\/(.+)$/.exec(path);

@@ -42,7 +42,7 @@ export function readSettings(environment: Environment): SettingReader {
     if (!value) return {};
     // The fragment is the code.
     if (!/^https?:\/\/[^\s#]+$/.test(value))
-      problems.push('GW_DOCS_URL is no address of a page. Example: GW_DOCS_URL=https://docs.example.com/errors');
+      problems.push('GW_DOCS_URL is not the address of a page. Example: GW_DOCS_URL=https://docs.example.com/errors');
     return { docsUrl: value };
   };
   return {

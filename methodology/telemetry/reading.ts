@@ -113,7 +113,7 @@ const deepest = 4;
 export const textOrNull = (value: unknown): string | null =>
   typeof value === 'string' ? value.slice(0, longestText).toWellFormed().replaceAll('\0', '\uFFFD') : null;
 
-/** A copy that JSON carries without loss, with the beginning of what is too long; what is no JSON becomes text or null. */
+/** A copy that JSON carries without loss, with the beginning of what is too long; what is not JSON becomes text or null. */
 export const boundedCopy = (value: unknown): unknown => copyWithin(value, { entries: mostEntries }, 0);
 
 /** `left` is shared by all levels: a tree of 64 entries at each level would be without bounds in practice. */

@@ -23,7 +23,7 @@ export function decodeTokens(lists: Lists, vocabulary: Vocabulary, maxTextBytes 
   return bytes > maxTextBytes ? { tooLong: true } : { texts: lists.map((list) => textOf(list, vocabulary)) };
 }
 
-/** By way of its bytes: some tokens are no whole text, and of millions of pieces a string would be put together slowly. */
+/** By way of its bytes: some tokens are not whole text, and of millions of pieces a string would be put together slowly. */
 function textOf(list: readonly number[], { sizes, tokens }: Vocabulary): string {
   let length = 0;
   for (const number of list) length += sizes[number] ?? 1;

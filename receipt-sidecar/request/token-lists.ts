@@ -87,7 +87,7 @@ export function tokenLists(
   const textsOf = (decoded: Decoded): ReadLists => {
     if ('texts' in decoded) return { ok: true, texts: decoded.texts };
     if ('tooLong' in decoded) return { ok: false, error: fieldError(field, tooMuchText(field)) };
-    const message = `\`${field}\` holds ${decoded.unknown}, which is no token of ${tokenizer}, the vocabulary of \`${model.id}\`.`;
+    const message = `\`${field}\` holds ${decoded.unknown}, which is not a token of ${tokenizer}, the vocabulary of \`${model.id}\`.`;
     return { ok: false, error: fieldError(field, message) };
   };
   return { lists, tokenizer, textsOf };

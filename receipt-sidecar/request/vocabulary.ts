@@ -5,7 +5,7 @@
 import type { Tokenizer } from '@gw/contract/internal/tokenizers';
 
 export interface Vocabulary {
-  /** Text, or the bytes of a token that is no whole text, by number; numbers that are left out have no token. */
+  /** Text, or the bytes of a token that is not whole text, by number; numbers that are left out have no token. */
   readonly tokens: readonly (string | readonly number[] | undefined)[];
   /** How many UTF-8 bytes each of them is. */
   readonly sizes: Uint8Array;

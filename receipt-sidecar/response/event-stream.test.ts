@@ -331,7 +331,7 @@ describe('a stream of a provider that reports energy', () => {
     expect(run(text, { telemetry: 'greenpt' }).asked[0]?.telemetry).toMatchObject({ source: 'greenpt' });
   });
 
-  it('reads a comment that is no event of its own', () => {
+  it('reads a comment that is not an event of its own', () => {
     const text = `${content}${event(usageChunk)}: energy {"energy_joules":720}\r\ndata: [DONE]\r\n\r\n`;
     expect(run(text, { telemetry: 'neuralwatt' }).asked).toMatchObject([{ telemetry: { energyWh: 0.2 } }]);
   });

@@ -45,7 +45,7 @@ interface HeldChunk {
   readonly chunk: Chunk;
 }
 
-/** An event larger than this is no completion chunk: pictures in base64 are. */
+/** An event larger than this is not a completion chunk: pictures in base64 are. */
 const maxEventBytes = 4 * 1024 * 1024;
 /** Commas, lists and objects: reading an event of this many takes some 10 ms. A chunk with all logprobs has a few hundred. */
 const maxEventParts = 30_000;
@@ -234,7 +234,7 @@ export class EventStream {
 
 const text = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-/** Of what is no number nothing is asked: an object can refuse to become one. */
+/** Of what is not a number nothing is asked: an object can refuse to become one. */
 function indexOf(choice: unknown): number {
   const index = (choice as { index?: unknown } | null)?.index;
   return typeof index === 'number' ? index : 0;

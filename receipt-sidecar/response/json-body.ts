@@ -42,7 +42,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** One pass over the characters outside of strings. Of what is no JSON the answer means nothing. */
+/** One pass over the characters outside of strings. Of what is not JSON the answer means nothing. */
 function isBounded(text: string, maxParts: number): boolean {
   // The usual chunk: so short that it holds no more parts, and with too few brackets in all to be deep.
   if (text.length <= maxParts && count(text, '{') + count(text, '[') <= maxDepth) return true;

@@ -27,7 +27,7 @@ export function wordsOf(reply: Readonly<Record<string, unknown>>): ProviderWords
 /** No refusal is longer. */
 const longestBody = 256 * 1024;
 
-/** Null if the body is no JSON object. */
+/** Null if the body is not a JSON object. */
 export function readWords(body: string): ProviderWords | null {
   if (body.length > longestBody) return null;
   const listed = /^\s*\[(.*)\]\s*$/s.exec(body);

@@ -46,7 +46,7 @@ it('usage shows no receipt of the provider', async () => {
 });
 
 it('a value that can become no number keeps the sidecar from nothing', async () => {
-  const { text } = await askStream('index that is no number');
+  const { text } = await askStream('index that is not a number');
   expect(text.match(/"gw":/g)).toHaveLength(1);
   expect(text).not.toContain(marker);
   // Not the receipt of the last resort, which a sidecar that failed would leave to Envoy.

@@ -70,7 +70,7 @@ export const namedReplies: Readonly<Record<string, HostileReply>> = {
   'usage with a receipt': stream(
     `${hello}${finish}${event({ choices: [], usage: { ...usage, gw: forgedReceipt } })}data: [DONE]\n\n`,
   ),
-  'index that is no number': stream(
+  'index that is not a number': stream(
     `${hello}${event({ choices: [{ index: impossible, delta: {}, finish_reason: 'stop' }] })}${event({ ...chunkOf({ content: 'x' }), ...forged })}data: [DONE]\n\n`,
   ),
   'tokens that are no number': reply(

@@ -133,7 +133,7 @@ test('the narrow boundary falls back under auto, and says why', async () => {
   expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: false, source: 'greenpt' });
 });
 
-test('other tiers are as they were: measured energy is no part of them', async () => {
+test('other tiers are as they were: measured energy is not part of them', async () => {
   for (const tier of ['parametric', 'proxy']) {
     expect((await served(everywhere, { tier })).receipt).toMatchObject({ tier, energy_split: 'modelled' });
   }

@@ -175,7 +175,7 @@ test.each(['neuralwatt', 'greenpt', 'melious', 'ecologits_impacts'])(
   },
 );
 
-test('a header said twice is no number', async () => {
+test('a header said twice is not a number', async () => {
   const asked = { model: 'energy_header', headers: { 'x-sim-energy': 'energy_header', 'x-sim-fault': 'energy-twice' } };
   const receipt = receiptOf(await ask(asked));
   expect(receipt).toMatchObject({ tier: 'parametric', tier_reason: expect.stringContaining('it is not a number') });

@@ -113,7 +113,7 @@ test('a flood is written in few entries, call by call, and its chain verifies', 
   await expectChainToVerify(accountId);
 });
 
-test('what is no event, or of no account, goes to the dead list once, and holds up nothing', async () => {
+test('what is not an event, or of no account, goes to the dead list once, and holds up nothing', async () => {
   const accountId = await newAccount();
   const good = eventOf(accountId);
   const bad = [
@@ -129,7 +129,7 @@ test('what is no event, or of no account, goes to the dead list once, and holds 
   expect(await left()).toBe(0);
   const dead = await stores.redis.xrange(deadPolicyEventStream, '-', '+');
   expect(dead.map(([, fields]) => fields[3]).sort()).toEqual([
-    ...Array.from({ length: 4 }, () => 'it is no event'),
+    ...Array.from({ length: 4 }, () => 'it is not an event'),
     'there is no such account',
   ]);
   expect(dead.map(([, fields]) => fields[1])).toContain('not json');

@@ -121,7 +121,7 @@ async function readEvents(
   for (const { deleted, streamId, text = '' } of entries) {
     if (deleted) continue;
     const event = eventOf(text);
-    if (event === null) dead.push({ streamId, text, reason: 'it is no event' });
+    if (event === null) dead.push({ streamId, text, reason: 'it is not an event' });
     else found.push({ streamId, text, event });
   }
   const byAccount = grouped(found, ({ event }) => event.account_id);

@@ -57,7 +57,7 @@ export const contractSchema = z.strictObject({
   reference: line(500),
   /** A date alone is midnight UTC of that day. */
   signed_at: z
-    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'is no date like 2026-11-20 and no RFC 3339 time')
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], 'is neither a date like 2026-11-20 nor an RFC 3339 time')
     // Postgres knows no year 0.
     .refine((given) => !given.startsWith('0000'), 'is before the year 1'),
 });

@@ -76,7 +76,7 @@ test.each<[string, StubAnswer, string, string]>([
     'malformed',
     'unexpected shape at data.result.0.values',
   ],
-  ['numbers that are no text', matrix([[nowS, 5]]), 'malformed', 'unexpected shape at data.result.0.values.0.1'],
+  ['numbers that are not text', matrix([[nowS, 5]]), 'malformed', 'unexpected shape at data.result.0.values.0.1'],
   ['another metric', matrix([[nowS, '5']], { __name__: 'up' }), 'malformed', 'a series of another metric'],
   ['no name', matrix([[nowS, '5']], {}), 'malformed', 'a series of another metric'],
   [

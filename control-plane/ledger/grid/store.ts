@@ -24,7 +24,7 @@ export function storeReadings(db: Queryable, readings: readonly GridObservation[
         AND (g.period_start, g.period_end) = (n."periodStart", n."periodEnd")
       ORDER BY g.revision DESC LIMIT 1
     ) last ON TRUE
-    -- A reply that was overtaken by a later one is no news.
+    -- A reply that was overtaken by a later one is not news.
     WHERE last.revision IS NULL OR (last.fetched_at <= n."fetchedAt"
       AND (last.signal, last.basis, last.g_per_kwh, last.is_estimated, last.settled, last.observed_at) IS DISTINCT FROM
         (n."signal", n."basis", n."gPerKwh", n."isEstimated", n."settled", n."observedAt"))

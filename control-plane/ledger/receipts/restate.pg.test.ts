@@ -81,7 +81,7 @@ test('an interval is looked at twice and then forgotten, and nothing is restated
   await secondLook(stores);
   expect(await restate(stores.db)).toBe(0);
   expect(await stores.db.restatement.count()).toBe(0);
-  // The same value again is no news.
+  // The same value again is not news.
   await settles(stores, nine, 60);
   expect(await restate(stores.db)).toBe(0);
   expect(await versionsOf(stores.db, entry.receipt.id)).toHaveLength(2);

@@ -58,7 +58,7 @@ describe('the function that settles a receipt', () => {
     const entry = made();
     await ingest(stores.db, entry);
     const before = await rowOf(entry.receipt.id);
-    // The account is no part of what the function takes: there the row stays as it was, or is refused.
+    // The account is not part of what the function takes: there the row stays as it was, or is refused.
     await settle({ ...before, ...change(before) }).catch((error: Error) => {
       expect(error.message).toContain('append-only');
     });

@@ -10,4 +10,4 @@ export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email
 export const noBody = z.strictObject({}).nullish();
 
 /** Of anything of ours. Postgres would fault on some of what can stand in a path. */
-export const idSchema = z.string().regex(/^[\w.-]{1,100}$/, 'is no id');
+export const idSchema = z.string().regex(/^[\w.-]{1,100}$/, 'is not an id');

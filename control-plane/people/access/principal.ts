@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify';
 export const operatorRoles = ['viewer', 'support', 'admin'] as const;
 export type OperatorRole = (typeof operatorRoles)[number];
 
-/** By what the person showed to be the one. The ids are no secrets: nobody gets in with them. */
+/** By what the person showed to be the one. The ids are not secrets: nobody gets in with them. */
 export type Proof =
   | { readonly kind: 'session'; readonly id: string }
   | { readonly kind: 'token'; readonly id: string; readonly expiresAt: Date | null };
