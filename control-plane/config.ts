@@ -47,8 +47,8 @@ const credentialPrefix = 'GW_CREDENTIAL_';
 export function loadConfig(environment: Environment): Config {
   const settings = readSettings(environment);
   const config: Config = {
-    internalListen: settings.required('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
-    operatorListen: settings.optional('GW_CONTROL_LISTEN', '127.0.0.1:8081'),
+    internalListen: settings.listen('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
+    operatorListen: settings.hostPort('GW_CONTROL_LISTEN', '127.0.0.1:8081'),
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),

@@ -1,6 +1,7 @@
 /** Wires the control plane together: its stores, its services, its jobs and its two ports. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { isUnixSocket } from '@gw/contract/internal/listen';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
@@ -48,7 +49,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const jobs = runJobs ? await startJobs(context, services, config, stores.blockingRedis) : [];
   const internal = buildInternalApp(context, services, {
     internalToken: config.internalToken,
-    tls: config.internalListen.startsWith('unix:') ? null : config.internalTls,
+    tls: isUnixSocket(config.internalListen) ? null : config.internalTls,
     credentials: config.credentials,
   });
   const operator = buildOperatorApp(context, services);

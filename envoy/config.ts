@@ -1,4 +1,5 @@
 import { type Environment, readInternalTls, readSettings } from '@gw/contract/internal/environment';
+import { parseHostPort } from '@gw/contract/internal/listen';
 import type { EnvoySettings } from './render.ts';
 import { addressProblem, readServiceAddresses } from './service-clusters.ts';
 
@@ -14,8 +15,7 @@ export const edgeDefaults = {
 /** Envoy's settings from the environment. Throws a ConfigurationError that names every problem. */
 export function loadEnvoySettings(environment: Environment, templateDir: string): EnvoySettings {
   const settings = readSettings(environment);
-  const listen = settings.optional('GW_PUBLIC_LISTEN', '0.0.0.0:8080');
-  const colon = listen.lastIndexOf(':');
+  const { host, port } = parseHostPort(settings.hostPort('GW_PUBLIC_LISTEN', '0.0.0.0:8080'));
   const instances = (name: string, example: string): string[] => {
     const text = settings.required(name, example);
     const addresses = readServiceAddresses(text);
@@ -26,8 +26,8 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
   const certFile = settings.optional('GW_TLS_CERT_FILE', '');
   const loaded: EnvoySettings = {
     nodeId: settings.optional('GW_NODE_ID', 'gw'),
-    publicAddress: listen.slice(0, colon),
-    publicPort: Number(listen.slice(colon + 1)),
+    publicAddress: host,
+    publicPort: port,
     tls: certFile
       ? {
           certFile,

@@ -6,6 +6,7 @@
  */
 import { isIP } from 'node:net';
 import type { InternalTls } from '@gw/contract/internal/environment';
+import { isUnixSocket, type Listen, parseListen, readListen } from '@gw/contract/internal/listen';
 
 /** `unix:/a.sock,unix:/b.sock` or `host:port,…`; a host may be a name that stands for many addresses. */
 export const readServiceAddresses = (text: string): string[] =>
@@ -14,32 +15,26 @@ export const readServiceAddresses = (text: string): string[] =>
     .map((address) => address.trim())
     .filter(Boolean);
 
-const isUnix = (address: string): boolean => address.startsWith('unix:');
-
 /** What is wrong with the addresses of a service, or null. */
 export function addressProblem(addresses: readonly string[]): string | null {
   if (addresses.length === 0) return 'names no address';
-  if (addresses.some(isUnix) && !addresses.every(isUnix)) return 'mixes Unix sockets and addresses on the network';
-  const wrong = addresses.find((address) => !isUnix(address) && !/^(\[[^\]]+\]|[^:[\]]+):\d{1,5}$/.test(address));
+  if (addresses.some(isUnixSocket) && !addresses.every(isUnixSocket))
+    return 'mixes Unix sockets and addresses on the network';
+  const wrong = addresses.find((address) => readListen(address) === null);
   if (wrong !== undefined) return `has ${wrong}, which is neither unix:/path nor host:port`;
   return new Set(addresses).size < addresses.length ? 'names an address twice' : null;
 }
 
-function splitHostPort(address: string): { host: string; port: number } {
-  const colon = address.lastIndexOf(':');
-  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(address.slice(colon + 1)) };
-}
-
 function endpoint(address: string): object {
-  if (isUnix(address)) return { pipe: { path: address.slice('unix:'.length) } };
-  const { host, port } = splitHostPort(address);
-  return { socket_address: { address: host, port_value: port } };
+  const where = parseListen(address);
+  if ('path' in where) return { pipe: where };
+  return { socket_address: { address: where.host, port_value: where.port } };
 }
 
 /** Of a name all addresses are taken, and asked for again and again; what is an address already needs no resolver. */
 function discovery(addresses: readonly string[]): 'STATIC' | 'STRICT_DNS' {
-  const isFixed = (address: string) => isUnix(address) || isIP(splitHostPort(address).host) !== 0;
-  return addresses.every(isFixed) ? 'STATIC' : 'STRICT_DNS';
+  const isFixed = (where: Listen) => 'path' in where || isIP(where.host) !== 0;
+  return addresses.map(parseListen).every(isFixed) ? 'STATIC' : 'STRICT_DNS';
 }
 
 export const plainSocket = {
@@ -48,7 +43,7 @@ export const plainSocket = {
 };
 
 function internalSocket(addresses: readonly string[], tls: InternalTls | null): object {
-  if (!tls || addresses.every(isUnix)) return plainSocket;
+  if (!tls || addresses.every(isUnixSocket)) return plainSocket;
   return {
     name: 'envoy.transport_sockets.tls',
     typed_config: {

@@ -33,8 +33,8 @@ export interface Config {
 export function loadConfig(environment: Environment): Config {
   const settings = readSettings(environment);
   const config: Config = {
-    listen: settings.required('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
-    healthListen: settings.optional('GW_AUTHZ_HEALTH_LISTEN', '') || null,
+    listen: settings.listen('GW_AUTHZ_LISTEN', 'unix:/run/gw/ext-authz.sock'),
+    healthListen: settings.hostPort('GW_AUTHZ_HEALTH_LISTEN', null),
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),

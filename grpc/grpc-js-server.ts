@@ -21,6 +21,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
+import { isUnixSocket } from '@gw/contract/internal/listen';
 import { asBuffer, maxMessageBytes } from './framing.ts';
 import { tickMs } from './http2/socket.ts';
 import type { GrpcServer, Method, ServerOptions } from './methods.ts';
@@ -92,7 +93,7 @@ export async function openGrpcJsServer({ listen, tls, tokenCheck, methods }: Ser
     server.bindAsync(listen, credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
   );
   return {
-    port: listen.startsWith('unix:') ? null : port,
+    port: isUnixSocket(listen) ? null : port,
     drain: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
     cut: () => server.forceShutdown(),
   };

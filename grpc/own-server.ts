@@ -2,6 +2,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
+import { parseListen } from '@gw/contract/internal/listen';
 import { fail, openCall, status } from './calls.ts';
 import { Http2Connection } from './http2/connection.ts';
 import type { StreamHandler } from './http2/stream.ts';
@@ -42,12 +43,9 @@ export async function openOwnServer({ listen, tls, tokenCheck, methods }: Server
 }
 
 async function bind(server: Server, listen: string): Promise<number | null> {
-  const path = listen.startsWith('unix:') ? listen.slice('unix:'.length) : null;
-  const colon = listen.lastIndexOf(':');
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    if (path) server.listen(path, resolve);
-    else server.listen(Number(listen.slice(colon + 1)), listen.slice(0, colon), resolve);
+    server.listen(parseListen(listen), resolve);
   });
   const bound = server.address();
   return bound !== null && typeof bound === 'object' ? bound.port : null;

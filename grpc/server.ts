@@ -6,6 +6,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InternalTls, SettingReader } from '@gw/contract/internal/environment';
+import { parseListen } from '@gw/contract/internal/listen';
 import { internalTlsOptions } from '@gw/service/internal-tls';
 import { tokenChecks } from './internal-token.ts';
 import { methodsOf, type ServerOptions } from './methods.ts';
@@ -51,7 +52,8 @@ export async function serveEnvoy(
 ): Promise<RpcServer> {
   let isLeaving = false;
   const isServing = () => !isLeaving && (services.isServing?.() ?? true);
-  const path = listen.startsWith('unix:') ? listen.slice('unix:'.length) : null;
+  const where = parseListen(listen);
+  const path = 'path' in where ? where.path : null;
   // A socket file that a killed process left would make the bind fail.
   if (path) rmSync(path, { force: true });
   const server = await open(grpcServer, {

@@ -38,8 +38,8 @@ export interface Config {
 export function loadConfig(environment: Environment): Config {
   const settings = readSettings(environment);
   const config: Config = {
-    listen: settings.required('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
-    healthListen: settings.optional('GW_SIDECAR_HEALTH_LISTEN', '') || null,
+    listen: settings.listen('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
+    healthListen: settings.hostPort('GW_SIDECAR_HEALTH_LISTEN', null),
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),

@@ -1,5 +1,6 @@
 /** `GET /healthz` and `GET /metrics` of a service: for the monitoring system, not for clients. */
 import { createServer } from 'node:http';
+import { parseListen } from '@gw/contract/internal/listen';
 import type { Registry } from 'prom-client';
 import { serviceMetrics } from './metrics.ts';
 
@@ -24,7 +25,6 @@ export async function serveHealth(
   report: () => HealthReport,
   register: (registry: Registry) => void = () => undefined,
 ): Promise<HealthEndpoint> {
-  const colon = listen.lastIndexOf(':');
   const metrics = serviceMetrics(part, () => report().details);
   register(metrics);
   const server = createServer((request, response) => {
@@ -46,7 +46,7 @@ export async function serveHealth(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(Number(listen.slice(colon + 1)), listen.slice(0, colon), resolve);
+    server.listen(parseListen(listen), resolve);
   });
   const bound = server.address();
   return {

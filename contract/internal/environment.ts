@@ -4,6 +4,7 @@
  * Invariant: every problem is reported together, with the variable's name and an example; values of secrets never are.
  */
 import type { Addresses } from '../errors.ts';
+import { readHostPort, readListen } from './listen.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,6 +23,10 @@ export interface SettingReader {
   integer(name: string, fallback: number): number;
   /** A secret of at least `length` characters that match `pattern`. */
   secret(name: string, pattern: RegExp, example: string): string;
+  /** `unix:/path` or `host:port`, which must be there. */
+  listen(name: string, example: string): string;
+  /** `host:port`, or the fallback; the example is for a fallback of null. */
+  hostPort<Fallback extends string | null>(name: string, fallback: Fallback, example?: string): string | Fallback;
   addresses(): Addresses;
   /** Adds what a service found by itself; name the variable, give an example, and never show a secret. */
   problem(text: string): void;
@@ -61,6 +66,19 @@ export function readSettings(environment: Environment): SettingReader {
       if (value && !pattern.test(value))
         problems.push(`${name} does not have the right form. Example: ${name}=${example}`);
       return value;
+    },
+    listen(name, example) {
+      const value = required(name, example);
+      if (value && readListen(value) === null)
+        problems.push(`${name} is "${value}", which is neither unix:/path nor host:port. Example: ${name}=${example}`);
+      return value;
+    },
+    hostPort(name, fallback, example = '127.0.0.1:9001') {
+      const value = environment[name];
+      if (!value) return fallback;
+      if (readHostPort(value) !== null) return value;
+      problems.push(`${name} is "${value}", which is not host:port. Example: ${name}=${fallback ?? example}`);
+      return fallback;
     },
     addresses: () => ({
       baseUrl: optional('GW_BASE_URL', 'http://localhost:8080').replace(/\/$/, ''),

@@ -7,6 +7,7 @@
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { type EntryFields, slugSchema } from '@gw/contract/internal/catalogue/field';
 import { providerFields } from '@gw/contract/internal/catalogue/provider-fields';
+import { isConfidentialUrl } from '@gw/contract/internal/loopback';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import type { Prisma } from '@gw/prisma/client';
 import { columnsOf, entryBodies, fieldsIn, type Given, newFields } from './entry-fields.ts';
@@ -57,7 +58,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
     ...(refusedHost(base_url) === null
       ? []
       : [`Its address is one that would be refused today (${refusedHost(base_url)}).`]),
-    ...(ref !== null && base_url.startsWith('http:') && !isLoopback(base_url)
+    ...(ref !== null && !isConfidentialUrl(base_url)
       ? ['The credential goes over the network unencrypted: the address is not https.']
       : []),
   ],
@@ -82,8 +83,6 @@ function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError 
     message: `base_url moves from ${from} to ${to}, and GW_CREDENTIAL_${after.credential_ref} would be sent there: name \`credential_ref\` in the same change, the same one or another or none.`,
   });
 }
-
-const isLoopback = (text: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(text).hostname);
 
 const dataOf = (entry: ProviderEntry) => columnsOf(providerFields, entry) as Omit<Row, 'id'>;
 

@@ -1,6 +1,7 @@
 /** Settings of the operators' port and of those who log in there. */
 import { isIP } from 'node:net';
 import type { SettingReader } from '@gw/contract/internal/environment';
+import { readHostPort } from '@gw/contract/internal/listen';
 import { isConfidentialUrl, isLoopback } from '@gw/contract/internal/loopback';
 import { isOperatorToken } from './token-hash.ts';
 
@@ -52,9 +53,10 @@ export function readAccessSettings(settings: SettingReader): AccessSettings {
 
 /** A port that others can reach would show credentials and cookies on the way. */
 function checkListener(settings: SettingReader, controlUrl: string): void {
-  const listen = settings.optional('GW_CONTROL_LISTEN', '127.0.0.1:8081');
+  // What is wrong with the setting itself is said where it is read to listen.
+  const host = readHostPort(settings.optional('GW_CONTROL_LISTEN', '127.0.0.1:8081'))?.host;
   const isContained = settings.optional('GW_CONTROL_CONTAINED', 'false') === 'true';
-  if (isContained || isLoopback(listen.slice(0, listen.lastIndexOf(':'))) || controlUrl.startsWith('https:')) return;
+  if (isContained || host === undefined || isLoopback(host) || controlUrl.startsWith('https:')) return;
   settings.problem(
     'GW_CONTROL_LISTEN is open beyond loopback while GW_CONTROL_URL is plain HTTP. Example: GW_CONTROL_URL=https://ops.example.com, or in a container whose port is published on loopback alone GW_CONTROL_CONTAINED=true',
   );
