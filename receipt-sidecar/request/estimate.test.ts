@@ -12,7 +12,11 @@ const texts: Readonly<Record<string, string>> = {
   TypeScript: file('../call.ts'),
   Python: file('../../docs/examples/recompute.py'),
   JSON: file('../../docs/examples/receipt.json'),
-  SVG: file('../../docs/examples/components.svg'),
+  SVG: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 320" role="img">${Array.from(
+    { length: 40 },
+    (_, index) =>
+      `<rect x="${(index * 17.3).toFixed(1)}" y="40" width="12.5" height="${index * 6}" fill="#2a6f97"/><text x="8" y="${index * 7}" font-size="12">embodied, kWh ${index}</text>`,
+  ).join('\n')}</svg>`,
   digits: Array.from({ length: 200 }, (_, index) => ((index * 7919) % 100_003) / 7).join(', '),
   emoji: '🌍🎉🚀 ok 🙏🏽 👍'.repeat(20),
   German:
