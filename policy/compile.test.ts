@@ -32,7 +32,7 @@ describe('a set is refused by naming the rule and the reason', () => {
   test('for what is not an RE2 expression, even where JavaScript would take it', () => {
     expect(problemOf(pattern('(unclosed'))).toMatch(/^pattern: its pattern is refused: it is not an RE2 expression: /);
     for (const text of ['(?=aaaa)b', '(?!aaaa)b', '(a)\\1', '(?<=aaaa)b'])
-      expect(problemOf(pattern(text)), text).toContain('no RE2');
+      expect(problemOf(pattern(text)), text).toContain('not an RE2');
   });
 
   test('for a pattern that matches an empty text', () => {
@@ -93,7 +93,7 @@ describe('a set is refused by naming the rule and the reason', () => {
   });
 
   test('even where a rule is not enabled, so that it can be switched on', () => {
-    expect(problemOf({ ...pattern('(unclosed'), enabled: false })).toContain('no RE2');
+    expect(problemOf({ ...pattern('(unclosed'), enabled: false })).toContain('not an RE2');
   });
 });
 

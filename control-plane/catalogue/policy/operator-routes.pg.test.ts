@@ -103,7 +103,7 @@ test('what changes no rule makes no version and no entry, even when its fields s
 
 const refused: [string, object, (string | number | null)[], string][] = [
   [
-    'no RE2',
+    'not an RE2',
     [phrases('one', 'a phrase'), pattern('bad', '(?=look) ahead', 'ahead')],
     [400, 'invalid_rules', 'rules[1]'],
     'rule bad',
