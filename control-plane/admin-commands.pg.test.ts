@@ -133,7 +133,7 @@ test('people and their tokens are made and ended from the shell', async () => {
   const wrong = gw('operators whoami', { ...login, GW_OPERATOR_CREDENTIAL: 'wrong' });
   await expect(wrong).rejects.toThrow('does not accept the e-mail and credential');
   expect((await gw('operators whoami', token)).out).toContain(id);
-  await expect(gw(`operators disable ${id}`, token)).rejects.toThrow(/needs the role admin/);
+  await expect(gw(`operators disable ${id}`, token)).rejects.toThrow(/needs the operator role admin/);
   await gw(`operators revoke-token ${id} ${tokenId}`);
   await expect(gw('operators whoami', token)).rejects.toThrow('does not accept the operator token');
   const person = await json('admins create acct_demo_audit --name Bo --email bo@demo.example');

@@ -183,7 +183,7 @@ describe('commands without a gateway', () => {
     [['up', '--nonsense'], 1, "Unknown option '--nonsense'"],
     [['up', '--port', '99999'], 1, '--port takes a port'],
     [['up', '--provider', 'nonsense'], 1, '--provider takes an address'],
-    [['up', '--provider', 'http://169.254.169.254/v1'], 1, 'a host that is never asked (link-local'],
+    [['up', '--provider', 'http://169.254.169.254/v1'], 1, 'a host that the gateway never calls (link-local'],
   ])('%j ends with one clear line', async (args, code, message) => {
     const outcome = await gateway.gw(...args);
     expect(outcome.code).toBe(code);
