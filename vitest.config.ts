@@ -2,6 +2,7 @@
  * Four kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
  * worker; `stack` (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by
  * default); `long` (`test/long`, and `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
+ * `./gw test long` runs `fast` and `stores` with many more random cases as well (`GW_TEST_CASES`, see testing/cases.ts).
  */
 import { configDefaults, defineConfig } from 'vitest/config';
 
@@ -10,6 +11,8 @@ const stack = 'test/**/*.test.ts';
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
 const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
 
+// Thousands of random cases take their time; otherwise the machine may be busy with something else.
+const testTimeout = process.env.GW_TEST_CASES === 'many' ? 600_000 : 60_000;
 // Some files wait more than they compute.
 const maxWorkers = 3;
 
@@ -24,8 +27,7 @@ export default defineConfig({
           name: 'fast',
           include: ['**/*.test.ts'],
           exclude: [...exclude, stores, stack, ...long],
-          // Some walk through every code point, or thousands of random cases, beside whatever else the machine does.
-          testTimeout: 30_000,
+          testTimeout,
           sequence: { groupOrder: 0 },
         },
       },
@@ -35,7 +37,7 @@ export default defineConfig({
           include: [stores],
           exclude: [...exclude, stack],
           globalSetup: ['testing/stores.ts'],
-          testTimeout: 30_000,
+          testTimeout,
           hookTimeout: 60_000,
           maxWorkers,
           sequence: { groupOrder: 1 },

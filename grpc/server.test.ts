@@ -1,7 +1,9 @@
 /** Our HTTP/2 and gRPC against the peers that others wrote: grpc-js and Node's own http2 (nghttp2). */
+
 import { connect } from 'node:http2';
 import { createConnection } from 'node:net';
 import * as grpc from '@grpc/grpc-js';
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { codec } from './messages.ts';
@@ -317,9 +319,9 @@ describe('the HTTP/2 below it', () => {
         seen.push(status);
         expect(status).toBe('12');
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
-    expect(seen.length).toBeGreaterThanOrEqual(300);
+    expect(seen.length).toBeGreaterThanOrEqual(cases(300));
   });
 
   it('survives rubbish: the connection ends, the server goes on', async () => {
@@ -334,7 +336,7 @@ describe('the HTTP/2 below it', () => {
           socket.on('close', () => resolve());
         });
       }),
-      { numRuns: 200 },
+      { numRuns: cases(200) },
     );
     expect((await check(client(address), asking('still here'))).status?.message).toBe('still here');
   });

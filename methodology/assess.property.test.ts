@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts, type Impact } from './assess.ts';
@@ -25,7 +26,7 @@ const grows = (change: fc.Arbitrary<(facts: CallFacts) => CallFacts>, fields: re
         else notBelow(Number(after[field]), Number(before[field]));
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 
 const amounts = ['energy_wh', 'energy_low_wh', 'energy_high_wh', 'carbon_g', 'carbon_low_g', 'carbon_high_g'] as const;
@@ -45,7 +46,7 @@ describe('every impact', () => {
         expect(parts.reduce(add, 0n)).toBe(exact(figures.energy_wh));
         expect([figures.carbon_operation_g, figures.carbon_embodied_g].reduce(add, 0n)).toBe(exact(figures.carbon_g));
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(3000) },
     );
   });
 
@@ -58,7 +59,7 @@ describe('every impact', () => {
           expect(significantDigits(value)).toBeLessThanOrEqual(12);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1000) },
     );
   });
 
@@ -69,7 +70,7 @@ describe('every impact', () => {
         expect(figures.energy_low_wh <= figures.energy_wh && figures.energy_wh <= figures.energy_high_wh).toBe(true);
         expect(figures.carbon_low_g <= figures.carbon_g && figures.carbon_g <= figures.carbon_high_g).toBe(true);
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(3000) },
     );
   });
 
@@ -159,7 +160,7 @@ describe('facts out of any range', () => {
           if (typeof value === 'number') expect(Number.isFinite(value) && value >= 0).toBe(true);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(3000) },
     );
   });
 });

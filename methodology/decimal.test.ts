@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimal, decimalSum } from './decimal.ts';
@@ -16,7 +17,7 @@ describe('decimalSum', () => {
         const sum = decimalSum(values);
         expect(sum.parts.reduce((total, part) => total + exact(part), 0n)).toBe(exact(sum.total));
       }),
-      { numRuns: 5000 },
+      { numRuns: cases(5000) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assess } from './assess.ts';
@@ -52,7 +53,7 @@ describe('a lineage', () => {
         expect(recompute(reordered)).toEqual({ ok: true, impact });
         expect(verify(reordered, { ...impact })).toEqual({ ok: true, impact });
       }),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
   });
 

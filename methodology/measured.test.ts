@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts, type Impact } from './assess.ts';
@@ -232,9 +233,9 @@ it('every measured impact is a sum of its parts, within its bounds, and the same
       expect(figures.carbon_low_g <= figures.carbon_g && figures.carbon_g <= figures.carbon_high_g).toBe(true);
       expect(JSON.parse(JSON.stringify(figures))).toEqual(figures);
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
-  expect(count).toBeGreaterThan(200);
+  expect(count).toBeGreaterThan(cases(2000) / 10);
 });
 
 const wide = (facts: CallFacts) => assess({ ...facts, boundary: 'comprehensive' });
@@ -251,7 +252,7 @@ it('a measured call is no larger in the narrow boundary than in the comprehensiv
       grew(comprehensive.carbon_g, narrow.carbon_g);
       expect(narrow.water_ml).toBeNull();
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 });
 
@@ -273,7 +274,7 @@ it('a larger measured figure never gives a smaller receipt, and a larger share o
       const [small, large] = [tokens, tokens + more].map((callTokens) => counter(0.5, callTokens));
       if (small && large && 'energyWh' in small && 'energyWh' in large) grew(large.energyWh, small.energyWh);
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 });
 

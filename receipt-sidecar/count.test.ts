@@ -1,4 +1,5 @@
 import type { JsonObject } from '@gw/contract/internal/strict-json';
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CountedCall, countCall } from './count.ts';
@@ -318,6 +319,6 @@ it('nothing that a reply says makes more tokens than request, text, window and t
       else expect(completionTokens - Math.max(0, outsideCounts ?? 0)).toBeLessThanOrEqual(max_tokens ?? most);
       if (!estimated) expect(completionTokens).toBeLessThanOrEqual(most);
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 });

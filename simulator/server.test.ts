@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bodyHash } from './seed.ts';
@@ -157,6 +158,6 @@ test('any body gets an answer with an object, never silence', async () => {
       expect(await reply.json()).toBeTypeOf('object');
       expect([200, 400, 404]).toContain(reply.status);
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
 });

@@ -4,11 +4,12 @@
  * Invariant: the last line is `N passed, N failed` (`, N skipped`), counting each test and each other check once, and
  * the exit code is 0 only if nothing failed. The tests have a stack and folders of their own, removed afterwards.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
 import { createEmptyCluster, templateVariable } from '@gw/stack/services/postgres';
+import { z } from 'zod';
 import { add, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
 
 interface Check {
@@ -29,6 +30,8 @@ interface Lot {
   readonly project: string;
   /** So many of its files run side by side, each against a gateway that it shares with those before and after it. */
   readonly gateways: number;
+  /** Random cases by the thousand (see `cases` of the tests). */
+  readonly manyCases?: boolean;
 }
 
 interface Run {
@@ -39,15 +42,24 @@ interface Run {
   readonly reporter: 'default' | 'verbose';
 }
 const fastLot: Lot = { project: 'fast', gateways: 0 };
+const storesLot: Lot = { project: 'stores', gateways: 0 };
 const fast: Run = { checks: staticChecks, lots: [fastLot], reporter: 'default' };
 const everything: Run = {
   checks: staticChecks,
   // The files of the stack wait more than they compute.
-  lots: [fastLot, { project: 'stores', gateways: 0 }, { project: 'stack', gateways: 2 }],
+  lots: [fastLot, storesLot, { project: 'stack', gateways: 2 }],
   reporter: 'default',
 };
 /** Minutes for a single test. */
-const long: Run = { checks: [], lots: [{ project: 'long', gateways: 0 }], reporter: 'verbose' };
+const long: Run = {
+  checks: [],
+  lots: [
+    { ...fastLot, manyCases: true },
+    { ...storesLot, manyCases: true },
+    { project: 'long', gateways: 0 },
+  ],
+  reporter: 'verbose',
+};
 
 export async function check(args: readonly string[]): Promise<number> {
   return runAll(fast, args);
@@ -61,13 +73,18 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
   const dir = inCheckout('.gw', `test-${process.pid}`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   try {
-    const statics = await runChecks(run.checks);
+    // Whoever names files asks for these alone.
+    const statics = await runChecks(files.length === 0 ? run.checks : []);
+    const lots = lotsOf(run.lots, files);
+    const times: string[] = [];
     let tests: Tally = { passed: 0, failed: 0, skipped: 0 };
-    for (const lot of run.lots) {
+    for (const [at, lot] of lots.entries()) {
+      process.stdout.write(`\n${lot.project} (${at + 1} of ${lots.length})\n`);
       const started = Date.now();
       tests = add(tests, await runLot(lot, run.reporter, files, dir));
-      process.stdout.write(`${lot.project}: ${Math.round((Date.now() - started) / 1000)} s\n`);
+      times.push(`${lot.project} ${Math.round((Date.now() - started) / 1000)} s`);
     }
+    process.stdout.write(`\n${times.join(', ')}\n`);
     // To find no test at all is no success.
     if (tests.passed + tests.failed === 0) tests = { ...tests, failed: 1 };
     const all = add(statics, tests);
@@ -76,6 +93,17 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
+}
+
+/** Of the lots those that have tests in the files, so that nothing is started in vain; all of them if no file is named. */
+function lotsOf(lots: readonly Lot[], files: readonly string[]): readonly Lot[] {
+  if (files.length === 0) return lots;
+  const projects = lots.flatMap(({ project }) => ['--project', project]);
+  const args = ['list', '--filesOnly', '--json', ...projects, ...files];
+  const { status, stdout } = spawnSync(tool('vitest'), args, { cwd: inCheckout(), encoding: 'utf8' });
+  if (status !== 0) return lots;
+  const listed = z.array(z.object({ projectName: z.string() })).parse(JSON.parse(stdout));
+  return lots.filter(({ project }) => listed.some(({ projectName }) => projectName === project));
 }
 
 /** All at once; each is shown only if it has something to say. */
@@ -120,6 +148,7 @@ async function runLot(lot: Lot, reporter: string, files: readonly string[], dir:
   const emptyCluster = lot.project === 'fast' ? null : await emptyClusterIn(dir);
   const env = {
     GW_TEST_DIR: lotDir,
+    ...(lot.manyCases && { GW_TEST_CASES: 'many' }),
     ...(gateways > 0 && { GW_TEST_GATEWAYS: String(gateways) }),
     ...(emptyCluster !== null && { [templateVariable]: emptyCluster }),
   };

@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -16,7 +17,7 @@ test('it is the RFC 8785 form', () => {
     fc.property(fc.oneof(json, object, fc.array(object)), (value) => {
       expect(canonicalText(value)).toBe(canonicalize(value));
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 

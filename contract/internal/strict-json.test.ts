@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseStrictJson } from './strict-json.ts';
@@ -25,7 +26,7 @@ describe('strict JSON', () => {
         const result = parseStrictJson(bytes);
         if (result.ok) expect(JSON.parse(Buffer.from(bytes).toString('utf8'))).toEqual(result.value);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2000) },
     );
   });
 

@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { queryRefusal } from './query.ts';
@@ -60,6 +61,6 @@ test('no query is a fault, and what passes holds no other name', () => {
       if (queryRefusal(`/x?${query}`, taken) !== null) return;
       for (const name of new URLSearchParams(query.split('#', 1)[0]).keys()) expect([...taken, '']).toContain(name);
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });

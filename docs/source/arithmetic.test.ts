@@ -2,6 +2,7 @@
  * The numbers of every example, computed again: sums in exact decimals, the rest from the published formulas, by code
  * that shares nothing with the methodology package.
  */
+
 import { execFileSync } from 'node:child_process';
 import { chatChunkSchema } from '@gw/contract/chat';
 import { lineageSchema } from '@gw/contract/lineage';
@@ -9,6 +10,7 @@ import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { samples } from '@gw/methodology/testdata/lineages';
 import { addsUp, significantDigits } from '@gw/test/sdk/decimal-text';
 import { expectedNumbers, fittedLatencyS } from '@gw/test/sdk/published-formulas';
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MadeCall } from './calls.ts';
@@ -187,7 +189,7 @@ describe('what the API promises', () => {
       fc.property(samples, ({ lineage }) => {
         expect(lineageSchema.safeParse({ ...envelope, lineage })).toMatchObject({ success: true });
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 

@@ -3,7 +3,9 @@
  *
  * Time is that of the tests: the script reads it from a key instead of asking Valkey for it.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
+import { cases } from '@gw/testing/cases';
 import { onTestClock, setTestClock } from '@gw/testing/ext-authz/clock';
 import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
@@ -88,7 +90,7 @@ describe('the script and the arithmetic', () => {
           expect(taken.left).toEqual(left);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: cases(1000, 30) },
     );
   });
 });
@@ -126,7 +128,7 @@ describe('the bucket of bytes', () => {
               expect(state.used === before[index] || state.used === 0).toBe(true);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: cases(1000, 30) },
     );
   });
 
@@ -164,7 +166,7 @@ describe('the script', () => {
           expect((await takeAt(nowMs, limits)).lacking).toBe(0);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: cases(600, 20) },
     );
   });
 

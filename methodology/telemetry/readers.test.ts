@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readEcologitsImpacts } from './ecologits-impacts.ts';
@@ -187,7 +188,7 @@ describe('hostile input', () => {
           sound(read(body));
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: cases(3000) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { longestTokenBytes, tokenizers } from '@gw/contract/internal/tokenizers';
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import * as cl100k from 'gpt-tokenizer/encoding/cl100k_base';
 import * as o200k from 'gpt-tokenizer/encoding/o200k_base';
@@ -40,7 +41,7 @@ describe('a vocabulary', () => {
         const tokens = expected(text, tokenizer);
         expect(await tokensOf(text, tokenizer)).toEqual({ at: 0, tokens, whole: true });
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   });
 
@@ -50,7 +51,7 @@ describe('a vocabulary', () => {
         const lists = texts.map((text) => encodings[tokenizer].encode(text, { disallowedSpecial: new Set() }));
         expect(await read(lists, tokenizer)).toEqual({ texts });
       }),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
     const end = { o200k_base: 199_999, cl100k_base: 100_257, p50k_base: 50_256, r50k_base: 50_256 }[tokenizer];
     expect(await read([[end]], tokenizer)).toEqual({ texts: ['\n'] });
@@ -68,7 +69,7 @@ describe('a vocabulary', () => {
         const texts = [Buffer.concat(list.map(bytesOf)).toString('utf8')];
         expect(await read([list], tokenizer)).toEqual({ texts });
       }),
-      { numRuns: 200 },
+      { numRuns: cases(200) },
     );
   });
 
@@ -156,7 +157,7 @@ describe('long texts', () => {
         expect(cut.map((piece) => piece.text)).toEqual([...text.matchAll(pieces)].map(([piece]) => piece));
         expect(cut.every(({ isPart }) => !isPart)).toBe(true);
       }),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import type { ApiError } from '@gw/contract/errors';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { encode, encodeChat } from 'gpt-tokenizer/model/gpt-4o';
 import { describe, expect, it, vi } from 'vitest';
@@ -79,7 +80,7 @@ describe('a prompt', () => {
           tooLong(`The prompt has ${tokens} tokens; small takes ${tokens - 1}.`, 'messages'),
         );
       }),
-      { numRuns: 100 },
+      { numRuns: cases(100) },
     );
   });
 

@@ -2,6 +2,7 @@ import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contrac
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { maxFrameSize } from '@gw/grpc/http2/frames';
+import { cases } from '@gw/testing/cases';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
 import fc from 'fast-check';
@@ -269,7 +270,7 @@ test('the same body has the same outcome here and on a thread', async () => {
       expect('ok' in other).toBe('ok' in one);
       expect(there.events.splice(0)).toEqual(here.events.splice(0));
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
   expect(there.outcomes).toEqual(here.outcomes);
 });

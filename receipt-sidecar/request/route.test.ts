@@ -1,6 +1,7 @@
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { servesTelemetry } from '@gw/methodology/tier';
+import { cases } from '@gw/testing/cases';
 import { plainModel as model } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -165,6 +166,6 @@ it('a route names a cluster that Envoy has, of active deployments that serve the
         expect(servesTelemetry(deployment.telemetry, asked.boundary ?? 'comprehensive')).toBe(true);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });

@@ -1,4 +1,5 @@
 /** Whatever bytes a provider sends as a stream, and however they are cut, a client reads no receipt in them but ours. */
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { _iterSSEMessages } from 'openai/core/streaming';
 import { describe, expect, it } from 'vitest';
@@ -316,6 +317,6 @@ it('holds for any bytes, cut anywhere', async () => {
         expect(withoutComments(rewrite(bytes, cuts))).toBe(withoutComments(out));
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });

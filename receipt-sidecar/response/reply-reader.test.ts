@@ -1,5 +1,6 @@
 /** A reply says the same and loses the same wherever it is read, and a large one is read on a thread or by nobody. */
 
+import { cases } from '@gw/testing/cases';
 import { chatBody } from '@gw/testing/receipt-sidecar/call';
 import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
 import fc from 'fast-check';
@@ -92,7 +93,7 @@ test('a reply is read alike here and on a thread', async () => {
       const there = await onThread(`${space}${text}${end}`, given);
       expect(there.ok && shown(there.value)).toEqual(shown(here));
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
   expect(errors).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** The scripts in a real Valkey, on a clock that the test sets, against what they are to do written down plainly. */
 
 import { keySlotsKey, slotsKey } from '@gw/contract/internal/redis';
+import { cases } from '@gw/testing/cases';
 import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
@@ -132,7 +133,7 @@ describe('leases in Valkey', () => {
         });
       },
     );
-    await fc.assert(property, { numRuns: 150 });
+    await fc.assert(property, { numRuns: cases(1000, 30) });
   });
 
   test('go by themselves, with their sets', async () => {

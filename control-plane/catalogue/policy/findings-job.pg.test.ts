@@ -3,6 +3,7 @@ import { ChainCheck } from '@gw/contract/internal/audit-chain';
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { deadPolicyEventStream, policyEventGroup, policyEventStream } from '@gw/contract/internal/redis';
 import type { Database } from '@gw/prisma/client';
+import { cases } from '@gw/testing/cases';
 import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
@@ -193,7 +194,7 @@ test('each finding is written exactly once, wherever jobs die and however often 
       expect(await left()).toBe(0);
       for (const owner of owners) await expectChainToVerify(owner);
     }),
-    { numRuns: 25 },
+    { numRuns: cases(100, 8) },
   );
 }, 60_000);
 

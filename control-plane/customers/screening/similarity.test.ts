@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { defaultThreshold } from './config.ts';
@@ -70,7 +71,7 @@ test('normalising twice gives what normalising once gives', () => {
       const once = normaliseName(name);
       expect(normaliseName(once.join(' '))).toEqual(once);
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });
 
@@ -101,7 +102,7 @@ test('the score is symmetric, from 0 to 1, and 1 for the same name', () => {
       expect(score(other, one)).toBeCloseTo(there, 10);
       if (normaliseName(one).length > 0) expect(score(one, one)).toBe(1);
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });
 

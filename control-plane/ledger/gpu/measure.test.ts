@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import { dcgm, type StubSeries, vllm } from '@gw/testing/control-plane/stub-prometheus';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -263,6 +264,6 @@ it('whatever the samples are, the energy is finite, not negative and at most wha
       expect(measured.energyWh).toBeLessThanOrEqual((measured.stated?.value ?? 0) / 3.6e6);
       expect(measured.intervalS).toBeGreaterThanOrEqual(call.endS - call.startS + 2 * rules.marginS);
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });

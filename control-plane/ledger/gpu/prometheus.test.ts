@@ -1,3 +1,4 @@
+import { cases } from '@gw/testing/cases';
 import {
   counters,
   dcgm,
@@ -146,6 +147,6 @@ test('whatever a server answers is samples or a refusal, never an exception', as
       const samples = reply.flatMap((series) => series.samples);
       expect(samples.every(({ value }) => Number.isFinite(value) && value >= 0)).toBe(true);
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
 });

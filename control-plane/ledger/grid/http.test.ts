@@ -1,5 +1,6 @@
 /** Every source is read in this way, so these traps are shown once, through the adapter of one of them. */
 
+import { cases } from '@gw/testing/cases';
 import {
   electricityMapsReply,
   httpAt,
@@ -92,7 +93,7 @@ test('whatever a source answers is a reading or a refusal, never an exception', 
       if (isRefusal(reply)) return;
       expect(reply.every((reading) => reading.gPerKwh >= 0)).toBe(true);
     }),
-    { numRuns: 50 },
+    { numRuns: cases(50) },
   );
 });
 

@@ -1,6 +1,8 @@
 /** Whatever comes in whatever order, and however often: one chain of versions, and each call counted once. */
+
 import { receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
+import { cases } from '@gw/testing/cases';
 import {
   callAt,
   catalogueOf,
@@ -218,7 +220,7 @@ test('any order of ingestion, replays, settling, measuring and both jobs ends in
       await checkNewest(entry, facts, order.findLast((step) => step.startsWith('settle')) === 'settle' ? 60 : 70);
       for (const left of [stores.db.recalculation, stores.db.gpuMeasurement]) expect(await count(left)).toBe(0);
     }),
-    { numRuns: 60 },
+    { numRuns: cases(300, 12) },
   );
 }, 120_000);
 

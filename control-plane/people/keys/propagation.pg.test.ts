@@ -2,10 +2,12 @@
  * How fast a change reaches the instances that decide: two of them, with everything that they do beside gRPC, on real
  * stores; and what they say when the stores are away.
  */
+
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { generateApiKey } from '@gw/contract/internal/api-key';
 import { keyGenerationKey } from '@gw/contract/internal/redis';
+import { cases } from '@gw/testing/cases';
 import { type OwnStores, silentLog, startOwnStores } from '@gw/testing/control-plane/fixtures';
 import { type Instance, pepper, startInstance as start } from '@gw/testing/control-plane/instance';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -92,11 +94,12 @@ describe.each([true, false])('with messages: %s', (told) => {
   });
 });
 
-test('a hundred thousand unknown keys cost as many look-ups as the budget has, and valid keys none', async () => {
+test('a flood of unknown keys costs as many look-ups as the budget has, and valid keys none', async () => {
   const [instance, { key }] = [await startInstance(), await newKey()];
   expect(await instance.ask(key)).toBe('ok');
   const [before, begun] = [instance.lookUps(), performance.now()];
-  for (let i = 0; i < 100_000; i++) {
+  const unknown = cases(100_000, 5000);
+  for (let i = 0; i < unknown; i++) {
     const answer = await instance.ask(generateApiKey(randomBytes).plaintext);
     if (answer !== 'invalid_api_key') throw new Error(answer);
     if (i % 500 === 0) {
@@ -107,7 +110,7 @@ test('a hundred thousand unknown keys cost as many look-ups as the budget has, a
   }
   const seconds = (performance.now() - begun) / 1000;
   expect(instance.lookUps() - before).toBeLessThanOrEqual(50 + 20 * seconds + 1);
-}, 60_000);
+});
 
 test('an expiry holds at its second, without any change', async () => {
   const instance = await startInstance();
