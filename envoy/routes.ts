@@ -9,10 +9,17 @@
 import { type Route, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import { askElsewhere } from './ask-elsewhere.ts';
-import { methodMatch, methodsOf } from './method-match.ts';
 import { bodyActions, rateLimits } from './rate-limits.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
+
+/** HEAD is GET without the body of its reply: probes and caches ask so. */
+const methodsOf = (method: string): string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method]);
+const methodMatch = (method: string) => {
+  const [only = method, ...others] = methodsOf(method);
+  const match = others.length > 0 ? { safe_regex: { regex: [only, ...others].join('|') } } : { exact: only };
+  return { headers: [{ name: ':method', string_match: match }] };
+};
 
 const perRoute = (name: string, message: string, fields: object) => ({
   [name]: { '@type': `type.googleapis.com/${message}`, ...fields },

@@ -81,7 +81,7 @@ export const mostReadings = 2 + mixedReadings;
  * is cut is whole again in one of them, while its neighbours are apart. However many seams there are, there are no more
  * readings than `mostReadings`.
  */
-export function* readings(text: string): Generator<string, void, void> {
+function* readings(text: string): Generator<string, void, void> {
   if (!text.includes(seam)) return yield text;
   yield text.replaceAll(seam, ' ');
   yield text.replaceAll(seam, '');
