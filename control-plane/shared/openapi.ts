@@ -34,49 +34,57 @@ export function describeRoutes(app: FastifyInstance, options: DocumentOptions): 
 function documentOf(routes: readonly RouteOptions[], options: DocumentOptions): Json {
   const { accessOf, description, more, securitySchemes, title, url } = options;
   const paths: Record<string, Json> = {};
+  const named: Json = {};
   for (const route of routes) {
     const path = pathOf(route.url);
     for (const method of [route.method].flat())
-      paths[path] = { ...paths[path], [method.toLowerCase()]: { ...operation(route, method), ...accessOf(route) } };
+      paths[path] = {
+        ...paths[path],
+        [method.toLowerCase()]: { ...operation(route, method, named), ...accessOf(route) },
+      };
   }
-  return {
+  const document = {
     openapi: '3.1.0',
     info: { title, version: '1', description },
     servers: [{ url }],
     paths,
-    components: { schemas: { Error: errorSchema }, securitySchemes },
+    components: { schemas: { ...named, Error: errorSchema }, securitySchemes },
     ...more,
   };
+  return JSON.parse(JSON.stringify(document).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
 /** `:id` is `{id}`; a wildcard stands for an id that may hold slashes. */
 const pathOf = (url: string): string => url.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{id}');
 
-function operation(route: RouteOptions, method: string): Json {
+function operation(route: RouteOptions, method: string, named: Json): Json {
   const { body, querystring } = (route.schema ?? {}) as { body?: z.ZodType; querystring?: z.ZodType };
   const path = pathOf(route.url);
-  const parameters = [...pathParameters(route, path), ...parametersOf(querystring, 'query')];
+  const parameters = [...pathParameters(route, path, named), ...parametersOf(querystring, 'query', named)];
   return {
     operationId: [method.toLowerCase(), ...path.split(/[^a-z0-9]+/i).filter(Boolean)].join('_'),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
-      requestBody: { required: !body.safeParse(undefined).success, content: jsonBody(jsonSchema(body, 'input')) },
+      requestBody: {
+        required: !body.safeParse(undefined).success,
+        content: jsonBody(jsonSchema(body, 'input', named)),
+      },
     }),
     responses: {
-      '2XX': successOf(route),
+      '2XX': successOf(route, named),
       default: { description: 'Refused', content: jsonBody(ref('schemas', 'Error')) },
     },
   };
 }
 
-function successOf({ config }: RouteOptions): Json {
+function successOf({ config }: RouteOptions, named: Json): Json {
   const reply = config?.reply;
   if (reply === null) return { description: 'Success' };
-  return { description: 'Success', content: jsonBody(reply ? jsonSchema(reply, 'output') : { type: 'object' }) };
+  return { description: 'Success', content: jsonBody(reply ? jsonSchema(reply, 'output', named) : { type: 'object' }) };
 }
 
-function pathParameters({ schema }: RouteOptions, path: string): Json[] {
-  const known = parametersOf(schema?.params as z.ZodType | undefined, 'path');
+function pathParameters({ schema }: RouteOptions, path: string, named: Json): Json[] {
+  const known = parametersOf(schema?.params as z.ZodType | undefined, 'path', named);
   return [...path.matchAll(/\{(\w+)\}/g)].map(
     ([, name]) => known.find((parameter) => parameter.name === name) ?? { ...inPath, name, schema: { type: 'string' } },
   );
@@ -84,9 +92,9 @@ function pathParameters({ schema }: RouteOptions, path: string): Json[] {
 
 const inPath = { in: 'path', required: true };
 
-function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): Json[] {
+function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query', named: Json): Json[] {
   if (schema === undefined) return [];
-  const { properties = {} } = jsonSchema(schema, 'input') as { properties?: Json };
+  const { properties = {} } = jsonSchema(schema, 'input', named) as { properties?: Json };
   return Object.entries(properties).map(([name, each]) => ({
     ...(place === 'path' ? inPath : { in: place, required: false }),
     name,
@@ -94,8 +102,9 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query'): J
   }));
 }
 
-/** What JSON Schema cannot say, such as a check by code, is left out. */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _, ...converted } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+/** What JSON Schema cannot say, such as a check by code, is left out. What has a name within the schema goes to `named`. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output', named: Json): Json {
+  const { $schema: _, $defs = {}, id: __, ...converted } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  for (const [name, { id: ___, ...definition }] of Object.entries($defs)) named[name] = definition;
   return converted;
 }

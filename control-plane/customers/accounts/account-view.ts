@@ -1,34 +1,31 @@
 /** An account as operators see it. */
-import { type AccountTier, enterpriseStreams, type ShadowLimit, shadowLimits, tierLimits } from '@gw/contract/access';
+import { accountTiers, enterpriseStreams, shadowLimits, tierLimits } from '@gw/contract/access';
 import type { Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
 
 export type AccountRow = Prisma.AccountGetPayload<object>;
 
-export interface AccountView {
-  readonly id: string;
-  readonly object: 'account';
-  readonly name: string;
-  readonly tier: AccountTier;
-  readonly state: AccountRow['state'];
-  /** Allow-list; null: every model. */
-  readonly models: readonly string[] | null;
-  /** What holds for the account. */
-  readonly limits: LimitsView;
-  /** True: `limits` are the account's own, not those of its tier. */
-  readonly negotiated: boolean;
-  /** Limits that are counted and reported, and refuse nothing. */
-  readonly shadow: readonly ShadowLimit[];
-  readonly created_at: string;
-}
+const limitsSchema = z.strictObject({
+  per_s: z.number().describe('Requests per second'),
+  burst: z.number().describe('Requests at once'),
+  per_day: z.number().describe('Requests per UTC day'),
+  streams: z.number().describe('Open at once'),
+});
+export type LimitsView = z.infer<typeof limitsSchema>;
 
-export interface LimitsView {
-  /** Requests per second, requests, requests per UTC day. */
-  readonly per_s: number;
-  readonly burst: number;
-  readonly per_day: number;
-  /** Open at once. */
-  readonly streams: number;
-}
+export const accountSchema = z.strictObject({
+  id: z.string(),
+  object: z.literal('account'),
+  name: z.string(),
+  tier: z.enum(accountTiers),
+  state: z.enum(['onboarding', 'active', 'suspended', 'closed']),
+  models: z.array(z.string()).nullable().describe('The only ones that it may use; null: every model'),
+  limits: limitsSchema.describe('What holds for the account'),
+  negotiated: z.boolean().describe('Whether `limits` are its own, not those of its tier'),
+  shadow: z.array(z.enum(shadowLimits)).describe('Limits that are counted and reported, and refuse nothing'),
+  created_at: z.iso.datetime(),
+});
+export type AccountView = z.infer<typeof accountSchema>;
 
 export function accountView(row: AccountRow): AccountView {
   // The database demands all three of an Enterprise account.

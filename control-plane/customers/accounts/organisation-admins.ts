@@ -6,6 +6,7 @@
  */
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
 import { type ChangeContext, makeId } from '../../people/access/change.ts';
 import type { Credentials } from '../../people/access/credential.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
@@ -17,20 +18,19 @@ import type { Context } from '../../shared/context.ts';
 type Tx = Prisma.TransactionClient;
 type Row = Prisma.OrganisationAdminGetPayload<object>;
 
-export interface AdminView {
-  readonly id: string;
-  readonly object: 'organisation_admin';
-  readonly account_id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly state: 'enabled' | 'disabled';
-  readonly created_at: string;
-}
+export const adminSchema = z.strictObject({
+  id: z.string(),
+  object: z.literal('organisation_admin'),
+  account_id: z.string(),
+  name: z.string(),
+  email: z.string(),
+  state: z.enum(['enabled', 'disabled']),
+  created_at: z.iso.datetime(),
+});
+export type AdminView = z.infer<typeof adminSchema>;
 
-export interface AdminWithCredential extends AdminView {
-  /** Shown once. */
-  readonly credential: string;
-}
+export const adminWithCredentialSchema = adminSchema.extend({ credential: z.string().describe('Shown once') });
+export type AdminWithCredential = z.infer<typeof adminWithCredentialSchema>;
 
 export interface OrganisationAdmins {
   /** Null: there is no such account. */

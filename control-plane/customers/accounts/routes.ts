@@ -8,9 +8,10 @@ import { emailSchema, idSchema, nameSchema, noBody } from '../../people/access/f
 import { notFound } from '../../people/access/refusals.ts';
 import type { AccessServices } from '../../people/access/services.ts';
 import type { Context } from '../../shared/context.ts';
-import { refuse } from '../../shared/replies.ts';
+import { listReply, pageReply, refuse } from '../../shared/replies.ts';
+import { accountSchema } from './account-view.ts';
 import { openAccounts } from './accounts.ts';
-import { openOrganisationAdmins } from './organisation-admins.ts';
+import { adminSchema, adminWithCredentialSchema, openOrganisationAdmins } from './organisation-admins.ts';
 
 const accessOf = (role: 'viewer' | 'support' | 'admin') => ({ access: { kind: 'operator', role } }) as const;
 const [viewer, support, admin] = [accessOf('viewer'), accessOf('support'), accessOf('admin')];
@@ -52,12 +53,24 @@ export function accountRoutes(base: FastifyInstance, context: Context): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
   const accounts = openAccounts(context);
 
-  app.get(path, { config: viewer, schema: { querystring: listQuery } }, async ({ query }) => {
-    const { data, hasMore } = await accounts.list(query);
-    return { object: 'list', data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
-  });
+  const account = { reply: accountSchema };
 
-  app.get(`${path}/:accountId`, { config: viewer, schema: { params } }, async (request, reply) => {
+  app.get(
+    path,
+    { config: { ...viewer, reply: pageReply(accountSchema) }, schema: { querystring: listQuery } },
+    async ({ query }) => {
+      const { data, hasMore } = await accounts.list(query);
+      return {
+        object: 'list',
+        data,
+        has_more: hasMore,
+        first_id: data[0]?.id ?? null,
+        last_id: data.at(-1)?.id ?? null,
+      };
+    },
+  );
+
+  app.get(`${path}/:accountId`, { config: { ...viewer, ...account }, schema: { params } }, async (request, reply) => {
     const account = await accounts.read(request.params.accountId);
     return account ?? refuse(reply, notFound('account'), context.addresses);
   });
@@ -65,7 +78,7 @@ export function accountRoutes(base: FastifyInstance, context: Context): void {
   // Whoever sees a danger may stop an account; that it is over, also what a screening found, an admin has to decide.
   app.post(
     `${path}/:accountId/suspend`,
-    { config: support, schema: { params, body: reasonBody } },
+    { config: { ...support, ...account }, schema: { params, body: reasonBody } },
     async (request, reply) => {
       const { body, params: at } = request;
       return answer(reply, await accounts.suspend(changeOf(request, context), at.accountId, body.reason), context);
@@ -73,7 +86,7 @@ export function accountRoutes(base: FastifyInstance, context: Context): void {
   );
   app.post(
     `${path}/:accountId/reinstate`,
-    { config: admin, schema: { params, body: reinstateBody } },
+    { config: { ...admin, ...account }, schema: { params, body: reinstateBody } },
     async (request, reply) => {
       const { accountId } = request.params;
       const { accepts_match: acceptsMatch, reason } = request.body;
@@ -82,11 +95,15 @@ export function accountRoutes(base: FastifyInstance, context: Context): void {
     },
   );
 
-  app.patch(`${path}/:accountId`, { config: admin, schema: { params, body: updateBody } }, async (request, reply) => {
-    const { reason, ...wanted } = request.body;
-    const { accountId } = request.params;
-    return answer(reply, await accounts.update(changeOf(request, context), accountId, wanted, reason), context);
-  });
+  app.patch(
+    `${path}/:accountId`,
+    { config: { ...admin, ...account }, schema: { params, body: updateBody } },
+    async (request, reply) => {
+      const { reason, ...wanted } = request.body;
+      const { accountId } = request.params;
+      return answer(reply, await accounts.update(changeOf(request, context), accountId, wanted, reason), context);
+    },
+  );
 }
 
 export function organisationAdminRoutes(
@@ -98,13 +115,18 @@ export function organisationAdminRoutes(
   const admins = openOrganisationAdmins(context, credentials);
   const list = `${path}/:accountId/admins`;
 
-  app.get(list, { config: viewer, schema: { params } }, async (request, reply) => {
-    const data = await admins.list(request.params.accountId);
-    return data === null ? refuse(reply, notFound('account'), context.addresses) : { object: 'list', data };
-  });
+  app.get(
+    list,
+    { config: { ...viewer, reply: listReply(adminSchema) }, schema: { params } },
+    async (request, reply) => {
+      const data = await admins.list(request.params.accountId);
+      return data === null ? refuse(reply, notFound('account'), context.addresses) : { object: 'list', data };
+    },
+  );
 
   const body = z.strictObject({ name: nameSchema, email: emailSchema });
-  app.post(list, { config: admin, schema: { params, body } }, async (request, reply) =>
+  const withCredential = { ...admin, reply: adminWithCredentialSchema };
+  app.post(list, { config: withCredential, schema: { params, body } }, async (request, reply) =>
     answer(reply, await admins.create(changeOf(request, context), request.params.accountId, request.body), context),
   );
 
@@ -113,12 +135,12 @@ export function organisationAdminRoutes(
     ['disable', support, false],
     ['enable', admin, true],
   ] as const)
-    app.post(`${list}/:id/${verb}`, { config, schema }, async (request, reply) => {
+    app.post(`${list}/:id/${verb}`, { config: { ...config, reply: adminSchema }, schema }, async (request, reply) => {
       const { accountId, id } = request.params;
       return answer(reply, await admins.setEnabled(changeOf(request, context), accountId, id, enabled), context);
     });
 
-  app.post(`${list}/:id/reset-credential`, { config: admin, schema }, async (request, reply) => {
+  app.post(`${list}/:id/reset-credential`, { config: withCredential, schema }, async (request, reply) => {
     const { accountId, id } = request.params;
     return answer(reply, await admins.resetCredential(changeOf(request, context), accountId, id), context);
   });

@@ -3,12 +3,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import { refuse } from '../../shared/replies.ts';
+import { listReply, refuse } from '../../shared/replies.ts';
 import { answer, changeOf } from './change.ts';
 import { emailSchema, idSchema, nameSchema, noBody } from './fields.ts';
 import { refusalOfRole } from './guard.ts';
-import { createToken, listTokens, revokeToken } from './operator-tokens.ts';
-import { openOperators } from './operators.ts';
+import { createToken, listTokens, revokeToken, tokenSchema, tokenWithPlaintextSchema } from './operator-tokens.ts';
+import { openOperators, operatorSchema, operatorWithCredentialSchema } from './operators.ts';
 import { operatorOf, operatorRoles } from './principal.ts';
 import { notYours, roleNeeded } from './refusals.ts';
 import type { AccessServices } from './services.ts';
@@ -27,13 +27,18 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
   const operators = openOperators(context, credentials);
   const path = '/operator/v1/operators';
 
-  app.get(path, { config: viewer }, async () => ({ object: 'list', data: await operators.list() }));
+  app.get(path, { config: { ...viewer, reply: listReply(operatorSchema) } }, async () => ({
+    object: 'list',
+    data: await operators.list(),
+  }));
 
-  app.post(path, { config: admin, schema: { body: createBody } }, async (request, reply) =>
+  const withCredential = { ...admin, reply: operatorWithCredentialSchema };
+  const changed = { ...admin, reply: operatorSchema };
+  app.post(path, { config: withCredential, schema: { body: createBody } }, async (request, reply) =>
     answer(reply, await operators.create(changeOf(request, context), request.body), context),
   );
 
-  app.patch(`${path}/:id`, { config: admin, schema: { params, body: updateBody } }, async (request, reply) =>
+  app.patch(`${path}/:id`, { config: changed, schema: { params, body: updateBody } }, async (request, reply) =>
     answer(reply, await operators.update(changeOf(request, context), request.params.id, request.body), context),
   );
 
@@ -41,19 +46,22 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
     ['disable', false],
     ['enable', true],
   ] as const)
-    app.post(`${path}/:id/${verb}`, { config: admin, schema: { params, body: noBody } }, async (request, reply) =>
+    app.post(`${path}/:id/${verb}`, { config: changed, schema: { params, body: noBody } }, async (request, reply) =>
       answer(reply, await operators.setEnabled(changeOf(request, context), request.params.id, enabled), context),
     );
 
   app.post(
     `${path}/:id/reset-credential`,
-    { config: admin, schema: { params, body: noBody } },
+    { config: withCredential, schema: { params, body: noBody } },
     async (request, reply) =>
       answer(reply, await operators.resetCredential(changeOf(request, context), request.params.id), context),
   );
 
-  app.post(`${path}/:id/unbind-identity`, { config: admin, schema: { params, body: noBody } }, async (request, reply) =>
-    answer(reply, await operators.unbindIdentity(changeOf(request, context), request.params.id), context),
+  app.post(
+    `${path}/:id/unbind-identity`,
+    { config: changed, schema: { params, body: noBody } },
+    async (request, reply) =>
+      answer(reply, await operators.unbindIdentity(changeOf(request, context), request.params.id), context),
   );
 
   tokenRoutes(app, context, `${path}/:id/tokens`);
@@ -67,24 +75,36 @@ function tokenRoutes(base: FastifyInstance, context: Context, path: string): voi
   const mayEnd = (request: FastifyRequest, owner: string): boolean =>
     refusalOfRole(neededFor(request, owner), operatorOf(request)) === null;
 
-  app.get(path, { config: viewer, schema: { params } }, async (request, reply) => {
-    const { id } = request.params;
-    if (!mayEnd(request, id)) return refuse(reply, roleNeeded('admin'), context.addresses);
-    return { object: 'list', data: await listTokens(context, id) };
-  });
+  app.get(
+    path,
+    { config: { ...viewer, reply: listReply(tokenSchema) }, schema: { params } },
+    async (request, reply) => {
+      const { id } = request.params;
+      if (!mayEnd(request, id)) return refuse(reply, roleNeeded('admin'), context.addresses);
+      return { object: 'list', data: await listTokens(context, id) };
+    },
+  );
 
-  app.post(path, { config: viewer, schema: { params, body: tokenBody } }, async (request, reply) => {
-    const { id: operatorId } = request.params;
-    if (operatorOf(request).id !== operatorId) return refuse(reply, notYours(), context.addresses);
-    const wanted = { ...request.body, operatorId };
-    return answer(reply, await createToken(context, changeOf(request, context), wanted), context);
-  });
+  app.post(
+    path,
+    { config: { ...viewer, reply: tokenWithPlaintextSchema }, schema: { params, body: tokenBody } },
+    async (request, reply) => {
+      const { id: operatorId } = request.params;
+      if (operatorOf(request).id !== operatorId) return refuse(reply, notYours(), context.addresses);
+      const wanted = { ...request.body, operatorId };
+      return answer(reply, await createToken(context, changeOf(request, context), wanted), context);
+    },
+  );
 
   const tokenParams = params.extend({ token_id: idSchema });
-  app.delete(`${path}/:token_id`, { config: viewer, schema: { params: tokenParams } }, async (request, reply) => {
-    const { id, token_id: tokenId } = request.params;
-    if (!mayEnd(request, id)) return refuse(reply, roleNeeded('admin'), context.addresses);
-    const change = { ...changeOf(request, context), access: neededFor(request, id) };
-    return answer(reply, await revokeToken(context, change, id, tokenId), context);
-  });
+  app.delete(
+    `${path}/:token_id`,
+    { config: { ...viewer, reply: tokenSchema }, schema: { params: tokenParams } },
+    async (request, reply) => {
+      const { id, token_id: tokenId } = request.params;
+      if (!mayEnd(request, id)) return refuse(reply, roleNeeded('admin'), context.addresses);
+      const change = { ...changeOf(request, context), access: neededFor(request, id) };
+      return answer(reply, await revokeToken(context, change, id, tokenId), context);
+    },
+  );
 }

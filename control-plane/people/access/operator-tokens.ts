@@ -1,5 +1,6 @@
 /** Operator tokens: what a script of an operator shows. Each has the role that its operator has at that moment. */
 import type { Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 import { type ChangeContext, makeId } from './change.ts';
@@ -9,19 +10,18 @@ import { hashToken, makeOperatorToken } from './token-hash.ts';
 
 export const dayMs = 86_400_000;
 
-export interface TokenView {
-  readonly id: string;
-  readonly object: 'operator_token';
-  readonly operator_id: string;
-  readonly name: string;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-}
+export const tokenSchema = z.strictObject({
+  id: z.string(),
+  object: z.literal('operator_token'),
+  operator_id: z.string(),
+  name: z.string(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+});
+export type TokenView = z.infer<typeof tokenSchema>;
 
-export interface TokenWithPlaintext extends TokenView {
-  /** Shown once. */
-  readonly token: string;
-}
+export const tokenWithPlaintextSchema = tokenSchema.extend({ token: z.string().describe('Shown once') });
+export type TokenWithPlaintext = z.infer<typeof tokenWithPlaintextSchema>;
 
 type Stores = Pick<Context, 'db'>;
 type Row = Prisma.OperatorTokenGetPayload<object>;

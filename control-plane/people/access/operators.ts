@@ -6,12 +6,13 @@
  */
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 import { type ChangeContext, makeId } from './change.ts';
 import type { Credentials } from './credential.ts';
 import { endTokensOf } from './operator-tokens.ts';
-import type { OperatorRole } from './principal.ts';
+import { type OperatorRole, operatorRoles } from './principal.ts';
 import { reauthorize } from './reauthorize.ts';
 import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from './refusals.ts';
 import { endSessionsOf } from './sessions.ts';
@@ -19,22 +20,20 @@ import { endSessionsOf } from './sessions.ts';
 type Tx = Prisma.TransactionClient;
 type Row = Prisma.OperatorGetPayload<object>;
 
-export interface OperatorView {
-  readonly id: string;
-  readonly object: 'operator';
-  readonly name: string;
-  readonly email: string;
-  readonly role: OperatorRole;
-  readonly state: 'enabled' | 'disabled';
-  /** How the person can log in. */
-  readonly logins: readonly ('credential' | 'oidc')[];
-  readonly created_at: string;
-}
+export const operatorSchema = z.strictObject({
+  id: z.string(),
+  object: z.literal('operator'),
+  name: z.string(),
+  email: z.string(),
+  role: z.enum(operatorRoles),
+  state: z.enum(['enabled', 'disabled']),
+  logins: z.array(z.enum(['credential', 'oidc'])).describe('How the person can log in'),
+  created_at: z.iso.datetime(),
+});
+export type OperatorView = z.infer<typeof operatorSchema>;
 
-export interface OperatorWithCredential extends OperatorView {
-  /** Shown once. */
-  readonly credential: string;
-}
+export const operatorWithCredentialSchema = operatorSchema.extend({ credential: z.string().describe('Shown once') });
+export type OperatorWithCredential = z.infer<typeof operatorWithCredentialSchema>;
 
 export interface Operators {
   list(): Promise<OperatorView[]>;

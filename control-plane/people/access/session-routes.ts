@@ -6,7 +6,7 @@ import type { Context } from '../../shared/context.ts';
 import { answer } from './change.ts';
 import { maxCredentialLength, minCredentialLength } from './credential.ts';
 import { auditPerson, changeCredential, logIn } from './login.ts';
-import { type Principal, principalOf } from './principal.ts';
+import { operatorRoles, type Principal, principalOf } from './principal.ts';
 import type { AccessServices } from './services.ts';
 import { endSession, endSessionsOf, findSession, sessionMs } from './sessions.ts';
 
@@ -23,28 +23,43 @@ const credentialBody = z.strictObject({
 
 const anybody = { access: { kind: 'public' } } as const;
 const person = { access: { kind: 'person' } } as const;
+const ended = { ...person, reply: null };
+
+const who = { object: z.literal('session'), id: z.string(), name: z.string() };
+const operatorFields = { ...who, kind: z.literal('operator'), role: z.enum(operatorRoles) };
+const adminFields = { ...who, kind: z.literal('organisation_admin'), account_id: z.string() };
+const sessionSchema = z.union([z.strictObject(operatorFields), z.strictObject(adminFields)]);
+const until = { expires_at: z.iso.datetime() };
+const startedSchema = z.union([
+  z.strictObject({ ...operatorFields, ...until }),
+  z.strictObject({ ...adminFields, ...until }),
+]);
 
 export function sessionRoutes(base: FastifyInstance, context: Context, access: AccessServices): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
   const { db, now } = context;
   const { cookie } = access;
 
-  app.post('/session', { config: anybody, schema: { body: loginBody } }, async (request, reply) => {
-    const { as: kind, email, credential } = request.body;
-    const login = { kind, email, credential, address: request.ip, requestId: request.id };
-    const shown = cookie.read(request);
-    const before = shown === null ? null : await findSession(db, shown, now());
-    const replaced = shown === null || before === null ? null : { token: shown, principal: before };
-    const outcome = await logIn(context, access, login, replaced);
-    if ('refused' in outcome) return answer(reply, outcome, context);
-    const { token, principal } = outcome.done;
-    cookie.set(reply, token);
-    return { ...viewOf(principal), expires_at: new Date(now().getTime() + sessionMs).toISOString() };
-  });
+  app.post(
+    '/session',
+    { config: { ...anybody, reply: startedSchema }, schema: { body: loginBody } },
+    async (request, reply) => {
+      const { as: kind, email, credential } = request.body;
+      const login = { kind, email, credential, address: request.ip, requestId: request.id };
+      const shown = cookie.read(request);
+      const before = shown === null ? null : await findSession(db, shown, now());
+      const replaced = shown === null || before === null ? null : { token: shown, principal: before };
+      const outcome = await logIn(context, access, login, replaced);
+      if ('refused' in outcome) return answer(reply, outcome, context);
+      const { token, principal } = outcome.done;
+      cookie.set(reply, token);
+      return { ...viewOf(principal), expires_at: new Date(now().getTime() + sessionMs).toISOString() };
+    },
+  );
 
-  app.get('/session', { config: person }, async (request) => viewOf(principalOf(request)));
+  app.get('/session', { config: { ...person, reply: sessionSchema } }, async (request) => viewOf(principalOf(request)));
 
-  app.delete('/session', { config: person }, async (request, reply) => {
+  app.delete('/session', { config: ended }, async (request, reply) => {
     const principal = principalOf(request);
     // Beside an operator token a cookie was not looked at: it may be anybody's.
     const token = principal.proof?.kind === 'session' ? cookie.read(request) : null;
@@ -57,7 +72,7 @@ export function sessionRoutes(base: FastifyInstance, context: Context, access: A
     return reply.code(204).send();
   });
 
-  app.delete('/session/all', { config: person }, async (request, reply) => {
+  app.delete('/session/all', { config: ended }, async (request, reply) => {
     const principal = principalOf(request);
     await db.$transaction(async (tx) => {
       const after = { sessions_ended: await endSessionsOf(tx, principal) };
@@ -67,7 +82,7 @@ export function sessionRoutes(base: FastifyInstance, context: Context, access: A
     return reply.code(204).send();
   });
 
-  app.put('/session/credential', { config: person, schema: { body: credentialBody } }, async (request, reply) => {
+  app.put('/session/credential', { config: ended, schema: { body: credentialBody } }, async (request, reply) => {
     const { kind, id } = principalOf(request);
     const { current: credential, next } = request.body;
     const login = { kind, email: await emailOf(db, kind, id), credential, address: request.ip, requestId: request.id };
@@ -87,9 +102,9 @@ async function emailOf(db: Context['db'], kind: Principal['kind'], id: string): 
   return row.email;
 }
 
-function viewOf(principal: Principal): Record<string, unknown> {
-  const { kind, id, name } = principal;
+function viewOf(principal: Principal): z.infer<typeof sessionSchema> {
+  const { id, name } = principal;
   return principal.kind === 'operator'
-    ? { object: 'session', kind, id, name, role: principal.role }
-    : { object: 'session', kind, id, name, account_id: principal.accountId };
+    ? { object: 'session', kind: principal.kind, id, name, role: principal.role }
+    : { object: 'session', kind: principal.kind, id, name, account_id: principal.accountId };
 }

@@ -7,7 +7,7 @@
  * nothing that an account may not see may be written into its chain.
  */
 
-import { type AuditEntryObject, type AuditQuery, auditQuerySchema } from '@gw/contract/audit';
+import { type AuditEntryObject, type AuditQuery, auditListSchema, auditQuerySchema } from '@gw/contract/audit';
 import type { AuditEntry } from '@gw/contract/internal/audit-chain';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -28,7 +28,7 @@ export function auditRoutes(app: FastifyInstance, context: Context): void {
 }
 
 export function organisationAuditRoutes(app: FastifyInstance, context: Context): void {
-  const config = { access: { kind: 'organisation_admin' } } as const;
+  const config = { access: { kind: 'organisation_admin' }, reply: auditListSchema } as const;
   app
     .withTypeProvider<ZodTypeProvider>()
     .get('/organisation/v1/audit-log', { config, schema: { querystring: auditQuerySchema } }, (request) =>

@@ -3,7 +3,15 @@
  * organisation for their own, so that also a tier that can hold no `admin:keys` can rotate and revoke.
  */
 import { apiError, fieldError } from '@gw/contract/errors';
-import { keyChangeSchema, keyCreateSchema, keyListQuerySchema, keyRotateSchema } from '@gw/contract/keys';
+import {
+  issuedKeySchema,
+  keyChangeSchema,
+  keyCreateSchema,
+  keyListQuerySchema,
+  keyListSchema,
+  keyRotateSchema,
+  keySchema,
+} from '@gw/contract/keys';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -52,7 +60,7 @@ function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, plac
   const { addresses, db } = context;
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const { access, accountOf, prefix } = place;
-  const config = (role: OperatorRole) => ({ access: access(role) });
+  const config = (role: OperatorRole, reply: z.ZodType) => ({ access: access(role), reply });
   const answer = (reply: FastifyReply, result: KeyResult<object>) => {
     void reply.header('cache-control', 'no-store');
     return result.ok ? reply.send(result.value) : refuse(reply, peopleError(result.refusal), addresses);
@@ -67,7 +75,7 @@ function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, plac
 
   typed.get(
     prefix,
-    { config: config('viewer'), schema: { querystring: keyListQuerySchema } },
+    { config: config('viewer', keyListSchema), schema: { querystring: keyListQuerySchema } },
     async (request, reply) => {
       const accountId = accountOf(request);
       if (!(await isThere(accountId))) return refuse(reply, notFound('account'), addresses);
@@ -77,21 +85,26 @@ function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, plac
     },
   );
 
-  typed.get(`${prefix}/:id`, { config: config('viewer'), schema: { params } }, async (request, reply) => {
+  typed.get(`${prefix}/:id`, { config: config('viewer', keySchema), schema: { params } }, async (request, reply) => {
     const key = await keys.read(accountOf(request), request.params.id);
     return key ?? refuse(reply, apiError('key_not_found', { param: 'key_id' }), addresses);
   });
 
-  typed.post(prefix, { config: config('admin'), schema: { body: keyCreateSchema } }, async (request, reply) =>
-    answer(reply, await keys.create(accountOf(request), request.body, caller(request))),
+  typed.post(
+    prefix,
+    { config: config('admin', issuedKeySchema), schema: { body: keyCreateSchema } },
+    async (request, reply) => answer(reply, await keys.create(accountOf(request), request.body, caller(request))),
   );
 
   const rotation = { params, body: keyRotateSchema.nullish() };
-  typed.post(`${prefix}/:id/rotate`, { config: config('admin'), schema: rotation }, async (request, reply) =>
-    answer(reply, await keys.rotate(accountOf(request), request.params.id, request.body ?? {}, caller(request))),
+  typed.post(
+    `${prefix}/:id/rotate`,
+    { config: config('admin', issuedKeySchema), schema: rotation },
+    async (request, reply) =>
+      answer(reply, await keys.rotate(accountOf(request), request.params.id, request.body ?? {}, caller(request))),
   );
 
-  const change = { config: config('admin'), schema: { params, body: keyChangeSchema } };
+  const change = { config: config('admin', keySchema), schema: { params, body: keyChangeSchema } };
   typed.patch(`${prefix}/:id`, change, async (request, reply) => {
     const { body, params: at } = request;
     return answer(reply, await keys.changeLimits(accountOf(request), at.id, body.limits, caller(request)));
@@ -102,8 +115,11 @@ function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, plac
     ['restore', 'admin'],
   ] as const;
   for (const [action, role] of changes) {
-    typed.post(`${prefix}/:id/${action}`, { config: config(role), schema: { params } }, async (request, reply) =>
-      answer(reply, await keys[action](accountOf(request), request.params.id, caller(request))),
+    typed.post(
+      `${prefix}/:id/${action}`,
+      { config: config(role, keySchema), schema: { params } },
+      async (request, reply) =>
+        answer(reply, await keys[action](accountOf(request), request.params.id, caller(request))),
     );
   }
 }
