@@ -6,7 +6,7 @@ import type { CallContext } from './call.ts';
 import { finished } from './messages.ts';
 import { type ReplyReading, readReply as readReplyHere } from './response/read-reply.ts';
 import { bodyPatienceS, inlineBytes } from './threads/body-threads.ts';
-import type { Outcome } from './threads/thread-pool.ts';
+import type { JobResult } from './threads/thread-pool.ts';
 
 /** A check that answers when it is told to. */
 function slowCheck() {
@@ -331,7 +331,7 @@ describe('a large JSON reply', () => {
   const large = JSON.stringify({ choices: [], padding: 'x'.repeat(inlineBytes) });
   const json = { 'content-type': 'application/json' };
   async function replied() {
-    let end: (outcome: Outcome<ReplyReading>) => void = () => undefined;
+    let end: (outcome: JobResult<ReplyReading>) => void = () => undefined;
     const readReply: CallContext['readReply'] = (account, bytes, facts) =>
       new Promise((resolve) => {
         expect(account).toBe('acct');

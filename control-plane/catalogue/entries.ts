@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldError } from '@gw/contract/errors';
 import type { ChangeContext } from '../people/access/change.ts';
-import { invalidTransition, notFound, type Outcome } from '../people/access/refusals.ts';
+import { type ChangeResult, invalidTransition, notFound } from '../people/access/refusals.ts';
 import { appendAudit } from '../people/audit/append.ts';
 import type { Context } from '../shared/context.ts';
 import type { EntryKind, EntryName, Tx } from './entry-kind.ts';
@@ -29,10 +29,10 @@ export interface Entries<Entry> {
   list(): Promise<Viewed<Entry>[]>;
   read(id: string): Promise<Viewed<Entry> | null>;
   /** `body`: what the kind's schemas have let through. */
-  add(change: ChangeContext, body: unknown): Promise<Outcome<Viewed<Entry>>>;
-  change(change: ChangeContext, id: string, body: unknown): Promise<Outcome<Viewed<Entry>>>;
+  add(change: ChangeContext, body: unknown): Promise<ChangeResult<Viewed<Entry>>>;
+  change(change: ChangeContext, id: string, body: unknown): Promise<ChangeResult<Viewed<Entry>>>;
   /** Refused while anything refers to it. */
-  remove(change: ChangeContext, id: string): Promise<Outcome<Removed>>;
+  remove(change: ChangeContext, id: string): Promise<ChangeResult<Removed>>;
 }
 
 export function openEntries<Entry extends object>(
@@ -42,7 +42,7 @@ export function openEntries<Entry extends object>(
 ): Entries<Entry> {
   const { name, rows } = kind;
   const view = (entry: Entry): Viewed<Entry> => ({ ...entry, warnings: kind.warnings(entry, around) });
-  const inTurn = <T>(work: (tx: Tx) => Promise<Outcome<T>>): Promise<Outcome<T>> =>
+  const inTurn = <T>(work: (tx: Tx) => Promise<ChangeResult<T>>): Promise<ChangeResult<T>> =>
     db.$transaction(async (tx) => {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('catalogue'))`;
       return work(tx);

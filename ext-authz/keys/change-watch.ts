@@ -106,17 +106,17 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   };
 }
 
-type Asked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: unknown };
+type PollResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: unknown };
 
 /** The answer, or a fault if it takes longer; what comes later is of no use, as it is too old. */
-async function within<T>(answer: Promise<T>, patienceMs: number): Promise<Asked<T>> {
+async function within<T>(answer: Promise<T>, patienceMs: number): Promise<PollResult<T>> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Asked<T>>((resolve) => {
+  const late = new Promise<PollResult<T>>((resolve) => {
     timer = setTimeout(() => resolve({ ok: false, fault: new Error('Postgres takes too long.') }), patienceMs);
   });
   const settled = answer.then(
-    (value): Asked<T> => ({ ok: true, value }),
-    (error: unknown): Asked<T> => ({ ok: false, fault: error }),
+    (value): PollResult<T> => ({ ok: true, value }),
+    (error: unknown): PollResult<T> => ({ ok: false, fault: error }),
   );
   const first = await Promise.race([settled, late]);
   clearTimeout(timer);

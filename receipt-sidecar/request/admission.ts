@@ -7,7 +7,7 @@
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { Caller } from '../messages.ts';
-import type { Slot, Taken } from '../slots/slots.ts';
+import type { Slot, SlotResult } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
 import { tooLarge } from './headers.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
@@ -36,7 +36,7 @@ export interface Steps {
   /** What a request has to pass before it may take a slot. */
   readonly read: Read;
   /** For a stream alone. */
-  readonly takeSlot: (caller: Caller) => Promise<Taken>;
+  readonly takeSlot: (caller: Caller) => Promise<SlotResult>;
 }
 
 /** `slot`: of a stream; whoever gets it releases it. */

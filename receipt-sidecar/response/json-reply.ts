@@ -8,13 +8,13 @@
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { answerAfter, finished, setHeader } from '../messages.ts';
 import { andThen, type MaybePromise } from '../request/maybe-promise.ts';
-import type { Outcome } from '../threads/thread-pool.ts';
+import type { JobResult } from '../threads/thread-pool.ts';
 import { additionsText } from './json-body.ts';
 import { type ReplyFacts, type ReplyReading, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
 
 /** `account`: whose call it is. */
-export type ReadReply = (account: string, bytes: Buffer, facts: ReplyFacts) => MaybePromise<Outcome<ReplyReading>>;
+export type ReadReply = (account: string, bytes: Buffer, facts: ReplyFacts) => MaybePromise<JobResult<ReplyReading>>;
 
 export interface JsonReplyContext extends ReplyContext {
   readonly status: number;
@@ -41,7 +41,7 @@ export class JsonReply implements Reply {
     if (read instanceof Promise) read.catch(call.fail);
   }
 
-  #conclude(outcome: Outcome<ReplyReading>): void {
+  #conclude(outcome: JobResult<ReplyReading>): void {
     const { call, record } = this.#context;
     // The client has left meanwhile, and it was written down as that.
     if (record.recorded) return;

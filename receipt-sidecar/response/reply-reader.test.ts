@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseRequest } from '../request/parse.ts';
 import { bodyThreadBounds, inlineBytes } from '../threads/body-threads.ts';
-import { type Outcome, ThreadPool } from '../threads/thread-pool.ts';
+import { type JobResult, ThreadPool } from '../threads/thread-pool.ts';
 import { addToObject, parseObject } from './json-body.ts';
 import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
 import { makeReplyReader } from './reply-reader.ts';
@@ -46,7 +46,7 @@ const bytesOf = (text: string): Buffer => {
 const padding = 'x'.repeat(inlineBytes);
 const onThread = (text: string | Buffer, given: ReplyFacts) =>
   makeReplyReader(pool)('acct', typeof text === 'string' ? bytesOf(text) : text, given) as Promise<
-    Outcome<ReplyReading>
+    JobResult<ReplyReading>
   >;
 
 /** What the client would get, and what is written down. */

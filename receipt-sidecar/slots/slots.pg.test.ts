@@ -11,7 +11,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Caller } from '../messages.ts';
 import { redisLeases } from './leases.ts';
-import { StreamSlots, type Taken } from './slots.ts';
+import { type SlotResult, StreamSlots } from './slots.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gwslots-'));
 const log = pino({ level: 'silent' });
@@ -56,9 +56,9 @@ const caller = (limit: number): Caller => ({
   keyStreams: null,
 });
 const each = (at: number): StreamSlots => sidecars[at % 2] as StreamSlots;
-const askAll = (count: number, limit: number): Promise<Taken[]> =>
+const askAll = (count: number, limit: number): Promise<SlotResult[]> =>
   Promise.all(Array.from({ length: count }, (_, at) => each(at).take(caller(limit))));
-const held = (decisions: readonly Taken[]) => decisions.flatMap((taken) => (taken.ok ? [taken.slot] : []));
+const held = (decisions: readonly SlotResult[]) => decisions.flatMap((taken) => (taken.ok ? [taken.slot] : []));
 const inValkey = async () => [
   await connections[0]?.zcard(slotsKey('acct')),
   await connections[0]?.zcard(keySlotsKey('acct', 'key')),

@@ -24,7 +24,7 @@ export interface Slot {
   release(): void;
 }
 
-export type Taken = { readonly ok: true; readonly slot: Slot } | { readonly ok: false; readonly error: ApiError };
+export type SlotResult = { readonly ok: true; readonly slot: Slot } | { readonly ok: false; readonly error: ApiError };
 
 export interface SlotOptions {
   readonly leases: Leases;
@@ -90,7 +90,7 @@ export class StreamSlots {
   }
 
   /** Decides within a bounded time, whatever Redis does. Never rejects. */
-  async take(caller: Caller): Promise<Taken> {
+  async take(caller: Caller): Promise<SlotResult> {
     const { accountId, keyId, streams, keyStreams } = caller;
     const lease = { id: this.#options.newId(), accountId, keyId };
     const agreed = { account: streams.limit, key: keyStreams };
@@ -139,7 +139,7 @@ export class StreamSlots {
     return null;
   }
 
-  #decideAlone(lease: Lease, caller: Caller): Taken {
+  #decideAlone(lease: Lease, caller: Caller): SlotResult {
     const { accountId, keyId, streams, keyStreams } = caller;
     const account = this.#share(streams.limit);
     const key = keyStreams === null ? null : this.#share(keyStreams);
@@ -154,7 +154,7 @@ export class StreamSlots {
     return Math.min(limit, Math.max(1, Math.floor(limit / this.#options.instances)));
   }
 
-  #decide(lease: Lease, { streams, keyStreams }: Caller, found: Found, limits: Limits): Taken {
+  #decide(lease: Lease, { streams, keyStreams }: Caller, found: Found, limits: Limits): SlotResult {
     const { metrics } = this.#options;
     metrics.ended(found.ended);
     if (found.full !== null) {

@@ -16,7 +16,7 @@ const otherLane = { request: 'reply', reply: 'request' } as const;
 
 /** `full`: no room; `late`: waited too long; `stuck`: worked too long; `died`: with its thread; `fault`: failed. */
 export type Failure = 'full' | 'late' | 'stuck' | 'died' | 'fault';
-export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: Failure };
+export type JobResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: Failure };
 
 interface Message {
   readonly job: unknown;
@@ -35,7 +35,7 @@ export interface Work {
 }
 
 interface Job extends Queued, Pick<Work, 'lane' | 'message'> {
-  readonly end: (outcome: Outcome<unknown>) => void;
+  readonly end: (outcome: JobResult<unknown>) => void;
   readonly since: number;
   readonly timer: NodeJS.Timeout;
 }
@@ -71,7 +71,7 @@ export interface ThreadPoolOptions {
 
 /** A job of a pool; `cancel` gives its room back if it has not had its turn. */
 export interface Pending<T> {
-  readonly outcome: Promise<Outcome<T>>;
+  readonly outcome: Promise<JobResult<T>>;
   readonly cancel: () => void;
 }
 
@@ -99,7 +99,7 @@ export class ThreadPool {
 
   run<T>({ account, lane, message, size }: Work): Pending<T> {
     let job: Job | undefined;
-    const outcome = new Promise<Outcome<T>>((resolve) => {
+    const outcome = new Promise<JobResult<T>>((resolve) => {
       const end = resolve as Job['end'];
       const since = this.#options.clock();
       const timer = setTimeout(() => job && this.#end(job, 'late'), this.#options.waitMs);
@@ -174,7 +174,7 @@ export class ThreadPool {
   }
 
   /** The thread has its next job, or rests. */
-  #finish(thread: Running, outcome: Outcome<unknown>): void {
+  #finish(thread: Running, outcome: JobResult<unknown>): void {
     const { job, worker } = thread;
     clearTimeout(thread.timer);
     thread.job = null;
@@ -188,11 +188,11 @@ export class ThreadPool {
     void thread.worker.terminate();
   }
 
-  #end(job: Job, outcome: Outcome<unknown> | Failure): void {
+  #end(job: Job, outcome: JobResult<unknown> | Failure): void {
     if (!this.#open.delete(job)) return;
     clearTimeout(job.timer);
     this.#queues[job.lane].leave(job);
-    const ended: Outcome<unknown> = typeof outcome === 'string' ? { ok: false, why: outcome } : outcome;
+    const ended: JobResult<unknown> = typeof outcome === 'string' ? { ok: false, why: outcome } : outcome;
     const waitedS = (this.#options.clock() - job.since) / 1000;
     this.#options.onEnd(job.lane, ended.ok ? 'done' : ended.why, waitedS);
     job.end(ended);

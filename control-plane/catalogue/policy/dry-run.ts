@@ -10,7 +10,7 @@ import { requestText } from '@gw/policy/request-text';
 import { type Verdict, verdictOf } from '@gw/policy/verdict';
 import { z } from 'zod';
 import { idSchema, nameSchema } from '../../people/access/fields.ts';
-import { notFound, type Outcome } from '../../people/access/refusals.ts';
+import { type ChangeResult, notFound } from '../../people/access/refusals.ts';
 import type { Context } from '../../shared/context.ts';
 import { checkRules, type StoredRule } from './check-rules.ts';
 import { differences, noRulesYet, openVersions, type RuleDifferences, type VersionView } from './versions.ts';
@@ -78,12 +78,12 @@ export interface Match {
   readonly exempt: boolean;
 }
 
-export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => Promise<Outcome<DryRun>> {
+export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => Promise<ChangeResult<DryRun>> {
   const { db } = context;
   const versions = openVersions(context);
 
   /** Those of the request, of the version that it names, or in force. */
-  const rulesFor = async (body: DryRunBody, inForce: VersionView): Promise<Outcome<RulesToTry>> => {
+  const rulesFor = async (body: DryRunBody, inForce: VersionView): Promise<ChangeResult<RulesToTry>> => {
     if (body.rules !== undefined) return { done: { version: null, rules: body.rules } };
     if (body.version === undefined) return { done: inForce };
     const version = await versions.read(body.version);
@@ -91,7 +91,7 @@ export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => 
       ? { refused: fieldError('version', 'version: there is no such version.') }
       : { done: version };
   };
-  const exemptionsOf = async (accountId: string | undefined): Promise<Outcome<readonly string[]>> => {
+  const exemptionsOf = async (accountId: string | undefined): Promise<ChangeResult<readonly string[]>> => {
     if (accountId === undefined) return { done: [] };
     if ((await db.account.findUnique({ where: { id: accountId } })) === null) return { refused: notFound('account') };
     const rows = await db.policyExemption.findMany({ where: { accountId } });

@@ -8,7 +8,7 @@ import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
 import type { ChangeContext } from '../../people/access/change.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
-import { notFound, type Outcome } from '../../people/access/refusals.ts';
+import { type ChangeResult, notFound } from '../../people/access/refusals.ts';
 import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
 import { findVersionInForce, lockPolicy } from './versions.ts';
@@ -36,8 +36,8 @@ export interface ExemptionFilter {
 export interface Exemptions {
   list(filter: ExemptionFilter): Promise<ExemptionView[]>;
   /** What is exempt already stays as it is, with its first reason. */
-  add(change: ChangeContext, accountId: string, ruleId: string, reason: string): Promise<Outcome<ExemptionView>>;
-  remove(change: ChangeContext, accountId: string, ruleId: string): Promise<Outcome<RemovedExemption>>;
+  add(change: ChangeContext, accountId: string, ruleId: string, reason: string): Promise<ChangeResult<ExemptionView>>;
+  remove(change: ChangeContext, accountId: string, ruleId: string): Promise<ChangeResult<RemovedExemption>>;
 }
 
 type Row = Awaited<ReturnType<Context['db']['policyExemption']['findMany']>>[number];
@@ -45,8 +45,8 @@ type Row = Awaited<ReturnType<Context['db']['policyExemption']['findMany']>>[num
 export function openExemptions({ db }: Pick<Context, 'db'>): Exemptions {
   const inTurn = <T>(
     change: ChangeContext,
-    work: (tx: Prisma.TransactionClient) => Promise<Outcome<T>>,
-  ): Promise<Outcome<T>> =>
+    work: (tx: Prisma.TransactionClient) => Promise<ChangeResult<T>>,
+  ): Promise<ChangeResult<T>> =>
     db.$transaction(async (tx) => {
       await lockPolicy(tx);
       const mayNot = await reauthorize(tx, change);

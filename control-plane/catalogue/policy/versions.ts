@@ -13,7 +13,7 @@ import type { Database, Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { ChangeContext } from '../../people/access/change.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
-import { invalidTransition, notFound, type Outcome } from '../../people/access/refusals.ts';
+import { type ChangeResult, invalidTransition, notFound } from '../../people/access/refusals.ts';
 import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
 import { checkRules, type StoredRule } from './check-rules.ts';
@@ -40,7 +40,7 @@ export interface Publication {
   readonly become: (
     inForce: readonly StoredRule[],
     tx: Prisma.TransactionClient,
-  ) => Promise<Outcome<readonly StoredRule[]>>;
+  ) => Promise<ChangeResult<readonly StoredRule[]>>;
 }
 
 export interface Versions {
@@ -49,7 +49,7 @@ export interface Versions {
   read(version: number): Promise<VersionView | null>;
   /** Null until the first version is there. */
   inForce(): Promise<VersionView | null>;
-  publish(change: ChangeContext, publication: Publication): Promise<Outcome<VersionView>>;
+  publish(change: ChangeContext, publication: Publication): Promise<ChangeResult<VersionView>>;
 }
 
 type Row = NonNullable<Awaited<ReturnType<Database['policyVersion']['findFirst']>>>;
@@ -100,7 +100,7 @@ async function publish(
   tx: Prisma.TransactionClient,
   change: ChangeContext,
   { basedOn, note, become }: Publication,
-): Promise<Outcome<VersionView>> {
+): Promise<ChangeResult<VersionView>> {
   await lockPolicy(tx);
   const mayNot = await reauthorize(tx, change);
   if (mayNot !== null) return { refused: mayNot };

@@ -13,7 +13,7 @@ import { accountMessage } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
 import type { ChangeContext } from '../../people/access/change.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
-import { invalidTransition, notFound, type Outcome } from '../../people/access/refusals.ts';
+import { type ChangeResult, invalidTransition, notFound } from '../../people/access/refusals.ts';
 import { appendAudit } from '../../people/audit/append.ts';
 import { announceKeyChange } from '../../people/keys/announce.ts';
 import type { Context } from '../../shared/context.ts';
@@ -53,11 +53,16 @@ export interface Accounts {
   list(query: AccountQuery): Promise<{ data: AccountView[]; hasMore: boolean }>;
   read(id: string): Promise<AccountView | null>;
   /** Blocks inference and new keys; reads and revocation stay open. */
-  suspend(change: ChangeContext, id: string, reason: string): Promise<Outcome<AccountView>>;
+  suspend(change: ChangeContext, id: string, reason: string): Promise<ChangeResult<AccountView>>;
   /** `acceptsMatch`: even if what was found about its name, or that it could not be looked at, waits for a decision. */
-  reinstate(change: ChangeContext, id: string, reason: string, acceptsMatch?: boolean): Promise<Outcome<AccountView>>;
+  reinstate(
+    change: ChangeContext,
+    id: string,
+    reason: string,
+    acceptsMatch?: boolean,
+  ): Promise<ChangeResult<AccountView>>;
   /** A new name needs a `reason`: another name may be another organisation. */
-  update(change: ChangeContext, id: string, wanted: AccountChange, reason?: string): Promise<Outcome<AccountView>>;
+  update(change: ChangeContext, id: string, wanted: AccountChange, reason?: string): Promise<ChangeResult<AccountView>>;
 }
 
 export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Accounts {
@@ -66,10 +71,10 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
   const changed = async (
     change: ChangeContext,
     id: string,
-    work: (tx: Tx, before: AccountRow) => Promise<Outcome<AccountRow>>,
-  ): Promise<Outcome<AccountView>> => {
+    work: (tx: Tx, before: AccountRow) => Promise<ChangeResult<AccountRow>>,
+  ): Promise<ChangeResult<AccountView>> => {
     let isChanged = true;
-    const outcome = await db.$transaction(async (tx): Promise<Outcome<AccountRow>> => {
+    const outcome = await db.$transaction(async (tx): Promise<ChangeResult<AccountRow>> => {
       const refused = await reauthorize(tx, change);
       if (refused !== null) return { refused };
       await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
@@ -138,7 +143,7 @@ async function move(
   { id, state }: AccountRow,
   [from, to]: readonly ['active' | 'suspended', 'active' | 'suspended'],
   reason: string,
-): Promise<Outcome<AccountRow>> {
+): Promise<ChangeResult<AccountRow>> {
   if (state !== from)
     return { refused: invalidTransition(`The account is ${state}; only one that is ${from} can become ${to}.`) };
   const row = await tx.account.update({ where: { id }, data: { state: to } });

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { type ChangeContext, makeId } from '../../people/access/change.ts';
 import type { Credentials } from '../../people/access/credential.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
-import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from '../../people/access/refusals.ts';
+import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from '../../people/access/refusals.ts';
 import { endSessionsOf } from '../../people/access/sessions.ts';
 import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
@@ -39,9 +39,9 @@ export interface OrganisationAdmins {
     change: ChangeContext,
     accountId: string,
     person: { name: string; email: string },
-  ): Promise<Outcome<AdminWithCredential>>;
-  setEnabled(change: ChangeContext, accountId: string, id: string, enabled: boolean): Promise<Outcome<AdminView>>;
-  resetCredential(change: ChangeContext, accountId: string, id: string): Promise<Outcome<AdminWithCredential>>;
+  ): Promise<ChangeResult<AdminWithCredential>>;
+  setEnabled(change: ChangeContext, accountId: string, id: string, enabled: boolean): Promise<ChangeResult<AdminView>>;
+  resetCredential(change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<AdminWithCredential>>;
 }
 
 export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials: Credentials): OrganisationAdmins {
@@ -49,8 +49,8 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
     change: ChangeContext,
     accountId: string,
     id: string,
-    work: (tx: Tx, before: Row) => Promise<Outcome<Row>>,
-  ): Promise<Outcome<Row>> =>
+    work: (tx: Tx, before: Row) => Promise<ChangeResult<Row>>,
+  ): Promise<ChangeResult<Row>> =>
     db.$transaction(async (tx) => {
       const refused = await reauthorize(tx, change);
       if (refused !== null) return { refused };
@@ -72,7 +72,7 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
       const issued = await credentials.issue();
       if (issued === null) return tooManyAtOnce();
       const { credential, credentialHash } = issued;
-      return db.$transaction(async (tx): Promise<Outcome<AdminWithCredential>> => {
+      return db.$transaction(async (tx): Promise<ChangeResult<AdminWithCredential>> => {
         const refused = await reauthorize(tx, change);
         if (refused !== null) return { refused };
         // One after the other, so that two at once do not take the same e-mail.

@@ -6,7 +6,7 @@ import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
 import { actorOf, principalOf } from './principal.ts';
 import type { Grant } from './reauthorize.ts';
-import type { Outcome } from './refusals.ts';
+import type { ChangeResult } from './refusals.ts';
 
 export interface ChangeContext extends Grant {
   readonly actor: Actor;
@@ -28,7 +28,7 @@ export function grantOf(request: FastifyRequest, { now }: Pick<Context, 'now'>):
 /** Sends what was done, or why not. */
 export function answer<T>(
   reply: FastifyReply,
-  outcome: Outcome<T>,
+  outcome: ChangeResult<T>,
   { addresses }: Pick<Context, 'addresses'>,
 ): unknown {
   if (!('refused' in outcome)) return outcome.done;

@@ -8,7 +8,7 @@ import type { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 import { actorOf, type Principal } from './principal.ts';
-import { loginFailed, type Outcome, type Refusal, tooManyLogins } from './refusals.ts';
+import { type ChangeResult, loginFailed, type Refusal, tooManyLogins } from './refusals.ts';
 import type { AccessServices } from './services.ts';
 import { endSession, endSessionsOf, sessionIdOf, startSession } from './sessions.ts';
 
@@ -50,7 +50,7 @@ export async function logIn(
   access: AccessServices,
   login: LoginRequest,
   replaced: Replaced | null = null,
-): Promise<Outcome<LoggedIn>> {
+): Promise<ChangeResult<LoggedIn>> {
   const verified = await verify(context, access, login);
   if ('refused' in verified) return verified;
   const { found, stored, outdated } = verified.done;
@@ -81,7 +81,7 @@ export async function changeCredential(
   access: AccessServices,
   login: LoginRequest,
   next: string,
-): Promise<Outcome<null>> {
+): Promise<ChangeResult<null>> {
   const verified = await verify(context, access, login);
   if ('refused' in verified) return verified;
   const { found, stored } = verified.done;
@@ -116,7 +116,7 @@ async function verify(
   { db }: Context,
   { attempts, credentials, failedLogins }: AccessServices,
   { kind, email, credential, address }: LoginRequest,
-): Promise<Outcome<Verified>> {
+): Promise<ChangeResult<Verified>> {
   const attempt = { subject: `${kind} ${email}`, address };
   const { known, waitMs } = await attempts.admit(attempt);
   if (waitMs > 0) return slowDown(waitMs);

@@ -5,7 +5,7 @@ import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 import { type ChangeContext, makeId } from './change.ts';
 import { reauthorize } from './reauthorize.ts';
-import { notFound, type Outcome } from './refusals.ts';
+import { type ChangeResult, notFound } from './refusals.ts';
 import { hashToken, makeOperatorToken } from './token-hash.ts';
 
 export const dayMs = 86_400_000;
@@ -38,8 +38,8 @@ export function createToken(
   { db }: Stores,
   change: ChangeContext,
   { operatorId, name, days }: { operatorId: string; name: string; days: number },
-): Promise<Outcome<TokenWithPlaintext>> {
-  return db.$transaction(async (tx): Promise<Outcome<TokenWithPlaintext>> => {
+): Promise<ChangeResult<TokenWithPlaintext>> {
+  return db.$transaction(async (tx): Promise<ChangeResult<TokenWithPlaintext>> => {
     // Whoever disables the person or resets the credential at this moment finds the token, or it is not made.
     const refused = await reauthorize(tx, change);
     if (refused !== null) return { refused };
@@ -78,8 +78,8 @@ export function revokeToken(
   change: ChangeContext,
   operatorId: string,
   id: string,
-): Promise<Outcome<TokenView>> {
-  return db.$transaction(async (tx): Promise<Outcome<TokenView>> => {
+): Promise<ChangeResult<TokenView>> {
+  return db.$transaction(async (tx): Promise<ChangeResult<TokenView>> => {
     const refused = await reauthorize(tx, change);
     if (refused !== null) return { refused };
     const [row] = await tx.operatorToken.findMany({ where: { id, operatorId } });

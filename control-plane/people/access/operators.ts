@@ -14,7 +14,7 @@ import type { Credentials } from './credential.ts';
 import { endTokensOf } from './operator-tokens.ts';
 import { type OperatorRole, operatorRoles } from './principal.ts';
 import { reauthorize } from './reauthorize.ts';
-import { invalidTransition, notFound, type Outcome, tooManyAtOnce } from './refusals.ts';
+import { type ChangeResult, invalidTransition, notFound, tooManyAtOnce } from './refusals.ts';
 import { endSessionsOf } from './sessions.ts';
 
 type Tx = Prisma.TransactionClient;
@@ -40,17 +40,17 @@ export interface Operators {
   create(
     change: ChangeContext,
     person: { name: string; email: string; role: OperatorRole },
-  ): Promise<Outcome<OperatorWithCredential>>;
+  ): Promise<ChangeResult<OperatorWithCredential>>;
   update(
     change: ChangeContext,
     id: string,
     wanted: { name?: string; role?: OperatorRole },
-  ): Promise<Outcome<OperatorView>>;
-  setEnabled(change: ChangeContext, id: string, enabled: boolean): Promise<Outcome<OperatorView>>;
+  ): Promise<ChangeResult<OperatorView>>;
+  setEnabled(change: ChangeContext, id: string, enabled: boolean): Promise<ChangeResult<OperatorView>>;
   /** For who comes with another identity from now on: the next login by e-mail binds it. */
-  unbindIdentity(change: ChangeContext, id: string): Promise<Outcome<OperatorView>>;
+  unbindIdentity(change: ChangeContext, id: string): Promise<ChangeResult<OperatorView>>;
   /** A new credential in place of the old one, for who has lost it. */
-  resetCredential(change: ChangeContext, id: string): Promise<Outcome<OperatorWithCredential>>;
+  resetCredential(change: ChangeContext, id: string): Promise<ChangeResult<OperatorWithCredential>>;
 }
 
 /** Changes of operators come one after the other: two admins must not disable each other at the same time. */
@@ -59,7 +59,7 @@ export async function lockOperators(tx: Tx): Promise<void> {
 }
 
 export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credentials): Operators {
-  const inTurn = (change: ChangeContext, work: (tx: Tx) => Promise<Outcome<Row>>): Promise<Outcome<Row>> =>
+  const inTurn = (change: ChangeContext, work: (tx: Tx) => Promise<ChangeResult<Row>>): Promise<ChangeResult<Row>> =>
     db.$transaction(async (tx) => {
       await lockOperators(tx);
       const refused = await reauthorize(tx, change);
@@ -68,8 +68,8 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
   const changed = (
     change: ChangeContext,
     id: string,
-    work: (tx: Tx, before: Row) => Promise<Outcome<Row>>,
-  ): Promise<Outcome<Row>> =>
+    work: (tx: Tx, before: Row) => Promise<ChangeResult<Row>>,
+  ): Promise<ChangeResult<Row>> =>
     inTurn(change, async (tx) => {
       const before = await tx.operator.findUnique({ where: { id } });
       return before === null ? { refused: notFound('operator') } : work(tx, before);
@@ -158,7 +158,7 @@ async function endAccess(tx: Tx, id: string): Promise<{ sessions_ended: number; 
   };
 }
 
-const mapped = <T, U>(outcome: Outcome<T>, map: (done: T) => U): Outcome<U> =>
+const mapped = <T, U>(outcome: ChangeResult<T>, map: (done: T) => U): ChangeResult<U> =>
   'refused' in outcome ? outcome : { done: map(outcome.done) };
 
 const lastAdmin = () => invalidTransition('This is the last enabled admin. Make another one first.');

@@ -46,7 +46,7 @@ export const tooManyAtOnce = (): Refusal => ({
 });
 
 /** What a change comes to: done, or refused with nothing changed. */
-export type Outcome<T> = { readonly done: T } | Refusal;
+export type ChangeResult<T> = { readonly done: T } | Refusal;
 
 export interface Refusal {
   readonly refused: ApiError;
