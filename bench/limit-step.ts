@@ -6,9 +6,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLimitMetrics } from '@gw/ext-authz/limits/limit-metrics';
-import { openLimiter } from '@gw/ext-authz/limits/limiter';
-import { makeShouldRateLimit } from '@gw/ext-authz/should-rate-limit';
+import { createLimitMetrics } from '@gw/ext-authz/internals/limits/limit-metrics';
+import { openLimiter } from '@gw/ext-authz/internals/limits/limiter';
+import { makeShouldRateLimit } from '@gw/ext-authz/internals/should-rate-limit';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { startValkey } from '@gw/stack/services/valkey';

@@ -4,7 +4,7 @@
  * Invariant: what is measured is processor time of this process, so that whatever else runs on the machine makes a step
  * seem at most a little dearer; a limit is held against the median of many short runs, which take turns.
  */
-import { makeReceipt } from '@gw/receipt-sidecar/receipt';
+import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt';
 import { finishedCalls } from './receipt-calls.ts';
 import { median } from './statistics.ts';
 import { warmKeyCheck } from './warm-key.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ask, readJson, startSimulator } from '@gw/simulator/start-for-test';
+import { ask, readJson, startSimulator } from '@gw/simulator/internals/start-for-test';
 import { envoyBinary } from '@gw/stack/binaries';
 import { freePorts } from '@gw/stack/ports';
 import { expect, test } from 'vitest';

@@ -5,7 +5,7 @@
  */
 import { annualReading } from '@gw/methodology/grid-annual';
 import { readEnergyHeader } from '@gw/methodology/telemetry/energy-header';
-import type { CallIdentity, CallOutcome } from '@gw/receipt-sidecar/receipt';
+import type { CallIdentity, CallOutcome } from '@gw/receipt-sidecar/internals/receipt';
 
 export interface FinishedCall {
   readonly identity: CallIdentity;

@@ -1,5 +1,5 @@
 /** The whole measurement against a real provider, in this process: figures of any size, but all of them there. */
-import { type RunningSimulator, startSimulator } from '@gw/simulator/start-for-test';
+import { type RunningSimulator, startSimulator } from '@gw/simulator/internals/start-for-test';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jsonLoad } from './json-load.ts';
 import { figuresOf } from './report.ts';

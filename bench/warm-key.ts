@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { tierLimits } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
-import { makeCheck } from '@gw/ext-authz/check';
-import { KeyCache } from '@gw/ext-authz/keys/key-cache';
-import { openKeyNotes } from '@gw/ext-authz/keys/key-notes';
+import { makeCheck } from '@gw/ext-authz/internals/check';
+import { KeyCache } from '@gw/ext-authz/internals/keys/key-cache';
+import { openKeyNotes } from '@gw/ext-authz/internals/keys/key-notes';
 
 /** Returns whether the call was let in; the first run reads the key from its store. */
 export function warmKeyCheck(): () => Promise<boolean> {

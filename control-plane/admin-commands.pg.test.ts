@@ -1,5 +1,5 @@
-import { runAdmin } from '@gw/cli/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
+import { runAdmin } from '@gw/cli/internals/commands/admin';
+import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';

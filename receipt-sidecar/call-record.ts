@@ -9,11 +9,10 @@ import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import { type CallIdentity, type CallOutcome, makeReceipt, notStoredReceipt, unattendedReceipt } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
-import type { Candidate } from './request/route.ts';
 import type { StreamFacts } from './response/event-stream.ts';
 import type { SaidSoFar } from './response/usage.ts';
 import { routingTrace } from './routing-trace.ts';
-import type { Catalogue } from './snapshot.ts';
+import type { Candidate, Catalogue } from './snapshot.ts';
 
 export interface Recorded {
   /** JSON texts of the receipt and the trace, as the client sees them. */

@@ -32,8 +32,9 @@ import {
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
+import { endpoints } from './request/endpoint.ts';
 import { headersToRemove, refusedHeaders, steeringHeaders, type Timeouts } from './request/headers.ts';
-import { endpoints, serialise } from './request/parse.ts';
+import { serialise } from './request/parse.ts';
 import { createEnergyReader } from './response/energy-reader.ts';
 import { JsonReply, type ReadReply } from './response/json-reply.ts';
 import { providerError } from './response/provider-error.ts';

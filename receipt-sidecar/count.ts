@@ -9,7 +9,7 @@ import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { estimatedCounts } from '@gw/methodology/factors';
 import { bytesPerToken } from './request/estimate.ts';
-import type { ParsedRequest } from './request/parse.ts';
+import type { ParsedRequest } from './request/parsed-request.ts';
 import type { SaidSoFar } from './response/usage.ts';
 
 export interface CountedCall {

@@ -17,8 +17,9 @@ import {
 } from '@gw/contract/receipt';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
-import type { ParsedRequest } from './request/parse.ts';
-import type { Candidate, Route } from './request/route.ts';
+import type { ParsedRequest } from './request/parsed-request.ts';
+import type { Route } from './request/route.ts';
+import type { Candidate } from './snapshot.ts';
 
 /** What is known of a call before its provider answers. */
 export interface CallIdentity {

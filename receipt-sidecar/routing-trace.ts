@@ -4,7 +4,8 @@
  */
 import type { RoutingTrace } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
-import type { Bar, Candidate, Route } from './request/route.ts';
+import type { Bar, Route } from './request/route.ts';
+import type { Candidate } from './snapshot.ts';
 
 /** What is known of a candidate's grid at the moment of the call. */
 function signalOf(candidate: Candidate, at: Date, requestedAt: string): RoutingTrace['operational_signal'] {

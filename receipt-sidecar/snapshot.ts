@@ -7,11 +7,24 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { failoverChain } from '@gw/contract/internal/failover-chain';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
-import { type Snapshot, type SnapshotModel, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
+import {
+  type Snapshot,
+  type SnapshotDeployment,
+  type SnapshotGridReading,
+  type SnapshotModel,
+  type SnapshotRegion,
+  snapshotSchema,
+} from '@gw/contract/internal/snapshot';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { type PolicyInForce, policyInForce } from './policy.ts';
-import type { Candidate } from './request/route.ts';
+
+export interface Candidate {
+  readonly deployment: SnapshotDeployment;
+  readonly region: SnapshotRegion;
+  /** The reading of its zone that holds at that moment: a live one ages while the catalogue stays. */
+  readonly gridAt: (at: Date) => SnapshotGridReading | null;
+}
 
 export interface Catalogue {
   readonly version: number;

@@ -9,7 +9,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '@gw/prisma/client';
-import { seed } from '@gw/prisma/seed';
+import { seed } from '@gw/prisma/internals/seed';
 import { startPostgres } from '@gw/stack/services/postgres';
 import type { Service } from '@gw/stack/services/service';
 import { startValkey } from '@gw/stack/services/valkey';

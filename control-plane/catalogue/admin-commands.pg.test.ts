@@ -1,5 +1,5 @@
-import { runAdmin } from '@gw/cli/commands/admin';
-import { openOperatorApi } from '@gw/cli/commands/admin/api';
+import { runAdmin } from '@gw/cli/internals/commands/admin';
+import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { newest, testApp, tokenOf, useTestApp } from '@gw/testing/control-plane/entries';
 import { beforeAll, expect, test } from 'vitest';
 

@@ -1,6 +1,6 @@
 /** A provider's credential does not go to another address than the one that it was named for. */
-import { runAdmin } from '@gw/cli/commands/admin';
-import { openOperatorApi } from '@gw/cli/commands/admin/api';
+import { runAdmin } from '@gw/cli/internals/commands/admin';
+import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { add, change, errorOf, newest, testApp, tokenOf, useTestApp, version } from '@gw/testing/control-plane/entries';
 import { expect, test } from 'vitest';
 

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { chatChunkSchema } from '@gw/contract/chat';
 import { lineageSchema } from '@gw/contract/lineage';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
-import { samples } from '@gw/methodology/testdata/lineages';
+import { samples } from '@gw/methodology/internals/testdata/lineages';
 import { addsUp, significantDigits } from '@gw/test/sdk/decimal-text';
 import { expectedNumbers, fittedLatencyS } from '@gw/test/sdk/published-formulas';
 import { cases } from '@gw/testing/cases';

@@ -11,18 +11,19 @@ import {
   type SnapshotModel,
 } from '@gw/contract/internal/snapshot';
 import { type Receipt, type RoutingTrace, receiptSchema } from '@gw/contract/receipt';
-import type { ZoneSource } from '@gw/control-plane/ledger/grid/config';
-import { receiptLineage } from '@gw/control-plane/ledger/receipts/lineage';
-import { restated } from '@gw/control-plane/ledger/receipts/restate';
-import type { SettledReading } from '@gw/control-plane/ledger/receipts/settled-grid';
-import { nextVersion } from '@gw/control-plane/ledger/receipts/supersede';
+import type { ZoneSource } from '@gw/control-plane/internals/ledger/grid/config';
+import { receiptLineage } from '@gw/control-plane/internals/ledger/receipts/lineage';
+import { restated } from '@gw/control-plane/internals/ledger/receipts/restate';
+import type { SettledReading } from '@gw/control-plane/internals/ledger/receipts/settled-grid';
+import { nextVersion } from '@gw/control-plane/internals/ledger/receipts/supersede';
 import type { CallFacts, GridReading } from '@gw/methodology/assess';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { Lineage } from '@gw/methodology/lineage';
-import { simulatorDeployments, simulatorModels, simulatorRegions } from '@gw/prisma/demo-catalogue';
-import { type CallIdentity, type CallOutcome, makeReceipt } from '@gw/receipt-sidecar/receipt';
-import type { Candidate, Route } from '@gw/receipt-sidecar/request/route';
-import { routingTrace } from '@gw/receipt-sidecar/routing-trace';
+import { simulatorDeployments, simulatorModels, simulatorRegions } from '@gw/prisma/internals/demo-catalogue';
+import { type CallIdentity, type CallOutcome, makeReceipt } from '@gw/receipt-sidecar/internals/receipt';
+import type { Route } from '@gw/receipt-sidecar/internals/request/route';
+import { routingTrace } from '@gw/receipt-sidecar/internals/routing-trace';
+import type { Candidate } from '@gw/receipt-sidecar/internals/snapshot';
 import { openLog } from '@gw/service/log';
 
 export const callTime = '2026-11-21T09:30:00.000Z';

@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readSettings } from '@gw/contract/internal/environment';
-import { readScreeningSettings } from '@gw/control-plane/customers/screening/config';
-import { readGpuSettings } from '@gw/control-plane/ledger/gpu/config';
-import { readGridSettings } from '@gw/control-plane/ledger/grid/config';
+import { readScreeningSettings } from '@gw/control-plane/internals/customers/screening/config';
+import { readGpuSettings } from '@gw/control-plane/internals/ledger/gpu/config';
+import { readGridSettings } from '@gw/control-plane/internals/ledger/grid/config';
 import { describe, expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url);

@@ -1,5 +1,5 @@
 /** The receipts that the documentation shows, one for each thing that there is to see. */
-import type { SettledReading } from '@gw/control-plane/ledger/receipts/settled-grid';
+import type { SettledReading } from '@gw/control-plane/internals/ledger/receipts/settled-grid';
 import type { GridReading } from '@gw/methodology/assess';
 import { readGpuCounters } from '@gw/methodology/telemetry/gpu-counters';
 import { readNeuralwatt } from '@gw/methodology/telemetry/neuralwatt';

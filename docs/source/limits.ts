@@ -8,8 +8,8 @@ import {
   tierLimits,
 } from '@gw/contract/access';
 import { errorHeaders } from '@gw/contract/errors';
-import { dayMs, fullState, type Limit, quotaStateOf, takeTogether } from '@gw/ext-authz/limits/bucket';
-import { limitHeaders, refusalOf } from '@gw/ext-authz/limits/limit-headers';
+import { dayMs, fullState, type Limit, quotaStateOf, takeTogether } from '@gw/ext-authz/internals/limits/bucket';
+import { limitHeaders, refusalOf } from '@gw/ext-authz/internals/limits/limit-headers';
 import { tableOf } from './numbers.ts';
 
 const figure = (value: number): string => value.toLocaleString('en');

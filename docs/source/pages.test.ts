@@ -1,6 +1,6 @@
 /** Every page says what the product computes. `npx vitest run --project fast docs/source/pages -u` writes the generated parts. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { errorsPage } from '@gw/contract/errors-page';
+import { errorsPage } from '@gw/contract/internals/errors-page';
 import { describe, expect, it } from 'vitest';
 import { examples } from './examples.ts';
 import { jsonText } from './numbers.ts';

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { samples } from '@gw/methodology/internals/testdata/lineages';
 import { methodologyIds } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
-import { samples } from '@gw/methodology/testdata/lineages';
 import { build } from 'esbuild';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -1,13 +1,13 @@
 /** One call as a client sees it: the request, the reply and the stream, put together by the code that serves them. */
-import { exampleAddresses } from '@gw/contract/example-addresses';
-import { countCall } from '@gw/receipt-sidecar/count';
-import { parseRequest } from '@gw/receipt-sidecar/request/parse';
-import { EventStream } from '@gw/receipt-sidecar/response/event-stream';
-import { addToObject } from '@gw/receipt-sidecar/response/json-body';
-import { ReplyCounts, type SaidSoFar } from '@gw/receipt-sidecar/response/usage';
-import { chatReply as simulated } from '@gw/simulator/chat';
-import { plainDirectives } from '@gw/simulator/directives';
-import { slice } from '@gw/simulator/text';
+import { exampleAddresses } from '@gw/contract/internals/example-addresses';
+import { countCall } from '@gw/receipt-sidecar/internals/count';
+import { parseRequest } from '@gw/receipt-sidecar/internals/request/parse';
+import { EventStream } from '@gw/receipt-sidecar/internals/response/event-stream';
+import { addToObject } from '@gw/receipt-sidecar/internals/response/json-body';
+import { ReplyCounts, type SaidSoFar } from '@gw/receipt-sidecar/internals/response/usage';
+import { chatReply as simulated } from '@gw/simulator/internals/chat';
+import { plainDirectives } from '@gw/simulator/internals/directives';
+import { slice } from '@gw/simulator/internals/text';
 import { type Call, type MadeCall, madeCall } from './calls.ts';
 
 export const chatRequest = {

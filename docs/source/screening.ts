@@ -1,7 +1,7 @@
 /** Examples for docs/use-policy.md: a set of rules, a request that one of them blocks, and the entry that is written of it. */
 import { type PolicyEvent, screenedSha256 } from '@gw/contract/internal/policy-event';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
-import { factsOf } from '@gw/control-plane/catalogue/policy/write-findings';
+import { factsOf } from '@gw/control-plane/internals/catalogue/policy/write-findings';
 import { compileRules } from '@gw/policy/compile';
 import { findRules } from '@gw/policy/find-rules';
 import { requestText } from '@gw/policy/request-text';

@@ -1,10 +1,10 @@
 /** The usage that docs/api.md shows is what the ledger adds up with those receipts in it. */
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { CountedVersion } from '@gw/contract/management';
-import { parseEntry } from '@gw/control-plane/ledger/receipts/entry-row';
-import { insertReceipts } from '@gw/control-plane/ledger/receipts/store-batch';
-import { supersede } from '@gw/control-plane/ledger/receipts/supersede';
-import { usageOf } from '@gw/control-plane/ledger/usage/usage';
+import { parseEntry } from '@gw/control-plane/internals/ledger/receipts/entry-row';
+import { insertReceipts } from '@gw/control-plane/internals/ledger/receipts/store-batch';
+import { supersede } from '@gw/control-plane/internals/ledger/receipts/supersede';
+import { usageOf } from '@gw/control-plane/internals/ledger/usage/usage';
 import { type Stores, startStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { MadeCall } from './calls.ts';

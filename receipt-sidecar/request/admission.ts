@@ -9,9 +9,11 @@ import { type ApiError, apiError } from '@gw/contract/errors';
 import type { Caller } from '../messages.ts';
 import type { Slot, SlotResult } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
+import type { Endpoint } from './endpoint.ts';
 import { tooLarge } from './headers.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
-import type { Endpoint, Outgoing, ParsedRequest } from './parse.ts';
+import type { Outgoing } from './parse.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 import { chooseRoute, type Route } from './route.ts';
 
 export interface AdmissionRequest {

@@ -9,7 +9,7 @@
 
 import { maxTexts } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
-import type { Endpoint } from './parse.ts';
+import type { Endpoint } from './endpoint.ts';
 
 const maxValues = 50_000;
 /** Objects whose keys are the client's: each wrong pair is two problems. */

@@ -4,7 +4,7 @@
  */
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { Endpoint } from './parse.ts';
+import type { Endpoint } from './endpoint.ts';
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 

@@ -5,7 +5,7 @@
  * its `promptTextBytes` make. Every call is measured, so a text is looked at once and none is made.
  */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
-import type { Endpoint } from './parse.ts';
+import type { Endpoint } from './endpoint.ts';
 
 /** Between 1.6 and 9.2 over languages, code and data; gw-1.3 carries the range into the bounds of a receipt. */
 export const bytesPerToken = 4;

@@ -5,7 +5,8 @@ import { contradictions, fields, harmonies, leastBody } from '@gw/testing/receip
 import { badMessages, goodMessages } from '@gw/testing/receipt-sidecar/request-fields/messages';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Endpoint, outgoing, parseRequest, serialise } from './parse.ts';
+import type { Endpoint } from './endpoint.ts';
+import { outgoing, parseRequest, serialise } from './parse.ts';
 
 const parse = (endpoint: Endpoint, body: unknown) => parseRequest(endpoint, Buffer.from(JSON.stringify(body)));
 const said = (value: unknown) => JSON.stringify(value).slice(0, 100);

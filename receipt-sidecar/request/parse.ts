@@ -13,41 +13,11 @@ import { type JsonObject, parseStrictJson } from '@gw/contract/internal/strict-j
 import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
 import { contradiction } from './combinations.ts';
-import { type PromptSize, promptSize } from './estimate.ts';
+import type { Endpoint } from './endpoint.ts';
+import { promptSize } from './estimate.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 import { schemaError } from './schema-error.ts';
 import { steeringField } from './steering-fields.ts';
-
-export type Endpoint = 'chat' | 'completions' | 'embeddings';
-
-export const endpoints: Readonly<Record<string, Endpoint>> = {
-  '/v1/chat/completions': 'chat',
-  '/v1/completions': 'completions',
-  '/v1/embeddings': 'embeddings',
-};
-
-export interface ParsedRequest extends PromptSize {
-  readonly endpoint: Endpoint;
-  readonly model: string;
-  readonly options: GwOptions;
-  /** Where the client wrote them; absent: `gw`. */
-  readonly optionsPath?: string;
-  readonly stream: boolean;
-  /** Whether the client asked for the usage chunk of a stream. */
-  readonly wantsUsage: boolean;
-  /** How many choices it asked for. */
-  readonly choices: number;
-  /** UTF-8 bytes of the whole body: no text of a prompt has more. */
-  readonly promptBytes: number;
-  /** Texts that are read one by one. */
-  readonly prompts: number;
-  /** What is written, of which `choices` are delivered. */
-  readonly candidates: number;
-  /** Whether the reply repeats the prompt. */
-  readonly echoes: boolean;
-  /** The field by which the client bounds what is generated, and the most tokens that it allows for each choice; null: no bound. */
-  readonly outputField: 'max_completion_tokens' | 'max_tokens' | null;
-  readonly maxTokens: number | null;
-}
 
 /** The body for the provider but for what the route decides: `serialise` puts that in front. */
 export interface Outgoing {

@@ -9,9 +9,10 @@ import { type ApiError, apiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { knownTokenizer, longestTokenBytes, type Tokenizer } from '@gw/contract/internal/tokenizers';
 import type { Counted, CountJob } from './count-tokens.ts';
-import type { Endpoint, ParsedRequest } from './parse.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 import { promptField, tooManyTokens } from './prompt-words.ts';
-import type { ReadingContext } from './read.ts';
+import type { ReadingContext } from './reading-context.ts';
 import { tokenListsOf } from './token-lists.ts';
 
 /** OpenAI's chat format: each message is framed by so many tokens besides its role, and the reply is opened by as many. */

@@ -5,6 +5,7 @@
  * Invariants: the first step that refuses is the answer, in this order: JSON, schema, length of the prompt, lists of
  * tokens, screening. Fails closed: without an outcome of screening there is no summary.
  */
+
 import type { ApiError } from '@gw/contract/errors';
 import { screenedSha256 } from '@gw/contract/internal/policy-event';
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
@@ -16,30 +17,13 @@ import { type Verdict, verdictOf } from '@gw/policy/verdict';
 import { countTokens } from './count-tokens.ts';
 import { decodeTokens } from './decode-tokens.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
-import { type Outgoing, outgoing, type Parsed, type ParsedRequest } from './parse.ts';
+import { type Outgoing, outgoing, type Parsed } from './parse.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 import { promptLength, type Uncounted } from './prompt-length.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';
+import type { ReadingContext } from './reading-context.ts';
 import { tokenLists } from './token-lists.ts';
 import type { Vocabulary } from './vocabulary.ts';
-
-/** What of a model reading depends on. */
-export interface ModelFacts {
-  readonly id: string;
-  readonly contextWindow: number | null;
-  readonly tokenizer?: string | null | undefined;
-}
-
-/** What reading depends on besides the body. */
-export interface ReadingContext {
-  readonly models: ReadonlyMap<string, ModelFacts>;
-  readonly rules: CompiledRules;
-  /** The models that the account may use; null: all. */
-  readonly allowed: readonly string[] | null;
-  /** Rules that do not hold for the account. */
-  readonly exempt: readonly string[];
-  /** Of what is found, random. */
-  readonly salt: () => Uint8Array;
-}
 
 /** How the work is done where it is done. */
 export interface Tools {

@@ -1,8 +1,12 @@
 import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contract/internal/policy-event';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
-import { maxFrameSize } from '@gw/grpc/http2/frames';
+<<<<<<< HEAD
+import { maxFrameSize } from '@gw/grpc/internals/http2/frames';
 import { cases } from '@gw/testing/cases';
+=======
+import { maxFrameSize } from '@gw/grpc/internals/http2/frames';
+>>>>>>> aa5477f (Hold the walls between the packages by tools)
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
 import fc from 'fast-check';
@@ -12,7 +16,8 @@ import { makeCatalogue } from '../snapshot.ts';
 import { bodyThreadBounds, inlineBytes } from '../threads/body-threads.ts';
 import { type Failure, ThreadPool, type Work } from '../threads/thread-pool.ts';
 import type { ReadBody } from './admission.ts';
-import { type Endpoint, serialise } from './parse.ts';
+import type { Endpoint } from './endpoint.ts';
+import { serialise } from './parse.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';
 import { makeReader } from './reader.ts';
 

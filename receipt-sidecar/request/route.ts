@@ -5,24 +5,12 @@
  * provider preference; Envoy fails over along that chain. A call for measured energy only goes where it is reported.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
-import {
-  failoverCluster,
-  type SnapshotDeployment,
-  type SnapshotGridReading,
-  type SnapshotModel,
-  type SnapshotRegion,
-} from '@gw/contract/internal/snapshot';
+import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
-import type { Catalogue } from '../snapshot.ts';
-import type { Endpoint, ParsedRequest } from './parse.ts';
-
-export interface Candidate {
-  readonly deployment: SnapshotDeployment;
-  readonly region: SnapshotRegion;
-  /** The reading of its zone that holds at that moment: a live one ages while the catalogue stays. */
-  readonly gridAt: (at: Date) => SnapshotGridReading | null;
-}
+import type { Candidate, Catalogue } from '../snapshot.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { ParsedRequest } from './parsed-request.ts';
 
 export interface Route {
   readonly model: SnapshotModel;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Endpoint, outgoing, parseRequest, serialise } from './parse.ts';
+import type { Endpoint } from './endpoint.ts';
+import { outgoing, parseRequest, serialise } from './parse.ts';
 
 const least: Readonly<Record<Endpoint, object>> = {
   chat: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },

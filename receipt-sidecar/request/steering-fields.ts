@@ -10,8 +10,8 @@ import { completionRequestSchema } from '@gw/contract/completions';
 import { embeddingRequestSchema } from '@gw/contract/embeddings';
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { Endpoint } from './endpoint.ts';
 import { foldedName, snakeName } from './folded-name.ts';
-import type { Endpoint } from './parse.ts';
 import { clouds, connection, guardrails, observers, replacing, steering, toolServers } from './steering-names.ts';
 import { unreadableFields } from './token-lists.ts';
 

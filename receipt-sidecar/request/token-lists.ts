@@ -8,10 +8,11 @@ import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { knownTokenizer, type Tokenizer } from '@gw/contract/internal/tokenizers';
 import type { Decoded } from './decode-tokens.ts';
+import type { Endpoint } from './endpoint.ts';
 import { foldedName } from './folded-name.ts';
 import { maxBodyBytes } from './headers.ts';
-import type { Endpoint, ParsedRequest } from './parse.ts';
-import type { ReadingContext } from './read.ts';
+import type { ParsedRequest } from './parsed-request.ts';
+import type { ReadingContext } from './reading-context.ts';
 
 type Tokens = readonly number[];
 

@@ -5,7 +5,7 @@
  * text itself is shown.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
-import type { ParsedRequest } from '../request/parse.ts';
+import type { ParsedRequest } from '../request/parsed-request.ts';
 import { promptField, tooManyTokens } from '../request/prompt-words.ts';
 import type { ProviderWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';

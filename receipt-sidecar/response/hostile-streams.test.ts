@@ -3,7 +3,7 @@ import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { _iterSSEMessages } from 'openai/core/streaming';
 import { describe, expect, it } from 'vitest';
-import type { ParsedRequest } from '../request/parse.ts';
+import type { ParsedRequest } from '../request/parsed-request.ts';
 import { contextError } from './context-error.ts';
 import { createEnergyReader } from './energy-reader.ts';
 import { EventStream, type EventStreamOptions } from './event-stream.ts';

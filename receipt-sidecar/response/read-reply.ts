@@ -6,7 +6,7 @@
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
-import type { ParsedRequest } from '../request/parse.ts';
+import type { ParsedRequest } from '../request/parsed-request.ts';
 import { contextError } from './context-error.ts';
 import { createEnergyReader } from './energy-reader.ts';
 import { decodeUtf8, holdsMoreThan, isEmptyWithoutOurs, parseObject, withoutForgery } from './json-body.ts';

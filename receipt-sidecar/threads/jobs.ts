@@ -1,7 +1,7 @@
 /** What the threads are told, and what they answer. */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
-import type { Endpoint } from '../request/parse.ts';
-import type { ModelFacts } from '../request/read.ts';
+import type { Endpoint } from '../request/endpoint.ts';
+import type { ModelFacts } from '../request/reading-context.ts';
 import type { ReplyFacts } from '../response/read-reply.ts';
 
 /** What a thread keeps between jobs: sent when it is not what that thread was told last. */

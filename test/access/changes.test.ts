@@ -1,5 +1,5 @@
 /** Two ext-authz behind one Envoy: how fast a change holds in both, with the messages of Redis and without them. */
-import type { OperatorApi } from '@gw/cli/commands/admin/api';
+import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /** People on the operators' port: one who types commands, and one with a browser. */
 
-import { findTarget, type OperatorApi, openOperatorApi } from '@gw/cli/commands/admin/api';
+import { findTarget, type OperatorApi, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { inCheckout } from '@gw/stack/checkout';
 import type { Stack } from '@gw/stack/stack';
 import { type CommandResult, run } from '../cli/gateway-of-its-own.ts';

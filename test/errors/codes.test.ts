@@ -1,7 +1,7 @@
 /** Each code of the catalogue comes about by a real request, and is what the document says it is. */
 import { type CatalogueCode, errorCatalogue } from '@gw/contract/error-catalogue';
-import { retriedByStatus } from '@gw/contract/error-definition';
 import { definitionOf } from '@gw/contract/errors';
+import { retriedByStatus } from '@gw/contract/internals/error-definition';
 import { afterAll, describe, expect, test } from 'vitest';
 import { stack } from '../sdk/gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';

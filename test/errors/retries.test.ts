@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CatalogueCode, errorCatalogue } from '@gw/contract/error-catalogue';
 import { apiError, errorBody, errorHeaders } from '@gw/contract/errors';
-import { exampleAddresses } from '@gw/contract/example-addresses';
+import { exampleAddresses } from '@gw/contract/internals/example-addresses';
 import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /** The limits over two ext-authz, even while Valkey is killed under them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { OperatorApi } from '@gw/cli/commands/admin/api';
+import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiOf } from '../access/people.ts';
 import { instancesOf } from '../outage/instances.ts';

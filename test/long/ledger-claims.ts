@@ -1,10 +1,10 @@
 /** What has to be true of the ledger after an outage, looked at row by row past the gateway. */
 import type { Receipt } from '@gw/contract/receipt';
 import type { CallFacts } from '@gw/methodology/assess';
+import { exact } from '@gw/methodology/internals/testdata/exact-decimal';
 import { lineageOf } from '@gw/methodology/lineage';
 import { findMethodology } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
-import { exact } from '@gw/methodology/testdata/exact-decimal';
 import type { Database } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { Client } from '../outage/client.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { join } from 'node:path';
 import { auditListSchema } from '@gw/contract/audit';
 import { ChainCheck } from '@gw/contract/internal/audit-chain';
-import { readAudit, readHead } from '@gw/control-plane/people/audit/read';
+import { readAudit, readHead } from '@gw/control-plane/internals/people/audit/read';
 import { openDatabase } from '@gw/prisma/client';
 import { inCheckout } from '@gw/stack/checkout';
 import { Redis } from 'ioredis';

@@ -1,5 +1,5 @@
 /** What can be said in HTTP/2 alone: pseudo headers, lengths that do not fit, and what would end a line in HTTP/1.1. */
-import { flag, frame, frameType } from '@gw/grpc/http2/frames';
+import { flag, frame, frameType } from '@gw/grpc/internals/http2/frames';
 import { type Field, headerBlock, type Sent, stream } from './http2-wire.ts';
 
 export interface Http2Trick {

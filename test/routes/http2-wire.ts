@@ -2,8 +2,8 @@
  * HTTP/2 by hand, frame by frame: no client library would send most of this.
  */
 import { connect } from 'node:net';
-import { flag, frame, frameType, preface, settings } from '@gw/grpc/http2/frames';
-import { HpackDecoder } from '@gw/grpc/http2/hpack';
+import { flag, frame, frameType, preface, settings } from '@gw/grpc/internals/http2/frames';
+import { HpackDecoder } from '@gw/grpc/internals/http2/hpack';
 import type { WireReply } from './http1-wire.ts';
 
 export type Field = readonly [name: string, value: string];

@@ -1,7 +1,7 @@
 /** Accounts of their own for tests of keys. */
 import { type Scope, scopes } from '@gw/contract/access';
 import { issuedKeySchema } from '@gw/contract/keys';
-import { readAudit } from '@gw/control-plane/people/audit/read';
+import { readAudit } from '@gw/control-plane/internals/people/audit/read';
 import { internalToken, type TestApp } from './app.ts';
 
 /** Returns what makes a new account with one key that may do everything. */

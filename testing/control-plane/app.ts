@@ -1,11 +1,11 @@
 /** The applications of the control plane on real stores, and calls as Envoy forwards them. */
 
-import { type Config, loadConfig } from '@gw/control-plane/config';
-import { parseEntry } from '@gw/control-plane/ledger/receipts/entry-row';
-import { insertReceipts } from '@gw/control-plane/ledger/receipts/store-batch';
-import type { Services } from '@gw/control-plane/services';
-import type { Context } from '@gw/control-plane/shared/context';
-import { startControlPlane } from '@gw/control-plane/start';
+import { type Config, loadConfig } from '@gw/control-plane/internals/config';
+import { parseEntry } from '@gw/control-plane/internals/ledger/receipts/entry-row';
+import { insertReceipts } from '@gw/control-plane/internals/ledger/receipts/store-batch';
+import type { Services } from '@gw/control-plane/internals/services';
+import type { Context } from '@gw/control-plane/internals/shared/context';
+import { startControlPlane } from '@gw/control-plane/internals/start';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStores } from './fixtures.ts';
 

@@ -2,10 +2,10 @@
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type DegradedReason, type Receipt, unknownNumbers } from '@gw/contract/receipt';
-import type { HeldCatalogue } from '@gw/control-plane/catalogue/keeper';
-import { parseEntry } from '@gw/control-plane/ledger/receipts/entry-row';
-import type { StoredFacts } from '@gw/control-plane/ledger/receipts/revision';
-import { insertReceipts } from '@gw/control-plane/ledger/receipts/store-batch';
+import type { HeldCatalogue } from '@gw/control-plane/internals/catalogue/keeper';
+import { parseEntry } from '@gw/control-plane/internals/ledger/receipts/entry-row';
+import type { StoredFacts } from '@gw/control-plane/internals/ledger/receipts/revision';
+import { insertReceipts } from '@gw/control-plane/internals/ledger/receipts/store-batch';
 import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess';
 import type { MethodologyId } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';

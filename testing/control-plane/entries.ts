@@ -1,6 +1,6 @@
 /** A catalogue entry of each kind, and people who look after them. */
 
-import { readAudit } from '@gw/control-plane/people/audit/read';
+import { readAudit } from '@gw/control-plane/internals/people/audit/read';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { seedOperators, withToken } from './access.ts';

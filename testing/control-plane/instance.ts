@@ -1,8 +1,8 @@
 /** What an instance of ext-authz does beside gRPC, on real stores. */
-import { makeCheck } from '@gw/ext-authz/check';
-import { watchChanges } from '@gw/ext-authz/keys/change-watch';
-import { KeyCache } from '@gw/ext-authz/keys/key-cache';
-import { KeyDirectory } from '@gw/ext-authz/keys/key-directory';
+import { makeCheck } from '@gw/ext-authz/internals/check';
+import { watchChanges } from '@gw/ext-authz/internals/keys/change-watch';
+import { KeyCache } from '@gw/ext-authz/internals/keys/key-cache';
+import { KeyDirectory } from '@gw/ext-authz/internals/keys/key-directory';
 import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges } from '@gw/prisma/find-key';
 import type { Redis } from 'ioredis';

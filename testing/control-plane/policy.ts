@@ -1,7 +1,7 @@
 /** Rules of the tests, and people who look after them. */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
-import { openFirstVersion } from '@gw/control-plane/catalogue/policy/first-version';
-import { readAudit } from '@gw/control-plane/people/audit/read';
+import { openFirstVersion } from '@gw/control-plane/internals/catalogue/policy/first-version';
+import { readAudit } from '@gw/control-plane/internals/people/audit/read';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import { seedOperators, withToken } from './access.ts';

@@ -1,10 +1,10 @@
 /** Settled values, calls with a grid value, and the job that brings the two together. */
 import { receiptSchema } from '@gw/contract/receipt';
-import type { ZoneSource } from '@gw/control-plane/ledger/grid/config';
-import type { GridObservation } from '@gw/control-plane/ledger/grid/reading';
-import { storeReadings } from '@gw/control-plane/ledger/grid/store';
-import { type ReceiptLineage, receiptLineage } from '@gw/control-plane/ledger/receipts/lineage';
-import { restateDue } from '@gw/control-plane/ledger/receipts/restate';
+import type { ZoneSource } from '@gw/control-plane/internals/ledger/grid/config';
+import type { GridObservation } from '@gw/control-plane/internals/ledger/grid/reading';
+import { storeReadings } from '@gw/control-plane/internals/ledger/grid/store';
+import { type ReceiptLineage, receiptLineage } from '@gw/control-plane/internals/ledger/receipts/lineage';
+import { restateDue } from '@gw/control-plane/internals/ledger/receipts/restate';
 import type { GridReading } from '@gw/methodology/assess';
 import { callAt, type Entry, type EntryOptions, entryFrom, hourly, ingest, versionsOf } from './calls.ts';
 import { type Stores, silentLog, testSeals } from './fixtures.ts';

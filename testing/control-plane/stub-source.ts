@@ -1,7 +1,7 @@
 /** A grid source on a socket, which answers in the shapes that the real ones document. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Http } from '@gw/control-plane/ledger/grid/http';
+import type { Http } from '@gw/control-plane/internals/ledger/grid/http';
 
 export interface StubAnswer {
   readonly status?: number;

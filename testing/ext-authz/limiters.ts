@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Limit } from '@gw/ext-authz/limits/bucket';
-import type { DrawnLimits } from '@gw/ext-authz/limits/drawn-limits';
-import { type Decision, type Limiter, openLimiter } from '@gw/ext-authz/limits/limiter';
-import { settleScript, takeScript } from '@gw/ext-authz/limits/take.lua';
+import type { Limit } from '@gw/ext-authz/internals/limits/bucket';
+import type { DrawnLimits } from '@gw/ext-authz/internals/limits/drawn-limits';
+import { type Decision, type Limiter, openLimiter } from '@gw/ext-authz/internals/limits/limiter';
+import { settleScript, takeScript } from '@gw/ext-authz/internals/limits/take.lua';
 import type { Logger } from '@gw/service/log';
 import { openRedis } from '@gw/service/redis';
 import type { Service } from '@gw/stack/services/service';

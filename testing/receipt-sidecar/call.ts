@@ -2,12 +2,12 @@
 import type { ApiError } from '@gw/contract/errors';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
-import { Call, type CallContext } from '@gw/receipt-sidecar/call';
-import type { Read } from '@gw/receipt-sidecar/request/admission';
-import { andThen, type MaybePromise } from '@gw/receipt-sidecar/request/maybe-promise';
-import { outgoing, parseRequest } from '@gw/receipt-sidecar/request/parse';
-import { readReply } from '@gw/receipt-sidecar/response/read-reply';
-import { makeCatalogue } from '@gw/receipt-sidecar/snapshot';
+import { Call, type CallContext } from '@gw/receipt-sidecar/internals/call';
+import type { Read } from '@gw/receipt-sidecar/internals/request/admission';
+import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/request/maybe-promise';
+import { outgoing, parseRequest } from '@gw/receipt-sidecar/internals/request/parse';
+import { readReply } from '@gw/receipt-sidecar/internals/response/read-reply';
+import { makeCatalogue } from '@gw/receipt-sidecar/internals/snapshot';
 import { plainModel } from './model.ts';
 
 const snapshot: Snapshot = {

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { resourceLimits } from '@gw/receipt-sidecar/threads/body-threads';
+import { resourceLimits } from '@gw/receipt-sidecar/internals/threads/body-threads';
 import { inCheckout } from '@gw/stack/checkout';
 import { build } from 'esbuild';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runAdmin } from '@gw/cli/commands/admin';
-import { openOperatorApi } from '@gw/cli/commands/admin/api';
+import { runAdmin } from '@gw/cli/internals/commands/admin';
+import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { account, pattern, phrases, publish, testApp, tokenOf, useTestApp } from '@gw/testing/control-plane/policy';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 

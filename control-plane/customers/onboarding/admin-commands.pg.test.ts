@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runAdmin } from '@gw/cli/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
+import { runAdmin } from '@gw/cli/internals/commands/admin';
+import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { openDatabase } from '@gw/prisma/client';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';

@@ -1,7 +1,7 @@
 /** What becomes of a receipt that somebody with the rights of the owner has altered in the database. */
 import { createHash } from 'node:crypto';
-import { runAdmin } from '@gw/cli/commands/admin';
-import { findTarget, openOperatorApi } from '@gw/cli/commands/admin/api';
+import { runAdmin } from '@gw/cli/internals/commands/admin';
+import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { receiptKey } from '@gw/contract/internal/redis';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';

@@ -1,6 +1,6 @@
 /** A database that holds receipts of a release without seals, brought up to date. */
 import { type Database, openDatabase } from '@gw/prisma/client';
-import { migrate, migrationsDirectory, readMigrations } from '@gw/prisma/migrate';
+import { migrate, migrationsDirectory, readMigrations } from '@gw/prisma/internals/migrate';
 import { entryOf, ledgerKeys, silentLog } from '@gw/testing/control-plane/fixtures';
 import { createDatabase, type TestDatabase } from '@gw/testing/prisma/postgres';
 import pg from 'pg';

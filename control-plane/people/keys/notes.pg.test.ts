@@ -1,6 +1,6 @@
 /** From the notes that ext-authz takes to what customers and operators read, on real stores. */
 import { operatorChain } from '@gw/contract/internal/audit-chain';
-import { openKeyNotes } from '@gw/ext-authz/keys/key-notes';
+import { openKeyNotes } from '@gw/ext-authz/internals/keys/key-notes';
 import { openDatabase } from '@gw/prisma/client';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { type StoresWithOwnRedis, silentLog, startStoresWithOwnRedis } from '@gw/testing/control-plane/fixtures';
