@@ -1,11 +1,7 @@
-<<<<<<< HEAD
 import { areSound } from '@gw/methodology/internals/domain';
 import type { CallFacts } from '@gw/methodology/internals/facts';
 import { cases } from '@gw/testing/cases';
-=======
-import { areSound } from '@gw/methodology/internals/domain';
-import type { CallFacts } from '@gw/methodology/internals/facts';
->>>>>>> aa5477f (Hold the walls between the packages by tools)
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { modelKind } from './model-entry.ts';

@@ -1,12 +1,10 @@
 import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contract/internal/policy-event';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
-<<<<<<< HEAD
+
 import { maxFrameSize } from '@gw/grpc/internals/http2/frames';
 import { cases } from '@gw/testing/cases';
-=======
-import { maxFrameSize } from '@gw/grpc/internals/http2/frames';
->>>>>>> aa5477f (Hold the walls between the packages by tools)
+
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
 import fc from 'fast-check';
