@@ -106,6 +106,9 @@ test('real replies are what the schemas of their routes say', async () => {
   await expectReply('DELETE', `${operators}/op_admin/tokens/${token.id}`);
   const account = '/operator/v1/accounts/acct_demo_audit';
   await expectReply('GET', '/operator/v1/accounts');
+  await expectReply('GET', '/operator/v1/audit');
+  await expectReply('GET', '/operator/v1/audit/heads');
+  await expectReply('GET', '/operator/v1/receipts/verify');
   await expectReply('GET', account);
   const key = await expectReply('POST', `${account}/keys`, { name: 'a key' });
   await expectReply('GET', `${account}/keys`);

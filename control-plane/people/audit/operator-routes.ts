@@ -1,9 +1,11 @@
 /** `/operator/v1/audit`: every chain of the audit log, whole, so that whoever reads it can verify it. */
+import { auditEntrySchema } from '@gw/contract/audit';
 import { type AuditEntry, operatorChain } from '@gw/contract/internal/audit-chain';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
+import { listReply } from '../../shared/replies.ts';
 import { idSchema, nameSchema } from '../access/fields.ts';
 import { readAudit, readChains } from './read.ts';
 
@@ -24,19 +26,33 @@ const query = z.object({
 const headsQuery = z.object({ after: idSchema.optional() });
 const headsPage = 1000;
 const config = { access: { kind: 'operator', role: 'viewer' } } as const;
+const more = { has_more: z.boolean() };
+/** As it was hashed. */
+const entrySchema = auditEntrySchema.omit({ id: true, object: true }).extend({ chain: z.string() });
+const headSchema = z.strictObject({ chain: z.string(), seq: z.int(), hash: z.string().nullable() });
+const entriesReply = listReply(entrySchema).extend(more);
 
 export function auditOperatorRoutes(base: FastifyInstance, { db }: Context): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
 
-  app.get('/operator/v1/audit', { config, schema: { querystring: query } }, async (request) => {
-    const { after, chain, limit, ...filter } = request.query;
-    const entries = await readAudit(db, chain, { ...filter, afterSeq: after, limit: limit + 1 });
-    const data: AuditEntry[] = entries.slice(0, limit);
-    return { object: 'list', data, has_more: entries.length > limit };
-  });
+  app.get(
+    '/operator/v1/audit',
+    { config: { ...config, reply: entriesReply }, schema: { querystring: query } },
+    async (request) => {
+      const { after, chain, limit, ...filter } = request.query;
+      const entries = await readAudit(db, chain, { ...filter, afterSeq: after, limit: limit + 1 });
+      const data: AuditEntry[] = entries.slice(0, limit);
+      return { object: 'list', data, has_more: entries.length > limit };
+    },
+  );
 
-  app.get('/operator/v1/audit/heads', { config, schema: { querystring: headsQuery } }, async (request) => {
-    const chains = await readChains(db, request.query.after ?? '', headsPage + 1);
-    return { object: 'list', data: chains.slice(0, headsPage), has_more: chains.length > headsPage };
-  });
+  const headsReply = listReply(headSchema).extend(more);
+  app.get(
+    '/operator/v1/audit/heads',
+    { config: { ...config, reply: headsReply }, schema: { querystring: headsQuery } },
+    async (request) => {
+      const chains = await readChains(db, request.query.after ?? '', headsPage + 1);
+      return { object: 'list', data: chains.slice(0, headsPage), has_more: chains.length > headsPage };
+    },
+  );
 }
