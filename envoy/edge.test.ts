@@ -134,6 +134,10 @@ describe('connections', () => {
 test('out of memory it says so, and when to come back', async () => {
   // Less than it needs for itself.
   const port = await started({ maxHeapMb: 1 });
+  // It looks at its memory every so often.
+  await expect
+    .poll(() => fetch(`http://127.0.0.1:${port}/healthz`).then(({ status }) => status), { timeout: 10_000 })
+    .toBe(503);
   for (const path of ['/v1/models', '/healthz']) {
     const reply = await fetch(`http://127.0.0.1:${port}${path}`);
     expect([reply.status, reply.headers.get('retry-after'), reply.headers.get('content-type')]).toEqual([

@@ -14,6 +14,9 @@ export interface EnvoyAlone {
   stop(): Promise<void>;
 }
 
+/** Nobody answers for clusters and listeners: it serves when it has given them up, one after the other. */
+const noControlPlane = { 'initial_fetch_timeout: 3s': 'initial_fetch_timeout: 0.1s' };
+
 /** `replace`: texts of the configuration that the test cannot wait for, each of which has to be there. */
 export async function startEnvoyAlone(
   settings: Partial<EnvoySettings> = {},
@@ -23,7 +26,7 @@ export async function startEnvoyAlone(
   const [port = 0] = await freePorts(1);
   const [file, logFile] = [join(dir, 'envoy.yaml'), join(dir, 'envoy.log')];
   writeEnvoyConfig(testSettings(dir, { publicPort: port, ...settings }), file);
-  const config = Object.entries(replace).reduce(
+  const config = Object.entries({ ...noControlPlane, ...replace }).reduce(
     (text, [from, to]) => {
       if (!text.includes(from)) throw new Error(`The configuration has no "${from}".`);
       return text.replaceAll(from, to);
