@@ -31,5 +31,10 @@ export function openApiRoute(app: FastifyInstance, url: string): void {
   });
   // It tells of the product, and nothing of this installation.
   const config = { access: { kind: 'public' } } as const;
-  app.get('/openapi.json', { config }, async () => describe());
+  // Made once: it is the same for everybody, and takes a while.
+  let document: ReturnType<typeof describe> | null = null;
+  app.get('/openapi.json', { config }, async () => {
+    document ??= describe();
+    return document;
+  });
 }

@@ -75,6 +75,7 @@ export async function startExtAuthz(config: Config) {
   // Without the list each key would draw on the budget for unknown ones.
   await watch.ready;
 
+  const errors = openErrorLog({ log, now: monotonic, intervalMs: 10_000 });
   const onError = (error: unknown) => log.error({ err: error }, 'a call failed');
   const server = await serveEnvoy(
     config,
@@ -86,7 +87,7 @@ export async function startExtAuthz(config: Config) {
         notes,
         now: Date.now,
         addresses: config.addresses,
-        errors: openErrorLog({ log, now: monotonic, intervalMs: 10_000 }),
+        errors,
       }),
       shouldRateLimit: makeShouldRateLimit({ limiter, metrics, addresses: config.addresses }),
       accessLog: (message) => noteShownReceipts(message, redis, log),

@@ -1,5 +1,5 @@
 /** Calls of gRPC on streams of our HTTP/2. */
-import { framed, MessageReader, MessageRoom } from './framing.ts';
+import { framed, framedWhole, MessageReader, MessageRoom } from './framing.ts';
 import { errorCode } from './http2/frames.ts';
 import type { Http2Stream, StreamHandler } from './http2/stream.ts';
 import type { Method } from './methods.ts';
@@ -26,14 +26,13 @@ type Of<Kind extends Method['kind']> = Extract<Method, { kind: Kind }>;
 
 function unary({ answer }: Of<'unary'>, stream: Http2Stream): StreamHandler {
   const reader = new MessageReader((message) => {
-    answer(message).then(
-      (response) => {
+    answer(message)
+      .then((response) => {
         stream.sendHeaders(replyHeaders, false);
-        for (const part of framed([response])) stream.sendData(part);
+        stream.sendData(framedWhole(response));
         stream.sendHeaders(okTrailers, true);
-      },
-      () => fail(stream, status.internal),
-    );
+      })
+      .catch(() => fail(stream, status.internal));
   });
   return {
     data: (bytes) => reader.push(bytes) || fail(stream, status.resourceExhausted),

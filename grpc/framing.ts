@@ -12,14 +12,24 @@ const largeMessage = 64 * 1024;
 /** Below this it costs less to copy the parts of a message together than to send each in a frame of its own. */
 const largeParts = 16 * 1024;
 
+/** A small message. */
+export function framedWhole(message: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafe(prefixBytes + message.length);
+  bytes[0] = 0;
+  bytes.writeUInt32BE(message.length, 1);
+  bytes.set(message, prefixBytes);
+  return bytes;
+}
+
 /** Parts of a large message stay where they are, but for the first. */
 export function framed(parts: readonly Uint8Array[]): readonly Buffer[] {
+  const [first = Buffer.alloc(0), ...others] = parts;
+  if (others.length === 0) return [framedWhole(first)];
   const prefix = Buffer.allocUnsafe(prefixBytes);
   prefix[0] = 0;
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   prefix.writeUInt32BE(length, 1);
   if (length < largeParts) return [Buffer.concat([prefix, ...parts])];
-  const [first = Buffer.alloc(0), ...others] = parts;
   return [Buffer.concat([prefix, first]), ...others.map(asBuffer)];
 }
 

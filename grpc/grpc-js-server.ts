@@ -10,24 +10,23 @@
  *   connection: calls of others on it fail;
  * - a method that does not exist is UNIMPLEMENTED even without the internal token.
  */
-import {
-  type handleBidiStreamingCall,
-  type handleClientStreamingCall,
-  type handleUnaryCall,
-  type Metadata,
+import type {
+  handleBidiStreamingCall,
+  handleClientStreamingCall,
+  handleUnaryCall,
+  Metadata,
   Server,
-  ServerCredentials,
-  type ServerDuplexStream,
-  status,
+  ServerDuplexStream,
 } from '@grpc/grpc-js';
 import { internalTokenHeader } from '@gw/contract/internal/identity';
 import { isUnixSocket } from '@gw/contract/internal/listen';
+import { status } from './calls.ts';
 import { asBuffer, maxMessageBytes } from './framing.ts';
 import { tickMs } from './http2/socket.ts';
 import type { GrpcServer, Method, ServerOptions } from './methods.ts';
 
-const refused = { code: status.UNAUTHENTICATED, details: '' };
-const broken = { code: status.INTERNAL, details: '' };
+const refused = { code: status.unauthenticated, details: '' };
+const broken = { code: status.internal, details: '' };
 const options = {
   'grpc.max_receive_message_length': maxMessageBytes,
   'grpc.max_send_message_length': -1,
@@ -83,6 +82,8 @@ function register(server: Server, path: string, method: Method, trusts: (metadat
 }
 
 export async function openGrpcJsServer({ listen, tls, tokenCheck, methods }: ServerOptions): Promise<GrpcServer> {
+  // Loaded only by who asks for it: in the bundle of a service an import at the top would be part of every start.
+  const { Server, ServerCredentials } = await import('@grpc/grpc-js');
   const server = new Server(options);
   const trusts = (metadata: Metadata) => tokenCheck()(metadata.get(internalTokenHeader)[0]?.toString());
   for (const [path, method] of methods) register(server, path, method, trusts);

@@ -32,7 +32,7 @@ interface BidirectionalHandler {
   close(): void;
 }
 
-/** `answer` rejects after the fault was told; `take` and handlers of bidirectional calls never throw. */
+/** `answer` rejects after the error was told; `take` and handlers of bidirectional calls never throw. */
 export type Method =
   | { readonly kind: 'unary'; readonly answer: (message: Buffer) => Promise<Uint8Array> }
   | { readonly kind: 'client-stream'; readonly take: (message: Buffer) => void }
@@ -58,12 +58,12 @@ export interface GrpcServer {
   cut(): void;
 }
 
-type OnFault = (error: unknown) => void;
+type OnError = (error: unknown) => void;
 
 function unary<Request, Response>(
   types: Codec<Request, Response>,
   handle: (request: Request) => Promise<Response>,
-  onError: OnFault,
+  onError: OnError,
 ): Method {
   const answer = async (message: Buffer) => {
     try {
@@ -79,7 +79,7 @@ function unary<Request, Response>(
 function clientStream<Message>(
   types: Codec<Message, object>,
   handle: (message: Message) => void,
-  onError: OnFault,
+  onError: OnError,
 ): Method {
   const take = (message: Buffer) => {
     try {
@@ -96,7 +96,7 @@ function processing(
   types: Codec<ProcessingRequest, IProcessingResponse>,
   decodeLater: (bytes: Buffer) => ProcessingRequest,
   openProcessor: OpenProcessor,
-  onError: OnFault,
+  onError: OnError,
 ): Method {
   const open = ({ send, breakOff }: BidirectionalCall) => {
     let isOpen = true;
@@ -150,18 +150,25 @@ export const healthPath = '/grpc.health.v1.Health/Check';
  * NOT_SERVING 2. It demands the internal token like every method, and Envoy's checks carry it (`initial_metadata` in
  * envoy.template.yaml).
  */
-const health = (isServing: () => boolean): Method => ({
+const health = (isServing: () => boolean, onError: OnError): Method => ({
   kind: 'unary',
-  answer: async () => Uint8Array.of(0x08, isServing() ? 1 : 2),
+  answer: async () => {
+    try {
+      return Uint8Array.of(0x08, isServing() ? 1 : 2);
+    } catch (error) {
+      onError(error);
+      throw error;
+    }
+  },
 });
 
 /** By their paths. */
 export function methodsOf(
   { check, shouldRateLimit, openProcessor, accessLog }: EnvoyServices,
   isServing: () => boolean,
-  onError: OnFault,
+  onError: OnError,
 ): ReadonlyMap<string, Method> {
-  const methods = new Map<string, Method>([[healthPath, health(isServing)]]);
+  const methods = new Map<string, Method>([[healthPath, health(isServing, onError)]]);
   if (check) {
     const types = codec<CheckRequest, ICheckResponse>('envoy.service.auth.v3', 'CheckRequest', 'CheckResponse');
     methods.set('/envoy.service.auth.v3.Authorization/Check', unary(types, check, onError));

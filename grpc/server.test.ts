@@ -223,7 +223,7 @@ describe.each(implementations)('the gRPC server (%s)', (implementation) => {
     const events: string[] = [];
     const processor = { message: () => events.push('open'), close: () => events.push('closed') };
     const server = await serveEnvoy(
-      { listen: '127.0.0.1:0', internalToken: token },
+      { listen: '127.0.0.1:0', internalToken: token, grpcServer: implementation },
       { openProcessor: () => processor },
       () => undefined,
     );

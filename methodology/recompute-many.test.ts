@@ -6,6 +6,6 @@ it('random receipts of all tiers, boundaries and methodologies follow from their
   const count = cases(10_000, 100);
   const { measured, same, unseen } = recomputeMany(count);
   expect(same).toBe(count);
-  expect(measured).toBeGreaterThan(0);
+  expect(measured).toBeGreaterThan(count / 20);
   expect(unseen).toEqual([]);
 });

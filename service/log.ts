@@ -4,6 +4,7 @@
  * Invariant: secrets never reach it. Callers log ids and codes, not headers or bodies; of an error only its type, message,
  * stack and code are written, since libraries hang commands, rows and replies on theirs, and no address keeps its password.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
@@ -18,11 +19,13 @@ const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^\s/]+@/g,
 /** Pino's own, whose message and stack tell of the causes too, without what else the error carries. */
 function serializedError(error: unknown): unknown {
   if (!(error instanceof Error)) return withoutUserInfo(String(error)).slice(0, longestMessage);
+  // Pino marks what it has seen, and an error may be frozen.
+  if (!Object.isExtensible(error)) return withoutUserInfo(errorText(error)).slice(0, longestMessage);
   const { type, message, stack, code } = pino.stdSerializers.err(error);
   return {
     type,
-    message: withoutUserInfo(message).slice(0, longestMessage),
-    stack: withoutUserInfo(stack).slice(0, longestStack),
+    message: withoutUserInfo(String(message)).slice(0, longestMessage),
+    stack: withoutUserInfo(String(stack)).slice(0, longestStack),
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
   };
 }

@@ -14,6 +14,8 @@ export async function emptyValkey(): Promise<string> {
   const url = inject('valkeys')?.[Number(process.env.VITEST_POOL_ID) - 1];
   if (url === undefined) throw new Error('This project of tests starts no Valkey for this worker.');
   const redis = new Redis(url);
+  // What a file left running must not write into the next one's.
+  for (const type of ['normal', 'pubsub'] as const) await redis.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'YES');
   await redis.flushall();
   await redis.config('RESETSTAT');
   redis.disconnect();

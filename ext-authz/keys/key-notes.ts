@@ -21,7 +21,7 @@ export interface KeyNotes {
   used(key: FoundKey): void;
   /** Of a key that does not exist, or of what is none: counted together. */
   failed(whose: FoundKey | 'unknown' | 'malformed', code: Failure): void;
-  /** Brings what was gathered to Redis. Fails open: on a error it is kept for the next time. */
+  /** Brings what was gathered to Redis. Fails open: on an error it is kept for the next time. */
   flush(): Promise<void>;
 }
 

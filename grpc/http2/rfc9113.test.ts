@@ -147,12 +147,14 @@ function answerTo(sent: readonly Buffer[]): Promise<string> {
     // The reader expects a preface, which only clients send.
     const reader = new FrameReader();
     reader.push(preface, () => undefined);
-    const end = (answer: string) => {
-      resolve(answer);
-      socket.destroy();
+    let answer: string | null = null;
+    const end = (text: string) => {
+      answer ??= text;
+      // After GOAWAY it is the server that closes.
+      if (!text.startsWith('goaway')) socket.destroy();
     };
     socket.on('error', () => undefined);
-    socket.on('close', () => resolve('closed'));
+    socket.on('close', () => resolve(answer ?? 'closed'));
     socket.on('data', (bytes) =>
       reader.push(bytes, ({ type, payload }) => {
         if (type === frameType.goAway) end(`goaway ${nameOf(payload.readUInt32BE(4))}`);

@@ -4,6 +4,7 @@
  * Invariant: it lets in only operators whom an admin has made. The first login binds the provider's subject to the
  * operator with that verified e-mail; from then on the subject alone decides, whatever the e-mail becomes.
  */
+import { errorText } from '@gw/contract/internal/error-text';
 import type { Prisma } from '@gw/prisma/client';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../../shared/context.ts';
@@ -73,8 +74,8 @@ export function oidcRoutes(app: FastifyInstance, context: Context, access: Acces
     try {
       return await oidc.finish(url.slice(url.indexOf('?')), flow);
     } catch (error) {
-      // The fault names what was wrong, not the code or the tokens.
-      log.info({ err: error }, 'a login with the identity provider failed');
+      // Without its causes: of a reply that is not JSON they quote the beginning, which may be that of a token.
+      log.info({ reason: errorText(error) }, 'a login with the identity provider failed');
       return null;
     }
   }

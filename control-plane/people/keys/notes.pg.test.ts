@@ -191,7 +191,12 @@ test('an entry that cannot be written holds up no other, is told of in one line,
   for (let run = 1; run <= 2; run += 1) {
     await writeFailedVerifications({ ...job, log });
     expect(lines).toHaveLength(run);
-    expect(lines[run - 1]).toMatchObject({ level: 50, entries: 1, target: `key:${key.publicId}`, err: expect.anything() });
+    expect(lines[run - 1]).toMatchObject({
+      level: 50,
+      entries: 1,
+      target: `key:${key.publicId}`,
+      err: expect.anything(),
+    });
     const targets = (await entriesOf(accountId)).map(({ target }) => target);
     expect(targets.filter((target) => target === `key:${other.publicId}`)).toHaveLength(1);
   }
