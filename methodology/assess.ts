@@ -57,7 +57,9 @@ type ReadyFacts = CallFacts & { readonly usage: TokenUsage; readonly grid: GridR
 type MeasurableFacts = CallFacts & { readonly grid: GridReading };
 
 /**
- * Energy in Wh, carbon in gCO2e, water in mL of one call. Formulas and sources: programs.ts, factors.ts, README.md.
+ * Energy in Wh, carbon in gCO2e, water in mL of one call. Computed in parametric.ts, proxy.ts, boundary.ts
+ * (`accountFor`) and footprint.ts; the same formulas as texts for the lineage: programs.ts; factors with their sources:
+ * factor-table.ts; README.md explains them.
  * The carbon always uses an average, location-based intensity: a marginal reading counts as missing.
  */
 export function assess(facts: CallFacts, methodology: MethodologyId = defaultMethodology): Assessment {
