@@ -72,6 +72,9 @@ export async function test(args: readonly string[]): Promise<number> {
 async function runAll(run: Run, files: readonly string[]): Promise<number> {
   const dir = inCheckout('.gw', `test-${process.pid}`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
+  // It ends vitest in order, which stops the stores and the stack of the tests; our own end follows.
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
   try {
     // Whoever names files asks for these alone.
     const statics = await runChecks(files.length === 0 ? run.checks : []);
@@ -79,14 +82,15 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
     const times: string[] = [];
     let tests: Tally = { passed: 0, failed: 0, skipped: 0 };
     for (const [at, lot] of lots.entries()) {
+      if (stopping.signal.aborted) break;
       process.stdout.write(`\n${lot.project} (${at + 1} of ${lots.length})\n`);
       const started = Date.now();
-      tests = add(tests, await runLot(lot, run.reporter, files, dir));
+      tests = add(tests, await runLot(lot, run.reporter, files, dir, stopping.signal));
       times.push(`${lot.project} ${Math.round((Date.now() - started) / 1000)} s`);
     }
     process.stdout.write(`\n${times.join(', ')}\n`);
-    // To find no test at all is no success.
-    if (tests.passed + tests.failed === 0) tests = { ...tests, failed: 1 };
+    // To find no test at all is no success, nor is to be stopped.
+    if (stopping.signal.aborted || tests.passed + tests.failed === 0) tests = { ...tests, failed: tests.failed + 1 };
     const all = add(statics, tests);
     process.stdout.write(`\n${tallyLine(all)}\n`);
     return all.failed === 0 ? 0 : 1;
@@ -139,7 +143,13 @@ function capture({ command, args }: Check): Promise<{ ok: boolean; output: strin
   });
 }
 
-async function runLot(lot: Lot, reporter: string, files: readonly string[], dir: string): Promise<Tally> {
+async function runLot(
+  lot: Lot,
+  reporter: string,
+  files: readonly string[],
+  dir: string,
+  stopping: AbortSignal,
+): Promise<Tally> {
   const lotDir = join(dir, lot.project);
   mkdirSync(lotDir, { mode: 0o700 });
   const args = ['--project', lot.project, `--reporter=${reporter}`, ...files];
@@ -152,7 +162,7 @@ async function runLot(lot: Lot, reporter: string, files: readonly string[], dir:
     ...(gateways > 0 && { GW_TEST_GATEWAYS: String(gateways) }),
     ...(emptyCluster !== null && { [templateVariable]: emptyCluster }),
   };
-  const tally = await runVitest(args, env, join(lotDir, 'report.json'));
+  const tally = await runVitest(args, env, join(lotDir, 'report.json'), stopping);
   if (tally.failed > 0) keepLogs(lotDir);
   return tally;
 }
@@ -163,15 +173,19 @@ async function emptyClusterIn(dir: string): Promise<string> {
   return data;
 }
 
-async function runVitest(more: readonly string[], env: Record<string, string>, report: string): Promise<Tally> {
+async function runVitest(
+  more: readonly string[],
+  env: Record<string, string>,
+  report: string,
+  stopping: AbortSignal,
+): Promise<Tally> {
   const args = ['run', '--passWithNoTests', '--reporter=json', `--outputFile.json=${report}`, ...more];
   const child = spawn(tool('vitest'), args, {
     cwd: inCheckout(),
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, ...env },
   });
-  // A signal ends vitest in order, which stops the stack of the tests; our own end follows.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill('SIGTERM'));
+  stopping.addEventListener('abort', () => child.kill('SIGTERM'));
   const code = await new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null));
     child.once('exit', resolve);
