@@ -7,10 +7,11 @@
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { constants, rmSync } from 'node:fs';
+import { constants, existsSync, readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import { ledgerStream } from '@gw/contract/internal/redis';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
@@ -123,8 +124,18 @@ describe('receipt_not_stored: Redis away and the volume of the spool hung', () =
   const spoolFile = () => join(gateway.spoolDir, `${hostname()}.jsonl`);
   /** Opening a pipe that nobody reads does not come back, as on a volume that hangs. Returns how to let go. */
   async function hangDisk(): Promise<() => Promise<void>> {
-    // What a busy machine has put there goes home first.
-    await eventually('an empty spool', () => spawnSync('mkfifo', [spoolFile()]).status === 0);
+    // What a busy machine has put there goes home first. The sidecar looks for more once a second, and then takes the pipe away.
+    await eventually('a pipe that stays', async () => {
+      if (spawnSync('mkfifo', [spoolFile()]).status !== 0) return false;
+      await delay(1500);
+      if (existsSync(spoolFile())) return true;
+      // Whoever reads it comes to its end.
+      for (const name of readdirSync(gateway.spoolDir).filter((each) => each.endsWith('.replay')))
+        await open(join(gateway.spoolDir, name), constants.O_WRONLY | constants.O_NONBLOCK).then((pipe) =>
+          pipe.close(),
+        );
+      return false;
+    });
     return async () => {
       const reader = await open(spoolFile(), constants.O_RDONLY | constants.O_NONBLOCK);
       rmSync(spoolFile());
