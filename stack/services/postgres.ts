@@ -33,16 +33,25 @@ export async function startPostgres(options: ServiceOptions): Promise<Service> {
   if (!existsSync(join(cluster.data, 'PG_VERSION'))) createCluster(cluster, options);
   await waitForFormerServer(cluster);
   const sockets = socketFolder(options.socketDir ?? join(options.dir, 'sock'), cluster.user ?? undefined);
-  const child = await startChild({
-    command: cluster.binaries.postgres,
-    args: ['-D', cluster.data, ...settings(sockets, options.durable ?? true)],
-    env: cluster.env,
-    cwd: cluster.data,
-    logFile: options.logFile ?? join(options.dir, 'postgres.log'),
-    deathSignal: 'SIGINT',
-    ...(cluster.user ? { privileges: cluster.user.setpriv, user: cluster.user } : {}),
-  });
-  await ready(child, cluster, options);
+  const logFile = options.logFile ?? join(options.dir, 'postgres.log');
+  const start = () =>
+    startChild({
+      command: cluster.binaries.postgres,
+      args: ['-D', cluster.data, ...settings(sockets, options.durable ?? true)],
+      env: cluster.env,
+      cwd: cluster.data,
+      logFile,
+      deathSignal: 'SIGINT',
+      ...(cluster.user ? { privileges: cluster.user.setpriv, user: cluster.user } : {}),
+    });
+  // The workers of one that was killed hold its memory for a moment longer, and until then no other one starts.
+  const again = postmaster(cluster).pid === null ? 0 : Date.now() + formerLimitMs;
+  let child = await start();
+  while (!(await isReady(child, cluster))) {
+    if (Date.now() > again) throw new Problem(`Postgres did not start; its log is ${logFile}.`);
+    await delay(100);
+    child = await start();
+  }
   return {
     url: `postgresql://gw@localhost/gw?host=${encodeURIComponent(sockets)}`,
     child,
@@ -149,9 +158,12 @@ function explain(output: string, cluster: Cluster): string {
   return `${output} (Postgres does not run as root, and user ${cluster.user.uid} may not enter the folder: run ./gw as a normal user)`;
 }
 
+/** How long a former server may take to be gone. */
+const formerLimitMs = 10_000;
+
 /** A server whose supervisor was killed may still be closing its files. */
 async function waitForFormerServer(cluster: Cluster): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + formerLimitMs;
   for (;;) {
     const { pid } = postmaster(cluster);
     if (pid === null || !isAlive(pid)) return;
@@ -179,14 +191,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function ready(child: Child, cluster: Cluster, options: ServiceOptions): Promise<void> {
+/** False: it has ended, or was ended since it took too long. */
+async function isReady(child: Child, cluster: Cluster): Promise<boolean> {
   const deadline = Date.now() + startLimitMs;
   for (;;) {
     const { pid, state } = postmaster(cluster);
-    if (pid === child.pid && state === 'ready') return;
+    if (pid === child.pid && state === 'ready') return true;
     if (!child.alive() || Date.now() > deadline) {
       await child.stop('SIGINT');
-      throw new Problem(`Postgres did not start; its log is ${options.logFile ?? join(options.dir, 'postgres.log')}.`);
+      return false;
     }
     await delay(20);
   }
