@@ -1,11 +1,12 @@
 /** API keys as their holders see them: what may be asked, and what comes back. The plaintext is in one reply only. */
 import { z } from 'zod';
 import { type AccountTier, defaultScopes, type Scope, scopes } from './access.ts';
+import { dayMs } from './internal/durations.ts';
 
 export const keyIdPattern = /^[0-9A-Za-z]{12}$/;
 
 /** A revocation can be taken back for this long; then the hash is deleted. */
-export const restorableMs = 90 * 86_400_000;
+export const restorableMs = 90 * dayMs;
 
 /** Specification parts 2.1 and 5.4: only these tiers may give a key an expiry, and more than the default scopes. */
 export const hasKeyExtras = (tier: AccountTier): boolean => tier !== 'audit';

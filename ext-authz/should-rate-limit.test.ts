@@ -1,8 +1,9 @@
 import type { ShadowLimit } from '@gw/contract/access';
+import { dayMs } from '@gw/contract/internal/durations';
 import type { FoundKey } from '@gw/prisma/find-key';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dayMs, everyLimit, fullState, quotaStateOf, takeTogether } from './limits/bucket.ts';
+import { everyLimit, fullState, quotaStateOf, takeTogether } from './limits/bucket.ts';
 import { bodyKib, drawnLimits, limitsText } from './limits/drawn-limits.ts';
 import type { Limiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';

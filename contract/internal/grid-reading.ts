@@ -4,11 +4,12 @@
  * Invariant: it depends on the moment of the call, not on when the snapshot was made, so a control plane that is away
  * never lets an old value pass for a current one.
  */
+import { dayMs, minuteMs } from './durations.ts';
 import type { Snapshot, SnapshotGridReading } from './snapshot.ts';
 
 /** Beyond this age a measured value says less about the moment than the yearly average. */
-export const freshMs = 120 * 60_000;
-const weekMs = 7 * 86_400_000;
+export const freshMs = 120 * minuteMs;
+const weekMs = 7 * dayMs;
 
 /** The zone's reading while it fits, else the yearly average, else the reading all the same; null if there is neither. */
 export function gridReadingFor(

@@ -5,6 +5,7 @@
  * retries of its own. Only the grid sources, which belong to others and have limits, are asked through a job queue.
  */
 
+import { dayMs } from '@gw/contract/internal/durations';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import type { Redis } from 'ioredis';
@@ -25,8 +26,6 @@ import type { Seals } from './receipts/sealed-rows.ts';
 import { openSweeper } from './receipts/sweep.ts';
 import type { VersionCounts } from './receipts/version-counts.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
-
-const dayMs = 86_400_000;
 
 interface JobServices {
   readonly seals: Seals;

@@ -8,7 +8,8 @@ import {
   tierLimits,
 } from '@gw/contract/access';
 import { errorHeaders } from '@gw/contract/errors';
-import { dayMs, fullState, type Limit, quotaStateOf, takeTogether } from '@gw/ext-authz/internals/limits/bucket';
+import { dayMs } from '@gw/contract/internal/durations';
+import { fullState, type Limit, quotaStateOf, takeTogether } from '@gw/ext-authz/internals/limits/bucket';
 import { limitHeaders, refusalOf } from '@gw/ext-authz/internals/limits/limit-headers';
 import { tableOf } from './numbers.ts';
 

@@ -1,4 +1,5 @@
 /** The usage of a day with two of the calls of this documentation, as issued and as restated. */
+import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion, UsageRow } from '@gw/contract/management';
 import { callTime, type MadeCall } from './calls.ts';
 import { examples } from './examples.ts';
@@ -38,6 +39,6 @@ export function usageReply(version: CountedVersion) {
     energy_wh: sum(receipts.map((receipt) => receipt.energy_wh)),
     carbon_g: sum(receipts.map((receipt) => receipt.carbon_g)),
   };
-  const to = new Date(Date.parse(date) + 86_400_000).toISOString();
+  const to = new Date(Date.parse(date) + dayMs).toISOString();
   return { object: 'list', data: [row], from: new Date(date).toISOString(), to, version };
 }

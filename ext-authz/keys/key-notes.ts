@@ -4,16 +4,15 @@
  * Invariant: noting costs a call no round trip and cannot fail it. Counts are gathered in memory and brought to Redis
  * each second; while it is away they wait here, within bounds: beyond them failures are counted together, not by key.
  */
+import { dayMs, minuteMs } from '@gw/contract/internal/durations';
 import { failedKeysKey, failedMinutesKey, usedKeysKey } from '@gw/contract/internal/redis';
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { Redis } from 'ioredis';
 
 /** Keys with a noted use, and counters of failures, at most. */
 const capacity = 50_000;
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
 /** Longer than any outage of the control plane that somebody would leave alone, seconds. */
-const keptS = 7 * 86_400;
+const keptS = (7 * dayMs) / 1000;
 
 export type Failure = 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'insufficient_scope';
 

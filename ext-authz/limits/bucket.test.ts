@@ -1,6 +1,7 @@
+import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dayMs, everyLimit, fullState, type Limit, lack, quotaStateOf, takeTogether } from './bucket.ts';
+import { everyLimit, fullState, type Limit, lack, quotaStateOf, takeTogether } from './bucket.ts';
 
 const morning = Date.parse('2026-11-21T09:00:00Z');
 const rate = fc.record({
@@ -87,7 +88,7 @@ describe('limits', () => {
     const given: Limit = { rate: { perS: 10, burst: 1 }, perDay: null };
     const levels = [{ limit: given, state: fullState(given, morning) }];
     expect(takeTogether(levels, 0, morning)).toBe(0);
-    expect(takeTogether(levels, 0, morning - 3_600_000)).toBe(lack.rate);
-    expect(takeTogether(levels, 0, morning - 3_600_000 + 100)).toBe(0);
+    expect(takeTogether(levels, 0, morning - hourMs)).toBe(lack.rate);
+    expect(takeTogether(levels, 0, morning - hourMs + 100)).toBe(0);
   });
 });

@@ -6,6 +6,7 @@
  * Tokens are counted in thousandths: what a whole rate per second brings in a millisecond. So nothing is rounded, and the
  * wait that a refusal names is the wait that suffices.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 
 export interface Rate {
   /** Refill, requests per second. */
@@ -46,8 +47,6 @@ export interface QuotaState {
 export const lack = { rate: 1, day: 2 } as const;
 /** The bits of `rate`, or of `day`, of every limit. */
 export const everyLimit = { rate: 0b010101, day: 0b101010 } as const;
-
-export const dayMs = 86_400_000;
 
 /** A share of a rate is a fraction, whose sums may fall short of a token by this much. */
 const rounding = 1e-6;

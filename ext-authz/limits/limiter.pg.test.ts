@@ -1,4 +1,5 @@
 /** The limiter on a real Valkey: exact over instances, keys and days, with one command for each decision. */
+import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
 import { setTestClock } from '@gw/testing/ext-authz/clock';
 import {
@@ -10,7 +11,6 @@ import {
   startLimiters,
 } from '@gw/testing/ext-authz/limiters';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { dayMs } from './bucket.ts';
 import type { DrawnLimits } from './drawn-limits.ts';
 import type { Limiter } from './limiter.ts';
 

@@ -5,11 +5,12 @@
  * A Redis that hangs is waited for until it is known to hang, and no longer; from then on it is asked in the background,
  * and told of what was admitted meanwhile before it decides again.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 import { limitKey } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { watchAnswers } from './answer-watch.ts';
-import { dayMs, everyLimit, type QuotaState, quotaStateOf } from './bucket.ts';
+import { everyLimit, type QuotaState, quotaStateOf } from './bucket.ts';
 import type { DrawnLimits, Level } from './drawn-limits.ts';
 import { type KeyedLimit, openLocalShares } from './local-shares.ts';
 import { type LimitScripts, openRedisLimits, type TakenInRedis } from './redis-limits.ts';

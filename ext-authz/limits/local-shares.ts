@@ -6,10 +6,10 @@
  * admitted here is owed to Redis until it has been counted there. Both are true of as many limits as are remembered: one that
  * was forgotten begins anew.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 import {
   advance,
   type Cost,
-  dayMs,
   fullState,
   type Limit,
   type LimitState,

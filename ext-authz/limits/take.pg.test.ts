@@ -5,13 +5,14 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import { cases } from '@gw/testing/cases';
 import { onTestClock, setTestClock } from '@gw/testing/ext-authz/clock';
 import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { dayMs, everyLimit, fullState, type Limit, type LimitState, quotaStateOf, takeTogether } from './bucket.ts';
+import { everyLimit, fullState, type Limit, type LimitState, quotaStateOf, takeTogether } from './bucket.ts';
 import { settleScript, takeScript } from './take.lua.ts';
 
 const keys = ['gw:limit:{a}:calls', 'gw:limit:{a}:calls:key', 'gw:limit:{a}:calls:bytes'] as const;
@@ -243,7 +244,7 @@ describe('the script', () => {
 
   test('keeps a spent day through the day, forgets it two days later, and begins the next one anew', async () => {
     const limits: Limit[] = [{ rate: { perS: 10, burst: 10 }, perDay: 1 }];
-    const midnight = morning + 15 * 3_600_000;
+    const midnight = morning + 15 * hourMs;
     await takeAt(morning, limits);
     expect((await takeAt(midnight - 1, limits)).lacking).toBe(2);
     const ttl = await redis.ttl(keys[0]);

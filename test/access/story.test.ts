@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { auditListSchema } from '@gw/contract/audit';
+import { dayMs } from '@gw/contract/internal/durations';
 import { issuedKeySchema, keySchema } from '@gw/contract/keys';
 import { deleteOldHashes } from '@gw/control-plane/internals/people/keys/delete-hashes';
 import { writeFailedVerifications } from '@gw/control-plane/internals/people/keys/failed-verifications';
@@ -16,7 +17,6 @@ import { Browser, shellOf } from './people.ts';
 
 const silent = { error: () => {} };
 
-const dayMs = 86_400_000;
 let gateway: OwnGateway;
 let shell: ReturnType<typeof shellOf>;
 let redis: Redis;

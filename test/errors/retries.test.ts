@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CatalogueCode, errorCatalogue } from '@gw/contract/error-catalogue';
 import { apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { dayMs } from '@gw/contract/internal/durations';
 import { exampleAddresses } from '@gw/contract/internals/example-addresses';
 import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -129,7 +130,6 @@ async function replyOf(code: CatalogueCode): Promise<Pick<Reply, 'status' | 'hea
 
 /** A budget that is spent a minute before midnight is one that is worth waiting for. */
 async function awayFromMidnight(): Promise<void> {
-  const day = 86_400_000;
-  const left = day - (Date.now() % day);
+  const left = dayMs - (Date.now() % dayMs);
   if (left < 90_000) await delay(left + 1000);
 }

@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { hashApiKey } from '@gw/contract/internal/api-key';
+import { dayMs } from '@gw/contract/internal/durations';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { loadSecrets } from '@gw/stack/secrets';
 import { call, chatBody, chatPath, type Reply, type Sent, send, stack } from '../input/ask.ts';
@@ -42,7 +43,6 @@ const post = (path: string, key: string, body?: object) =>
 
 const allScopes = ['inference:read', 'inference:write', 'gw:read', 'admin:keys'] as const;
 const nobody = 'rcpt_01890a5d-ac96-774b-bcce-b302099a8057';
-const day = 86_400_000;
 
 /** A key of an account, and the key that manages it. */
 async function managedKey(accounts: TestAccounts): Promise<{ admin: string; id: string }> {
@@ -176,7 +176,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   too_many_keys: manyKeys,
   key_not_restorable: async (accounts) => {
     const { admin, id } = await managedKey(accounts);
-    const revokedAt = new Date(Date.now() - 100 * day);
+    const revokedAt = new Date(Date.now() - 100 * dayMs);
     await accounts.db.apiKey.update({ where: { publicId: id }, data: { revokedAt } });
     return post(`/v1/keys/${id}/restore`, admin);
   },

@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hourMs } from '@gw/contract/internal/durations';
 import {
   acknowledgement,
   electricityMapsReply,
@@ -36,7 +37,6 @@ export interface GridStubs {
   stop(): Promise<void>;
 }
 
-const hourMs = 3_600_000;
 const minutes = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16)}Z`;
 /** The beginning of the hour under way, or of one before it. */
 const hour = (ago = 0): number => Math.floor(Date.now() / hourMs) * hourMs - ago * hourMs;

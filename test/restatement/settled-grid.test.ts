@@ -1,6 +1,7 @@
 /** From an estimate of a live source to its settled value, through a gateway of its own. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { minuteMs } from '@gw/contract/internal/durations';
 import { usageSchema } from '@gw/contract/management';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import type { Lineage } from '@gw/methodology/lineage';
@@ -13,7 +14,7 @@ import { type Client, clientOf } from '../outage/client.ts';
 import { eventually } from '../outage/own-gateway.ts';
 
 /** An hour that is just over, whatever the time is: its value serves calls for another hour, as an estimate. */
-const lastHour = new Date(Date.now() - 65 * 60_000).toISOString();
+const lastHour = new Date(Date.now() - 65 * minuteMs).toISOString();
 const refreshS = 30;
 
 let dir: string;

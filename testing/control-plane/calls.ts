@@ -1,4 +1,5 @@
 /** Calls with real facts, and the entries that the sidecar makes of them. */
+import { hourMs } from '@gw/contract/internal/durations';
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type DegradedReason, type Receipt, unknownNumbers } from '@gw/contract/receipt';
@@ -61,7 +62,7 @@ export const hourly = (start: string, changes: Partial<GridReading> = {}): GridR
   source: 'electricity-maps',
   signal: 'average',
   periodStart: new Date(start).toISOString(),
-  periodEnd: new Date(Date.parse(start) + 3_600_000).toISOString(),
+  periodEnd: new Date(Date.parse(start) + hourMs).toISOString(),
   observedAt: new Date(start).toISOString(),
   temporalMatch: null,
   waterLPerKwh: 2,

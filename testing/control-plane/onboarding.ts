@@ -1,5 +1,6 @@
 /** Onboarding on real stores, with a clock that the test sets and people whom a header names. */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { dayMs } from '@gw/contract/internal/durations';
 import { accountRoutes } from '@gw/control-plane/internals/customers/accounts/routes';
 import type { operatorActions, Stage } from '@gw/control-plane/internals/customers/onboarding/machine';
 import { onboardingOperatorRoutes } from '@gw/control-plane/internals/customers/onboarding/operator-routes';
@@ -146,7 +147,7 @@ export async function bringTo(running: TestOnboarding, stage: Stage): Promise<st
   await running.screen(id);
   if (stage === 'expired') {
     const before = running.clock.now;
-    running.clock.now = new Date(before.getTime() + 31 * 86_400_000);
+    running.clock.now = new Date(before.getTime() + 31 * dayMs);
     await running.onboarding.expireIdle();
     running.clock.now = before;
   }

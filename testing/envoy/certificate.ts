@@ -1,5 +1,6 @@
 /** A self-signed certificate for 127.0.0.1, made with Node alone; X.509 in DER, as far as a test needs it. */
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { dayMs } from '@gw/contract/internal/durations';
 
 /** DER wants the shortest form of a length. */
 function derLength(bytes: number): Buffer {
@@ -20,7 +21,6 @@ const utcTime = (at: Date) => tlv(0x17, Buffer.from(`${at.toISOString().replace(
 const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
 const commonName = oid('550403');
 const subjectAltName = oid('551d11');
-const day = 86_400_000;
 
 export interface TestCertificate {
   /** PEM. */
@@ -40,7 +40,7 @@ export function makeCertificate(name: string): TestCertificate {
     tlv(0x02, hex('01')),
     ecdsaWithSha256,
     subject,
-    sequence(utcTime(new Date(now - day)), utcTime(new Date(now + day))),
+    sequence(utcTime(new Date(now - dayMs)), utcTime(new Date(now + dayMs))),
     subject,
     publicKey.export({ type: 'spki', format: 'der' }),
     extensions,

@@ -1,12 +1,12 @@
 /** What the control plane does by itself for the rules of screening, in every instance at once. */
+import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import type { Context } from '../../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { openFindingsJob } from './findings-job.ts';
 import { openFirstVersion } from './first-version.ts';
 
 /** Longer than anything hands the same finding over again: a sidecar may have kept one through an outage. */
-const rememberedMs = 35 * 86_400_000;
-const hourMs = 3_600_000;
+const rememberedMs = 35 * dayMs;
 
 /** `consumer`: unique among all instances. */
 export function startPolicyJobs(context: Context, consumer: string): RepeatedJob {

@@ -1,6 +1,7 @@
 /** What operators send to the onboarding routes. Everything that a customer has worded is bounded. */
 import { accountTiers } from '@gw/contract/access';
 import { countrySchema } from '@gw/contract/countries';
+import { hourMs } from '@gw/contract/internal/durations';
 import { z } from 'zod';
 import { stages } from './machine.ts';
 
@@ -66,7 +67,7 @@ export type SignedContract = z.infer<typeof contractSchema>;
 /** What clocks may differ by. */
 const skewMs = 300_000;
 /** The day begins earliest at UTC+14. */
-const firstDaybreakMs = 14 * 3_600_000;
+const firstDaybreakMs = 14 * hourMs;
 
 /** Whether the contract is signed only in the future. A date counts as soon as it is that day anywhere. */
 export function isSignedLater({ signed_at }: SignedContract, now: Date): boolean {

@@ -1,3 +1,4 @@
+import { hourMs } from '@gw/contract/internal/durations';
 import {
   applicant,
   at,
@@ -60,7 +61,7 @@ test('a contract that will be signed is none yet; a date alone is enough, that o
   const id = await bringTo(running, 'contract_pending');
   const nowMs = running.clock.now.getTime();
   const sign = (signed_at: string) => running.post(at(id, 'contract'), { ...contract, signed_at });
-  const ahead = (hours: number) => new Date(nowMs + hours * 3_600_000).toISOString();
+  const ahead = (hours: number) => new Date(nowMs + hours * hourMs).toISOString();
   const nextWeek = ahead(168).slice(0, 10);
   for (const given of [ahead(24 * 365), ahead(0.1), nextWeek, '0000-01-01', '2026-02-30', 'yesterday']) {
     const reply = await sign(given);

@@ -1,3 +1,4 @@
+import { dayMs } from '@gw/contract/internal/durations';
 import { eventually } from '@gw/testing/control-plane/fixtures';
 import {
   accountStateOf,
@@ -43,12 +44,12 @@ test('an idle application expires to the millisecond, is closed and stays so; on
   const idle = await bringTo(running, 'contract_pending');
   const busy = await bringTo(running, 'account_created');
   const unscreened = await bringTo(running, 'sanctions_screening');
-  running.clock.now = new Date(start.getTime() + 20 * 86_400_000);
+  running.clock.now = new Date(start.getTime() + 20 * dayMs);
   await running.post(at(busy, 'declaration'), declaration());
-  running.clock.now = new Date(start.getTime() + 30 * 86_400_000 - 1);
+  running.clock.now = new Date(start.getTime() + 30 * dayMs - 1);
   await running.onboarding.expireIdle();
   expect((await applicationOf(running, idle)).stage).toBe('contract_pending');
-  running.clock.now = new Date(start.getTime() + 30 * 86_400_000);
+  running.clock.now = new Date(start.getTime() + 30 * dayMs);
   await Promise.all([running.onboarding.expireIdle(), running.onboarding.expireIdle()]);
   const expired = await applicationOf(running, idle);
   expect(expired).toMatchObject({ stage: 'expired' });
@@ -67,7 +68,7 @@ test('an idle application expires to the millisecond, is closed and stays so; on
 test('an application that is carried on at the moment of its expiry lives on', async () => {
   const start = running.clock.now;
   const id = await bringTo(running, 'account_created');
-  running.clock.now = new Date(start.getTime() + 30 * 86_400_000);
+  running.clock.now = new Date(start.getTime() + 30 * dayMs);
   let found = 0;
   const slowToAct = new Proxy(running.stores.db, {
     get: (target, name) => {

@@ -7,6 +7,7 @@
  * it was suspended for, without having accepted what was found.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { hourMs } from '@gw/contract/internal/durations';
 import { accountMessage } from '@gw/contract/internal/redis';
 import type { Prisma } from '@gw/prisma/client';
 import { appendAudit } from '../../people/audit/append.ts';
@@ -22,7 +23,7 @@ export interface RenameOptions extends Pick<StepOptions, 'db' | 'now'> {
 }
 
 /** How long an account works under a name that could not be compared with anything. */
-const longestUnscreenedMs = 24 * 3_600_000;
+const longestUnscreenedMs = 24 * hourMs;
 
 /** Throws if the names are others by now: they are to be screened again. */
 export async function recordRename(

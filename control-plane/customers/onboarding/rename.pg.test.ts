@@ -1,3 +1,4 @@
+import { dayMs } from '@gw/contract/internal/durations';
 import {
   accountStateOf,
   applicationOf,
@@ -150,7 +151,6 @@ test('without a whole list the account goes on for a day, is suspended then, and
   const later = (ms: number) => {
     running.clock.now = new Date(begun.getTime() + ms);
   };
-  const day = 86_400_000;
   const tryWithout = () => expect(running.screen(id, noLists)).rejects.toThrow(ListError);
   try {
     await rename(id, 'Westwind Analytics GmbH');
@@ -159,13 +159,13 @@ test('without a whole list the account goes on for a day, is suspended then, and
     expect(await unscreenedCount(running.stores.db).get()).toMatchObject({
       values: [{ labels: { what: 'applications' } }, { labels: { what: 'accounts' }, value: 1 }],
     });
-    later(day / 2);
+    later(dayMs / 2);
     await rename(id, 'Eastwind Analytics GmbH');
     await tryWithout();
-    later(day - 1);
+    later(dayMs - 1);
     await tryWithout();
     expect(await accountStateOf(running, id)).toBe('active');
-    later(day);
+    later(dayMs);
     await tryWithout();
     expect(await accountStateOf(running, id)).toBe('suspended');
     expect(await renamed()).toContain(id);
@@ -176,7 +176,7 @@ test('without a whole list the account goes on for a day, is suspended then, and
     expect((await verb(id, 'reinstate', { accepts_match: true })).statusCode).toBe(200);
     await tryWithout();
     expect(await accountStateOf(running, id)).toBe('active');
-    later(2 * day);
+    later(2 * dayMs);
     await tryWithout();
     expect(await accountStateOf(running, id)).toBe('suspended');
     // A whole list, and nothing in it: the suspension is ended by people, without having to accept anything.

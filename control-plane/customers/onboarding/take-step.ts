@@ -6,6 +6,7 @@
  * at once the second is refused; and so is who may not act any longer.
  */
 import type { ApiError } from '@gw/contract/errors';
+import { dayMs } from '@gw/contract/internal/durations';
 import type { Prisma } from '@gw/prisma/client';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import type { Caller } from '../../people/keys/caller.ts';
@@ -55,7 +56,6 @@ export class StepRefused extends Error {
   }
 }
 
-const dayMs = 86_400_000;
 export const patience = { maxWait: 5000, timeout: 10_000 };
 export const expiryAt = (at: Date, idleDays: number): Date => new Date(at.getTime() + idleDays * dayMs);
 const refused = (refusal: OnboardingRefusal): StepResult<never> => ({ ok: false, refusal });

@@ -4,6 +4,7 @@
  * Invariant: a call is judged once its samples are there, or once they were waited for long enough. A Prometheus server
  * that is away gives no verdict: then the calls wait, for as long as it could still have their samples.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import { nothingCounted } from '../receipts/complete-facts.ts';
@@ -31,7 +32,7 @@ const batch = 200;
 const leaseS = 120;
 const longestPauseS = 300;
 /** As long as Prometheus keeps samples unless it is told otherwise. */
-const keptS = 15 * 86_400;
+const keptS = (15 * dayMs) / 1000;
 
 /** One round: works until nothing is due. Throws if Postgres is away; then the leases run out. */
 export function openGpuJob(options: GpuJobOptions): () => Promise<void> {

@@ -1,3 +1,4 @@
+import { hourMs } from '@gw/contract/internal/durations';
 import { annualReading } from '@gw/methodology/grid-annual';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -6,7 +7,6 @@ import type { ZoneSource } from './config.ts';
 import type { StoredReading } from './store.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
-const hourMs = 3_600_000;
 const weekHours = 7 * 24;
 const live: ZoneSource = { zone: 'SWE', source: 'electricity-maps', place: 'SE' };
 const second: ZoneSource = { zone: 'SWE', source: 'entsoe', place: '10YSE-1--------K' };

@@ -5,6 +5,7 @@
  * the value is days old. If no zone is recognised the service answers for the place that the caller's address points
  * to; that is switched off in the request, and the zone in the reply is compared all the same.
  */
+import { hourMs, minuteMs } from '@gw/contract/internal/durations';
 import { z } from 'zod';
 import { get, type Http } from './http.ts';
 import {
@@ -22,9 +23,9 @@ const source = 'electricity-maps';
 
 /** The length of a period, ms. */
 const granularities: ReadonlyMap<string, number> = new Map([
-  ['5_minutes', 300_000],
-  ['15_minutes', 900_000],
-  ['hourly', 3_600_000],
+  ['5_minutes', 5 * minuteMs],
+  ['15_minutes', 15 * minuteMs],
+  ['hourly', hourMs],
 ]);
 
 const valueSchema = z.object({

@@ -5,6 +5,7 @@
  * (A03) are bounded together, so that a hostile document costs no more than its length. A document of any other kind, or
  * without the fields used here, is a refusal.
  */
+import { minuteMs } from '@gw/contract/internal/durations';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { z } from 'zod';
 import { type GridRefusal, timeText } from './reading.ts';
@@ -81,7 +82,7 @@ export function readGeneration(raw: string): { readonly series: readonly Generat
     if (domain === undefined) return malformed('a series without a bidding zone');
     const isConsumption = each['inBiddingZone_Domain.mRID'] === undefined;
     for (const period of each.Period) {
-      const intervalMs = (minutes[period.resolution] ?? 0) * 60_000;
+      const intervalMs = (minutes[period.resolution] ?? 0) * minuteMs;
       if (intervalMs === 0) return malformed('an unknown resolution');
       const { start, end } = period.timeInterval;
       intervals += (end - start) / intervalMs;

@@ -8,6 +8,7 @@
  * published later than the others would otherwise count as zero. It is based on production and ignores imports; the
  * version of the factors is part of the source's name.
  */
+import { hourMs } from '@gw/contract/internal/durations';
 import { type GenerationSeries, readGeneration } from './entsoe-xml.ts';
 import { factorVersion, gPerKwhByType, uncoveredShare } from './generation-factors.ts';
 import { get, type Http } from './http.ts';
@@ -21,7 +22,6 @@ import {
 } from './reading.ts';
 
 const source = `entsoe (production, ${factorVersion})`;
-const hourMs = 3_600_000;
 
 export interface EntsoeSettings {
   readonly baseUrl: string;

@@ -4,6 +4,7 @@
  * Invariant: it ends, within `timeoutMs` and `maxBytes`; whatever goes wrong is a refusal, never an exception; and no
  * refusal repeats a url or header, since both may hold a key. Redirects are not followed: they would carry it away.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 import type { GridRefusal } from './reading.ts';
 
 export interface Http {
@@ -72,7 +73,7 @@ function refusalOf(response: Response, now: Date): GridRefusal {
   return { refused: 'unexpected_status', detail };
 }
 
-const longestWaitMs = 86_400_000;
+const longestWaitMs = dayMs;
 
 /** Seconds or an HTTP date, as ms from `now`; null if there is none that can be read. At most a day. */
 export function retryAfter(text: string | null, now: Date): number | null {

@@ -6,6 +6,7 @@
  * `tendEveryMs`; what is scheduled but no longer configured is taken out.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { hourMs } from '@gw/contract/internal/durations';
 import type { Logger } from '@gw/service/log';
 import type { Job, JobSchedulerTemplateOptions, Queue } from 'bullmq';
 import { openQueue } from '../../shared/queue.ts';
@@ -15,7 +16,7 @@ import type { Span } from './reading.ts';
 import type { Refresh } from './refresh.ts';
 
 const queueName = 'grid';
-const dayEveryMs = 3_600_000;
+const dayEveryMs = hourMs;
 const tendEveryMs = 30_000;
 const concurrency = 2;
 

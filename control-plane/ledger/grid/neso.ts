@@ -5,6 +5,7 @@
  * Invariant: `actual` is measured, `forecast` is not, and a slot without an actual is a forecast, even when it is over.
  * The factors are of combustion alone (CO2, `direct`), so the values are not comparable with life-cycle ones.
  */
+import { hourMs, minuteMs } from '@gw/contract/internal/durations';
 import { z } from 'zod';
 import { get, type Http } from './http.ts';
 import {
@@ -20,7 +21,6 @@ import {
 } from './reading.ts';
 
 const source = 'neso';
-const minuteMs = 60_000;
 const slotMs = 30 * minuteMs;
 
 const slotSchema = z.object({
@@ -48,7 +48,7 @@ export function neso(http: Http, { baseUrl }: { readonly baseUrl: string }): Gri
 function pathOf({ place }: ZonePlace, span: Span, now: Date): string {
   if (place !== '') return `/regional/regionid/${place}`;
   // The newest slots have no actual yet, so a few hours back are asked for.
-  const backMs = (span === 'latest' ? 3 : 24) * 60 * minuteMs;
+  const backMs = (span === 'latest' ? 3 : 24) * hourMs;
   const text = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16)}Z`;
   return `/intensity/${text(now.getTime() - backMs)}/${text(now.getTime() + slotMs)}`;
 }

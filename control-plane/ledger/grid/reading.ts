@@ -6,6 +6,7 @@
  * one that the source publishes: the settled value of a longer one would restate receipts that it says nothing about.
  */
 import { createHash } from 'node:crypto';
+import { hourMs, minuteMs } from '@gw/contract/internal/durations';
 import { z } from 'zod';
 
 export const sourceNames = ['electricity-maps', 'watttime', 'neso', 'entsoe'] as const;
@@ -83,10 +84,9 @@ export interface GridAdapter {
 /** Above any power station's emissions; a larger value is in another unit. */
 const highestGPerKwh = 3000;
 
-const hourMs = 3_600_000;
 /** No source that is read here publishes for more than an hour or less than a minute. */
 const longestPeriodMs = hourMs;
-const shortestPeriodMs = 60_000;
+const shortestPeriodMs = minuteMs;
 /** Nobody is asked for more than 24 hours back, nor for the future; the rest is room for what surrounds the answer. */
 const longestBackMs = 48 * hourMs;
 const longestAheadMs = 3 * hourMs;

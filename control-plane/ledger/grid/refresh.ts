@@ -4,6 +4,7 @@
  * Invariant: a source that wants to be left alone is left alone by every instance: the pause is kept in Redis. Nothing is
  * stored but what an adapter let pass; a refusal leaves the readings before as they are, and they grow old.
  */
+import { minuteMs } from '@gw/contract/internal/durations';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -40,7 +41,7 @@ export type Refresh = (zoneSource: ZoneSource, span: Span) => Promise<RefreshOut
 const pauseKey = (source: SourceName): string => `gw:grid:pause:${source}`;
 const tooManyPauseMs = 60_000;
 /** A wrong key does not mend itself, and asking on with it may close the account. */
-const unauthorizedPauseMs = 15 * 60_000;
+const unauthorizedPauseMs = 15 * minuteMs;
 
 /** Throws if Postgres or Redis is away. */
 export function createRefresh({ db, redis, adapters, log }: RefreshOptions): Refresh {

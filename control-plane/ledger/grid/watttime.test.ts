@@ -1,3 +1,4 @@
+import { minuteMs } from '@gw/contract/internal/durations';
 import {
   httpAt,
   type StubAnswer,
@@ -56,7 +57,7 @@ test('one login serves the calls of 25 minutes', async () => {
   await source.read(asked, 'latest');
   await source.read(asked, 'day');
   expect(logins()).toBe(1);
-  now = new Date(now.getTime() + 26 * 60_000);
+  now = new Date(now.getTime() + 26 * minuteMs);
   await source.read(asked, 'latest');
   expect(logins()).toBe(2);
 });

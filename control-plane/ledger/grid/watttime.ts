@@ -4,6 +4,7 @@
  * Invariant: it is a signal for routing. It is CO2 only and marginal, so it never becomes the carbon of a receipt, and
  * a number without the unit `lbs_co2_per_mwh` is refused: the service's other series are percentiles and damages.
  */
+import { hourMs, minuteMs } from '@gw/contract/internal/durations';
 import { z } from 'zod';
 import { get, type Http } from './http.ts';
 import {
@@ -22,7 +23,7 @@ const signalType = 'co2_moer';
 /** g/kWh in 1 lb/MWh: 453.59237 g in a pound, 1000 kWh in a MWh. */
 const gPerKwhInLbPerMwh = 0.453_592_37;
 /** The service's tokens hold for 30 minutes. */
-const tokenMs = 25 * 60_000;
+const tokenMs = 25 * minuteMs;
 
 const seconds = z.number().positive().nullish();
 const replySchema = z.object({
@@ -66,7 +67,7 @@ export function wattTime(http: Http, { baseUrl, user, password }: WattTimeSettin
       const query = new URLSearchParams({
         region: asked.place,
         signal_type: signalType,
-        start: new Date(now - (span === 'latest' ? 2 : 24) * 3_600_000).toISOString(),
+        start: new Date(now - (span === 'latest' ? 2 : 24) * hourMs).toISOString(),
         end: new Date(now).toISOString(),
       });
       const headers = { authorization: `Bearer ${login.token}` };

@@ -1,5 +1,6 @@
 /** Rows from before the seals, keys that follow each other, and what a thief of the database could try with the two. */
 
+import { hourMs } from '@gw/contract/internal/durations';
 import { entryOf, receiptIdAt, type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -33,7 +34,7 @@ const rows = () => stores.db.$queryRaw<LedgerRow[]>`SELECT ${storedColumns} FROM
 const faults = async (seals: ReturnType<typeof open>) => seals.check(await rows());
 const unseal = (where = 'TRUE') =>
   stores.tamper(`UPDATE receipts SET seal = NULL, seal_key = NULL, content_sha256 = NULL WHERE ${where}`);
-const hour = (n: number) => new Date(began.getTime() + n * 3_600_000);
+const hour = (n: number) => new Date(began.getTime() + n * hourMs);
 
 test('a receipt from before the seals passes without one, a later one does not', async () => {
   await store(open(), hour(-1));

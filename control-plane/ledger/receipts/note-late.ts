@@ -5,11 +5,10 @@
  * Invariant: an interval is noted whenever a stored receipt lacks the settled value that `settledFor` would give it, and
  * only then, so that the steady stream of receipts notes nothing.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 import { gridReadingSchema } from '@gw/contract/internal/snapshot';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { isStandIn } from './settled-grid.ts';
-
-const dayMs = 86_400_000;
 
 /** What is stored of a receipt; `body` and `facts` as they came. */
 export interface StoredNumbers {

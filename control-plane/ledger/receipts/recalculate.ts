@@ -7,6 +7,7 @@
  * taken out. Any number of instances may run; one that dies leaves what it had taken due again.
  */
 import { setImmediate } from 'node:timers/promises';
+import { dayMs, hourMs } from '@gw/contract/internal/durations';
 import { assess, type NotAssessed } from '@gw/methodology/assess';
 import { lineageOf } from '@gw/methodology/lineage';
 import type { Database } from '@gw/prisma/client';
@@ -49,9 +50,9 @@ interface Known {
 
 const batchSize = 200;
 const firstPauseS = 10;
-const longestPauseS = 3600;
+const longestPauseS = hourMs / 1000;
 /** For what is woken when it can be made. */
-const parkedS = 86_400;
+const parkedS = dayMs / 1000;
 
 /** Tries everything that is due. Throws if Postgres is away; what was taken is then due again after its pause. */
 export async function recalculateDue(options: RecalculateOptions, held: HeldCatalogue): Promise<void> {

@@ -7,6 +7,7 @@
  * by any number of instances, of which any may die. A receipt that has the settled number is left alone, so that there is
  * no loop, and each version is made once (supersede.ts).
  */
+import { minuteMs } from '@gw/contract/internal/durations';
 import { assess } from '@gw/methodology/assess';
 import { findMethodology } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
@@ -42,7 +43,7 @@ interface Place {
 const pageSize = 5000;
 const batchSize = 200;
 /** A measured value serves calls up to this long after its interval (contract/internal/grid-reading.ts). */
-const servesMs = 120 * 60_000;
+const servesMs = 120 * minuteMs;
 const raceTries = 5;
 
 /** Looks through every interval that is due. Throws if Postgres is away; what was begun is then due again. */

@@ -1,5 +1,6 @@
 /** What the services' role can do with the ledger by itself, without the service and its key. */
 
+import { dayMs } from '@gw/contract/internal/durations';
 import { ingest, unattended } from '@gw/testing/control-plane/calls';
 import { entryOf, receiptIdAt, receiptOf, type Stores, startStores } from '@gw/testing/control-plane/fixtures';
 import pg from 'pg';
@@ -92,10 +93,10 @@ describe('the function that settles a receipt', () => {
   });
 
   test('leaves receipts of more than a week ago as they are, whoever asks', async () => {
-    const old = { ...made(), receipt: receiptOf({ id: receiptIdAt(new Date(Date.now() - 8 * 86_400_000)) }) };
+    const old = { ...made(), receipt: receiptOf({ id: receiptIdAt(new Date(Date.now() - 8 * dayMs)) }) };
     const entries = [
       old,
-      { ...old, receipt: receiptOf({ id: receiptIdAt(new Date(Date.now() - 8 * 86_400_000)) }), facts: null },
+      { ...old, receipt: receiptOf({ id: receiptIdAt(new Date(Date.now() - 8 * dayMs)) }), facts: null },
     ];
     await ingest(stores.db, ...(entries as Entry[]));
     for (const { receipt } of entries) {

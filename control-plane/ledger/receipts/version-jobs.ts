@@ -3,6 +3,7 @@
  *
  * Plain timers, as for the other jobs: what there is to do stands in Postgres, and each step is idempotent.
  */
+import { minuteMs } from '@gw/contract/internal/durations';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { CatalogueView, HeldCatalogue } from '../../catalogue/keeper.ts';
 import type { Context } from '../../shared/context.ts';
@@ -18,7 +19,6 @@ import type { VersionCounts } from './version-counts.ts';
 import { wake } from './wake.ts';
 
 const everyMs = 2000;
-const minuteMs = 60_000;
 
 export interface VersionJobOptions {
   readonly catalogue: CatalogueView;

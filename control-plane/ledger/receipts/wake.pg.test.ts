@@ -1,5 +1,6 @@
 /** What waits for the catalogue: when it is tried again. */
 
+import { hourMs } from '@gw/contract/internal/durations';
 import {
   callAt,
   catalogueOf,
@@ -102,7 +103,7 @@ test('a waking that fails holds nothing up: what is due is made, and the next ro
     await store(callAt(at, { model: unknownModel })),
     await store(callAt(at, { model: unknownModel })),
   ];
-  const later = new Date(Date.now() + 3_600_000);
+  const later = new Date(Date.now() + hourMs);
   await stores.db.recalculation.updateMany({ where: { receiptId: asleep }, data: { dueAt: later } });
   let failures = 1;
   const db = withQuestions((run) => (failures-- > 0 ? Promise.reject(new Error('canceled')) : run()));

@@ -1,5 +1,6 @@
 /** `GET /v1/usage`. */
 import { fieldError } from '@gw/contract/errors';
+import { dayMs } from '@gw/contract/internal/durations';
 import { usageQuerySchema } from '@gw/contract/management';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -8,7 +9,6 @@ import { identityOf } from '../../shared/identity.ts';
 import { refuse } from '../../shared/replies.ts';
 import { usageOf } from './usage.ts';
 
-const dayMs = 86_400_000;
 const defaultDays = 30;
 const maxDays = 366;
 

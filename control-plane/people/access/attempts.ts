@@ -14,11 +14,12 @@
  */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import { dayMs } from '@gw/contract/internal/durations';
 import type { Redis } from 'ioredis';
 import { admitScript, succeededScript, takeBackScript } from './attempts.lua.ts';
 import { addressPace, type CounterKeys, counterLivesMs, LocalAttempts, subjectPace } from './local-attempts.ts';
 
-const addressKnownMs = 30 * 86_400_000;
+const addressKnownMs = 30 * dayMs;
 
 export interface Attempt {
   /** Of the person as given: kind and e-mail; it need not exist. */

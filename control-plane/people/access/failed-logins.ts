@@ -5,11 +5,11 @@
  * those that do not. A process that is killed loses what it counted in the last minute.
  */
 import type { Actor } from '@gw/contract/internal/audit-chain';
+import { minuteMs } from '@gw/contract/internal/durations';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { Person } from './sessions.ts';
 
-const minuteMs = 60_000;
 const maxAddresses = 10;
 const actor: Actor = { kind: 'system', id: 'login', name: null };
 

@@ -5,11 +5,12 @@
  * comes back with the next start.
  */
 import type { Actor } from '@gw/contract/internal/audit-chain';
+import { dayMs } from '@gw/contract/internal/durations';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 import type { FirstOperator } from './config.ts';
 import type { Credentials } from './credential.ts';
-import { dayMs, storeToken } from './operator-tokens.ts';
+import { storeToken } from './operator-tokens.ts';
 import { lockOperators } from './operators.ts';
 
 const actor: Actor = { kind: 'system', id: 'first-operator', name: null };

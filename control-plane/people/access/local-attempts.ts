@@ -1,4 +1,5 @@
 /** How fast attempts to log in may follow each other, and their counts while Redis is away: by the same rule as the script, in bounded memory. */
+import { hourMs, minuteMs } from '@gw/contract/internal/durations';
 
 interface Pace {
   /** Failures that cost nothing. */
@@ -7,9 +8,9 @@ interface Pace {
 }
 
 /** Many people may share an address. */
-export const addressPace: Pace = { free: 10, longestWaitMs: 15 * 60_000 };
+export const addressPace: Pace = { free: 10, longestWaitMs: 15 * minuteMs };
 export const subjectPace: Pace = { free: 5, longestWaitMs: 30_000 };
-export const counterLivesMs = 3_600_000;
+export const counterLivesMs = hourMs;
 
 export type CounterKeys = readonly [address: string, subject: string, pair: string];
 

@@ -1,4 +1,5 @@
 /** Operator tokens: what a script of an operator shows. Each has the role that its operator has at that moment. */
+import { dayMs } from '@gw/contract/internal/durations';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
@@ -7,8 +8,6 @@ import { type ChangeContext, makeId } from './change.ts';
 import { reauthorize } from './reauthorize.ts';
 import { type ChangeResult, notFound } from './refusals.ts';
 import { hashToken, makeOperatorToken } from './token-hash.ts';
-
-export const dayMs = 86_400_000;
 
 export const tokenSchema = z.strictObject({
   id: z.string(),

@@ -1,3 +1,4 @@
+import { dayMs } from '@gw/contract/internal/durations';
 import { type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -106,9 +107,9 @@ test('a token for a script works until it expires or is revoked, with the role o
   await as('admin')('PATCH', `${path}/op_viewer`, { role: 'support' });
   expect((await script('GET', '/session')).json()).toMatchObject({ role: 'support' });
   const start = clock;
-  clock = new Date(start.getTime() + 7 * 86_400_000 - 1);
+  clock = new Date(start.getTime() + 7 * dayMs - 1);
   expect((await script('GET', '/session')).statusCode).toBe(200);
-  clock = new Date(start.getTime() + 7 * 86_400_000);
+  clock = new Date(start.getTime() + 7 * dayMs);
   expect((await script('GET', '/session')).statusCode).toBe(401);
   clock = start;
   const { data } = (await as('admin')('GET', `${path}/op_viewer/tokens`)).json();
@@ -127,7 +128,7 @@ test('nobody makes tokens in the name of somebody else, and no token makes one t
     as(role)('POST', `${path}/op_${owner}/tokens`, { name: 'x', days });
   for (const role of ['viewer', 'admin'] as const) expect((await make(role, 'support', 1)).statusCode).toBe(403);
   expect(await db.operatorToken.count({ where: { operatorId: 'op_support' } })).toBe(1);
-  const expiresAt = new Date(clock.getTime() + 5 * 86_400_000);
+  const expiresAt = new Date(clock.getTime() + 5 * dayMs);
   await db.operatorToken.update({ where: { id: 'optk_support' }, data: { expiresAt } });
   expect((await make('support', 'support', 365)).json().expires_at).toBe(expiresAt.toISOString());
   expect((await make('support', 'support', 2)).json().expires_at < expiresAt.toISOString()).toBe(true);
@@ -175,7 +176,7 @@ test('the first operator is made while there is none at all, and never again', a
   expect(made.sort()).toEqual([false, true]);
   const [token, created] = await readAudit(db, 'operators', { order: 'desc', limit: 2 });
   expect(created).toMatchObject({ action: 'operator.created', target: 'operator:op_first' });
-  const expiresAt = new Date(clock.getTime() + 90 * 86_400_000).toISOString();
+  const expiresAt = new Date(clock.getTime() + 90 * dayMs).toISOString();
   expect(token).toMatchObject({
     action: 'operator_token.created',
     target: 'operator_token:optk_first',

@@ -4,12 +4,13 @@
  * Invariant: a session answers for its holder only while it is neither idle nor old, and the person is enabled; the
  * person is read anew on each request, so a role that is taken away is gone with the next one.
  */
+import { hourMs, minuteMs } from '@gw/contract/internal/durations';
 import type { Database, Prisma } from '@gw/prisma/client';
 import type { Principal, Proof } from './principal.ts';
 import { hashToken, isSessionToken, makeSessionToken } from './token-hash.ts';
 
-export const sessionMs = 12 * 3_600_000;
-export const idleMs = 30 * 60_000;
+export const sessionMs = 12 * hourMs;
+export const idleMs = 30 * minuteMs;
 /** A use is noted at most this often, so that reading does not write. */
 const noteUseMs = 60_000;
 

@@ -1,5 +1,6 @@
 /** How many keys an account can have, and what is not restored or deleted. */
 import { randomBytes } from 'node:crypto';
+import { dayMs } from '@gw/contract/internal/durations';
 import { openDatabase } from '@gw/prisma/client';
 import { openAccounts } from '@gw/testing/control-plane/account';
 import { startTestApp, type TestApp, testPepper } from '@gw/testing/control-plane/app';
@@ -8,7 +9,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deleteOldHashes } from './delete-hashes.ts';
 import { createKeys } from './keys.ts';
 
-const dayMs = 86_400_000;
 const nowMs = Date.parse('2026-11-21T09:00:00.000Z');
 let running: TestApp;
 let newAccount: ReturnType<typeof openAccounts>;

@@ -8,12 +8,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Actor, operatorChain } from '@gw/contract/internal/audit-chain';
+import { minuteMs } from '@gw/contract/internal/durations';
 import { failedKeysKey, failedMinutesKey, takenFailuresKey } from '@gw/contract/internal/redis';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 
-const minuteMs = 60_000;
 /** ext-authz brings its counts each second; what comes later is an entry of its own. */
 const settledMs = 5000;
 const actor: Actor = { kind: 'system', id: 'key-verification', name: null };

@@ -2,6 +2,7 @@
 import { type AccountTier, defaultScopes, type Scope } from '@gw/contract/access';
 import { generateApiKey, hashApiKey, type RandomBytes } from '@gw/contract/internal/api-key';
 import type { Actor } from '@gw/contract/internal/audit-chain';
+import { dayMs } from '@gw/contract/internal/durations';
 import type { Pepper } from '@gw/contract/internal/pepper';
 import { hasKeyExtras, type IssuedKeyObject, type KeyCreate, type KeyLimitsView, mayGrant } from '@gw/contract/keys';
 import type { Context } from '../../shared/context.ts';
@@ -90,8 +91,6 @@ async function excessOf(
   if (Number(count?.valid ?? 0) >= (byKey ? mostKeys.byKey : mostKeys.byPeople)) return { why: 'too_many' };
   return byKey && Number(count?.today ?? 0) >= mostKeys.byKeyInADay ? { why: 'too_many_today' } : null;
 }
-
-const dayMs = 86_400_000;
 
 export const subject = ({ account_id, public_id }: KeyRow) => ({ accountId: account_id, target: `key:${public_id}` });
 

@@ -4,10 +4,10 @@
  * Invariant: an id leaves Redis only after Postgres has its day; a day never goes backwards. So it may run in several
  * instances at once, and may be broken off anywhere.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 import { usedKeysKey } from '@gw/contract/internal/redis';
 import type { Context } from '../../shared/context.ts';
 
-const dayMs = 86_400_000;
 const batch = 1000;
 /** Days that may still wait, after an outage of this job. */
 const daysBack = 7;

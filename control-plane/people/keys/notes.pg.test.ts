@@ -1,5 +1,6 @@
 /** From the notes that ext-authz takes to what customers and operators read, on real stores. */
 import { operatorChain } from '@gw/contract/internal/audit-chain';
+import { minuteMs } from '@gw/contract/internal/durations';
 import { openKeyNotes } from '@gw/ext-authz/internals/keys/key-notes';
 import { openDatabase } from '@gw/prisma/client';
 import type { FoundKey } from '@gw/prisma/find-key';
@@ -11,7 +12,6 @@ import { readAudit } from '../audit/read.ts';
 import { entryWritten, writeFailedVerifications } from './failed-verifications.ts';
 import { storeLastUses } from './last-use.ts';
 
-const minuteMs = 60_000;
 const start = Date.parse('2026-11-21T23:58:30.000Z');
 const accountId = 'acct_demo_enterprise';
 let nowMs = start;

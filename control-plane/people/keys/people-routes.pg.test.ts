@@ -1,4 +1,5 @@
 import { scopes } from '@gw/contract/access';
+import { hourMs } from '@gw/contract/internal/durations';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
@@ -85,7 +86,7 @@ async function organisationAdmin(accountId: string) {
     data: { id, accountId, name: 'Grace', email: `${id}@customer.example` },
   });
   const at = new Date();
-  const expiresAt = new Date(at.getTime() + 3_600_000);
+  const expiresAt = new Date(at.getTime() + hourMs);
   await db.session.create({
     data: {
       tokenHash: hashToken(token),

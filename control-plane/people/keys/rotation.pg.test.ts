@@ -1,4 +1,5 @@
 /** How many successors a key may have, on each of the three ways. */
+import { hourMs } from '@gw/contract/internal/durations';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { openAccounts } from '@gw/testing/control-plane/account';
@@ -27,7 +28,7 @@ async function organisationAdmin(accountId: string) {
     data: { id: subjectId, accountId, name: 'Grace', email: `${accountId}@customer.example` },
   });
   const at = new Date(nowMs);
-  const times = { createdAt: at, lastSeenAt: at, expiresAt: new Date(nowMs + 3_600_000) };
+  const times = { createdAt: at, lastSeenAt: at, expiresAt: new Date(nowMs + hourMs) };
   await db.session.create({
     data: { tokenHash: hashToken(token), subjectKind: 'organisation_admin', subjectId, ...times },
   });

@@ -1,5 +1,6 @@
 import { hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
 import { ChainCheck } from '@gw/contract/internal/audit-chain';
+import { dayMs } from '@gw/contract/internal/durations';
 import { keyChangedChannel } from '@gw/contract/internal/redis';
 import { issuedKeySchema, keyListSchema, keySchema } from '@gw/contract/keys';
 import { openAccounts } from '@gw/testing/control-plane/account';
@@ -9,7 +10,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readAudit, readHead } from '../audit/read.ts';
 import { deleteOldHashes } from './delete-hashes.ts';
 
-const dayMs = 86_400_000;
 let nowMs = Date.parse('2026-11-21T09:00:00.000Z');
 let running: TestApp;
 let newAccount: ReturnType<typeof openAccounts>;
