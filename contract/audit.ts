@@ -1,5 +1,6 @@
 /** The audit log as a customer reads it. */
 import { z } from 'zod';
+import { pageSchema } from './list.ts';
 import { instantSchema } from './management.ts';
 
 export const auditIdPattern = /^audit_[1-9]\d{0,14}$/;
@@ -47,12 +48,4 @@ export const auditEntrySchema = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntryObject = z.infer<typeof auditEntrySchema>;
 
-export const auditListSchema = z
-  .strictObject({
-    object: z.literal('list'),
-    data: z.array(auditEntrySchema),
-    has_more: z.boolean(),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-  })
-  .meta({ id: 'AuditList' });
+export const auditListSchema = pageSchema(auditEntrySchema).meta({ id: 'AuditList' });

@@ -1,5 +1,6 @@
 /** Models and regions as a client reads them. */
 import { z } from 'zod';
+import { pageSchema } from './list.ts';
 import { receiptSchema } from './receipt.ts';
 
 /** Tiers of receipts that a route can serve; `degraded` is an outcome, never an offer. */
@@ -40,20 +41,10 @@ export const regionSchema = z
   .meta({ id: 'Region' });
 export type RegionObject = z.infer<typeof regionSchema>;
 
-/** OpenAI's list object. */
-const list = <T extends z.ZodType>(item: T) => ({
-  object: z.literal('list'),
-  data: z.array(item),
-  has_more: z.boolean(),
-  first_id: z.string().nullable(),
-  last_id: z.string().nullable(),
-});
-
-export const modelListSchema = z.strictObject(list(modelSchema)).meta({ id: 'ModelList' });
-export const regionListSchema = z.strictObject(list(regionSchema)).meta({ id: 'RegionList' });
-export const receiptListSchema = z
-  .strictObject({
-    ...list(receiptSchema),
+export const modelListSchema = pageSchema(modelSchema).meta({ id: 'ModelList' });
+export const regionListSchema = pageSchema(regionSchema).meta({ id: 'RegionList' });
+export const receiptListSchema = pageSchema(receiptSchema)
+  .extend({
     altered: z
       .array(z.strictObject({ id: z.string(), version: z.int().positive() }))
       .optional()
@@ -62,24 +53,3 @@ export const receiptListSchema = z
       ),
   })
   .meta({ id: 'ReceiptList' });
-
-export interface ListObject<T> {
-  readonly object: 'list';
-  readonly data: readonly T[];
-  readonly has_more: boolean;
-  readonly first_id: string | null;
-  readonly last_id: string | null;
-}
-
-/** `idOf` is what `after` takes on the next page. */
-export function listObject<T>(data: readonly T[], idOf: (item: T) => string, hasMore = false): ListObject<T> {
-  const first = data[0];
-  const last = data.at(-1);
-  return {
-    object: 'list',
-    data,
-    has_more: hasMore,
-    first_id: first === undefined ? null : idOf(first),
-    last_id: last === undefined ? null : idOf(last),
-  };
-}

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type AccountTier, defaultScopes, type Scope, scopes } from './access.ts';
 import { dayMs } from './internal/durations.ts';
+import { pageSchema } from './list.ts';
 
 export const keyIdPattern = /^[0-9A-Za-z]{12}$/;
 
@@ -137,12 +138,4 @@ export const keyListQuerySchema = z.object({
 });
 export type KeyListQuery = z.infer<typeof keyListQuerySchema>;
 
-export const keyListSchema = z
-  .strictObject({
-    object: z.literal('list'),
-    data: z.array(keySchema),
-    has_more: z.boolean(),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-  })
-  .meta({ id: 'KeyList' });
+export const keyListSchema = pageSchema(keySchema).meta({ id: 'KeyList' });

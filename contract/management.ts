@@ -1,5 +1,6 @@
 /** Reads of the ledger and of usage: what may be asked, and what comes back. */
 import { z } from 'zod';
+import { listSchema } from './list.ts';
 
 /** Receipt ids as they are made: `rcpt_` and a UUIDv7. */
 export const receiptIdPattern = /^rcpt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -59,10 +60,8 @@ export const usageRowSchema = z
   .meta({ id: 'UsageRow' });
 export type UsageRow = z.infer<typeof usageRowSchema>;
 
-export const usageSchema = z
-  .strictObject({
-    object: z.literal('list'),
-    data: z.array(usageRowSchema),
+export const usageSchema = listSchema(usageRowSchema)
+  .extend({
     from: z.iso.datetime({ precision: 3 }),
     to: z.iso.datetime({ precision: 3 }),
     version: countedVersion,

@@ -1,5 +1,5 @@
 /** `/operator/v1/models`, `/regions`, `/providers` and `/deployments`: the catalogue as operators look after it. */
-import { listObject } from '@gw/contract/catalogue';
+import { pageOf } from '@gw/contract/list';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answer, changeOf } from '../people/access/change.ts';
 import { notFound } from '../people/access/refusals.ts';
@@ -38,7 +38,7 @@ function entryRoutes<Entry extends object>(
   /** Null: it cannot be the id of anything. */
   const idIn = (request: One): string | null => kind.idSchema.safeParse(request.params['*']).data ?? null;
 
-  app.get(path, { config: viewer }, async () => listObject(await entries.list(), kind.idOf));
+  app.get(path, { config: viewer }, async () => pageOf(await entries.list(), kind.idOf));
 
   app.get(one, { config: viewer }, async (request: One, reply) => {
     const id = idIn(request);

@@ -1,7 +1,8 @@
 /** `/v1/models*` and `/v1/regions*`: from the snapshot in memory, so that they answer while Postgres is away. */
-import { listObject } from '@gw/contract/catalogue';
+
 import { apiError } from '@gw/contract/errors';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
+import { pageOf } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../shared/context.ts';
 import { identityOf } from '../shared/identity.ts';
@@ -17,7 +18,7 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
     return held.snapshot;
   };
 
-  app.get('/v1/models', (request) => listObject(modelObjects(snapshot(), identityOf(request).models), (m) => m.id));
+  app.get('/v1/models', (request) => pageOf(modelObjects(snapshot(), identityOf(request).models), (m) => m.id));
 
   // A wildcard, because the id may hold slashes, raw or as %2F; the router decodes it once.
   app.get<{ Params: { '*': string } }>('/v1/models/*', (request, reply) => {
@@ -30,7 +31,7 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
     const { models } = identityOf(request);
     const current = snapshot();
     const at = now();
-    return listObject(
+    return pageOf(
       current.regions.map((region) => regionObject(current, region, models, at)),
       (region) => region.code,
     );

@@ -8,7 +8,6 @@ import { heldBodyBytes, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 
 const jsonType = 'application/json; charset=utf-8';
 
@@ -18,18 +17,6 @@ export function refuse(reply: FastifyReply, error: ApiError, addresses: Addresse
     .headers(Object.fromEntries(errorHeaders(error)))
     .send(errorBody(error, addresses));
 }
-
-/** What one page of a list is. */
-export const pageReply = <T extends z.ZodType>(item: T) =>
-  listReply(item).extend({
-    has_more: z.boolean(),
-    first_id: z.string().nullable(),
-    last_id: z.string().nullable(),
-  });
-
-/** What a list is that comes whole. */
-export const listReply = <T extends z.ZodType>(item: T) =>
-  z.strictObject({ object: z.literal('list'), data: z.array(item) });
 
 /** For bodies that are JSON text already. */
 export const sendJson = (reply: FastifyReply, text: string, status = 200): FastifyReply =>

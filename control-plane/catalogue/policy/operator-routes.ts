@@ -4,8 +4,9 @@
  *
  * Invariant: samples of a dry run are neither stored nor logged, and no reply but that of the dry run shows anything of them.
  */
-import { listObject } from '@gw/contract/catalogue';
+
 import { policyRulesSchema, ruleIdSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { pageOf } from '@gw/contract/list';
 import { defaultRules } from '@gw/policy/default-rules';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -89,7 +90,7 @@ function versionRoutes(base: FastifyInstance, context: Context): void {
 
   app.get(`${path}/versions`, { config: support, schema: { querystring: versionsQuery } }, async ({ query }) => {
     const found = await versions.list(query.limit + 1, query.after);
-    return listObject(found.slice(0, query.limit), ({ version }) => String(version), found.length > query.limit);
+    return pageOf(found.slice(0, query.limit), ({ version }) => String(version), found.length > query.limit);
   });
 
   app.get(`${path}/versions/:version`, { config: support, schema: { params } }, async (request, reply) => {
@@ -128,11 +129,7 @@ function exemptionRoutes(base: FastifyInstance, context: Context): void {
     const after =
       afterAccount === undefined || afterRule === undefined ? undefined : ([afterAccount, afterRule] as const);
     const found = await exemptions.list({ accountId, after, limit: limit + 1 });
-    return listObject(
-      found.slice(0, limit),
-      ({ account_id, rule_id }) => `${account_id}/${rule_id}`,
-      found.length > limit,
-    );
+    return pageOf(found.slice(0, limit), ({ account_id, rule_id }) => `${account_id}/${rule_id}`, found.length > limit);
   });
 
   app.post(list, { config: admin, schema: { body: exemptionBody } }, async (request, reply) => {

@@ -1,5 +1,6 @@
 /** `/operator/v1/accounts`: accounts, and the people of a customer who have a login. */
 import { accountTiers, shadowLimits } from '@gw/contract/access';
+import { listSchema, pageOf, pageSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -8,7 +9,7 @@ import { emailSchema, idSchema, nameSchema, noBody } from '../../people/access/f
 import { notFound } from '../../people/access/refusals.ts';
 import type { AccessServices } from '../../people/access/services.ts';
 import type { Context } from '../../shared/context.ts';
-import { listReply, pageReply, refuse } from '../../shared/replies.ts';
+import { refuse } from '../../shared/replies.ts';
 import { accountSchema } from './account-view.ts';
 import { openAccounts } from './accounts.ts';
 import { adminSchema, adminWithCredentialSchema, openOrganisationAdmins } from './organisation-admins.ts';
@@ -57,16 +58,10 @@ export function accountRoutes(base: FastifyInstance, context: Context): void {
 
   app.get(
     path,
-    { config: { ...viewer, reply: pageReply(accountSchema) }, schema: { querystring: listQuery } },
+    { config: { ...viewer, reply: pageSchema(accountSchema) }, schema: { querystring: listQuery } },
     async ({ query }) => {
       const { data, hasMore } = await accounts.list(query);
-      return {
-        object: 'list',
-        data,
-        has_more: hasMore,
-        first_id: data[0]?.id ?? null,
-        last_id: data.at(-1)?.id ?? null,
-      };
+      return pageOf(data, ({ id }) => id, hasMore);
     },
   );
 
@@ -117,7 +112,7 @@ export function organisationAdminRoutes(
 
   app.get(
     list,
-    { config: { ...viewer, reply: listReply(adminSchema) }, schema: { params } },
+    { config: { ...viewer, reply: listSchema(adminSchema) }, schema: { params } },
     async (request, reply) => {
       const data = await admins.list(request.params.accountId);
       return data === null ? refuse(reply, notFound('account'), context.addresses) : { object: 'list', data };

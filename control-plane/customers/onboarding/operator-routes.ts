@@ -6,6 +6,7 @@
  */
 import { fieldError } from '@gw/contract/errors';
 import { keyCreateSchema } from '@gw/contract/keys';
+import { pageOf } from '@gw/contract/list';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -121,9 +122,7 @@ function readRoutes(
   typed.get(path, { config, schema: { querystring: applicationQuerySchema } }, async (request, reply) => {
     const page = await listApplications(db, request.query);
     if (page === null) return refuse(reply, fieldError('after', 'after: there is no such application.'), addresses);
-    const data = page.rows.map(applicationObject);
-    const ends = { first_id: data[0]?.account_id ?? null, last_id: data.at(-1)?.account_id ?? null };
-    return { object: 'list', data, has_more: page.hasMore, ...ends };
+    return pageOf(page.rows.map(applicationObject), (application) => application.account_id, page.hasMore);
   });
 
   typed.get(`${path}/:account_id`, { config, schema: { params } }, async (request, reply) => {

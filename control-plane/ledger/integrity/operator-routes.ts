@@ -1,10 +1,10 @@
 /** `/operator/v1/receipts/verify`: checks the whole ledger, a page with each request. */
+import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { idSchema } from '../../people/access/fields.ts';
 import type { Context } from '../../shared/context.ts';
-import { listReply } from '../../shared/replies.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { checkPage } from './check-receipts.ts';
 
@@ -13,7 +13,7 @@ const query = z.object({
   after_id: idSchema.optional(),
   after_version: z.coerce.number().int().min(0).max(1_000_000).default(0),
 });
-const verifyReply = listReply(z.strictObject({ receipt_id: z.string(), version: z.int(), fault: z.string() })).extend({
+const verifyReply = listSchema(z.strictObject({ receipt_id: z.string(), version: z.int(), fault: z.string() })).extend({
   checked: z.int().describe('Versions on this page'),
   next: z.strictObject({ after_id: z.string(), after_version: z.int() }).nullable(),
 });

@@ -1,9 +1,10 @@
 /** `/operator/v1/operators`: the platform team looks after itself. */
+import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import { listReply, refuse } from '../../shared/replies.ts';
+import { refuse } from '../../shared/replies.ts';
 import { answer, changeOf } from './change.ts';
 import { emailSchema, idSchema, nameSchema, noBody } from './fields.ts';
 import { refusalOfRole } from './guard.ts';
@@ -27,7 +28,7 @@ export function operatorRoutes(base: FastifyInstance, context: Context, { creden
   const operators = openOperators(context, credentials);
   const path = '/operator/v1/operators';
 
-  app.get(path, { config: { ...viewer, reply: listReply(operatorSchema) } }, async () => ({
+  app.get(path, { config: { ...viewer, reply: listSchema(operatorSchema) } }, async () => ({
     object: 'list',
     data: await operators.list(),
   }));
@@ -77,7 +78,7 @@ function tokenRoutes(base: FastifyInstance, context: Context, path: string): voi
 
   app.get(
     path,
-    { config: { ...viewer, reply: listReply(tokenSchema) }, schema: { params } },
+    { config: { ...viewer, reply: listSchema(tokenSchema) }, schema: { params } },
     async (request, reply) => {
       const { id } = request.params;
       if (!mayEnd(request, id)) return refuse(reply, roleNeeded('admin'), context.addresses);

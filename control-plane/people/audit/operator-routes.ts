@@ -1,11 +1,11 @@
 /** `/operator/v1/audit`: every chain of the audit log, whole, so that whoever reads it can verify it. */
 import { auditEntrySchema } from '@gw/contract/audit';
 import { type AuditEntry, operatorChain } from '@gw/contract/internal/audit-chain';
+import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
-import { listReply } from '../../shared/replies.ts';
 import { idSchema, nameSchema } from '../access/fields.ts';
 import { readAudit, readChains } from './read.ts';
 
@@ -30,7 +30,7 @@ const more = { has_more: z.boolean() };
 /** As it was hashed. */
 const entrySchema = auditEntrySchema.omit({ id: true, object: true }).extend({ chain: z.string() });
 const headSchema = z.strictObject({ chain: z.string(), seq: z.int(), hash: z.string().nullable() });
-const entriesReply = listReply(entrySchema).extend(more);
+const entriesReply = listSchema(entrySchema).extend(more);
 
 export function auditOperatorRoutes(base: FastifyInstance, { db }: Context): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
@@ -46,7 +46,7 @@ export function auditOperatorRoutes(base: FastifyInstance, { db }: Context): voi
     },
   );
 
-  const headsReply = listReply(headSchema).extend(more);
+  const headsReply = listSchema(headSchema).extend(more);
   app.get(
     '/operator/v1/audit/heads',
     { config: { ...config, reply: headsReply }, schema: { querystring: headsQuery } },

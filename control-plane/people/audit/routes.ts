@@ -9,12 +9,12 @@
 
 import { type AuditEntryObject, type AuditQuery, auditListSchema, auditQuerySchema } from '@gw/contract/audit';
 import type { AuditEntry } from '@gw/contract/internal/audit-chain';
+import { pageOf } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
 import { organisationAdminOf } from '../access/principal.ts';
-import { listOf } from '../keys/routes.ts';
 import { readAudit } from './read.ts';
 
 const prefix = 'audit_';
@@ -47,7 +47,7 @@ async function auditPage({ db }: Context, accountId: string, query: AuditQuery) 
     to: to === undefined ? undefined : new Date(to),
     afterSeq: after === undefined ? undefined : Number(after.slice(prefix.length)),
   });
-  return listOf({ data: entries.slice(0, limit).map(entryObject), hasMore: entries.length > limit });
+  return pageOf(entries.slice(0, limit).map(entryObject), ({ id }) => id, entries.length > limit);
 }
 
 const entryObject = ({ chain: _chain, ...entry }: AuditEntry): AuditEntryObject => ({

@@ -12,6 +12,7 @@ import {
   keyRotateSchema,
   keySchema,
 } from '@gw/contract/keys';
+import { pageOf } from '@gw/contract/list';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -25,7 +26,6 @@ import type { Caller } from './caller.ts';
 import type { Keys } from './keys.ts';
 import { peopleError } from './refusals.ts';
 import type { KeyResult } from './result.ts';
-import { listOf } from './routes.ts';
 import { withStrictBodies } from './strict-body.ts';
 
 interface Place {
@@ -81,7 +81,7 @@ function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, plac
       if (!(await isThere(accountId))) return refuse(reply, notFound('account'), addresses);
       const page = await keys.list(accountId, request.query);
       if (page === null) return refuse(reply, fieldError('after', 'after: is not a key of this account.'), addresses);
-      return reply.send(listOf(page));
+      return reply.send(pageOf(page.data, ({ id }) => id, page.hasMore));
     },
   );
 

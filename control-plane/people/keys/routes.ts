@@ -5,6 +5,7 @@
  */
 import { apiError, fieldError } from '@gw/contract/errors';
 import { keyCreateSchema, keyListQuerySchema, keyRotateSchema } from '@gw/contract/keys';
+import { pageOf } from '@gw/contract/list';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -39,7 +40,7 @@ function registerRoutes(app: FastifyInstance, { addresses, db }: Context, keys: 
   typed.get('/v1/keys', { schema: { querystring: keyListQuerySchema } }, async (request, reply) => {
     const page = await keys.list(identityOf(request).accountId, request.query);
     if (page === null) return refuse(reply, fieldError('after', 'after: is not a key of this account.'), addresses);
-    return reply.send(listOf(page));
+    return reply.send(pageOf(page.data, ({ id }) => id, page.hasMore));
   });
 
   typed.get('/v1/keys/:id', { schema: { params } }, async (request, reply) => {
@@ -65,17 +66,3 @@ function registerRoutes(app: FastifyInstance, { addresses, db }: Context, keys: 
     });
   }
 }
-
-export const listOf = <T extends { readonly id: string }>({
-  data,
-  hasMore,
-}: {
-  readonly data: readonly T[];
-  readonly hasMore: boolean;
-}) => ({
-  object: 'list' as const,
-  data,
-  has_more: hasMore,
-  first_id: data[0]?.id ?? null,
-  last_id: data.at(-1)?.id ?? null,
-});
