@@ -8,9 +8,8 @@
 
 import { type Route, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
-import { askElsewhere } from './ask-elsewhere.ts';
-import { bodyActions, rateLimits } from './rate-limits.ts';
 import { noOtherProtocol } from './refused-requests.ts';
+import { askElsewhere, bodyActions, rateLimits } from './route-parts.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
 
 /** HEAD is GET without the body of its reply: probes and caches ask so. */

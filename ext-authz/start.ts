@@ -1,10 +1,14 @@
 /** Wires the service together. */
+import { ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
+import { accessLogEntries, shownReceipt } from '@gw/envoy/shown-receipt';
 import { serveEnvoy } from '@gw/grpc/server';
+import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
 import { serveHealth } from '@gw/service/health';
-import { openLog } from '@gw/service/log';
+import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
+import type { Redis } from 'ioredis';
 import { makeCheck } from './check.ts';
 import type { Config } from './config.ts';
 import { watchChanges } from './keys/change-watch.ts';
@@ -16,7 +20,6 @@ import { openRenewal } from './keys/renew-hash.ts';
 import { createLimitMetrics } from './limits/limit-metrics.ts';
 import { openLimiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
-import { noteShownReceipts } from './shown-receipts.ts';
 
 /** Cached keys are honoured this long when neither Postgres nor Redis can be reached; then they are refused. */
 const graceMs = 60_000;
@@ -125,4 +128,21 @@ export async function startExtAuthz(config: Config) {
       await db.$disconnect();
     },
   };
+}
+
+/**
+ * Notes for the ledger the receipts that Envoy finished by itself: the sidecar that is told of them too may be the one that
+ * died. Fails open: without Redis they are left to the sidecar, or to the lease that ends.
+ */
+function noteShownReceipts(message: StreamAccessLogsMessage, redis: Redis, log: Logger): void {
+  for (const logged of accessLogEntries(message)) {
+    const shown = shownReceipt(logged);
+    if (shown === null) continue;
+    const { receiptId, entry } = shown;
+    Promise.all([
+      redis.xadd(ledgerStream, '*', 'entry', entry),
+      redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS),
+      redis.zrem(pendingReceiptsKey, receiptId),
+    ]).catch(() => log.warn({ receiptId }, 'a receipt that Envoy finished could not be noted here'));
+  }
 }

@@ -3,12 +3,12 @@
  *
  * Invariant: a call without the internal token reaches no handler.
  */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InternalTls, SettingReader } from '@gw/contract/internal/environment';
 import { parseListen } from '@gw/contract/internal/listen';
 import { internalTlsOptions } from '@gw/service/internal-tls';
-import { tokenChecks } from './internal-token.ts';
 import { methodsOf, type ServerOptions } from './methods.ts';
 import { openOwnServer } from './own-server.ts';
 import type { EnvoyServices, RpcServer } from './service.ts';
@@ -77,5 +77,25 @@ export async function serveEnvoy(
       await Promise.race([server.drain(), delay(graceMs + closedWithinMs, undefined, { ref: false })]);
       clearTimeout(timer);
     },
+  };
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+/**
+ * Returns a function that makes a check for one connection. The check compares in constant time until the connection has
+ * shown the right token; after that a plain comparison tells it nothing new, and Envoy sends the same token on every call.
+ */
+function tokenChecks(internalToken: string): () => (sent: string | undefined) => boolean {
+  const expected = digest(`Bearer ${internalToken}`);
+  return () => {
+    let shown: string | null = null;
+    return (sent) => {
+      if (sent === undefined) return false;
+      if (sent === shown) return true;
+      if (!timingSafeEqual(digest(sent), expected)) return false;
+      shown = sent;
+      return true;
+    };
   };
 }

@@ -18,7 +18,7 @@ import { createReceiptMetrics } from './receipt-metrics.ts';
 import { createPromptMetrics } from './request/prompt-metrics.ts';
 import { makeReader } from './request/reader.ts';
 import { warmUp } from './request/warm-up.ts';
-import { makeReplyReader } from './response/reply-reader.ts';
+import { makeReplyReader } from './response/json-reply.ts';
 import { createScreenMetrics } from './screen-metrics.ts';
 import { redisLeases } from './slots/leases.ts';
 import { createSlotMetrics } from './slots/slot-metrics.ts';

@@ -1,4 +1,11 @@
-/** What the sidecar hands to the ledger: the receipt as the client saw it, and whose it is. */
+/**
+ * What the sidecar hands to the ledger: the receipt as the client saw it, and whose it is.
+ *
+ * The digest of what the ledger holds is SHA-256 over the UTF-8 bytes of the RFC 8785 form, so that anybody who has the
+ * content can compute it. Names and form are frozen.
+ */
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { receiptSchema, routingTraceSchema } from '../receipt.ts';
 
@@ -15,3 +22,24 @@ export const ledgerEntrySchema = z.object({
   shown: z.literal(true).optional(),
 });
 export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
+
+export interface LedgerContent {
+  readonly account_id: string;
+  readonly key_id: string;
+  readonly endpoint: string;
+  readonly receipt: unknown;
+  readonly routing_trace: unknown;
+  readonly facts: unknown;
+}
+
+export const ledgerDigest = (content: LedgerContent): string =>
+  createHash('sha256').update(canonicalText(content), 'utf8').digest('hex');
+
+/** Numbers beyond those of JSON are null once they are stored, and have no canonical form. */
+function canonicalText(content: LedgerContent): string {
+  try {
+    return canonicalize(content) ?? '';
+  } catch {
+    return canonicalize(JSON.parse(JSON.stringify(content))) ?? '';
+  }
+}

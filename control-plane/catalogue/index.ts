@@ -1,11 +1,13 @@
 /** The catalogue: what can be asked for, where it runs, and the rules for asking; Envoy is configured from it. */
+import { hourMs } from '@gw/contract/internal/durations';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import { type CatalogueKeeper, type CatalogueView, createCatalogueKeeper } from './keeper.ts';
 import { catalogueOperatorRoutes } from './operator-routes.ts';
-import { startPolicyJobs } from './policy/jobs.ts';
+import { forgetFindings, openFindingsJob } from './policy/findings-job.ts';
+import { openFirstVersion } from './policy/first-version.ts';
 import { policyOperatorRoutes } from './policy/operator-routes.ts';
 import { catalogueRoutes } from './routes.ts';
 import { type SurroundingNames, type Surroundings, surroundingsOf } from './surroundings.ts';
@@ -36,8 +38,12 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { surroun
 }
 
 /** `consumer`: unique among all instances. */
-export const startJobs = (context: Context, { keeper }: CatalogueServices, consumer: string): RepeatedJob =>
-  allJobs([
-    repeat({ name: 'catalogue', everyMs: 1000, log: context.log, run: () => keeper.refresh() }),
-    startPolicyJobs(context, consumer),
+export function startJobs(context: Context, { keeper }: CatalogueServices, consumer: string): RepeatedJob {
+  const { log } = context;
+  return allJobs([
+    repeat({ name: 'catalogue', everyMs: 1000, log, run: () => keeper.refresh() }),
+    repeat({ name: 'first rules of screening', everyMs: 1000, log, run: openFirstVersion(context) }),
+    repeat({ name: 'findings of screening', everyMs: 500, log, run: openFindingsJob({ ...context, consumer }) }),
+    repeat({ name: 'noted findings', everyMs: hourMs, log, run: () => forgetFindings(context) }),
   ]);
+}

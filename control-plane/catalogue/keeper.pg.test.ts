@@ -3,8 +3,7 @@ import { type Snapshot, type SnapshotGridReading, snapshotSchema } from '@gw/con
 import { annualReading } from '@gw/methodology/grid-annual';
 import { type Stores, silentLog, startStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type CatalogueKeeper, createCatalogueKeeper } from './keeper.ts';
-import { publishScript } from './publish.lua.ts';
+import { type CatalogueKeeper, createCatalogueKeeper, publishScript } from './keeper.ts';
 import type { AnnualReading } from './read.ts';
 
 let stores: Stores;

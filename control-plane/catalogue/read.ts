@@ -2,6 +2,7 @@
 import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
 import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
 import { regionFields } from '@gw/contract/internal/catalogue/region-fields';
+import type { Policy } from '@gw/contract/internal/policy-rules';
 import {
   gridReadingSchema,
   type OperationalReading,
@@ -12,9 +13,11 @@ import {
   snapshotModelSchema,
   snapshotRegionSchema,
 } from '@gw/contract/internal/snapshot';
-import type { Database } from '@gw/prisma/client';
+import type { Database, Prisma } from '@gw/prisma/client';
 import { snapshotFieldsIn } from './entry-fields.ts';
-import { readPolicy } from './policy/read-policy.ts';
+import type { StoredRule } from './policy/check-rules.ts';
+import { grouped } from './policy/grouped.ts';
+import { findVersionInForce } from './policy/versions.ts';
 
 export interface Provider {
   readonly id: string;
@@ -76,6 +79,23 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
     },
     { isolationLevel: 'RepeatableRead' },
   );
+}
+
+type StoredPolicy = Omit<Policy, 'rules'> & { readonly rules: readonly StoredRule[] };
+
+/**
+ * The rules in force and who is exempt from which; null until the first version is there: services screen by the rules that
+ * they came with. The rules are handed on as they are stored: each service checks whether it can use them, so that they hold
+ * up nothing else.
+ */
+async function readPolicy(tx: Prisma.TransactionClient): Promise<StoredPolicy | null> {
+  const inForce = await findVersionInForce(tx);
+  if (inForce === null) return null;
+  const rows = await tx.policyExemption.findMany({ orderBy: [{ accountId: 'asc' }, { ruleId: 'asc' }] });
+  const byAccount = [...grouped(rows, ({ accountId }) => accountId)];
+  const exemptions = Object.fromEntries(byAccount.map(([id, own]) => [id, own.map(({ ruleId }) => ruleId)]));
+  const { rules, sha256, version } = inForce;
+  return { version, sha256, rules, exemptions };
 }
 
 /** `publishedAt` is the only part that does not follow from the catalogue and the bundled grid data. */

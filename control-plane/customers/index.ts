@@ -6,12 +6,12 @@ import { accountRoutes, organisationAdminRoutes } from './accounts/routes.ts';
 import { onboardingOperatorRoutes } from './onboarding/operator-routes.ts';
 import type { OnboardingServices } from './onboarding/services.ts';
 
+export { unscreenedCount } from './onboarding/application.ts';
 export {
   type OnboardingServices as CustomerServices,
   openOnboarding as openCustomers,
   startOnboarding as startJobs,
 } from './onboarding/services.ts';
-export { unscreenedCount } from './onboarding/unscreened-count.ts';
 
 export function operatorRoutes(
   app: FastifyInstance,

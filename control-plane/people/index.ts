@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Peppers } from '@gw/contract/internal/pepper';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../shared/context.ts';
-import { allJobs, type RepeatedJob } from '../shared/repeat.ts';
+import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
 import type { AccessSettings } from './access/config.ts';
 import { guardRoutes } from './access/guard.ts';
 import { identify } from './access/identify.ts';
@@ -14,12 +14,15 @@ import { sessionRoutes } from './access/session-routes.ts';
 import { refuseTextThatCanNotBeStored } from './access/storable-text.ts';
 import { auditOperatorRoutes } from './audit/operator-routes.ts';
 import { auditRoutes, organisationAuditRoutes } from './audit/routes.ts';
-import { startKeyJobs } from './keys/key-jobs.ts';
+import { deleteOldHashes } from './keys/delete-hashes.ts';
+import { writeFailedVerifications } from './keys/failed-verifications.ts';
+import { copyKeyGeneration } from './keys/generation-copy.ts';
 import { createKeys, type Keys } from './keys/keys.ts';
+import { storeLastUses } from './keys/last-use.ts';
 import { keyPeopleRoutes } from './keys/people-routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 
-export { warnOfRights } from './audit/rights.ts';
+export { warnOfRights } from './audit/append.ts';
 
 export interface PeopleServices {
   readonly access: AccessServices;
@@ -63,5 +66,13 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { access,
   organisationAuditRoutes(app, context);
 }
 
-export const startJobs = async (context: Context, { access }: PeopleServices): Promise<RepeatedJob> =>
-  allJobs([startKeyJobs(context), await startAccessJobs(context, access)]);
+export async function startJobs(context: Context, { access }: PeopleServices): Promise<RepeatedJob> {
+  const { db, redis, log } = context;
+  return allJobs([
+    repeat({ name: 'key generation', everyMs: 500, log, run: () => copyKeyGeneration(db, redis) }),
+    repeat({ name: 'hashes of revoked keys', everyMs: 60_000, log, run: () => deleteOldHashes(context) }),
+    repeat({ name: 'last use of keys', everyMs: 10_000, log, run: () => storeLastUses(context) }),
+    repeat({ name: 'failed verifications', everyMs: 5000, log, run: () => writeFailedVerifications(context) }),
+    await startAccessJobs(context, access),
+  ]);
+}

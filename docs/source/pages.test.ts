@@ -4,8 +4,7 @@ import { errorsPage } from '@gw/contract/internals/errors-page';
 import { describe, expect, it } from 'vitest';
 import { examples } from './examples.ts';
 import { jsonText } from './numbers.ts';
-import { openApiExamples } from './openapi-examples.ts';
-import { blocks, filled, partsOf } from './pages.ts';
+import { blocks, filled, openApiExamples, partsOf } from './pages.ts';
 import { screenedRequest } from './screening.ts';
 
 const root = new URL('../../', import.meta.url);

@@ -7,6 +7,11 @@
 
 import { auditEntrySchema } from '@gw/contract/audit';
 import { chatRequestSchema, chatResponseSchema } from '@gw/contract/chat';
+import { deploymentFields, deploymentIdDoc } from '@gw/contract/internal/catalogue/deployment-fields';
+import type { FieldTable } from '@gw/contract/internal/catalogue/field';
+import { modelFields, modelIdDoc } from '@gw/contract/internal/catalogue/model-fields';
+import { providerFields, providerIdDoc } from '@gw/contract/internal/catalogue/provider-fields';
+import { regionCodeDoc, regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import { policyRulesSchema } from '@gw/contract/internal/policy-rules';
 import { lineageStepSchema, revisionSchema } from '@gw/contract/lineage';
 import { usageSchema } from '@gw/contract/management';
@@ -16,14 +21,13 @@ import { assess, type CallFacts } from '@gw/methodology/assess';
 import type { Lineage } from '@gw/methodology/lineage';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
-import { catalogueFieldsTable } from './catalogue-fields.ts';
 import { examples } from './examples.ts';
 import { clientTable, tierLimitsTable } from './limits.ts';
 import { lineageGraph } from './lineage-graph.ts';
-import { jsonText } from './numbers.ts';
+import { jsonText, tableOf } from './numbers.ts';
 import { proxyClassesTable } from './proxy-classes.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
-import { chatReply, chatRequest, chatStream } from './replies.ts';
+import { chatEvents, chatReply, chatRequest, chatStream } from './replies.ts';
 import { exampleRules, screenedEntry } from './screening.ts';
 import { usageReply } from './usage.ts';
 import { workedFacts, workedImpact, workedLineage } from './worked-example.ts';
@@ -51,6 +55,26 @@ function excerpt(receipt: Receipt, ...fields: (keyof Receipt)[]): Block {
   const shown = Object.fromEntries(fields.map((field) => [field, receipt[field]]));
   return json(shown, receiptSchema.partial());
 }
+
+/** The fields of the catalogue's entries, from the tables that everything else about them follows from. */
+function rowsOf(kind: string, id: 'id' | 'code', idDoc: string, table: FieldTable): string[][] {
+  const fields = Object.entries(table).map(([name, { doc, form, help, needed, option }]) => {
+    const shell = form === 'offers' ? '`--model`, `--without`' : `\`--${option}\``;
+    return ['', `\`${name}\`${needed ? ' (needed)' : ''}`, shell, doc ?? help];
+  });
+  return [[kind, `\`${id}\` (needed)`, '', idDoc], ...fields];
+}
+
+const catalogueFieldsTable = (): string =>
+  tableOf(
+    ['Entry', 'Field', 'Option', 'Meaning'],
+    [
+      ...rowsOf('model', 'id', modelIdDoc, modelFields),
+      ...rowsOf('region', 'code', regionCodeDoc, regionFields),
+      ...rowsOf('provider', 'id', providerIdDoc, providerFields),
+      ...rowsOf('deployment', 'id', deploymentIdDoc, deploymentFields),
+    ],
+  );
 
 /** As in the OpenAPI document that clients get. */
 const document = openApiDocument('https://gw.example.com') as unknown as {
@@ -120,4 +144,24 @@ export function filled(page: string): string {
 /** The names of the generated parts of a page, and the page without them. */
 export function partsOf(page: string): { readonly names: readonly string[]; readonly rest: string } {
   return { names: [...page.matchAll(marked)].map(([, name = '']) => name), rest: page.replace(marked, '') };
+}
+
+/** The chunk that carries the receipt. */
+function lastChunk(): unknown {
+  const data = [...chatEvents().matchAll(/^data: (\{.*\})$/gm)].map(([, text = '']) => text);
+  return JSON.parse(data.at(-1) ?? 'null');
+}
+
+/** The examples of the OpenAPI document, by the name of their schema. */
+export function openApiExamples(): Readonly<Record<string, unknown>> {
+  return {
+    ChatCompletionRequest: chatRequest,
+    ChatCompletion: chatReply(),
+    ChatCompletionChunk: lastChunk(),
+    Receipt: examples.parametric.receipt,
+    RoutingTrace: examples.parametric.trace,
+    Usage: usageReply('restated'),
+    // The shortest lineage.
+    ReceiptLineage: examples.proxyNarrow.lineageReply,
+  };
 }

@@ -8,9 +8,11 @@
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { answerAfter, finished, setHeader } from '../messages.ts';
 import { andThen, type MaybePromise } from '../request/maybe-promise.ts';
-import type { JobResult } from '../threads/thread-pool.ts';
+import { inlineBytes } from '../threads/body-threads.ts';
+import type { ReplyJob } from '../threads/jobs.ts';
+import type { JobResult, ThreadPool } from '../threads/thread-pool.ts';
 import { additionsText } from './json-body.ts';
-import { type ReplyFacts, type ReplyReading, withAdded } from './read-reply.ts';
+import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
 
 /** `account`: whose call it is. */
@@ -82,4 +84,21 @@ export class JsonReply implements Reply {
   close(): void {
     this.#isOver = true;
   }
+}
+
+/**
+ * Has a JSON reply read: a small one here and now, a large one on a thread. A large reply is never read here, even if its
+ * thread dies: what ended a thread would end this process. The memory of the reply goes to the thread and comes back with
+ * what is left of it; nothing is copied.
+ */
+export function makeReplyReader(threads: Pick<ThreadPool, 'run'>): ReadReply {
+  return (account, bytes, facts) => {
+    if (bytes.length <= inlineBytes) return { ok: true, value: readReply(bytes, facts) };
+    const job: ReplyJob = { kind: 'reply', bytes, facts };
+    const transfer = bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [];
+    return threads.run<ReturnType<typeof readReply>>({
+      ...{ lane: 'reply', account, size: bytes.length },
+      message: () => ({ job, transfer }),
+    }).outcome;
+  };
 }

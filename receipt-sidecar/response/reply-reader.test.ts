@@ -9,8 +9,8 @@ import { parseRequest } from '../request/parse.ts';
 import { bodyThreadBounds, inlineBytes } from '../threads/body-threads.ts';
 import { type JobResult, ThreadPool } from '../threads/thread-pool.ts';
 import { addToObject, parseObject } from './json-body.ts';
+import { makeReplyReader } from './json-reply.ts';
 import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
-import { makeReplyReader } from './reply-reader.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

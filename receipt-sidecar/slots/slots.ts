@@ -6,14 +6,13 @@
  * `leaseMs`, what ended without a release. While Redis does not answer, each instance goes
  * on with its share of the limit in its own memory: never unlimited, never closed.
  */
-import type { ApiError } from '@gw/contract/errors';
+import { type ApiError, apiError } from '@gw/contract/errors';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../ledger/bounded.ts';
 import type { Caller } from '../messages.ts';
 import { type Availability, watchAvailability } from './availability.ts';
 import { HeldSlots } from './held-slots.ts';
 import { type Found, type Lease, type Leases, leaseMs } from './leases.ts';
-import { type Enforced, streamsExceeded } from './refusal.ts';
 import { Running } from './running.ts';
 import type { SlotMetrics } from './slot-metrics.ts';
 
@@ -200,4 +199,30 @@ export class StreamSlots {
     const before = this.#options.now() - reportEveryMs;
     for (const [accountId, at] of this.#reported) if (at <= before) this.#reported.delete(accountId);
   }
+}
+
+interface Enforced {
+  readonly full: 'account' | 'key';
+  readonly open: number;
+  /** What is enforced; less than `agreed` while instances cannot count together. */
+  readonly limit: number;
+  readonly agreed: number;
+}
+
+/**
+ * Nobody knows when a stream will end. With many open one ends soon, and the official clients wait longer from one attempt
+ * to the next only where they are not told how long.
+ */
+const retryAfterS = 1;
+
+/** What a client reads that has too many streams open. */
+function streamsExceeded({ full, open, limit, agreed }: Enforced): ApiError {
+  const streams = open === 1 ? '1 stream' : `${open} streams`;
+  const share =
+    limit < agreed
+      ? `its share here of the limit of ${agreed} is ${limit} while the instances of the gateway cannot count together`
+      : `its limit is ${limit}`;
+  const more = full === 'account' ? 'ask for a higher tier' : 'use another key';
+  const message = `This ${full === 'account' ? 'account' : 'API key'} has ${streams} open, and ${share}. Close one, wait until one ends, or ${more}.`;
+  return apiError('concurrent_streams_exceeded', { message, retryAfterS });
 }

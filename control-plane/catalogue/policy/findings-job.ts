@@ -4,6 +4,7 @@
  * Invariant: an event leaves the stream only after its entry is committed, or after it went to the dead list because no
  * retry could mend it. The events of an account whose log cannot be written wait, and hold up no other account.
  */
+import { dayMs } from '@gw/contract/internal/durations';
 import { type PolicyEvent, policyEventSchema } from '@gw/contract/internal/policy-event';
 import { deadPolicyEventStream, policyEventGroup, policyEventStream } from '@gw/contract/internal/redis';
 import { isStorable } from '../../people/access/storable-text.ts';
@@ -24,6 +25,15 @@ const findings = streamGroup({ stream: policyEventStream, group: policyEventGrou
 const batchSize = 500;
 /** Of one run, so that whoever stops the job waits for a bounded time. */
 const batchesPerRun = 20;
+
+/** Longer than anything hands the same finding over again: a sidecar may have kept one through an outage. */
+const rememberedMs = 35 * dayMs;
+
+/** Deletes the notes by which a finding that comes again is known. */
+export async function forgetFindings({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
+  const before = new Date(now().getTime() - rememberedMs);
+  await db.$executeRaw`DELETE FROM policy_events WHERE written_at < ${before}`;
+}
 
 /** Each run writes what is there. Throws, after all else was written, if something could not be. */
 export function openFindingsJob(options: FindingsOptions): () => Promise<void> {

@@ -3,6 +3,7 @@ import type { AccountTier } from '@gw/contract/access';
 import type { ActorKind } from '@gw/contract/internal/audit-chain';
 import type { OnboardingStep } from '@gw/contract/internal/onboarding-step';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
+import { Gauge } from 'prom-client';
 import type { Declaration } from '../screening/use-policy.ts';
 import type { ApplicationQuery } from './input.ts';
 import type { OnboardingState, Stage } from './machine.ts';
@@ -191,3 +192,20 @@ export async function readSteps(db: Database, accountId: string): Promise<readon
     outcome,
   }));
 }
+
+/** What the monitoring system reads of screenings that are still to be done. */
+export const unscreenedCount = (db: Database): Gauge =>
+  new Gauge({
+    name: 'gw_unscreened',
+    help: 'Applications that wait for the gateway to screen them, and accounts that work under a name that was not screened yet',
+    labelNames: ['what'],
+    registers: [],
+    async collect() {
+      // Without Postgres there is no number: an old one would look like a current one.
+      this.reset();
+      const counted = await countUnscreened(db).catch(() => null);
+      if (counted === null) return;
+      this.set({ what: 'applications' }, counted.applications);
+      this.set({ what: 'accounts' }, counted.accounts);
+    },
+  });

@@ -14,9 +14,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readAudit } from '../../people/audit/read.ts';
 import { noLists } from '../screening/config.ts';
 import { ListError } from '../screening/list-stream.ts';
-import { findRenamed } from './application.ts';
+import { findRenamed, unscreenedCount } from './application.ts';
 import { screenApplication } from './screening-run.ts';
-import { unscreenedCount } from './unscreened-count.ts';
 
 let running: TestOnboarding;
 beforeAll(async () => {

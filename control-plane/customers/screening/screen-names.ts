@@ -11,8 +11,7 @@
 import type { ListFile, ScreeningSettings } from './config.ts';
 import { readEuCsv, readEuXml } from './eu.ts';
 import { type ListContent, ListError, type OnName } from './list-stream.ts';
-import { foldLookalikes, mixesScripts } from './lookalikes.ts';
-import { isComparable, normaliseName } from './normalise.ts';
+import { foldLookalikes, isComparable, mixesScripts, normaliseName } from './normalise.ts';
 import { readOfacCsv, readOfacXml } from './ofac.ts';
 import { nameSimilarity } from './similarity.ts';
 import { readNamesCsv, readSynthetic } from './synthetic-list.ts';

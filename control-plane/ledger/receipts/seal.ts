@@ -4,11 +4,11 @@
  * Invariant: a row is genuine only if its content gives its digest, its digest gives its seal by a key that the database
  * does not hold, and its columns say what its content says. So whoever has the database alone can make no row that passes.
  *
- * Anybody who has the content can compute the digest (contract/internal/ledger-digest.ts). The seal is HMAC-SHA-256 of
+ * Anybody who has the content can compute the digest (contract/internal/ledger-entry.ts). The seal is HMAC-SHA-256 of
  * `gw.receipt`, a line feed and the digest in hexadecimal; that form is frozen too.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { ledgerDigest } from '@gw/contract/internal/ledger-digest';
+import { ledgerDigest } from '@gw/contract/internal/ledger-entry';
 import type { ReceiptRow } from './entry-row.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 

@@ -6,7 +6,7 @@
  */
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
-import { closeUnattended } from '@gw/contract/internal/unattended-receipt';
+import type { Receipt } from '@gw/contract/receipt';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 
@@ -68,4 +68,19 @@ function closedText(text: string): string | null {
   const parsed = ledgerEntrySchema.safeParse(raw);
   if (!parsed.success || parsed.data.receipt.status !== 'pending') return null;
   return JSON.stringify({ ...parsed.data, receipt: closeUnattended(parsed.data.receipt) });
+}
+
+const unattended =
+  'The part of the gateway that measures a call stopped before this call ended, so its energy is not known.';
+
+/** Closes a receipt as degraded. What the holder already wrote is kept. */
+function closeUnattended(pending: Receipt): Receipt {
+  return {
+    ...pending,
+    status: 'complete',
+    tier: 'degraded',
+    degraded_reason: 'sidecar_unavailable',
+    explanation: pending.explanation ?? unattended,
+    recalculable: pending.recalculable ?? false,
+  };
 }

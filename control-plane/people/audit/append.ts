@@ -12,6 +12,7 @@ import {
   operatorChain,
 } from '@gw/contract/internal/audit-chain';
 import type { Queryable } from '@gw/prisma/client';
+import type { Context } from '../../shared/context.ts';
 
 export interface AuditFact {
   /** Null: it concerns no account. */
@@ -91,3 +92,20 @@ function linked(
 
 /** As JSON will give it back: what is hashed has to be what is stored. */
 const plain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)));
+
+/**
+ * Warns in the log if the database lets this service change what the audit log tells; elsewhere rights make the log
+ * append-only. Never throws: others say that the database is away.
+ */
+export async function warnOfRights({ db, log }: Pick<Context, 'db' | 'log'>): Promise<void> {
+  const rows = await db.$queryRaw<{ role: string; above: boolean }[]>`
+    SELECT current_user::text AS role, r.rolsuper OR pg_has_role(c.relowner, 'MEMBER')
+      OR has_table_privilege('audit', 'UPDATE, DELETE, TRUNCATE') AS above
+    FROM pg_roles r, pg_class c WHERE r.rolname = current_user AND c.oid = 'audit'::regclass`.catch(() => []);
+  const [found] = rows;
+  if (found?.above)
+    log.warn(
+      { role: found.role },
+      'this database role may change the audit log, which only triggers protect; give the services a role of their own (docs/operations.md)',
+    );
+}

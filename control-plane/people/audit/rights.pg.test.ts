@@ -2,7 +2,7 @@ import { openDatabase } from '@gw/prisma/client';
 import { createDatabase } from '@gw/testing/prisma/postgres';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { warnOfRights } from './rights.ts';
+import { warnOfRights } from './append.ts';
 
 test('a service that connects as the owner says so in its log, and one with a role of its own says nothing', async () => {
   const postgres = await createDatabase('migrated');

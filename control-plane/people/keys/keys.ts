@@ -26,12 +26,12 @@ import {
   type KeyRow,
   keyObject,
   limitsOf,
+  listKeys,
   liveSuccessorOf,
   scopesOf,
   stateOf,
 } from './key-row.ts';
 import { setLimits, viewOf } from './limits.ts';
-import { listKeys } from './list.ts';
 import { type Changed, done, type KeyResult, refused, type Transaction } from './result.ts';
 
 export interface KeysOptions extends IssueOptions, Pick<Context, 'db' | 'redis' | 'log'> {

@@ -1,4 +1,5 @@
-/** What Envoy tells ext-authz of a call when it asks about its limits: whose it is, what the limits are, what it draws on. */
+/** Parts of routes: what Envoy tells ext-authz when it asks about limits, and how it asks the control plane again. */
+import type { Route } from '@gw/contract/access';
 import { identityNamespace, missingIdentity } from '@gw/contract/internal/identity';
 
 /** Of a body whose bytes count: that it does, and its length, if the client says one. */
@@ -7,6 +8,7 @@ export const bodyActions = [
   { request_headers: { header_name: 'content-length', descriptor_key: 'content_length', skip_if_absent: true } },
 ];
 
+/** What Envoy tells ext-authz of a call: whose it is, what the limits are, what it draws on. */
 export function rateLimits(kind: string, more: readonly object[] = []): object[] {
   // Without a default Envoy would not ask at all where the metadata is missing, and the call would have no limit.
   const fromIdentity = (key: string) => ({
@@ -27,3 +29,22 @@ export function rateLimits(kind: string, more: readonly object[] = []): object[]
     },
   ];
 }
+
+/**
+ * A second try at a route of the control plane, of which one of several may have just died. A call that may have changed
+ * something already is not sent again.
+ */
+export const askElsewhere = (method: Route['method']) => ({
+  retry_on: `connect-failure,refused-stream,${method === 'GET' ? 'reset' : 'reset-before-request'}`,
+  num_retries: 1,
+  retry_back_off: { base_interval: '0.005s' },
+  retry_host_predicate: [
+    {
+      name: 'envoy.retry_host_predicates.previous_hosts',
+      typed_config: {
+        '@type': 'type.googleapis.com/envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate',
+      },
+    },
+  ],
+  host_selection_retry_max_attempts: '10',
+});
