@@ -44,7 +44,7 @@ export function screeningSteps(): Step[] {
   const result = compileRules(defaultRules);
   if (!result.ok) throw new Error('The default rules cannot be matched.');
   const screen = (content: string) =>
-    findRules(result.compiled, requestText({ model: 'm', messages: [{ role: 'user', content }] }).texts);
+    findRules(result.value, requestText({ model: 'm', messages: [{ role: 'user', content }] }).texts);
   return texts.map(([name, part]) => {
     const content = part.repeat(Math.ceil(length / part.length)).slice(0, length);
     return { name: `screen 100,000 characters: ${name}`, run: () => screen(content), limitUs: screeningLimitUs };

@@ -94,10 +94,11 @@ export function makeCheck(context: CheckContext): Check {
     // Fail closed: nobody can say whether this key holds.
     if (!result) return denied('internal_error', addresses);
     if (!result.ok) {
-      if (result.whose !== 'missing') notes.failed(result.whose, result.code);
-      return denied(result.code, addresses);
+      const { code, whose } = result.error;
+      if (whose !== 'missing') notes.failed(whose, code);
+      return denied(code, addresses);
     }
-    const { key } = result;
+    const key = result.value;
     notes.used(key);
     if (openTo !== 'all' && key.account.state === 'suspended') return denied('customer_suspended', addresses);
     const needed = scopes.find((known) => known === scope);

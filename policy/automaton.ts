@@ -5,6 +5,7 @@
  * `maxNested` phrases, so that a found letter costs no more either. Gaps are no letters: `n-e r.v e` is `nerve`. A digit
  * is also the letter that it looks like (`0` and `o`), and no letter is ever another one: an LED is no IED.
  */
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { isUnspaced } from './fold.ts';
 
 export interface Phrase {
@@ -41,10 +42,6 @@ export interface Automaton {
   readonly endings: readonly (readonly Ending[])[];
 }
 
-export type Built =
-  | { readonly ok: true; readonly automaton: Automaton }
-  | { readonly ok: false; readonly reason: string };
-
 export const maxNested = 16;
 /** 4 bytes each. */
 const maxCells = 8_000_000;
@@ -74,10 +71,11 @@ function columnsOf(phrases: readonly Phrase[]): { readonly classes: Uint16Array;
   return { classes, width };
 }
 
-export function buildAutomaton(phrases: readonly Phrase[]): Built {
+/** The automaton, or why it would be too large. */
+export function buildAutomaton(phrases: readonly Phrase[]): Result<Automaton, string> {
   const { classes, width } = columnsOf(phrases);
   const letters = phrases.reduce((sum, phrase) => sum + phrase.letters.length, 0);
-  if ((letters + 1) * width > maxCells) return { ok: false, reason: 'the phrases of all rules together are too long' };
+  if ((letters + 1) * width > maxCells) return err('the phrases of all rules together are too long');
   const next = new Int32Array((letters + 1) * width);
   const ends = new Map<number, Ending[]>();
   let rows = 1;
@@ -98,7 +96,12 @@ export function buildAutomaton(phrases: readonly Phrase[]): Built {
 }
 
 /** Makes the tree of phrases into the table: where a phrase breaks off, its longest end that begins another goes on. */
-function link(next: Int32Array, classes: Uint16Array, width: number, ends: Map<number, Ending[]>): Built {
+function link(
+  next: Int32Array,
+  classes: Uint16Array,
+  width: number,
+  ends: Map<number, Ending[]>,
+): Result<Automaton, string> {
   const fallback = new Int32Array(next.length / width);
   const endings: (readonly Ending[])[] = [[]];
   const queue: number[] = [0];
@@ -109,7 +112,7 @@ function link(next: Int32Array, classes: Uint16Array, width: number, ends: Map<n
     const inherited = next[fall] ?? 0;
     if (own) {
       const found = [...own, ...(endings[inherited] ?? [])];
-      if (found.length > maxNested) return { ok: false, reason: `more than ${maxNested} phrases end with one another` };
+      if (found.length > maxNested) return err(`more than ${maxNested} phrases end with one another`);
       next[state] = endings.push(found) - 1;
     } else next[state] = inherited;
     const asOne = [one, letterI, letterL].map((letter) => next[state + (classes[letter] ?? 0)] ?? 0).find(Boolean);
@@ -125,5 +128,5 @@ function link(next: Int32Array, classes: Uint16Array, width: number, ends: Map<n
     // After the letters, so that what both a digit and a letter lead to is gone on from once.
     if (asOne) next[state + (classes[one] ?? 0)] = asOne;
   }
-  return { ok: true, automaton: { classes, next, endings } };
+  return ok({ classes, next, endings });
 }

@@ -17,7 +17,7 @@ const pattern = (text: string, needs = ['aaaa']): PolicyRule => ({
 
 const problemOf = (...rules: PolicyRule[]): string | null => {
   const result = compileRules(rules);
-  return result.ok ? null : result.problems.map((problem) => `${problem.rule}: ${problem.reason}`).join('\n');
+  return result.ok ? null : result.error.map((problem) => `${problem.rule}: ${problem.reason}`).join('\n');
 };
 
 describe('a set is refused by naming the rule and the reason', () => {
@@ -116,8 +116,8 @@ const near = (text: string): string => `${text} b y c `;
 describe('patterns that are built to explode', () => {
   const compiled = (text: string) => {
     const result = compileRules([pattern(text, ['byc'])]);
-    if (!result.ok) throw new Error(JSON.stringify(result.problems));
-    return result.compiled;
+    if (!result.ok) throw new Error(JSON.stringify(result.error));
+    return result.value;
   };
 
   test('end on texts of 10 MiB, the longest body there is', { timeout: 300_000 }, async () => {

@@ -5,6 +5,7 @@
  * is refused when an operator submits it and not when a request meets it.
  */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type Automaton, buildAutomaton, type Phrase, representative } from './automaton.ts';
 import { isUnspaced } from './fold.ts';
 import { lettersOf, normalise } from './normalise.ts';
@@ -28,10 +29,6 @@ export interface RuleProblem {
   /** A clause: `its pattern is refused: …`. */
   readonly reason: string;
 }
-
-export type Compiled =
-  | { readonly ok: true; readonly compiled: CompiledRules }
-  | { readonly ok: false; readonly problems: readonly RuleProblem[] };
 
 const minLetters = 3;
 /** Two signs are a word where words have no gaps. */
@@ -100,8 +97,8 @@ function addPhrases(rule: PolicyRule & { kind: 'phrases' }, place: number | unde
 
 function addPattern(rule: PolicyRule & { kind: 'pattern' }, place: number | undefined, parts: Parts): void {
   const result = compilePattern(rule.pattern);
-  if (!result.ok) parts.problems.push({ rule: rule.id, reason: `its pattern is refused: ${result.reason}` });
-  else if (place !== undefined) parts.patterns[place] = result.pattern;
+  if (!result.ok) parts.problems.push({ rule: rule.id, reason: `its pattern is refused: ${result.error}` });
+  else if (place !== undefined) parts.patterns[place] = result.value;
   for (const need of rule.needs) {
     const problem = phraseProblem(lettersOf(need));
     if (problem) parts.problems.push({ rule: rule.id, reason: `what it needs, "${need}", ${problem}` });
@@ -111,7 +108,7 @@ function addPattern(rule: PolicyRule & { kind: 'pattern' }, place: number | unde
 }
 
 /** Checks also the rules that are not enabled: one that is switched on later must not fail then. */
-export function compileRules(set: readonly PolicyRule[]): Compiled {
+export function compileRules(set: readonly PolicyRule[]): Result<CompiledRules, readonly RuleProblem[]> {
   const rules = set.filter(({ enabled }) => enabled);
   const places = new Map(rules.map(({ id }, place) => [id, place]));
   const parts: Parts = { phrases: [], patterns: rules.map(() => null), problems: [] };
@@ -119,12 +116,12 @@ export function compileRules(set: readonly PolicyRule[]): Compiled {
     if (rule.kind === 'phrases') addPhrases(rule, places.get(rule.id), parts);
     else addPattern(rule, places.get(rule.id), parts);
   const { phrases, patterns, problems } = parts;
-  if (problems.length > 0) return { ok: false, problems };
-  const refuse = (reason: string): Compiled => ({ ok: false, problems: [{ rule: null, reason }] });
+  if (problems.length > 0) return err(problems);
+  const refuse = (reason: string) => err([{ rule: null, reason }]);
   if (patterns.reduce((sum, pattern) => sum + (pattern?.size ?? 0), 0) > maxJointSize)
     return refuse('the patterns of all rules together are too large');
   const built = buildAutomaton(phrases);
-  if (!built.ok) return refuse(built.reason);
+  if (!built.ok) return refuse(built.error);
   const joint = jointPattern(rules.flatMap((rule) => (rule.kind === 'pattern' ? [rule.pattern] : [])));
-  return { ok: true, compiled: { rules, automaton: built.automaton, patterns, joint } };
+  return ok({ rules, automaton: built.value, patterns, joint });
 }

@@ -8,8 +8,8 @@ import { findRules } from './find-rules.ts';
 import { seam } from './normalise.ts';
 
 const result = compileRules(defaultRules);
-if (!result.ok) throw new Error(JSON.stringify(result.problems));
-const { compiled } = result;
+if (!result.ok) throw new Error(JSON.stringify(result.error));
+const compiled = result.value;
 
 const matching = async (...texts: string[]): Promise<string[]> =>
   (await findRules(compiled, [texts.join(seam)])).map(({ id }) => id);

@@ -24,8 +24,8 @@ const pattern = (id: string, text: string, needs: string[]): PolicyRule => ({
 
 function compiledOf(rules: readonly PolicyRule[]) {
   const result = compileRules(rules);
-  if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return result.compiled;
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
 }
 const found = async (rules: readonly PolicyRule[], ...texts: string[]): Promise<string[]> =>
   (await findRules(compiledOf(rules), texts)).map(({ id }) => id);

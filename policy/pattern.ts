@@ -5,6 +5,7 @@
  * small, so that its worst case is bounded.
  */
 import { errorText } from '@gw/contract/internal/error-text';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { RE2JS } from 're2js';
 import { normalise, seam } from './normalise.ts';
 
@@ -14,10 +15,6 @@ export interface Pattern {
   /** Whether it matches anywhere in a normalised text. */
   test(normalised: string): boolean;
 }
-
-export type PatternResult =
-  | { readonly ok: true; readonly pattern: Pattern }
-  | { readonly ok: false; readonly reason: string };
 
 export const maxProgramSize = 1000;
 /** Of all patterns of a set together. */
@@ -42,24 +39,24 @@ function foreignPart(source: string): string | null {
   return null;
 }
 
-export function compilePattern(source: string): PatternResult {
-  const refuse = (reason: string): PatternResult => ({ ok: false, reason });
+/** The pattern, or why it is refused. */
+export function compilePattern(source: string): Result<Pattern, string> {
   let expression: RE2JS;
   try {
     expression = RE2JS.compile(source);
   } catch (error) {
-    return refuse(`it is not an RE2 expression: ${errorText(error)}`);
+    return err(`it is not an RE2 expression: ${errorText(error)}`);
   }
   const size = expression.programSize();
   if (size > maxProgramSize)
-    return refuse(`its program has ${size} instructions, more than ${maxProgramSize}: repeat fewer times`);
-  if (expression.test('')) return refuse('it matches the empty text, so it would match every request');
+    return err(`its program has ${size} instructions, more than ${maxProgramSize}: repeat fewer times`);
+  if (expression.test('')) return err('it matches the empty text, so it would match every request');
   if (/[$^]/.test(plainPart(source)))
-    return refuse('it asks for the beginning or the end of a text, which is not known where a text is long');
+    return err('it asks for the beginning or the end of a text, which is not known where a text is long');
   const foreign = foreignPart(source);
   if (foreign !== null)
-    return refuse(`"${foreign}" never stands in a normalised text, which has "${normalise(foreign)}" in its place`);
-  return { ok: true, pattern: { size, test: (text) => testAtSeams(expression, text) } };
+    return err(`"${foreign}" never stands in a normalised text, which has "${normalise(foreign)}" in its place`);
+  return ok({ size, test: (text) => testAtSeams(expression, text) });
 }
 
 /**

@@ -94,7 +94,7 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
     stop: async () => undefined,
   };
   const receiptId = newReceiptId(Date.parse(at));
-  const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.route };
+  const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.value };
   const reasons: (DegradedReason | null)[] = [];
   const metrics = { made: (reason: DegradedReason | null) => void reasons.push(reason), register: () => undefined };
   const caller = { accountId: 'a', keyId: 'k', models: null, streams: { limit: 25, shadow: false }, keyStreams: null };

@@ -133,8 +133,8 @@ export class CallRecord {
     const { request, route } = this.identity;
     const contextWindow = route.model.contextWindow ?? null;
     const counted = countCall(said, { request, contextWindow, elapsedS: this.#elapsedS(), isWhole });
-    if (counted.ok) return { usage: counted.usage };
-    return { usage: null, unmeasured: 'usage_implausible', explanation: counted.explanation };
+    if (counted.ok) return { usage: counted.value };
+    return { usage: null, unmeasured: 'usage_implausible', explanation: counted.error };
   }
 
   #elapsedS(): number {

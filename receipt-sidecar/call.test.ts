@@ -1,10 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { apiError } from '@gw/contract/errors';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { callForTests, chatBody, contextForTests, readForTests } from '@gw/testing/receipt-sidecar/call';
 import { describe, expect, test, vi } from 'vitest';
 import type { CallContext } from './call.ts';
 import { finished } from './messages.ts';
 import { type ReplyReading, readReply as readReplyHere } from './response/read-reply.ts';
+import type { Slot } from './slots/slots.ts';
 import { bodyPatienceS, inlineBytes } from './threads/body-threads.ts';
 import type { JobResult } from './threads/thread-pool.ts';
 
@@ -98,7 +100,7 @@ describe('the request phase', () => {
       let taken = 0;
       const takeSlot: CallContext['takeSlot'] = async () => {
         taken += 1;
-        return { ok: true, slot: { id: 'slot', release: () => undefined } };
+        return ok({ id: 'slot', release: () => undefined });
       };
       const { context, ledger } = contextForTests({ read: slow.read, takeSlot });
       const call = callForTests(context);
@@ -153,12 +155,12 @@ describe('the slot of a stream', () => {
       giveNow: waiting,
       takeSlot: async () => {
         taken += 1;
-        return { ok: true as const, slot: slot() };
+        return ok(slot());
       },
       takeSlotLater: () => {
         taken += 1;
-        return new Promise<{ ok: true; slot: ReturnType<typeof slot> }>((resolve) => {
-          waiting.push(() => resolve({ ok: true, slot: slot() }));
+        return new Promise<Result<Slot, never>>((resolve) => {
+          waiting.push(() => resolve(ok(slot())));
         });
       },
     };
@@ -291,7 +293,7 @@ describe('the slot of a stream', () => {
 
   test('that is refused is told to the client, with the time after which to ask again', async () => {
     const error = apiError('concurrent_streams_exceeded', { retryAfterS: 1 });
-    const { context, ledger } = contextForTests({ takeSlot: async () => ({ ok: false, error }) });
+    const { context, ledger } = contextForTests({ takeSlot: async () => err(error) });
     const call = callForTests(context);
     call.ask(stream());
     await turn();
@@ -305,7 +307,7 @@ describe('the slot of a stream', () => {
 
 describe('what ext-authz says of the streams that a caller may have', () => {
   const callerOf = async (fields: Readonly<Record<string, string>>) => {
-    const takeSlot = vi.fn<CallContext['takeSlot']>(async () => ({ ok: false, error: apiError('internal_error') }));
+    const takeSlot = vi.fn<CallContext['takeSlot']>(async () => err(apiError('internal_error')));
     callForTests(contextForTests({ takeSlot }).context).ask(chatBody({ stream: true }), fields);
     await turn();
     return takeSlot.mock.calls[0]?.[0];
@@ -335,7 +337,7 @@ describe('a large JSON reply', () => {
     const readReply: CallContext['readReply'] = (account, bytes, facts) =>
       new Promise((resolve) => {
         expect(account).toBe('acct');
-        end = (outcome) => resolve(outcome.ok ? { ok: true, value: readReplyHere(bytes, facts) } : outcome);
+        end = (outcome) => resolve(outcome.ok ? ok(readReplyHere(bytes, facts)) : outcome);
       });
     const { context, ledger } = contextForTests({ readReply });
     const call = callForTests(context);
@@ -348,7 +350,7 @@ describe('a large JSON reply', () => {
       call,
       ledger,
       before: before + 1,
-      end: (ok: boolean) => end((ok ? { ok } : { ok, why: 'full' }) as never),
+      end: (isRead: boolean) => end((isRead ? ok(null) : err('full')) as never),
     };
   }
 
@@ -370,10 +372,10 @@ describe('a large JSON reply', () => {
     expect(ledger.finished).toEqual([]);
   });
 
-  test.each([true, false])('whose client has left meanwhile is recorded once: read %s', async (ok) => {
+  test.each([true, false])('whose client has left meanwhile is recorded once: read %s', async (isRead) => {
     const { before, call, end, ledger } = await replied();
     call.close();
-    end(ok);
+    end(isRead);
     for (let turns = 0; turns < 5; turns++) await turn();
     expect(call.answers).toHaveLength(before);
     expect([ledger.finished.length, call.errors]).toEqual([1, []]);

@@ -12,7 +12,7 @@ const hello = { model: 'm', messages: [{ role: 'user', content: 'Hello, what is 
 function requestOf(body: object, endpoint: 'chat' | 'completions' | 'embeddings' = 'chat') {
   const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify(body)));
   if (!parsed.ok) throw new Error(parsed.error.code);
-  return parsed.request;
+  return parsed.value.request;
 }
 
 interface Told extends Partial<Omit<CountedCall, 'request'>> {
@@ -31,10 +31,13 @@ function count({ usage, body = hello, message = { content: 'hi' }, endpoint, ...
 
 const counted = (told: Told) => {
   const result = count(told);
-  if (!result.ok) throw new Error(result.explanation);
-  return result.usage;
+  if (!result.ok) throw new Error(result.error);
+  return result.value;
 };
-const refused = (told: Told) => expect(count(told).ok ? '' : (count(told) as { explanation: string }).explanation);
+const refused = (told: Told) => {
+  const result = count(told);
+  return expect(result.ok ? '' : result.error);
+};
 
 describe("a provider's counts", () => {
   it('are taken as they are where they can be true', () => {
@@ -240,7 +243,7 @@ describe('a stream', () => {
     const said = new ReplyCounts();
     for (const each of chunks) said.take(each);
     const result = countCall(said, { request: requestOf(hello), contextWindow: null, elapsedS: 1, isWhole: true });
-    return result.ok ? result.usage : result.explanation;
+    return result.ok ? result.value : result.error;
   };
 
   it('without usage counts its text, not its chunks', () => {
@@ -274,7 +277,7 @@ describe('a stream', () => {
 it('tells a bound that is one, however much reasoning is claimed', () => {
   const usage = { completion_tokens: 65_536, completion_tokens_details: { reasoning_tokens: 1e21 } };
   expect(count({ usage, body: { ...hello, max_tokens: 1 }, contextWindow: 128_000 })).toMatchObject({
-    explanation: expect.stringContaining('no more than 128000 can be true'),
+    error: expect.stringContaining('no more than 128000 can be true'),
   });
 });
 
@@ -305,11 +308,11 @@ it('nothing that a reply says makes more tokens than request, text, window and t
       const body: JsonObject = { ...of, ...(max_tokens !== null && { max_tokens }) };
       const result = count({ usage: claimed, body, message: { content }, contextWindow });
       if (!result.ok) {
-        expect(result.explanation).toMatch(/states (?:\d[\d.e+]*|Infinity) .* than \d+ can be true/);
+        expect(result.error).toMatch(/states (?:\d[\d.e+]*|Infinity) .* than \d+ can be true/);
         return;
       }
-      if (result.usage === null) return;
-      const { cachedPromptTokens, completionTokens, estimated, outsideCounts, promptTokens } = result.usage;
+      if (result.value === null) return;
+      const { cachedPromptTokens, completionTokens, estimated, outsideCounts, promptTokens } = result.value;
       const { mostPromptTokens, promptTextBytes } = requestOf(body);
       expect(promptTokens).toBeLessThanOrEqual(mostPromptTokens ?? contextWindow ?? 10_000_000);
       expect(promptTokens * 128).toBeGreaterThanOrEqual(promptTextBytes);

@@ -5,6 +5,7 @@
  * request, reply, model and time allow is not charged, and not corrected either: the receipt is degraded, with the claim
  * and the bound. Of two readings of what a provider states the larger is charged.
  */
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import type { TokenUsage } from '@gw/methodology/assess';
 import { estimatedCounts } from '@gw/methodology/factors';
@@ -22,11 +23,6 @@ export interface CountedCall {
   readonly isWhole: boolean;
 }
 
-export type Counted =
-  | { readonly ok: true; readonly usage: TokenUsage | null }
-  /** `explanation`: names what is claimed and what can be true. */
-  | { readonly ok: false; readonly explanation: string };
-
 /** An assumption: the fastest published service of one stream writes some thousands, so no hardware reaches this. */
 const mostTokensPerS = 100_000;
 /** An assumption, for where no window is known: the longest that is published is a million or two. */
@@ -36,13 +32,14 @@ const graceS = 1;
 /** Tokens of a choice that leave no text: its end, the frame of channels and tool calls. */
 const unseenPerChoice = 64;
 
-export function countCall(said: SaidSoFar, call: CountedCall): Counted {
+/** Null: nothing tells. The error explains: it names what is claimed and what can be true. */
+export function countCall(said: SaidSoFar, call: CountedCall): Result<TokenUsage | null, string> {
   const { request } = call;
   const prompt = claimedPrompt(said, call);
   const written = request.endpoint === 'embeddings' ? nothingWritten : writtenBy(said, call);
   const explanation = promptProblem(prompt, call) ?? written.problem;
-  if (explanation !== null) return { ok: false, explanation };
-  return { ok: true, usage: written.tokens === null ? null : usageOf(said, prompt, written, request) };
+  if (explanation !== null) return err(explanation);
+  return ok(written.tokens === null ? null : usageOf(said, prompt, written, request));
 }
 
 interface Written {

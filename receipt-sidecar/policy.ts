@@ -24,7 +24,7 @@ function builtInPolicy(): PolicyInForce {
   if (builtIn) return builtIn;
   const result = compileRules(defaultPolicy.rules);
   if (!result.ok) throw new Error('The rules that the software came with cannot be matched.');
-  builtIn = inForce(defaultPolicy, result.compiled);
+  builtIn = inForce(defaultPolicy, result.value);
   return builtIn;
 }
 
@@ -49,7 +49,7 @@ export function policyInForce(given: unknown, known: PolicyInForce | null = null
   for (const made of [known, builtInPolicy()])
     if (made?.sha256 === policy.sha256) return inForce(policy, made.compiled);
   const result = compileRules(policy.rules);
-  if (result.ok) return inForce(policy, result.compiled);
-  const problems = result.problems.map(({ rule, reason }) => `${rule ?? 'all rules'}: ${reason}`);
+  if (result.ok) return inForce(policy, result.value);
+  const problems = result.error.map(({ rule, reason }) => `${rule ?? 'all rules'}: ${reason}`);
   return stay(`version ${policy.version} cannot be matched: ${problems.join('; ')}`.slice(0, 300));
 }

@@ -88,7 +88,7 @@ const ask = (options: Options = {}) =>
 function routeOf(catalogue: ReturnType<typeof catalogueOf>, options: Options = {}) {
   const routed = chooseRoute(ask(options), catalogue, null);
   if (!routed.ok) throw new Error(routed.error.code);
-  return routed.route;
+  return routed.value;
 }
 
 describe('a route', () => {

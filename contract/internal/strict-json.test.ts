@@ -6,7 +6,7 @@ import { parseStrictJson } from './strict-json.ts';
 const parse = (text: string) => parseStrictJson(Buffer.from(text));
 const problem = (text: string) => {
   const result = parse(text);
-  return result.ok ? null : result.problem;
+  return result.ok ? null : result.error.problem;
 };
 
 describe('strict JSON', () => {
@@ -44,10 +44,10 @@ describe('strict JSON', () => {
       expect(
         many(() => part, '[', ']'),
         part,
-      ).toMatchObject({ why: 'too many parts' });
-    expect(many((at) => `"k${at}":1`, '{', '}')).toMatchObject({ ok: false, why: 'too many parts' });
+      ).toMatchObject({ error: { why: 'too many parts' } });
+    expect(many((at) => `"k${at}":1`, '{', '}')).toMatchObject({ ok: false, error: { why: 'too many parts' } });
     expect(many(() => '1', '[', ']').ok).toBe(true);
-    expect(parse('{').ok ? null : parse('{')).toMatchObject({ why: 'malformed' });
+    expect(parse('{').ok ? null : parse('{')).toMatchObject({ error: { why: 'malformed' } });
   });
 
   it('refuses a key that stands twice, even when one of them is escaped', () => {

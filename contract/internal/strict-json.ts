@@ -6,23 +6,22 @@
  * refused while it is read: building millions of objects or keys would hold up every other call for seconds.
  */
 import { errorText } from './error-text.ts';
+import { err, ok, type Result } from './result.ts';
 
 export type JsonObject = Record<string, unknown>;
-export type StrictJson =
-  | { readonly ok: true; readonly value: unknown }
-  | {
-      readonly ok: false;
-      readonly problem: string;
-      readonly why: 'malformed' | 'too many parts';
-      /** Of a number that is out of range: the field of the body that it is the value of, if it is one. */
-      readonly field?: string;
-    };
+interface NotStrict {
+  readonly problem: string;
+  readonly why: 'malformed' | 'too many parts';
+  /** Of a number that is out of range: the field of the body that it is the value of, if it is one. */
+  readonly field?: string;
+}
+export type StrictJson = Result<unknown, NotStrict>;
 
 const maxDepth = 64;
 /** Keys, texts, lists and objects; more than any request that is taken has. Numbers are cheap and not counted. */
 const maxParts = 120_000;
 const tooManyParts = 'too many parts';
-const refuse = (problem: string): StrictJson => ({ ok: false, problem, why: 'malformed' });
+const refuse = (problem: string): StrictJson => err({ problem, why: 'malformed' });
 
 // Keeps a byte order mark, so that JSON.parse refuses it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -39,8 +38,8 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
   // Before JSON.parse, whose recursion a hostile nesting could exhaust.
   const found = structureProblem(text, mostParts);
   if (found?.problem === tooManyParts)
-    return { ok: false, problem: `The body holds more than ${maxParts} parts.`, why: tooManyParts };
-  if (found) return { ok: false, why: 'malformed', ...found };
+    return err({ problem: `The body holds more than ${maxParts} parts.`, why: tooManyParts });
+  if (found) return err({ why: 'malformed', ...found });
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -50,7 +49,7 @@ export function parseStrictJson(bytes: Uint8Array, mostParts = maxParts): Strict
   // Only an escape can bring in NUL or half a surrogate pair.
   if (text.includes('\\u') && hasBadCharacter(value))
     return refuse('A string in the body holds NUL or half of a surrogate pair.');
-  return { ok: true, value };
+  return ok(value);
 }
 
 interface Frame {

@@ -44,10 +44,10 @@ export function chatReply(): unknown {
 function countedIn(said: SaidSoFar) {
   const parsed = parseRequest('chat', Buffer.from(JSON.stringify(chatRequest)));
   if (!parsed.ok) throw new Error(parsed.error.message);
-  const { request } = parsed;
+  const { request } = parsed.value;
   const counted = countCall(said, { request, contextWindow: null, elapsedS: 0.45, isWhole: true });
-  if (!counted.ok) throw new Error(counted.explanation);
-  return counted.usage;
+  if (!counted.ok) throw new Error(counted.error);
+  return counted.value;
 }
 
 /** The events of the same call as a stream. */

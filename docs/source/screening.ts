@@ -40,7 +40,7 @@ const salt = Buffer.from('00112233445566778899aabbccddeeff', 'hex');
 /** Without the fields that every entry of the log has. */
 export function screenedEntry(): object {
   const result = compileRules(exampleRules);
-  const matched = result.ok ? findRules(result.compiled, requestText(screenedRequest).texts) : [];
+  const matched = result.ok ? findRules(result.value, requestText(screenedRequest).texts) : [];
   const verdict = matched instanceof Promise ? null : verdictOf(matched, []);
   if (verdict === null) throw new Error('The request of the documentation is not screened.');
   const event: PolicyEvent = {

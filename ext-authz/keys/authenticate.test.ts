@@ -56,7 +56,7 @@ it('verifies with a pepper that is not the current one yet, and leaves the hash 
 });
 
 it('refuses a key whose pepper was taken out, and does not judge one whose pepper is only known elsewhere', async () => {
-  expect(await setUp(1, 3, 2).ask()).toMatchObject({ ok: false, code: 'invalid_api_key' });
+  expect(await setUp(1, 3, 2).ask()).toMatchObject({ ok: false, error: { code: 'invalid_api_key' } });
   await expect(setUp(3, 1, 2).ask()).rejects.toThrow('version 3');
 });
 
@@ -70,7 +70,7 @@ it('tells apart whose verification failed', async () => {
   const context = { cache, peppers: { current: pepper(1), other: null }, renew: () => {}, now: () => 0 };
   const whose = async (header?: string) => {
     const result = await authenticate(header, context);
-    return result.ok ? 'ok' : result.whose;
+    return result.ok ? 'ok' : result.error.whose;
   };
   expect(await whose()).toBe('missing');
   expect(await whose('Bearer gw_nonsense')).toBe('malformed');

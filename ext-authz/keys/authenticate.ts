@@ -8,19 +8,17 @@ import { timingSafeEqual } from 'node:crypto';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
 import { isRetired, type Peppers, pepperOf } from '@gw/contract/internal/pepper';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { FoundKey } from '@gw/prisma/find-key';
 import type { KeyCache } from './key-cache.ts';
 
 type Code = Extract<CatalogueCode, 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key'>;
 
-export type Authentication =
-  | { readonly ok: true; readonly key: FoundKey }
-  | {
-      readonly ok: false;
-      readonly code: Code;
-      /** Whose verification failed: the key itself, one that does not exist, or nothing that looks like a key. */
-      readonly whose: FoundKey | 'unknown' | 'malformed' | 'missing';
-    };
+interface NotVerified {
+  readonly code: Code;
+  /** Whose verification failed: the key itself, one that does not exist, or nothing that looks like a key. */
+  readonly whose: FoundKey | 'unknown' | 'malformed' | 'missing';
+}
 
 export interface AuthenticateContext {
   readonly cache: KeyCache;
@@ -31,16 +29,12 @@ export interface AuthenticateContext {
   readonly now: () => number;
 }
 
-const refused = (code: Code, whose: Exclude<Authentication, { ok: true }>['whose']): Authentication => ({
-  ok: false,
-  code,
-  whose,
-});
+const refused = (code: Code, whose: NotVerified['whose']): Result<never, NotVerified> => err({ code, whose });
 
 export async function authenticate(
   authorization: string | undefined,
   context: AuthenticateContext,
-): Promise<Authentication> {
+): Promise<Result<FoundKey, NotVerified>> {
   const [scheme, text, ...more] = (authorization ?? '').trim().split(/\s+/, 3);
   if (scheme?.toLowerCase() !== 'bearer' || text === undefined) return refused('invalid_api_key', 'missing');
   const parsed = more.length === 0 ? parseApiKey(text) : null;
@@ -51,7 +45,7 @@ export async function authenticate(
   if (key.state === 'revoked') return refused('revoked_api_key', key);
   if (key.expiresAt && key.expiresAt.getTime() <= context.now()) return refused('expired_api_key', key);
   if (key.pepperVersion < context.peppers.current.version) context.renew(key, parsed.secretAndAll);
-  return { ok: true, key };
+  return ok(key);
 }
 
 function isGenuine({ hash, pepperVersion }: FoundKey, plaintext: string, peppers: Peppers): boolean {

@@ -7,6 +7,7 @@
  * store that stands still is not waited for, since both are asked at once.
  */
 import { accountOfMessage, keyChangedChannel, keyGenerationKey } from '@gw/contract/internal/redis';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { KeyChanges } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -63,7 +64,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
     const [asked, copy] = await Promise.all([within(changes(known), patienceMs), copyOf()]);
     if (asked.ok) return { ...asked.value, fromPostgres: true };
     // A copy older than what Postgres has told is a leftover and confirms nothing.
-    if (copy === null || copy < (known ?? 0)) throw asked.fault;
+    if (copy === null || copy < (known ?? 0)) throw asked.error;
     return { generation: copy, since: null, fromPostgres: false };
   };
   const forget = (since: KeyChanges['since']): void => {
@@ -106,18 +107,13 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   };
 }
 
-type PollResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: unknown };
-
 /** The answer, or a fault if it takes longer; what comes later is of no use, as it is too old. */
-async function within<T>(answer: Promise<T>, patienceMs: number): Promise<PollResult<T>> {
+async function within<T>(answer: Promise<T>, patienceMs: number): Promise<Result<T, unknown>> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<PollResult<T>>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, fault: new Error('Postgres takes too long.') }), patienceMs);
+  const late = new Promise<Result<T, unknown>>((resolve) => {
+    timer = setTimeout(() => resolve(err(new Error('Postgres takes too long.'))), patienceMs);
   });
-  const settled = answer.then(
-    (value): PollResult<T> => ({ ok: true, value }),
-    (error: unknown): PollResult<T> => ({ ok: false, fault: error }),
-  );
+  const settled = answer.then<Result<T, unknown>, Result<T, unknown>>(ok, err);
   const first = await Promise.race([settled, late]);
   clearTimeout(timer);
   return first;

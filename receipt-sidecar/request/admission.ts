@@ -6,8 +6,9 @@
  * gone meets no further step. Who is not admitted holds no slot.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import type { Result } from '@gw/contract/internal/result';
 import type { Caller } from '../messages.ts';
-import type { Slot, SlotResult } from '../slots/slots.ts';
+import type { Slot } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tooLarge } from './headers.ts';
@@ -28,17 +29,18 @@ export interface AdmissionRequest {
   readonly onGone: (then: () => void) => void;
 }
 
-export type ReadBody =
-  | { readonly ok: true; readonly request: ParsedRequest; readonly outgoing: Outgoing }
-  | { readonly ok: false; readonly error: ApiError };
+export interface ReadBody {
+  readonly request: ParsedRequest;
+  readonly outgoing: Outgoing;
+}
 /** Reads, validates and screens a body. */
-export type Read = (asked: AdmissionRequest) => MaybePromise<ReadBody>;
+export type Read = (asked: AdmissionRequest) => MaybePromise<Result<ReadBody, ApiError>>;
 
 export interface Steps {
   /** What a request has to pass before it may take a slot. */
   readonly read: Read;
   /** For a stream alone. */
-  readonly takeSlot: (caller: Caller) => Promise<SlotResult>;
+  readonly takeSlot: (caller: Caller) => Promise<Result<Slot, ApiError>>;
 }
 
 /** `slot`: of a stream; whoever gets it releases it. */
@@ -64,25 +66,27 @@ export function admit(asked: AdmissionRequest, steps: Steps): MaybePromise<Admis
   return andThen(steps.read(asked), (read) => {
     if (!asked.isOpen()) return gone;
     if (!read.ok) return refused(read.error);
-    return read.request.stream ? withSlot(read, asked, steps) : routed(read, asked, null);
+    return read.value.request.stream ? withSlot(read.value, asked, steps) : routed(read.value, asked, null);
   });
 }
 
-type Good = Extract<ReadBody, { readonly ok: true }>;
-
-async function withSlot(read: Good, asked: AdmissionRequest, { takeSlot }: Steps): Promise<Admission> {
+async function withSlot(read: ReadBody, asked: AdmissionRequest, { takeSlot }: Steps): Promise<Admission> {
   const taken = await takeSlot(asked.caller);
   if (!taken.ok) return refused(taken.error);
   let admission: Admission = gone;
   try {
-    if (asked.isOpen()) admission = routed(read, asked, taken.slot);
+    if (asked.isOpen()) admission = routed(read, asked, taken.value);
   } finally {
-    if (admission.outcome !== 'admitted') taken.slot.release();
+    if (admission.outcome !== 'admitted') taken.value.release();
   }
   return admission;
 }
 
-function routed({ outgoing, request }: Good, { catalogue, caller }: AdmissionRequest, slot: Slot | null): Admission {
+function routed(
+  { outgoing, request }: ReadBody,
+  { catalogue, caller }: AdmissionRequest,
+  slot: Slot | null,
+): Admission {
   const choice = chooseRoute(request, catalogue, caller.models);
-  return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.route, slot } : refused(choice.error);
+  return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.value, slot } : refused(choice.error);
 }

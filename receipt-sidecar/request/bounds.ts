@@ -9,13 +9,12 @@
 
 import { maxTexts } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { Endpoint } from './endpoint.ts';
 
 const maxValues = 50_000;
 /** Objects whose keys are the client's: each wrong pair is two problems. */
 const maxPairs = { metadata: 16, logit_bias: 10_000 } as const;
-
-export type Bounded = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: ApiError };
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 /** Servers complete nothing, too, and cannot embed it. */
@@ -47,8 +46,8 @@ function countValues(value: unknown, budget: number): number {
 }
 
 /** The body as the schema of the endpoint may see it. */
-export function boundedForSchema(endpoint: Endpoint, body: unknown): Bounded {
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return { ok: true, value: body };
+export function boundedForSchema(endpoint: Endpoint, body: unknown): Result<unknown, ApiError> {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return ok(body);
   const light: Record<string, unknown> = { ...body };
   const list = listFields[endpoint];
   const value = list && light[list.field];
@@ -56,18 +55,15 @@ export function boundedForSchema(endpoint: Endpoint, body: unknown): Bounded {
     const { field, isOne } = list;
     if (!isTextsOrTokens(value, isOne)) {
       const message = `\`${field}\` is not valid: a text, up to ${maxTexts} texts, a list of tokens, or up to ${maxTexts} such lists.`;
-      return { ok: false, error: fieldError(field, message) };
+      return err(fieldError(field, message));
     }
     light[field] = 'checked';
   }
   for (const [field, most] of Object.entries(maxPairs)) {
     const pairs = light[field];
     if (pairs !== null && typeof pairs === 'object' && Object.keys(pairs).length > most)
-      return { ok: false, error: fieldError(field, `\`${field}\` is not valid: expected at most ${most} pairs.`) };
+      return err(fieldError(field, `\`${field}\` is not valid: expected at most ${most} pairs.`));
   }
-  if (countValues(light, maxValues) <= maxValues) return { ok: true, value: light };
-  return {
-    ok: false,
-    error: apiError('invalid_request', { message: `The body holds more than ${maxValues} values.` }),
-  };
+  if (countValues(light, maxValues) <= maxValues) return ok(light);
+  return err(apiError('invalid_request', { message: `The body holds more than ${maxValues} values.` }));
 }

@@ -15,7 +15,7 @@ const said = (value: unknown) => JSON.stringify(value).slice(0, 100);
 function sent(endpoint: Endpoint, body: Record<string, unknown>): Record<string, unknown> {
   const parsed = parse(endpoint, body);
   if (!parsed.ok) throw new Error(`${said(body)}: ${parsed.error.code} ${parsed.error.param} ${parsed.error.message}`);
-  return JSON.parse(Buffer.concat(serialise(outgoing(parsed.request, parsed.body), 'm', false)).toString());
+  return JSON.parse(Buffer.concat(serialise(outgoing(parsed.value.request, parsed.value.body), 'm', false)).toString());
 }
 
 function refusal(endpoint: Endpoint, body: unknown) {
@@ -129,7 +129,7 @@ describe('whatever is sent', () => {
         const parsed = parse(endpoint, body ?? null);
         if (parsed.ok) {
           const { gw: _, extra_body: __, ...own } = JSON.parse(JSON.stringify(body));
-          expect(parsed.body).toEqual(own);
+          expect(parsed.value.body).toEqual(own);
           return;
         }
         refusals += 1;

@@ -50,7 +50,7 @@ describe('a request', () => {
     for (const field of ['metadata', 'logit_bias'])
       expect(errorOf({ [field]: pairs })).toEqual(refused(`invalid_${field}`, field));
     const tokens = parseRequest('embeddings', bytes({ input: many }));
-    expect(tokens.ok && (tokens.body.input as number[]).length).toBe(2_000_000);
+    expect(tokens.ok && (tokens.value.body.input as number[]).length).toBe(2_000_000);
   });
 
   it('counts the values of a list that its endpoint knows nothing of, and passes it on if they are few', () => {
@@ -58,7 +58,7 @@ describe('a request', () => {
     for (const field of ['prompt', 'input'])
       expect(errorOf({ [field]: many })).toEqual(refused('invalid_request', null));
     const few = chat({ input: [{ a: 1 }], prompt: [1, 'a'] });
-    expect(few.ok && few.body).toMatchObject({ input: [{ a: 1 }], prompt: [1, 'a'] });
+    expect(few.ok && few.value.body).toMatchObject({ input: [{ a: 1 }], prompt: [1, 'a'] });
   });
 
   it.each(['9223372036854775807', '-9007199254740993'])('names a seed that it cannot pass on exactly: %s', (seed) => {
@@ -114,7 +114,7 @@ describe('a request', () => {
       { gw: { tier: 'proxy' }, extra_body: { gw: { tier: 'proxy' } } },
     ]) {
       const parsed = chat(fields);
-      expect(parsed.ok && parsed.request.options).toEqual({ tier: 'proxy' });
+      expect(parsed.ok && parsed.value.request.options).toEqual({ tier: 'proxy' });
     }
     expect(errorOf({ gw: { tier: 'proxy' }, extra_body: { gw: { tier: 'auto' } } })).toEqual(
       refused('invalid_gw', 'gw'),
@@ -124,7 +124,7 @@ describe('a request', () => {
   it('takes an option of null for none, and remembers where the client wrote the others', () => {
     const optionsOf = (fields: object) => {
       const parsed = chat(fields);
-      return parsed.ok ? [parsed.request.options, parsed.request.optionsPath] : parsed.error;
+      return parsed.ok ? [parsed.value.request.options, parsed.value.request.optionsPath] : parsed.error;
     };
     const nothing = { tier: null, boundary: null, region: null };
     expect(optionsOf({ gw: nothing })).toEqual([{}, 'gw']);
@@ -147,7 +147,7 @@ describe('a request', () => {
   it('reaches the provider with unknown fields, without ours, with usage asked for and the temperature spelled out', () => {
     const parsed = chat({ gw: { tier: 'proxy' }, extra_body: {}, vendor_option: { a: 1 }, stream: true });
     if (!parsed.ok) throw new Error(parsed.error.message);
-    const own = outgoing(parsed.request, parsed.body);
+    const own = outgoing(parsed.value.request, parsed.value.body);
     const sentTo = (model: string, takesTemperature: boolean) =>
       JSON.parse(Buffer.concat(serialise(own, model, takesTemperature)).toString());
     const sent = sentTo('upstream-name', true);
@@ -160,7 +160,7 @@ describe('a request', () => {
       stream_options: { include_usage: true },
     });
     expect(sentTo('m', false)).not.toHaveProperty('temperature');
-    expect(parsed.request.wantsUsage).toBe(false);
+    expect(parsed.value.request.wantsUsage).toBe(false);
     // As bytes of a thread, too.
     const rest = new TextEncoder().encode(JSON.stringify(own.rest));
     expect(Buffer.concat(serialise({ ...own, rest }, 'm', true))).toEqual(Buffer.concat(serialise(own, 'm', true)));
@@ -168,11 +168,11 @@ describe('a request', () => {
 
   it('is told by its bytes, and by the bound that the client set', () => {
     const parsed = chat({ max_completion_tokens: 7 });
-    expect(parsed.ok && parsed.request).toMatchObject({
+    expect(parsed.ok && parsed.value.request).toMatchObject({
       ...{ promptBytes: 83, estimatedPromptTokens: 5 },
       ...{ outputField: 'max_completion_tokens', maxTokens: 7 },
     });
-    expect(chat({ max_tokens: 5 })).toMatchObject({ request: { outputField: 'max_tokens', maxTokens: 5 } });
-    expect(chat({ max_tokens: null })).toMatchObject({ request: { outputField: null, maxTokens: null } });
+    expect(chat({ max_tokens: 5 })).toMatchObject({ value: { request: { outputField: 'max_tokens', maxTokens: 5 } } });
+    expect(chat({ max_tokens: null })).toMatchObject({ value: { request: { outputField: null, maxTokens: null } } });
   });
 });

@@ -9,6 +9,7 @@ import { completionRequestSchema } from '@gw/contract/completions';
 import { embeddingRequestSchema } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { GwOptions } from '@gw/contract/gw-options';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type JsonObject, parseStrictJson } from '@gw/contract/internal/strict-json';
 import type { z } from 'zod';
 import { boundedForSchema } from './bounds.ts';
@@ -27,11 +28,13 @@ export interface Outgoing {
   readonly noTemperature: 'absent' | 'null' | null;
 }
 
-export type Parsed =
-  /** `body` is without the gateway's own fields. */
-  | { readonly ok: true; readonly request: ParsedRequest; readonly body: JsonObject }
-  /** `isDense`: it has more parts than were to be read. */
-  | { readonly ok: false; readonly error: ApiError; readonly isDense?: boolean };
+interface ParsedBody {
+  readonly request: ParsedRequest;
+  /** Without the gateway's own fields. */
+  readonly body: JsonObject;
+}
+/** `isDense`: it has more parts than were to be read. */
+export type Parsed = Result<ParsedBody, ApiError> & { readonly isDense?: boolean };
 
 const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
   chat: chatRequestSchema,
@@ -39,25 +42,20 @@ const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
   embeddings: embeddingRequestSchema,
 };
 
-const refuse = (error: ApiError): Parsed => ({ ok: false, error });
-
 export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: number): Parsed {
   const json = parseStrictJson(bytes, mostParts);
   // Random seeds of 64 bits are common, and passed on they would be other numbers.
-  if (!json.ok && json.field === 'seed')
-    return refuse(fieldError('seed', '`seed` is not valid: expected a whole number between -(2^53 - 1) and 2^53 - 1.'));
+  if (!json.ok && json.error.field === 'seed')
+    return err(fieldError('seed', '`seed` is not valid: expected a whole number between -(2^53 - 1) and 2^53 - 1.'));
   if (!json.ok) {
-    const isDense = json.why === 'too many parts';
-    return {
-      ok: false,
-      error: apiError(isDense ? 'invalid_request' : 'invalid_json', { message: json.problem }),
-      isDense,
-    };
+    const isDense = json.error.why === 'too many parts';
+    const code = isDense ? 'invalid_request' : 'invalid_json';
+    return { ...err(apiError(code, { message: json.error.problem })), isDense };
   }
   const bounded = boundedForSchema(endpoint, json.value);
   if (!bounded.ok) return bounded;
   const checked = schemas[endpoint].safeParse(bounded.value);
-  if (!checked.success) return refuse(schemaError(checked.error, json.value));
+  if (!checked.success) return err(schemaError(checked.error, json.value));
   const {
     gw,
     extra_body: extraBody,
@@ -66,12 +64,12 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: 
   const options = givenOptions(gw);
   const inExtraBody = givenOptions(extraBody?.gw);
   if (options && inExtraBody && canonical(options) !== canonical(inExtraBody)) {
-    return refuse(fieldError('gw', '`gw` and `extra_body.gw` have different values. Send one of them.'));
+    return err(fieldError('gw', '`gw` and `extra_body.gw` have different values. Send one of them.'));
   }
   const refused = steeringField(endpoint, body) ?? contradiction(endpoint, body);
-  if (refused) return refuse(refused);
+  if (refused) return err(refused);
   const given = { options: options ?? inExtraBody ?? {}, optionsPath: options ? 'gw' : 'extra_body.gw' } as const;
-  return { ok: true, request: summaryOf(endpoint, body, given, bytes.length), body };
+  return ok({ request: summaryOf(endpoint, body, given, bytes.length), body });
 }
 
 type Given = Required<Pick<ParsedRequest, 'options' | 'optionsPath'>>;

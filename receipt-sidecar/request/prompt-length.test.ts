@@ -1,4 +1,5 @@
 import type { ApiError } from '@gw/contract/errors';
+import { ok } from '@gw/contract/internal/result';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import { cases } from '@gw/testing/cases';
@@ -35,7 +36,7 @@ const catalogue = catalogueOf([
 function ask(endpoint: Endpoint, fields: object, from = catalogue): ApiError | null | Promise<ApiError | null> {
   const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'small', ...fields })));
   if (!parsed.ok) throw new Error(parsed.error.message);
-  const length = promptLength(parsed.request, parsed.body, { allowed: null, models: from.models });
+  const length = promptLength(parsed.value.request, parsed.value.body, { allowed: null, models: from.models });
   if (!length || !('job' in length)) return length;
   return vocabularyOf(length.tokenizer).then((vocabulary) => {
     const over = countTokens(length.job, vocabulary, () => false)?.over;
@@ -148,7 +149,7 @@ describe('a list of tokens', () => {
   const read = (endpoint: Endpoint, fields: object, maxBytes?: number): ReadLists | null | Promise<ReadLists> => {
     const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'small', ...fields })));
     if (!parsed.ok) throw new Error(parsed.error.message);
-    const lists = tokenLists(parsed.request, parsed.body, catalogue);
+    const lists = tokenLists(parsed.value.request, parsed.value.body, catalogue);
     if (!lists || !('textsOf' in lists)) return lists;
     return vocabularyOf(lists.tokenizer).then((vocabulary) =>
       lists.textsOf(decodeTokens(lists.lists, vocabulary, maxBytes)),
@@ -158,8 +159,8 @@ describe('a list of tokens', () => {
   it('is read as the text that it stands for', async () => {
     const texts = ['Guten Tag, 模型 🧪', 'second'];
     const lists = texts.map((text) => encode(text));
-    expect(await read('embeddings', { input: lists })).toEqual({ ok: true, texts });
-    expect(await read('completions', { prompt: lists[0] })).toEqual({ ok: true, texts: texts.slice(0, 1) });
+    expect(await read('embeddings', { input: lists })).toEqual(ok(texts));
+    expect(await read('completions', { prompt: lists[0] })).toEqual(ok(texts.slice(0, 1)));
   });
 
   it('is refused where it cannot be read', async () => {

@@ -66,7 +66,7 @@ const countMs = 2000;
 
 export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools): MaybePromise<Reading | Lacks> {
   if (!parsed.ok) return { outcome: 'refused', error: parsed.error, counted: null };
-  const { body, request } = parsed;
+  const { body, request } = parsed.value;
   const length = promptLength(request, body, context);
   let counted: PromptOutcome | null = null;
   if (length && 'job' in length) {
@@ -81,7 +81,7 @@ export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools
   const read =
     lists && 'textsOf' in lists ? lists.textsOf(decodeTokens(lists.lists, tools.vocabulary as Vocabulary)) : lists;
   if (read && !read.ok) return { outcome: 'refused', error: read.error, counted };
-  const { texts } = requestText(body, read?.texts);
+  const { texts } = requestText(body, read?.value);
   return andThen(tools.find(context.rules, texts), (matched) => {
     const verdict = verdictOf(matched, context.exempt);
     const screenS = (tools.clock() - start) / 1000;

@@ -1,5 +1,7 @@
+import type { ApiError } from '@gw/contract/errors';
 import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contract/internal/policy-event';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { err, type Result } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 
 import { maxFrameSize } from '@gw/grpc/internals/http2/frames';
@@ -93,7 +95,7 @@ const refused = (fields: object) => ({ ok: false, error: expect.objectContaining
 
 test('a request that no rule matches is let through in the same turn, and leaves nothing', () => {
   const { ask, events, outcomes } = reader(never);
-  expect(ask('chat', chat('Hello'))).toMatchObject({ ok: true, request: { model: 'm' } });
+  expect(ask('chat', chat('Hello'))).toMatchObject({ ok: true, value: { request: { model: 'm' } } });
   expect(outcomes).toEqual(['pass']);
   expect(events).toEqual([]);
 });
@@ -214,7 +216,7 @@ test.each([
   ['fault', 500, 'internal_error'],
 ] as const)('a body that no thread has read goes nowhere: %s is %i', async (why: Failure, status, code) => {
   const { ask, outcomes } = reader({
-    run: () => ({ outcome: Promise.resolve({ ok: false, why }), cancel: () => undefined }),
+    run: () => ({ outcome: Promise.resolve(err(why)), cancel: () => undefined }),
   });
   const large = chat('Hello '.repeat(inlineBytes / 6));
   for (const answer of [ask('chat', large), ask('embeddings', { input: [1] }), ask('completions', { prompt: [[1]] })])
@@ -232,9 +234,9 @@ test('a snapshot without rules is screened by those that the software came with'
 });
 
 /** What the provider would get, or the error. */
-const outcomeOf = (answer: ReadBody) =>
+const outcomeOf = (answer: Result<ReadBody, ApiError>) =>
   answer.ok
-    ? { request: answer.request, sent: Buffer.concat(serialise(answer.outgoing, 'p', true)).toString() }
+    ? { request: answer.value.request, sent: Buffer.concat(serialise(answer.value.outgoing, 'p', true)).toString() }
     : answer;
 
 test('the same body has the same outcome here and on a thread', async () => {

@@ -8,6 +8,7 @@
 import type { Worker } from 'node:worker_threads';
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { findRules } from '@gw/policy/find-rules';
 import type { PolicyEvents } from '../policy-events.ts';
 import type { ScreenMetrics } from '../screen-metrics.ts';
@@ -95,7 +96,7 @@ async function readOnThread(
   });
   onGone(cancel);
   const ended = await outcome;
-  return ended.ok ? ended.value : { outcome: 'refused', error: apiError(refusals[ended.why]), counted: null };
+  return ended.ok ? ended.value : { outcome: 'refused', error: apiError(refusals[ended.error]), counted: null };
 }
 
 const isAlone = (bytes: Uint8Array): boolean => bytes.length > inlineBytes && bytes.buffer instanceof ArrayBuffer;
@@ -115,15 +116,17 @@ function factsOf(catalogue: Catalogue): RequestFacts {
   return facts;
 }
 
-function concluded(options: ReaderOptions, asked: AdmissionRequest, reading: Reading): MaybePromise<ReadBody> {
+function concluded(
+  options: ReaderOptions,
+  asked: AdmissionRequest,
+  reading: Reading,
+): MaybePromise<Result<ReadBody, ApiError>> {
   if (reading.counted) options.promptMetrics.note(reading.counted);
-  if (reading.outcome === 'refused') return { ok: false, error: reading.error };
+  if (reading.outcome === 'refused') return err(reading.error);
   const { finding, outgoing, request, screenS } = reading;
   options.screenMetrics.screened(finding?.verdict.action ?? 'pass', screenS);
-  if (!finding) return { ok: true, request, outgoing };
-  return record(options, asked, finding).then((error) =>
-    error ? { ok: false, error } : { ok: true, request, outgoing },
-  );
+  if (!finding) return ok({ request, outgoing });
+  return record(options, asked, finding).then((error) => (error ? err(error) : ok({ request, outgoing })));
 }
 
 /** The client's answer waits for the entry, so that it is there when the message speaks of it. */

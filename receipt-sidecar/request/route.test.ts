@@ -71,7 +71,7 @@ const choose = (snapshot: Snapshot, options: Options) =>
 
 function outcome(sites: readonly Site[], options: Options, inactive?: readonly string[]): string {
   const routed = choose(snapshotOf(sites, inactive), options);
-  return routed.ok ? routed.route.cluster : routed.error.code;
+  return routed.ok ? routed.value.cluster : routed.error.code;
 }
 
 const total = 'melious';
@@ -156,7 +156,7 @@ it('a route names a cluster that Envoy has, of active deployments that serve the
       const snapshot = snapshotOf(offered, inactive);
       const routed = choose(snapshot, asked);
       if (!routed.ok) return;
-      const { cluster, failoverChain, providerModel } = routed.route;
+      const { cluster, failoverChain, providerModel } = routed.value;
       expect(allFailoverChains(snapshot).map(failoverCluster)).toContain(cluster);
       for (const { deployment, region } of failoverChain) {
         expect(region.status).toBe('active');

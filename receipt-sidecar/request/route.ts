@@ -5,6 +5,7 @@
  * provider preference; Envoy fails over along that chain. A call for measured energy only goes where it is reported.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
@@ -32,10 +33,9 @@ export type Bar =
   | 'other_region_pinned'
   | 'tier_not_served';
 
-export type Routed = { readonly ok: true; readonly route: Route } | { readonly ok: false; readonly error: ApiError };
+type Routed = Result<Route, ApiError>;
 
-const refuse = (error: ApiError): Routed => ({ ok: false, error });
-const invalidModel = (message: string) => refuse(apiError('invalid_model', { message, param: 'model' }));
+const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
 
 const regionErrors = {
   degraded: 'region_degraded',
@@ -91,7 +91,7 @@ function offerFor({ options }: ParsedRequest, model: SnapshotModel, all: readonl
 function invalidTier(request: ParsedRequest, offered: readonly string[], where: string): Routed {
   const { boundary = 'comprehensive', tier = 'auto' } = request.options;
   const message = `The tier \`${tier}\` is not available ${where} in the ${boundary} boundary. Offered: ${offered.join(', ')}.`;
-  return refuse(apiError('invalid_tier', { message, param: optionPath(request, 'tier') }));
+  return err(apiError('invalid_tier', { message, param: optionPath(request, 'tier') }));
 }
 
 function pinnedRoute(
@@ -104,14 +104,14 @@ function pinnedRoute(
   const { all, serves, tiers } = offer;
   const region = catalogue.regions.get(code);
   if (!region)
-    return refuse(
+    return err(
       apiError('invalid_region', {
         message: `There is no region \`${code.slice(0, 100)}\`. GET /v1/regions lists those that exist.`,
         param: optionPath(request, 'region'),
       }),
     );
   if (region.status !== 'active')
-    return refuse(apiError(regionErrors[region.status], { param: optionPath(request, 'region') }));
+    return err(apiError(regionErrors[region.status], { param: optionPath(request, 'region') }));
   const inRegion = all.filter(({ deployment }) => deployment.region === code);
   if (inRegion.length === 0) return invalidModel(`The model \`${model.id}\` is not offered in the region \`${code}\`.`);
   const candidate = inRegion.find(serves);
@@ -126,7 +126,7 @@ function freeRoute(model: SnapshotModel, offer: Offer): Routed {
   const { all, serves } = offer;
   const active = all.filter(({ region }) => region.status === 'active');
   const first = active.find(serves);
-  if (!first) return refuse(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
+  if (!first) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
   // One body serves every attempt, so there is a fail-over only if every deployment knows the model by the same name; and
   // Envoy knows no chain that leaves some deployments out, so there is one only if every deployment serves the tier.
   const name = first.deployment.models[model.id];
@@ -148,8 +148,5 @@ function routed(
     return offer.serves(candidate) ? null : 'tier_not_served';
   };
   const cluster = failoverCluster(failoverChain.map(({ deployment }) => deployment.id));
-  return {
-    ok: true,
-    route: { model, providerModel, pinned: pinnedTo !== null, failoverChain, cluster, offered: offer.all, barredBy },
-  };
+  return ok({ model, providerModel, pinned: pinnedTo !== null, failoverChain, cluster, offered: offer.all, barredBy });
 }

@@ -102,7 +102,9 @@ describe.each(endpoints)('in a request for %s, a field that steers the provider'
     };
     const parsed = parse(endpoint, harmless);
     if (!parsed.ok) throw new Error(`${parsed.error.param}: ${parsed.error.message}`);
-    expect(JSON.parse(Buffer.concat(serialise(outgoing(parsed.request, parsed.body), 'm', false)).toString())).toEqual({
+    expect(
+      JSON.parse(Buffer.concat(serialise(outgoing(parsed.value.request, parsed.value.body), 'm', false)).toString()),
+    ).toEqual({
       ...least[endpoint],
       ...harmless,
     });
@@ -116,7 +118,7 @@ it('every field that OpenAI has for a chat passes', () => {
     ...{ web_search_options: {}, tools: [{ type: 'web_search' }], prompt_cache_retention: '24h', logit_bias: { 5: 1 } },
   };
   const parsed = parse('chat', fields);
-  expect(parsed.ok && parsed.body).toEqual({ ...least.chat, ...fields });
+  expect(parsed.ok && parsed.value.body).toEqual({ ...least.chat, ...fields });
 });
 
 it('a name is not said back at length', () => {

@@ -5,6 +5,7 @@
  * a prompt passes unread: without the vocabulary nobody could say what it asks for (docs/decisions/0008-token-arrays.md).
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import { knownTokenizer, type Tokenizer } from '@gw/contract/internal/tokenizers';
 import type { Decoded } from './decode-tokens.ts';
@@ -16,9 +17,8 @@ import type { ReadingContext } from './reading-context.ts';
 
 type Tokens = readonly number[];
 
-export type ReadLists =
-  | { readonly ok: true; readonly texts: readonly string[] }
-  | { readonly ok: false; readonly error: ApiError };
+/** The texts, or why a list cannot be read. */
+export type ReadLists = Result<readonly string[], ApiError>;
 
 /** The field of the request that holds lists, and the lists; null where it holds text. */
 export function tokenListsOf(
@@ -77,19 +77,19 @@ export function tokenLists(
   { models }: Pick<ReadingContext, 'models'>,
 ): Unread | ReadLists | null {
   const unread = unreadField(request.endpoint, body);
-  if (unread) return { ok: false, error: apiError('invalid_request', { message: notRead(unread), param: unread }) };
+  if (unread) return err(apiError('invalid_request', { message: notRead(unread), param: unread }));
   const found = tokenListsOf(request.endpoint, body);
   if (!found) return null;
   const model = models.get(request.model);
-  if (!model) return { ok: true, texts: [] };
+  if (!model) return ok([]);
   const { field, lists } = found;
   const tokenizer = knownTokenizer(model.tokenizer);
-  if (!tokenizer) return { ok: false, error: fieldError(field, notKnown(field, model.id)) };
+  if (!tokenizer) return err(fieldError(field, notKnown(field, model.id)));
   const textsOf = (decoded: Decoded): ReadLists => {
-    if ('texts' in decoded) return { ok: true, texts: decoded.texts };
-    if ('tooLong' in decoded) return { ok: false, error: fieldError(field, tooMuchText(field)) };
+    if ('texts' in decoded) return ok(decoded.texts);
+    if ('tooLong' in decoded) return err(fieldError(field, tooMuchText(field)));
     const message = `\`${field}\` holds ${decoded.unknown}, which is not a token of ${tokenizer}, the vocabulary of \`${model.id}\`.`;
-    return { ok: false, error: fieldError(field, message) };
+    return err(fieldError(field, message));
   };
   return { lists, tokenizer, textsOf };
 }

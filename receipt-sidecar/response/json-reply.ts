@@ -6,6 +6,7 @@
  * has and adds the degraded receipt.
  */
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { ok } from '@gw/contract/internal/result';
 import { answerAfter, finished, setHeader } from '../messages.ts';
 import { andThen, type MaybePromise } from '../request/maybe-promise.ts';
 import { inlineBytes } from '../threads/body-threads.ts';
@@ -49,7 +50,7 @@ export class JsonReply implements Reply {
     if (record.recorded) return;
     if (outcome.ok && outcome.value.ok) return this.#complete(outcome.value);
     if (outcome.ok && !outcome.value.ok && outcome.value.error) return this.#fail(outcome.value.error);
-    const why = outcome.ok ? 'too many parts' : outcome.why;
+    const why = outcome.ok ? 'too many parts' : outcome.error;
     if (!this.#isOver) call.fail(new Error(`A large reply could not be read: ${why}.`));
   }
 
@@ -93,7 +94,7 @@ export class JsonReply implements Reply {
  */
 export function makeReplyReader(threads: Pick<ThreadPool, 'run'>): ReadReply {
   return (account, bytes, facts) => {
-    if (bytes.length <= inlineBytes) return { ok: true, value: readReply(bytes, facts) };
+    if (bytes.length <= inlineBytes) return ok(readReply(bytes, facts));
     const job: ReplyJob = { kind: 'reply', bytes, facts };
     const transfer = bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [];
     return threads.run<ReturnType<typeof readReply>>({

@@ -7,7 +7,7 @@ const messages = [{ role: 'user', content: 'hi' }];
 function requestOf(fields: object, endpoint: 'chat' | 'completions' | 'embeddings' = 'chat') {
   const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'm', ...fields })));
   if (!parsed.ok) throw new Error(parsed.error.message);
-  return parsed.request;
+  return parsed.value.request;
 }
 const chat = requestOf({ messages });
 

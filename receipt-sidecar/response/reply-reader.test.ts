@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const parsed = parseRequest('chat', Buffer.from(chatBody()));
 if (!parsed.ok) throw new Error('The request of the test is not valid.');
-const { request } = parsed;
+const { request } = parsed.value;
 const facts = (fields: Partial<ReplyFacts> = {}): ReplyFacts => ({
   ...{ status: 200, request, providerModel: 'inner', telemetryShape: null },
   ...fields,

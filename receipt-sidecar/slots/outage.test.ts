@@ -82,7 +82,7 @@ describe('while Redis is away', () => {
     await advance(250);
     expect((await denied).ok).toBe(false);
     const decision = await given;
-    if (decision.ok) decision.slot.release();
+    if (decision.ok) decision.value.release();
     expect(decision.ok).toBe(true);
     open.release();
     testing.redis.goOn();

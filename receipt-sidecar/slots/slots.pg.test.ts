@@ -2,7 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ApiError } from '@gw/contract/errors';
 import { keySlotsKey, slotsKey } from '@gw/contract/internal/redis';
+import type { Result } from '@gw/contract/internal/result';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { Service } from '@gw/stack/services/service';
 import { startValkey } from '@gw/stack/services/valkey';
@@ -11,7 +13,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Caller } from '../messages.ts';
 import { redisLeases } from './leases.ts';
-import { type SlotResult, StreamSlots } from './slots.ts';
+import { type Slot, StreamSlots } from './slots.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gwslots-'));
 const log = pino({ level: 'silent' });
@@ -56,9 +58,10 @@ const caller = (limit: number): Caller => ({
   keyStreams: null,
 });
 const each = (at: number): StreamSlots => sidecars[at % 2] as StreamSlots;
-const askAll = (count: number, limit: number): Promise<SlotResult[]> =>
+const askAll = (count: number, limit: number): Promise<Result<Slot, ApiError>[]> =>
   Promise.all(Array.from({ length: count }, (_, at) => each(at).take(caller(limit))));
-const held = (decisions: readonly SlotResult[]) => decisions.flatMap((taken) => (taken.ok ? [taken.slot] : []));
+const held = (decisions: readonly Result<Slot, ApiError>[]) =>
+  decisions.flatMap((taken) => (taken.ok ? [taken.value] : []));
 const inValkey = async () => [
   await connections[0]?.zcard(slotsKey('acct')),
   await connections[0]?.zcard(keySlotsKey('acct', 'key')),

@@ -7,6 +7,7 @@
  * on with its share of the limit in its own memory: never unlimited, never closed.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../ledger/bounded.ts';
 import type { Caller } from '../messages.ts';
@@ -22,8 +23,6 @@ export interface Slot {
   /** The stream has ended. May be called again. */
   release(): void;
 }
-
-export type SlotResult = { readonly ok: true; readonly slot: Slot } | { readonly ok: false; readonly error: ApiError };
 
 export interface SlotOptions {
   readonly leases: Leases;
@@ -89,7 +88,7 @@ export class StreamSlots {
   }
 
   /** Decides within a bounded time, whatever Redis does. Never rejects. */
-  async take(caller: Caller): Promise<SlotResult> {
+  async take(caller: Caller): Promise<Result<Slot, ApiError>> {
     const { accountId, keyId, streams, keyStreams } = caller;
     const lease = { id: this.#options.newId(), accountId, keyId };
     const agreed = { account: streams.limit, key: keyStreams };
@@ -138,7 +137,7 @@ export class StreamSlots {
     return null;
   }
 
-  #decideAlone(lease: Lease, caller: Caller): SlotResult {
+  #decideAlone(lease: Lease, caller: Caller): Result<Slot, ApiError> {
     const { accountId, keyId, streams, keyStreams } = caller;
     const account = this.#share(streams.limit);
     const key = keyStreams === null ? null : this.#share(keyStreams);
@@ -153,7 +152,7 @@ export class StreamSlots {
     return Math.min(limit, Math.max(1, Math.floor(limit / this.#options.instances)));
   }
 
-  #decide(lease: Lease, { streams, keyStreams }: Caller, found: Found, limits: Limits): SlotResult {
+  #decide(lease: Lease, { streams, keyStreams }: Caller, found: Found, limits: Limits): Result<Slot, ApiError> {
     const { metrics } = this.#options;
     metrics.ended(found.ended);
     if (found.full !== null) {
@@ -163,13 +162,13 @@ export class StreamSlots {
           : { full: 'account', open: found.open, limit: limits.account, agreed: streams.limit };
       if (!streams.shadow) {
         metrics.decided('denied', this.local);
-        return { ok: false, error: streamsExceeded(enforced) };
+        return err(streamsExceeded(enforced));
       }
       this.#report(lease, enforced);
     }
     metrics.decided(found.full === null ? 'taken' : 'shadowed', this.local);
     this.#held.add(lease);
-    return { ok: true, slot: { id: lease.id, release: () => this.#release(lease) } };
+    return ok({ id: lease.id, release: () => this.#release(lease) });
   }
 
   #release(lease: Lease): void {

@@ -29,8 +29,8 @@ function rulesOf({ policySha256, rules }: RequestFacts): CompiledRules {
   const made = compileRules(rules);
   if (!made.ok) throw new Error('The rules in force cannot be made ready on a thread.');
   for (const [oldest] of compiled) if (compiled.size >= keptSets) compiled.delete(oldest);
-  compiled.set(policySha256, made.compiled);
-  return made.compiled;
+  compiled.set(policySha256, made.value);
+  return made.value;
 }
 
 async function readRequest({ allowed, bytes, endpoint, exempt, facts: told, salt }: RequestJob): Promise<Reading> {

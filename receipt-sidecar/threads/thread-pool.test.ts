@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
+import { err, ok } from '@gw/contract/internal/result';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ThreadPool, type ThreadPoolOptions } from './thread-pool.ts';
 
@@ -43,8 +44,8 @@ function poolForTests(changed: Partial<ThreadPoolOptions> = {}) {
   const jobs = () => threads.map(({ given }) => given.map(({ job }) => job).join(''));
   return { pool, run, threads, errors, ends, jobs };
 }
-const failed = (why: string) => ({ ok: false, why });
-const done = { ok: true, value: 'done' };
+const failed = (why: string) => err(why);
+const done = ok('done');
 
 describe('a pool', () => {
   it('gives a thread one job at a time, and starts another thread only for a job that would wait', async () => {

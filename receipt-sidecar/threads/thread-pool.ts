@@ -6,6 +6,7 @@
  * for its turn ends alone. What waits and what is worked on is bounded in bytes, in all and for each account.
  */
 import type { Worker } from 'node:worker_threads';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { FairQueue, type QueueBounds, type Queued } from './fair-queue.ts';
 
 /** Requests that have no answer yet, and replies of providers, which have been paid for: neither takes the other's room. */
@@ -16,7 +17,7 @@ const otherLane = { request: 'reply', reply: 'request' } as const;
 
 /** `full`: no room; `late`: waited too long; `stuck`: worked too long; `died`: with its thread; `fault`: failed. */
 export type Failure = 'full' | 'late' | 'stuck' | 'died' | 'fault';
-export type JobResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: Failure };
+export type JobResult<T> = Result<T, Failure>;
 
 interface Message {
   readonly job: unknown;
@@ -154,7 +155,7 @@ export class ThreadPool {
     } catch (error) {
       // The thread was told nothing, so it has the next job.
       this.#options.onError(error instanceof Error ? error.name : 'fault');
-      this.#finish(thread, { ok: false, why: 'fault' });
+      this.#finish(thread, err('fault'));
     }
   }
 
@@ -165,7 +166,7 @@ export class ThreadPool {
     worker.on('message', ({ id, result, fault }: Answer) => {
       if (thread.id !== id || !thread.job) return;
       if (fault !== undefined) this.#options.onError(fault);
-      this.#finish(thread, fault === undefined ? { ok: true, value: result } : { ok: false, why: 'fault' });
+      this.#finish(thread, fault === undefined ? ok(result) : err('fault'));
       this.#advance();
     });
     worker.once('error', (error) => this.#abandon(thread, 'died', error instanceof Error ? error.name : 'fault'));
@@ -192,9 +193,9 @@ export class ThreadPool {
     if (!this.#open.delete(job)) return;
     clearTimeout(job.timer);
     this.#queues[job.lane].leave(job);
-    const ended: JobResult<unknown> = typeof outcome === 'string' ? { ok: false, why: outcome } : outcome;
+    const ended: JobResult<unknown> = typeof outcome === 'string' ? err(outcome) : outcome;
     const waitedS = (this.#options.clock() - job.since) / 1000;
-    this.#options.onEnd(job.lane, ended.ok ? 'done' : ended.why, waitedS);
+    this.#options.onEnd(job.lane, ended.ok ? 'done' : ended.error, waitedS);
     job.end(ended);
   }
 

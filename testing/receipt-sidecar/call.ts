@@ -1,5 +1,6 @@
 /** A call as Envoy would bring it, without Envoy: messages go in, answers and errors are kept. */
 import type { ApiError } from '@gw/contract/errors';
+import { err, ok } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import { Call, type CallContext } from '@gw/receipt-sidecar/internals/call';
@@ -35,9 +36,10 @@ export const readForTests =
   ({ bytes, endpoint }) =>
     andThen(check(), (error) => {
       const parsed = parseRequest(endpoint, bytes);
-      if (error) return { ok: false, error };
+      if (error) return err(error);
       if (!parsed.ok) return parsed;
-      return { ok: true, request: parsed.request, outgoing: outgoing(parsed.request, parsed.body) };
+      const { body, request } = parsed.value;
+      return ok({ request, outgoing: outgoing(request, body) });
     });
 
 /** Receipts of calls that were sent to a provider, in their order. */
@@ -52,8 +54,8 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
     catalogue: () => makeCatalogue(snapshot),
     read: readForTests(() => null),
-    readReply: (_account, bytes, facts) => ({ ok: true, value: readReply(bytes, facts) }),
-    takeSlot: async () => ({ ok: true, slot: { id: 'slot', release: () => undefined } }),
+    readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
+    takeSlot: async () => ok({ id: 'slot', release: () => undefined }),
     ledger: {
       begin: (id) => void ledger.begun.push(id),
       finish: async (id) => ledger.finished.push(id) > 0,

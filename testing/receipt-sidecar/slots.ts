@@ -82,7 +82,7 @@ export const caller = (limit: number, more: Partial<Caller> = {}): Caller => ({
 /** The slot, or why there is none. */
 export async function take(slots: StreamSlots, by: Caller): Promise<Slot | string> {
   const taken = await slots.take(by);
-  return taken.ok ? taken.slot : taken.error.message;
+  return taken.ok ? taken.value : taken.error.message;
 }
 
 export async function taken(slots: StreamSlots, by: Caller): Promise<Slot> {

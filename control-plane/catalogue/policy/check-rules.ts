@@ -21,13 +21,13 @@ export function checkRules(stored: readonly StoredRule[]): Checked {
   if (!read.success) return { refused: unreadable(stored, read.error) };
   const rules = read.data;
   const result = compileRules(rules);
-  if (result.ok) return { compiled: result.compiled, rules };
-  const [first] = result.problems;
+  if (result.ok) return { compiled: result.value, rules };
+  const [first] = result.error;
   const place = rules.findIndex(({ id }) => id === first?.rule);
-  const reasons = result.problems
+  const reasons = result.error
     .slice(0, shown)
     .map(({ reason, rule }) => (rule === null ? reason : `rule ${rule}: ${reason}`));
-  const more = result.problems.length - reasons.length;
+  const more = result.error.length - reasons.length;
   const text = `${reasons.join('; ')}${more > 0 ? `; and ${more} more problems` : ''}.`;
   return { refused: { ...fieldError('rules', text), param: place < 0 ? 'rules' : `rules[${place}]` } };
 }

@@ -15,7 +15,7 @@ export function withStrictBodies(
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => {
       if (body.length === 0) return undefined;
       const parsed = parseStrictJson(body);
-      if (!parsed.ok) throw new BadBodyError(parsed.problem);
+      if (!parsed.ok) throw new BadBodyError(parsed.error.problem);
       // An absent body may stand for an empty one; this one was written.
       if (parsed.value === null) throw new BadBodyError('The body has to be a JSON object.');
       return parsed.value;
