@@ -8,7 +8,7 @@
  */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import type { CompiledRules } from './compile.ts';
-import { Normaliser, seam } from './normalise.ts';
+import { Normaliser, pieceChars, seam } from './normalise.ts';
 import { mostReadings, type Pattern } from './pattern.ts';
 import { Scan } from './scan.ts';
 
@@ -17,12 +17,11 @@ const blockUnits = 1 << 20;
 const sliceChars = 1 << 16;
 /** A pattern takes one step for a letter as long as its table of states holds, and else as many as it has instructions. */
 const instructionsPerUnit = 32;
-/** Patterns see a long text in pieces of this length, which overlap: a match of more than `overlap` letters may be missed. */
-const pieceChars = 1 << 12;
+/** Patterns see a long text in pieces, which overlap by this much: a match of more letters may be missed. */
 const overlap = 1 << 9;
 
 /** What the work since the last yield may have cost. */
-type Work<T> = Generator<number, T, void>;
+type Work<T = readonly PolicyRule[]> = Generator<number, T, void>;
 
 /** Texts that are each one reading: a phrase is not looked for across two of them. */
 export type Texts = readonly string[];
@@ -34,38 +33,39 @@ export function findRules(
   turn: () => Promise<void> = nextTurn,
 ): readonly PolicyRule[] | Promise<readonly PolicyRule[]> {
   const work = match(compiled, texts);
-  let spent = 0;
-  for (let step = work.next(); ; step = work.next()) {
-    if (step.done) return step.value;
-    spent += step.value;
-    if (spent >= blockUnits) return finish(work, turn);
-  }
+  return blockOf(work) ?? finish(work, turn);
 }
 
 /** The same in one go, where no other call waits: on a thread. */
 export function findRulesAtOnce(compiled: CompiledRules, texts: Texts): readonly PolicyRule[] {
   const work = match(compiled, texts);
   for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
+    const found = blockOf(work);
+    if (found) return found;
   }
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-async function finish<T>(work: Work<T>, turn: () => Promise<void>): Promise<T> {
+async function finish(work: Work, turn: () => Promise<void>): Promise<readonly PolicyRule[]> {
   for (;;) {
     await turn();
-    let spent = 0;
-    while (spent < blockUnits) {
-      const step = work.next();
-      if (step.done) return step.value;
-      spent += step.value;
-    }
+    const found = blockOf(work);
+    if (found) return found;
   }
 }
 
-function* match({ rules, automaton, patterns, joint }: CompiledRules, texts: Texts): Work<readonly PolicyRule[]> {
+/** Does work of about `blockUnits`. Returns null if that does not finish it. */
+function blockOf(work: Work): readonly PolicyRule[] | null {
+  for (let spent = 0; spent < blockUnits; ) {
+    const step = work.next();
+    if (step.done) return step.value;
+    spent += step.value;
+  }
+  return null;
+}
+
+function* match({ rules, automaton, patterns, joint }: CompiledRules, texts: Texts): Work {
   const matched = new Uint8Array(rules.length);
   for (const text of texts) {
     const found = new Uint8Array(rules.length);
@@ -97,8 +97,7 @@ function* matchPatterns(text: string, likely: readonly Likely[], joint: Pattern 
   const normaliser = new Normaliser(text);
   for (let held = ''; ; ) {
     while (held.length <= pieceChars && !normaliser.ended) {
-      normaliser.read(pieceChars);
-      const taken = normaliser.take();
+      const taken = normaliser.read();
       held += taken;
       yield Math.max(pieceChars, taken.length);
     }

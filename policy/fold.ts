@@ -87,8 +87,13 @@ export function foldedPoint(codePoint: number): number {
   return value;
 }
 
-/** Of a code point of which `foldedPoint` says `several`. */
-export const foldedText = (codePoint: number): string => severals.get(codePoint) ?? '';
+/** What any code point becomes: small letters and digits, a space for a gap, or nothing. */
+export function foldedText(codePoint: number): string {
+  const folded = foldedPoint(codePoint);
+  if (folded === unit.several) return severals.get(codePoint) ?? '';
+  if (folded === unit.dropped) return '';
+  return folded === unit.surrogate ? ' ' : String.fromCharCode(folded);
+}
 
 /** Scripts that write without gaps between words, and the halves of surrogate pairs: each of these is a word's end. */
 export const isUnspaced = (folded: number): boolean =>

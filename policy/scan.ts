@@ -61,20 +61,28 @@ export class Scan {
         wordStarts[letters & (remembered - 1)] = afterGap;
         letters++;
         afterGap = isUnspaced(folded) ? 1 : 0;
-        if (next[state] !== 0) this.#note(next[state] ?? 0, letters, at + 1);
         at++;
+        if (next[state] !== 0) this.#note(next[state] ?? 0, letters, at);
       } else if (folded === unit.gap) {
         afterGap = 1;
         at++;
       } else if (folded === unit.dropped) at++;
       else {
-        this.#state = state;
-        this.#letters = letters;
-        this.#afterGap = afterGap;
-        at = this.#readSeveral(at);
-        state = this.#state;
-        letters = this.#letters;
-        afterGap = this.#afterGap;
+        const codePoint = text.codePointAt(at) ?? 0;
+        const units = foldedText(codePoint);
+        at += codePoint > 0xffff ? 2 : 1;
+        for (let part = 0; part < units.length; part++) {
+          const one = units.charCodeAt(part);
+          if (one === unit.gap) {
+            afterGap = 1;
+            continue;
+          }
+          state = next[state + (classes[one] ?? 0)] ?? 0;
+          wordStarts[letters & (remembered - 1)] = afterGap;
+          letters++;
+          afterGap = isUnspaced(one) ? 1 : 0;
+          if (next[state] !== 0) this.#note(next[state] ?? 0, letters, part < units.length - 1 ? -1 : at);
+        }
       }
     }
     this.#state = state;
@@ -83,34 +91,7 @@ export class Scan {
     this.#at = at;
   }
 
-  /** What one code unit does not say: halves of pairs, and what becomes several letters. Returns where it ends. */
-  #readSeveral(at: number): number {
-    const codePoint = this.#text.codePointAt(at) ?? 0;
-    const after = at + (codePoint > 0xffff ? 2 : 1);
-    const folded = foldedPoint(codePoint);
-    if (folded === unit.surrogate || folded === unit.gap) this.#afterGap = 1;
-    else if (folded === unit.several) {
-      const units = foldedText(codePoint);
-      for (let part = 0; part < units.length; part++)
-        this.#readUnit(units.charCodeAt(part), part === units.length - 1 ? after : -1);
-    } else if (folded !== unit.dropped) this.#readUnit(folded, after);
-    return after;
-  }
-
-  /** `after`: where the text goes on, or -1 within a letter that becomes several, where no word ends. */
-  #readUnit(folded: number, after: number): void {
-    if (folded === unit.gap) {
-      this.#afterGap = 1;
-      return;
-    }
-    const { classes, next } = this.#automaton;
-    this.#state = next[this.#state + (classes[folded] ?? 0)] ?? 0;
-    this.#wordStarts[this.#letters & (remembered - 1)] = this.#afterGap;
-    this.#letters++;
-    this.#afterGap = isUnspaced(folded) ? 1 : 0;
-    if (next[this.#state] !== 0) this.#note(next[this.#state] ?? 0, this.#letters, after);
-  }
-
+  /** `after` is where the text goes on, or -1 within a letter that becomes several, where no word ends. */
   #note(place: number, letters: number, after: number): void {
     for (const ending of this.#automaton.endings[place] ?? [])
       if (this.#found[ending.rule] !== 1 && this.#isWhole(ending, letters, after)) this.#found[ending.rule] = 1;
@@ -149,8 +130,7 @@ export class Scan {
       at += codePoint > 0xffff ? 2 : 1;
       const folded = foldedPoint(codePoint);
       if (folded <= unit.gap && folded !== unit.several) continue;
-      const letters = folded === unit.several ? foldedText(codePoint) : String.fromCharCode(folded);
-      for (const letter of letters)
+      for (const letter of foldedText(codePoint))
         if (letter !== ' ') read += String.fromCharCode(representative(letter.charCodeAt(0)));
       if (left.includes(read) && this.#isWordEnd(at)) return true;
       left = left.filter((tail) => tail.startsWith(read));
@@ -164,11 +144,8 @@ export class Scan {
     for (let at = from; at < text.length; ) {
       const codePoint = text.codePointAt(at) ?? 0;
       const folded = foldedPoint(codePoint);
-      if (folded === unit.several) {
-        const first = foldedText(codePoint).charCodeAt(0);
-        return first === unit.gap || isUnspaced(first);
-      }
-      if (folded !== unit.dropped) return folded <= unit.gap || isUnspaced(folded);
+      const first = folded === unit.several ? foldedText(codePoint).charCodeAt(0) : folded;
+      if (first !== unit.dropped) return first <= unit.gap || isUnspaced(first);
       at += codePoint > 0xffff ? 2 : 1;
     }
     return true;
