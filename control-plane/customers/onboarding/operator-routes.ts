@@ -55,7 +55,7 @@ export function onboardingOperatorRoutes(
     return { actor: actorOf(grant.principal), requestId: request.id, grant };
   };
   const answer = <T>(reply: FastifyReply, result: StepResult<T>) =>
-    result.ok ? result.value : refuse(reply, errorOf(result.refusal), addresses);
+    result.ok ? result.value : refuse(reply, errorOf(result.error), addresses);
   readRoutes(app, context, policy);
 
   typed.post(path, { config: access('support'), schema: { body: applicationSchema } }, async (request, reply) => {

@@ -4,6 +4,7 @@
  * Invariant: the account becomes active with its first key and not before; a rejected or expired application closes it.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { ok } from '@gw/contract/internal/result';
 import type { IssuedKeyObject, KeyCreate } from '@gw/contract/keys';
 import type { Caller } from '../../people/keys/caller.ts';
 import type { Keys } from '../../people/keys/keys.ts';
@@ -128,7 +129,7 @@ export function createOnboarding(options: OnboardingOptions) {
         async (tx, row) => {
           await tx.account.update({ where: { id: accountId }, data: { state: 'active' } });
           const issued = await keys.issueFirst(tx, accountId, row.tier, wanted, caller);
-          if (!issued.ok) throw new StepRefused({ why: 'key_refused', refusal: issued.refusal });
+          if (!issued.ok) throw new StepRefused({ why: 'key_refused', refusal: issued.error });
           key = issued.value;
         },
       );
@@ -136,7 +137,7 @@ export function createOnboarding(options: OnboardingOptions) {
       const issued = key as IssuedKeyObject | null;
       if (issued === null) throw new Error('The last step was taken without a key.');
       await keys.announce(issued.id);
-      return { ok: true, value: { application: taken.value, key: issued } };
+      return ok({ application: taken.value, key: issued });
     },
 
     /** Ends what nobody carries on. Of several instances one ends each application. */

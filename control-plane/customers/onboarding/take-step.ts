@@ -7,6 +7,7 @@
  */
 import type { ApiError } from '@gw/contract/errors';
 import { dayMs } from '@gw/contract/internal/durations';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import type { Caller } from '../../people/keys/caller.ts';
@@ -36,9 +37,7 @@ export type OnboardingRefusal =
   | { readonly why: 'invalid_transition'; readonly stage: Stage; readonly action: OnboardingAction }
   | { readonly why: 'key_refused'; readonly refusal: KeyRefusal };
 
-export type StepResult<T = ApplicationObject> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly refusal: OnboardingRefusal };
+export type StepResult<T = ApplicationObject> = Result<T, OnboardingRefusal>;
 
 /** What a step writes beside the state. */
 export interface StepRecord {
@@ -58,7 +57,6 @@ export class StepRefused extends Error {
 
 export const patience = { maxWait: 5000, timeout: 10_000 };
 export const expiryAt = (at: Date, idleDays: number): Date => new Date(at.getTime() + idleDays * dayMs);
-const refused = (refusal: OnboardingRefusal): StepResult<never> => ({ ok: false, refusal });
 
 /** Holds the row, asks the machine, writes. `then` runs in the same transaction, before the entries of the audit log. */
 export async function takeStep(
@@ -72,12 +70,12 @@ export async function takeStep(
   try {
     return await db.$transaction(async (tx) => {
       const error = caller.grant ? await reauthorize(tx, caller.grant) : null;
-      if (error) return refused({ why: 'caller', error });
+      if (error) return err({ why: 'caller', error });
       const row = await holdApplication(tx, accountId);
-      if (row === null) return refused({ why: 'unknown_application' });
+      if (row === null) return err({ why: 'unknown_application' });
       const from = stageOf(row);
       const move = moveOf(from, action, row.high_risk ?? false);
-      if (move === null) return refused({ why: 'invalid_transition', stage: from, action });
+      if (move === null) return err({ why: 'invalid_transition', stage: from, action });
       const { data = {}, input, outcome } = changeOf(row);
       const at = now();
       await tx.onboarding.update({
@@ -91,10 +89,10 @@ export async function takeStep(
       const after = await findApplication(tx, accountId);
       if (after === null || stageOf(after) !== move.to)
         throw new Error(`The step ${action} did not lead to ${move.to}.`);
-      return { ok: true, value: applicationObject(after) };
+      return ok(applicationObject(after));
     }, patience);
   } catch (error) {
-    if (error instanceof StepRefused) return refused(error.refusal);
+    if (error instanceof StepRefused) return err(error.refusal);
     throw error;
   }
 }

@@ -89,11 +89,11 @@ test('a key whose pepper was taken out is not restored, as it could never be let
       otherPepper: other === null ? null : { version: other, secret: testPepper },
     });
   const made = await keysWith(1, null).create(id, { name: 'old' }, by);
-  if (!made.ok) throw new Error(made.refusal.why);
+  if (!made.ok) throw new Error(made.error.why);
   await keysWith(1, null).revoke(id, made.value.id, by);
   expect(await keysWith(2, null).restore(id, made.value.id, by)).toEqual({
     ok: false,
-    refusal: { why: 'pepper_retired' },
+    error: { why: 'pepper_retired' },
   });
   expect(await keysWith(2, 1).restore(id, made.value.id, by)).toMatchObject({ ok: true, value: { state: 'active' } });
 });

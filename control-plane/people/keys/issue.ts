@@ -4,6 +4,7 @@ import { generateApiKey, hashApiKey, type RandomBytes } from '@gw/contract/inter
 import type { Actor } from '@gw/contract/internal/audit-chain';
 import { dayMs } from '@gw/contract/internal/durations';
 import type { Pepper } from '@gw/contract/internal/pepper';
+import { err, ok } from '@gw/contract/internal/result';
 import { hasKeyExtras, type IssuedKeyObject, type KeyCreate, type KeyLimitsView, mayGrant } from '@gw/contract/keys';
 import type { Context } from '../../shared/context.ts';
 import { type AuditFact, appendAudit } from '../audit/append.ts';
@@ -11,7 +12,7 @@ import type { Caller } from './caller.ts';
 import { findKeyRow, type KeyRow, keyObject } from './key-row.ts';
 import { limitsRefusal, ownLimitsRefusal, viewOf } from './limits.ts';
 import { type KeyRefusal, mostKeys } from './refusals.ts';
-import { type Changed, done, refused, type Transaction } from './result.ts';
+import type { Changed, Transaction } from './result.ts';
 
 export interface IssueOptions extends Pick<Context, 'now'> {
   /** For new hashes. */
@@ -45,15 +46,15 @@ export async function issue(
 ): Promise<Changed<IssuedKeyObject>> {
   const at = now();
   const refusal = refusalOf(key, actor, at);
-  if (refusal) return refused(refusal);
+  if (refusal) return err(refusal);
   const { accountId, limits, predecessor } = key;
   // What a successor takes over was allowed once; an account that has less by now binds by itself.
   const tooWide = limits !== null && predecessor === null ? await limitsRefusal(tx, accountId, limits) : null;
-  if (tooWide) return refused(tooWide);
+  if (tooWide) return err(tooWide);
   const aboveOwn = await ownLimitsRefusal(tx, accountId, actor, limits);
-  if (aboveOwn) return refused(aboveOwn);
+  if (aboveOwn) return err(aboveOwn);
   const excess = await excessOf(tx, key, actor, at);
-  if (excess) return refused(excess);
+  if (excess) return err(excess);
   const { plaintext, publicId } = generateApiKey(random);
   await tx.$executeRaw`
     INSERT INTO api_keys (public_id, account_id, name, hash, pepper_version, scopes, created_at, expires_at, predecessor,
@@ -70,7 +71,7 @@ export async function issue(
     ? { ...subject(predecessor), actor, requestId, action: 'key.rotated', after: { successor: made } }
     : { ...subject(row), actor, requestId, action: 'key.created', after: made };
   await appendAudit(tx, at, fact);
-  return { ...done({ ...shown, key: plaintext }), changed: publicId };
+  return { ...ok({ ...shown, key: plaintext }), changed: publicId };
 }
 
 /**

@@ -29,7 +29,7 @@ afterEach(async () => {
 
 async function newKey() {
   const made = await keys.create(accountId, { name: 'k' }, by);
-  if (!made.ok) throw new Error(made.refusal.why);
+  if (!made.ok) throw new Error(made.error.why);
   return made.value;
 }
 
@@ -38,7 +38,7 @@ test('changes of other keys and accounts cost no look-up of a key that did not c
     const instance = await startInstance(stores, stops, { told });
     const [{ key }, { id, key: other }] = [await newKey(), await newKey()];
     const ofOther = await keys.create('acct_demo_audit_plus', { name: 'k' }, by);
-    if (!ofOther.ok) throw new Error(ofOther.refusal.why);
+    if (!ofOther.ok) throw new Error(ofOther.error.why);
     await delay(700);
     for (const each of [key, other, ofOther.value.key]) expect(await instance.ask(each)).toBe('ok');
     const before = instance.lookUps();

@@ -7,6 +7,7 @@
  */
 import type { AccountTier } from '@gw/contract/access';
 import { isRetired, type Pepper, type Peppers } from '@gw/contract/internal/pepper';
+import { err, ok } from '@gw/contract/internal/result';
 import type {
   IssuedKeyObject,
   KeyCreate,
@@ -32,7 +33,7 @@ import {
   stateOf,
 } from './key-row.ts';
 import { setLimits, viewOf } from './limits.ts';
-import { type Changed, done, type KeyResult, refused, type Transaction } from './result.ts';
+import type { Changed, KeyResult, Transaction } from './result.ts';
 
 export interface KeysOptions extends IssueOptions, Pick<Context, 'db' | 'redis' | 'log'> {
   /** The other one that is known while the pepper is exchanged. */
@@ -58,9 +59,9 @@ export function createKeys(options: KeysOptions) {
   const activeAccount = async (tx: Transaction, id: string): Promise<KeyResult<{ tier: AccountTier }>> => {
     const [account] = await tx.$queryRaw<{ tier: AccountTier; state: string }[]>`
       SELECT tier::text AS tier, state::text AS state FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
-    if (account === undefined) return refused({ why: 'unknown_account' });
-    if (account.state !== 'active') return refused({ why: 'account_not_active', state: account.state });
-    return done({ tier: account.tier });
+    if (account === undefined) return err({ why: 'unknown_account' });
+    if (account.state !== 'active') return err({ why: 'account_not_active', state: account.state });
+    return ok({ tier: account.tier });
   };
 
   const issueIn = (tx: Transaction, key: NewKey, caller: Caller) => issue(tx, key, caller, options);
@@ -77,7 +78,7 @@ export function createKeys(options: KeysOptions) {
       change<IssuedKeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
         const { refusal } = await holdForChange(tx, accountId, null, caller, now());
-        if (refusal) return refused({ why: 'caller', error: refusal });
+        if (refusal) return err({ why: 'caller', error: refusal });
         if (!account.ok) return account;
         return issueIn(tx, { ...newKey(wanted), accountId, tier: account.value.tier, predecessor: null }, caller);
       }),
@@ -91,12 +92,12 @@ export function createKeys(options: KeysOptions) {
       change<IssuedKeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
         const { refusal, row: predecessor } = await holdForChange(tx, accountId, id, caller, now());
-        if (refusal) return refused({ why: 'caller', error: refusal });
+        if (refusal) return err({ why: 'caller', error: refusal });
         if (!account.ok) return account;
-        if (predecessor === null) return refused({ why: 'unknown_key' });
-        if (predecessor.revoked_at !== null) return refused({ why: 'revoked' });
+        if (predecessor === null) return err({ why: 'unknown_key' });
+        if (predecessor.revoked_at !== null) return err({ why: 'revoked' });
         const successor = await liveSuccessorOf(tx, predecessor, now());
-        if (successor !== null) return refused({ why: 'has_successor', successor });
+        if (successor !== null) return err({ why: 'has_successor', successor });
         const name = wanted.name ?? predecessor.name;
         const scopes = wanted.scopes ?? scopesOf(predecessor);
         const key = { ...newKey({ ...wanted, name, scopes }), limits: limitsOf(predecessor) };
@@ -108,9 +109,9 @@ export function createKeys(options: KeysOptions) {
       change<KeyObject>(async (tx) => {
         const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
         const isOwn = caller.actor.kind === 'api_key' && caller.actor.id === id;
-        if (refusal && !isOwn) return refused({ why: 'caller', error: refusal });
-        if (row === null) return refused({ why: 'unknown_key' });
-        return row.revoked_at === null ? setRevoked(tx, row, now(), caller, now()) : done(keyObject(row, now()));
+        if (refusal && !isOwn) return err({ why: 'caller', error: refusal });
+        if (row === null) return err({ why: 'unknown_key' });
+        return row.revoked_at === null ? setRevoked(tx, row, now(), caller, now()) : ok(keyObject(row, now()));
       }),
 
     /** Of a key that is not revoked: nothing changes. */
@@ -118,15 +119,14 @@ export function createKeys(options: KeysOptions) {
       change<KeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
         const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
-        if (refusal) return refused({ why: 'caller', error: refusal });
-        if (row === null) return refused({ why: 'unknown_key' });
-        if (row.revoked_at === null) return done(keyObject(row, now()));
+        if (refusal) return err({ why: 'caller', error: refusal });
+        if (row === null) return err({ why: 'unknown_key' });
+        if (row.revoked_at === null) return ok(keyObject(row, now()));
         if (!account.ok) return account;
-        if (!isRestorable(row, now())) return refused({ why: 'too_late' });
+        if (!isRestorable(row, now())) return err({ why: 'too_late' });
         // It would be shown as active and never be let in.
-        if (isRetired(peppers, row.pepper_version)) return refused({ why: 'pepper_retired' });
-        if (caller.actor.kind === 'api_key' && row.scopes.includes('admin:keys'))
-          return refused({ why: 'people_only' });
+        if (isRetired(peppers, row.pepper_version)) return err({ why: 'pepper_retired' });
+        if (caller.actor.kind === 'api_key' && row.scopes.includes('admin:keys')) return err({ why: 'people_only' });
         return setRevoked(tx, row, null, caller, now());
       }),
 
@@ -135,10 +135,10 @@ export function createKeys(options: KeysOptions) {
       change<KeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
         const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
-        if (refusal) return refused({ why: 'caller', error: refusal });
-        if (row === null) return refused({ why: 'unknown_key' });
+        if (refusal) return err({ why: 'caller', error: refusal });
+        if (row === null) return err({ why: 'unknown_key' });
         if (!account.ok) return account;
-        if (row.revoked_at !== null) return refused({ why: 'revoked' });
+        if (row.revoked_at !== null) return err({ why: 'revoked' });
         return setLimits(tx, row, viewOf(wanted), caller, now());
       }),
 
@@ -178,5 +178,5 @@ async function setRevoked(
     before: shown(row),
     after: shown(after),
   });
-  return { ...done(keyObject(after, at)), changed: row.public_id };
+  return { ...ok(keyObject(after, at)), changed: row.public_id };
 }

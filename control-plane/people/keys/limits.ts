@@ -6,12 +6,13 @@
  */
 import { type AccountTier, enterpriseStreams } from '@gw/contract/access';
 import type { Actor } from '@gw/contract/internal/audit-chain';
+import { err, ok } from '@gw/contract/internal/result';
 import type { KeyLimitsRequest, KeyLimitsView, KeyObject } from '@gw/contract/keys';
 import { appendAudit } from '../audit/append.ts';
 import type { Caller } from './caller.ts';
 import { findKeyRow, type KeyRow, keyObject, limitsOf } from './key-row.ts';
 import type { KeyRefusal } from './refusals.ts';
-import { type Changed, done, refused, type Transaction } from './result.ts';
+import type { Changed, Transaction } from './result.ts';
 
 /** Null: none, even where each part is absent. */
 export function viewOf(wanted: KeyLimitsRequest | null | undefined): KeyLimitsView | null {
@@ -72,12 +73,12 @@ export async function setLimits(
   at: Date,
 ): Promise<Changed<KeyObject>> {
   const refusal = limits && (await limitsRefusal(tx, row.account_id, limits));
-  if (refusal) return refused(refusal);
+  if (refusal) return err(refusal);
   const { burst = null, per_day = null, per_s = null, streams = null } = limits ?? {};
   const parts = { limit_per_s: per_s, limit_burst: burst, limit_per_day: per_day, limit_streams: streams };
   const after: KeyRow = { ...row, ...parts };
   const isSame = (Object.keys(parts) as (keyof typeof parts)[]).every((part) => parts[part] === row[part]);
-  if (isSame) return done(keyObject(row, at));
+  if (isSame) return ok(keyObject(row, at));
   await tx.$executeRaw`
     UPDATE api_keys SET limit_per_s = ${per_s}, limit_burst = ${burst}, limit_per_day = ${per_day}, limit_streams = ${streams}
     WHERE public_id = ${row.public_id}::text`;
@@ -90,5 +91,5 @@ export async function setLimits(
     before: { limits: limitsOf(row) },
     after: { limits: limitsOf(after) },
   });
-  return { ...done(keyObject(after, at)), changed: row.public_id };
+  return { ...ok(keyObject(after, at)), changed: row.public_id };
 }

@@ -63,7 +63,7 @@ function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, plac
   const config = (role: OperatorRole, reply: z.ZodType) => ({ access: access(role), reply });
   const answer = (reply: FastifyReply, result: KeyResult<object>) => {
     void reply.header('cache-control', 'no-store');
-    return result.ok ? reply.send(result.value) : refuse(reply, peopleError(result.refusal), addresses);
+    return result.ok ? reply.send(result.value) : refuse(reply, peopleError(result.error), addresses);
   };
   const caller = (request: FastifyRequest): Caller => {
     const grant = grantOf(request, context);

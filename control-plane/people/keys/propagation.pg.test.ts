@@ -34,7 +34,7 @@ const startInstance = (options?: Parameters<typeof start>[2]) => start(stores, s
 
 async function newKey() {
   const made = await keys.create(accountId, { name: 'k' }, by);
-  if (!made.ok) throw new Error(made.refusal.why);
+  if (!made.ok) throw new Error(made.error.why);
   return made.value;
 }
 

@@ -51,8 +51,8 @@ test('scopes and expiry are what the tier allows, and admin:keys is never grante
   const audit = await newAccount('audit');
   const by = { actor: { kind: 'operator', id: 'op', name: 'Ada' }, requestId: null } as const;
   const people = (extra: object) => running.services.people.keys.create(audit.id, { name: 'k', ...extra }, by);
-  expect(await people({ scopes: ['gw:lineage'] })).toMatchObject({ refusal: { why: 'scope_not_granted' } });
-  expect(await people({ expires_at })).toMatchObject({ refusal: { why: 'expiry_not_offered' } });
+  expect(await people({ scopes: ['gw:lineage'] })).toMatchObject({ error: { why: 'scope_not_granted' } });
+  expect(await people({ expires_at })).toMatchObject({ error: { why: 'expiry_not_offered' } });
   expect(await audit.refusal(...create({}))).toEqual([403, 'insufficient_scope', null]);
   expect(await plus.refusal(...create({ scopes: ['admin:keys'] }))).toEqual([400, 'invalid_scopes', 'scopes']);
   expect(await plus.refusal(...create({ expires_at: '2026-11-21T09:00:00Z' }))).toEqual([

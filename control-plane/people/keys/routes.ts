@@ -29,7 +29,7 @@ function registerRoutes(app: FastifyInstance, { addresses, db }: Context, keys: 
   const answer = (reply: FastifyReply, result: KeyResult<object>) => {
     // A proxy or a browser must not keep the only reply that shows the key.
     void reply.header('cache-control', 'no-store');
-    return result.ok ? reply.send(result.value) : refuse(reply, publicError(result.refusal), addresses);
+    return result.ok ? reply.send(result.value) : refuse(reply, publicError(result.error), addresses);
   };
   const caller = async (request: FastifyRequest): Promise<Caller & { accountId: string }> => {
     const { accountId, keyId } = identityOf(request);
