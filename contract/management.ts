@@ -1,4 +1,4 @@
-/** Reads of the ledger and of usage: what may be asked, and what comes back. */
+/** Reads of the ledger, of usage and of the gateway's health: what may be asked, and what comes back. */
 import { z } from 'zod';
 import { listSchema } from './list.ts';
 
@@ -42,6 +42,8 @@ export const usageQuerySchema = z.object({
   to: instantSchema.optional().describe('Exclusive. Default: now. At most 366 days after `from`'),
   version: countedVersion,
 });
+
+export const healthSchema = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
 
 const sumOfTokens = 'Exact sum of what is known; null if it is above 2^53 - 1, which no JSON number tells exactly';
 

@@ -21,7 +21,14 @@ import {
   keySchema,
 } from './keys.ts';
 import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from './lineage.ts';
-import { ledgerQuerySchema, receiptQuerySchema, usageQuerySchema, usageRowSchema, usageSchema } from './management.ts';
+import {
+  healthSchema,
+  ledgerQuerySchema,
+  receiptQuerySchema,
+  usageQuerySchema,
+  usageRowSchema,
+  usageSchema,
+} from './management.ts';
 import examples from './openapi-examples.json' with { type: 'json' };
 import {
   errorResponses,
@@ -92,7 +99,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/keys/{key_id}/revoke': { id: 'revokeKey', response: 'Key' },
   'POST /v1/keys/{key_id}/restore': { id: 'restoreKey', response: 'Key' },
   'GET /openapi.json': { id: 'readOpenApi', response: null },
-  'GET /healthz': { id: 'readHealth', response: null },
+  'GET /healthz': { id: 'readHealth', response: 'Health' },
 };
 
 /** Unknown fields are allowed, defaults may be absent. */
@@ -123,6 +130,7 @@ const responseSchemas = {
   KeyList: keyListSchema,
   AuditEntry: auditEntrySchema,
   AuditList: auditListSchema,
+  Health: healthSchema,
 };
 
 /** `baseUrl` becomes the only server. */

@@ -11,6 +11,7 @@ import * as people from './people/index.ts';
 import { bareApp } from './shared/bare-app.ts';
 import type { Context } from './shared/context.ts';
 import { demandToken } from './shared/identity.ts';
+import { demandReplySchemas } from './shared/reply-schemas.ts';
 
 export interface InternalServices {
   readonly people: Pick<PeopleServices, 'keys'>;
@@ -36,6 +37,7 @@ export function buildInternalApp(
   // Envoy lets HEAD pass wherever it lets GET pass.
   const app = bareApp(context, { tls: options.tls ?? null, exposeHeadRoutes: true });
   demandToken(app, options.internalToken, context);
+  demandReplySchemas(app);
   shortHealthRoute(app);
   catalogue.publicRoutes(app, context, keeper);
   ledger.publicRoutes(app, context, services.ledger);

@@ -1,6 +1,8 @@
 /** `GET /healthz`, and for operators `GET /metrics`. */
+import { healthSchema } from '@gw/contract/management';
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import type { CatalogueView } from './catalogue/index.ts';
 import { unscreenedCount } from './customers/index.ts';
 import { countFaults, isCheckOverdue, registerMetrics } from './ledger/index.ts';
@@ -18,18 +20,30 @@ const probeMs = 2000;
 // On the operators' port, whose guard asks: the monitoring system has no login.
 const config = { access: { kind: 'public' }, anyQuery: true } as const;
 
+const operatorHealthSchema = z.strictObject({
+  status: z
+    .enum(['ok', 'degraded', 'unavailable'])
+    .describe('`degraded`: records were altered, or were not checked for too long; `unavailable`: a part is missing'),
+  postgres: z.boolean(),
+  redis: z.boolean(),
+  catalogue: z.boolean(),
+  audit_chain_faults: z.int().nullable().describe('Null: not known'),
+  receipt_integrity_faults: z.int().nullable().describe('Null: not known'),
+  integrity_check_overdue: z.boolean().nullable().describe('Null: not known'),
+});
+
 /**
  * For clients: whether the gateway answers, and nothing about its parts. They get 200 as long as this process answers,
  * since most reads survive the loss of one store.
  */
 export function shortHealthRoute(app: FastifyInstance): void {
-  app.get('/healthz', { config }, async () => ({ status: 'ok' }));
+  app.get('/healthz', { config: { ...config, reply: healthSchema } }, async () => ({ status: 'ok' }));
 }
 
 /** For operators: 503 with what is missing, and the numbers of the monitoring system. */
 export function operatorHealthRoutes(app: FastifyInstance, context: Context, { catalogue, ledger }: Services): void {
   const { db } = context;
-  app.get('/healthz', { config }, async (_request, reply) => {
+  app.get('/healthz', { config: { ...config, reply: operatorHealthSchema } }, async (_request, reply) => {
     const [health, faults, overdue] = await Promise.all([
       probe(context, catalogue.keeper),
       bounded(countFaults(db)),
@@ -49,7 +63,7 @@ export function operatorHealthRoutes(app: FastifyInstance, context: Context, { c
   const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context, catalogue.keeper)) }));
   metrics.registerMetric(unscreenedCount(db));
   registerMetrics(metrics, context, ledger);
-  app.get('/metrics', { config }, async (_request, reply) =>
+  app.get('/metrics', { config: { ...config, reply: null } }, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),
   );
 }

@@ -14,6 +14,7 @@ import * as people from './people/index.ts';
 import type { Services } from './services.ts';
 import { bareApp } from './shared/bare-app.ts';
 import type { Context } from './shared/context.ts';
+import { demandReplySchemas } from './shared/reply-schemas.ts';
 
 export function buildOperatorApp(context: Context, services: Services): FastifyInstance {
   const { access } = services.people;
@@ -29,6 +30,7 @@ export function buildOperatorApp(context: Context, services: Services): FastifyI
     // What people see here is theirs alone, and some of it is shown once.
     void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
   });
+  demandReplySchemas(app);
   people.guard(app, context, services.people);
   openApiRoute(app, access.settings.controlUrl);
   operatorHealthRoutes(app, context, services);

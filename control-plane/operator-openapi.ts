@@ -1,6 +1,7 @@
 /** `GET /openapi.json` of the operators' port. */
 import { operatorErrorCatalogue } from '@gw/contract/operator-errors';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { z } from 'zod';
 import { describeRoutes } from './shared/openapi.ts';
 
 const description =
@@ -19,6 +20,8 @@ function accessOf({ config }: RouteOptions): Record<string, unknown> {
   return { security: loggedIn, 'x-access': access };
 }
 
+const documentSchema = z.looseObject({ openapi: z.literal('3.1.0'), paths: z.looseObject({}) });
+
 /** Has to be called before the other routes are registered. */
 export function openApiRoute(app: FastifyInstance, url: string): void {
   const describe = describeRoutes(app, {
@@ -30,7 +33,7 @@ export function openApiRoute(app: FastifyInstance, url: string): void {
     more: { 'x-operator-error-catalogue': operatorErrorCatalogue },
   });
   // It tells of the product, and nothing of this installation.
-  const config = { access: { kind: 'public' } } as const;
+  const config = { access: { kind: 'public' }, reply: documentSchema } as const;
   // Made once: it is the same for everybody, and takes a while.
   let document: ReturnType<typeof describe> | null = null;
   app.get('/openapi.json', { config }, async () => {

@@ -31,12 +31,15 @@ export const ruleIdSchema = z
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'a slug such as nerve-agent-synthesis')
   .max(64);
 
+export const screenSchema = z.enum(['dual_use', 'acceptable_use']);
+/** `flag`: the call passes and is recorded. */
+export const actionSchema = z.enum(['block', 'flag']);
+
 const ruleFields = {
   id: ruleIdSchema,
   title: z.string().min(1).max(200),
-  screen: z.enum(['dual_use', 'acceptable_use']),
-  /** `flag`: the call passes and is recorded. */
-  action: z.enum(['block', 'flag']),
+  screen: screenSchema,
+  action: actionSchema,
   /** A rule that is not enabled matches nothing. */
   enabled: z.boolean(),
 };

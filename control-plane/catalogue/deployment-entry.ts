@@ -6,7 +6,7 @@ import { Prisma } from '@gw/prisma/client';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
 import { type EntryKind, type Tx, withGiven } from './entry-kind.ts';
 
-const { addBody, changeBody } = entryBodies(deploymentFields, { id: slugSchema });
+const { addBody, changeBody, shown } = entryBodies(deploymentFields, { id: slugSchema });
 type Row = Prisma.DeploymentGetPayload<object>;
 
 export interface DeploymentEntry extends EntryFields<typeof deploymentFields> {
@@ -21,6 +21,7 @@ export const deploymentKind: EntryKind<DeploymentEntry> = {
   idSchema: slugSchema,
   addBody,
   changeBody,
+  shown,
   added: (body) => {
     const given = addBody.parse(body);
     return { id: slugSchema.parse(given.id), object: 'deployment', ...newFields(deploymentFields, given) };

@@ -1,4 +1,4 @@
-/** What follows from the table of a kind's fields: the bodies of requests, the columns, and what the services get. */
+/** What follows from the table of a kind's fields: the bodies of requests, replies, the columns, and what the services get. */
 import { type CatalogueField, camel, type EntryFields, type FieldTable } from '@gw/contract/internal/catalogue/field';
 import { z } from 'zod';
 
@@ -15,6 +15,8 @@ export function entryBodies<T extends FieldTable>(table: T, id: Readonly<Record<
   return {
     addBody: z.strictObject({ ...shapeOf(({ entry, needed }) => (needed ? entry : entry.optional())), ...id }),
     changeBody: z.strictObject(shapeOf(({ change, entry }) => (change ?? entry).optional())),
+    /** In replies, beside what is no field of the table. */
+    shown: z.strictObject({ ...id, ...shapeOf(({ entry, shown }) => shown ?? entry) }),
   };
 }
 

@@ -21,6 +21,8 @@ export interface EntryKind<Entry extends object> {
   readonly idSchema: z.ZodType<string>;
   readonly addBody: z.ZodType;
   readonly changeBody: z.ZodType;
+  /** Of a reply, without what all kinds have: `object` and `warnings`. */
+  readonly shown: z.ZodObject;
   /** Throws if it is not what `addBody` has let through. */
   readonly added: (body: unknown, at: Date) => Entry;
   readonly changed: (before: Entry, body: unknown) => Entry;

@@ -5,10 +5,11 @@ import { modelFields, modelIdSchema } from '@gw/contract/internal/catalogue/mode
 import { knownTokenizer } from '@gw/contract/internal/tokenizers';
 import { availableTiers } from '@gw/methodology/tier';
 import type { Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
-const { addBody, changeBody } = entryBodies(modelFields, { id: modelIdSchema });
+const { addBody, changeBody, shown } = entryBodies(modelFields, { id: modelIdSchema });
 
 export interface ModelEntry extends EntryFields<typeof modelFields> {
   readonly id: string;
@@ -25,6 +26,7 @@ export const modelKind: EntryKind<ModelEntry> = {
   idSchema: modelIdSchema,
   addBody,
   changeBody,
+  shown: shown.extend({ created_at: z.iso.datetime() }),
   added: (body, at) => {
     const given = addBody.parse(body);
     const fields = newFields(modelFields, given, { takes_temperature: given.kind === 'chat' });

@@ -1,6 +1,7 @@
 /** `/operator/v1/models`, `/regions`, `/providers` and `/deployments`: the catalogue as operators look after it. */
-import { pageOf } from '@gw/contract/list';
+import { pageOf, pageSchema } from '@gw/contract/list';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { answer, changeOf } from '../people/access/change.ts';
 import { notFound } from '../people/access/refusals.ts';
 import type { Context } from '../shared/context.ts';
@@ -30,32 +31,40 @@ function entryRoutes<Entry extends object>(
   around: Surroundings,
 ): void {
   const entries = openEntries(context, kind, around);
-  const { addBody, changeBody, path } = kind;
+  const { addBody, changeBody, idSchema, name, path, shown } = kind;
+  const viewed = shown.extend({
+    object: z.literal(name),
+    warnings: z.array(z.string()).describe('What will not work as one may expect'),
+  });
+  const removed = z.strictObject({ id: idSchema, object: z.literal(name), deleted: z.literal(true) });
+  const changed = { ...admin, reply: viewed };
   // A wildcard, because the id of a model may hold slashes, raw or as %2F.
   const one = `${path}/*`;
   type One = FastifyRequest<{ Params: { '*': string } }>;
-  const unknown = (reply: FastifyReply) => refuse(reply, notFound(kind.name), context.addresses);
+  const unknown = (reply: FastifyReply) => refuse(reply, notFound(name), context.addresses);
   /** Null: it cannot be the id of anything. */
-  const idIn = (request: One): string | null => kind.idSchema.safeParse(request.params['*']).data ?? null;
+  const idIn = (request: One): string | null => idSchema.safeParse(request.params['*']).data ?? null;
 
-  app.get(path, { config: viewer }, async () => pageOf(await entries.list(), kind.idOf));
+  app.get(path, { config: { ...viewer, reply: pageSchema(viewed) } }, async () =>
+    pageOf(await entries.list(), kind.idOf),
+  );
 
-  app.get(one, { config: viewer }, async (request: One, reply) => {
+  app.get(one, { config: { ...viewer, reply: viewed } }, async (request: One, reply) => {
     const id = idIn(request);
     return (id === null ? null : await entries.read(id)) ?? unknown(reply);
   });
 
-  app.post(path, { config: admin, schema: { body: addBody } }, async (request, reply) =>
+  app.post(path, { config: changed, schema: { body: addBody } }, async (request, reply) =>
     answer(reply, await entries.add(changeOf(request, context), request.body), context),
   );
 
-  app.patch(one, { config: admin, schema: { body: changeBody } }, async (request: One, reply) => {
+  app.patch(one, { config: changed, schema: { body: changeBody } }, async (request: One, reply) => {
     const id = idIn(request);
     if (id === null) return unknown(reply);
     return answer(reply, await entries.change(changeOf(request, context), id, request.body), context);
   });
 
-  app.delete(one, { config: admin }, async (request: One, reply) => {
+  app.delete(one, { config: { ...admin, reply: removed } }, async (request: One, reply) => {
     const id = idIn(request);
     if (id === null) return unknown(reply);
     return answer(reply, await entries.remove(changeOf(request, context), id), context);

@@ -13,7 +13,7 @@ import type { Prisma } from '@gw/prisma/client';
 import { columnsOf, entryBodies, fieldsIn, type Given, newFields } from './entry-fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
-const { addBody, changeBody } = entryBodies(providerFields, { id: slugSchema });
+const { addBody, changeBody, shown } = entryBodies(providerFields, { id: slugSchema });
 type Row = Prisma.ProviderGetPayload<object>;
 
 export interface ProviderEntry extends EntryFields<typeof providerFields> {
@@ -28,6 +28,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
   idSchema: slugSchema,
   addBody,
   changeBody,
+  shown,
   added: (body) => {
     const given = addBody.parse(body);
     const { auth_header: header, credential_ref: ref }: Given<typeof providerFields> = given;

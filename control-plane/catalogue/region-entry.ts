@@ -6,7 +6,7 @@ import type { Prisma } from '@gw/prisma/client';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
-const { addBody, changeBody } = entryBodies(regionFields, { code: regionCodeSchema });
+const { addBody, changeBody, shown } = entryBodies(regionFields, { code: regionCodeSchema });
 
 export interface RegionEntry extends EntryFields<typeof regionFields> {
   readonly code: string;
@@ -22,6 +22,7 @@ export const regionKind: EntryKind<RegionEntry> = {
   idSchema: regionCodeSchema,
   addBody,
   changeBody,
+  shown,
   added: (body) => {
     const given = addBody.parse(body);
     return { code: regionCodeSchema.parse(given.code), object: 'region', ...newFields(regionFields, given) };

@@ -1,5 +1,5 @@
 /** `/v1/models*` and `/v1/regions*`: from the snapshot in memory, so that they answer while Postgres is away. */
-
+import { modelListSchema, modelSchema, regionListSchema, regionSchema } from '@gw/contract/catalogue';
 import { apiError } from '@gw/contract/errors';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { pageOf } from '@gw/contract/list';
@@ -18,16 +18,18 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
     return held.snapshot;
   };
 
-  app.get('/v1/models', (request) => pageOf(modelObjects(snapshot(), identityOf(request).models), (m) => m.id));
+  app.get('/v1/models', { config: { reply: modelListSchema } }, (request) =>
+    pageOf(modelObjects(snapshot(), identityOf(request).models), (m) => m.id),
+  );
 
   // A wildcard, because the id may hold slashes, raw or as %2F; the router decodes it once.
-  app.get<{ Params: { '*': string } }>('/v1/models/*', (request, reply) => {
+  app.get<{ Params: { '*': string } }>('/v1/models/*', { config: { reply: modelSchema } }, (request, reply) => {
     const id = request.params['*'];
     const model = modelObjects(snapshot(), identityOf(request).models).find((each) => each.id === id);
     return model ?? refuse(reply, apiError('invalid_model', { status: 404, param: 'model' }), addresses);
   });
 
-  app.get('/v1/regions', (request) => {
+  app.get('/v1/regions', { config: { reply: regionListSchema } }, (request) => {
     const { models } = identityOf(request);
     const current = snapshot();
     const at = now();
@@ -37,7 +39,7 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
     );
   });
 
-  app.get<{ Params: { code: string } }>('/v1/regions/:code', (request, reply) => {
+  app.get<{ Params: { code: string } }>('/v1/regions/:code', { config: { reply: regionSchema } }, (request, reply) => {
     const { models } = identityOf(request);
     const current = snapshot();
     const region = current.regions.find((each) => each.code === request.params.code);

@@ -6,13 +6,7 @@
 import { errorSchema, type Json, jsonBody, ref } from '@gw/contract/openapi-replies';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { z } from 'zod';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** What the reply of the route holds where all goes well; null: nothing, or no JSON. */
-    reply?: z.ZodType | null;
-  }
-}
+import type {} from './reply-schemas.ts';
 
 export interface DocumentOptions {
   readonly title: string;
@@ -79,8 +73,8 @@ function operation(route: RouteOptions, method: string, named: Json): Json {
 
 function successOf({ config }: RouteOptions, named: Json): Json {
   const reply = config?.reply;
-  if (reply === null) return { description: 'Success' };
-  return { description: 'Success', content: jsonBody(reply ? jsonSchema(reply, 'output', named) : { type: 'object' }) };
+  if (!reply) return { description: 'Success' };
+  return { description: 'Success', content: jsonBody(jsonSchema(reply, 'output', named)) };
 }
 
 function pathParameters({ schema }: RouteOptions, path: string, named: Json): Json[] {

@@ -44,6 +44,7 @@ export const deploymentFields = {
       (value) => isOffer(value, (name) => name === null || isName(name)),
       'must be an object: public model id → the name that the provider knows it by, or null to take it out',
     ),
+    shown: z.record(z.string(), z.string()),
     snapshot: z.record(z.string(), z.string()),
     ...{ needed: true, form: 'offers', help: 'public id → the name that the provider knows it by' },
   },

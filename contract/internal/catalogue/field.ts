@@ -9,6 +9,8 @@ export interface CatalogueField {
   readonly entry: z.ZodType;
   /** In a change, where that is not the same. */
   readonly change?: z.ZodType;
+  /** In replies, where `entry` reads or refuses what is not stored like that. */
+  readonly shown?: z.ZodType;
   /** What the services get: less strict, for parts of another release. Absent: they do not get the field. */
   readonly snapshot?: z.ZodType;
   /** Of the database client; two hold the ends of a range. Absent: the name in camel case. */

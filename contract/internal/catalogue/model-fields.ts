@@ -67,14 +67,15 @@ export const modelFields = {
     doc: "`o200k_base`, `cl100k_base`, `p50k_base` or `r50k_base`, OpenAI's vocabularies: [prompts are counted](prompt-length.md) with it, and [lists of tokens](decisions/0008-token-arrays.md) are taken only where it is known",
   },
   active_parameters_b: {
-    ...{ entry: parameters, snapshot: parametersRead, columns: ['activeParametersMinB', 'activeParametersMaxB'] },
-    ...{ otherwise: null, option: 'active', form: 'range' },
+    ...{ entry: parameters, shown: parametersRead, snapshot: parametersRead },
+    ...{ columns: ['activeParametersMinB', 'activeParametersMaxB'], otherwise: null, option: 'active', form: 'range' },
     help: 'billions of active parameters: 8, 30-40 or none',
     doc: `those that serve one token; ${range}`,
   },
   total_parameters_b: {
-    ...{ entry: parameters, snapshot: parametersRead, columns: ['totalParametersMinB', 'totalParametersMaxB'] },
-    ...{ otherwise: null, option: 'total', form: 'range', help: 'billions of parameters: 8, 30-40 or none' },
+    ...{ entry: parameters, shown: parametersRead, snapshot: parametersRead },
+    ...{ columns: ['totalParametersMinB', 'totalParametersMaxB'], otherwise: null, option: 'total', form: 'range' },
+    help: 'billions of parameters: 8, 30-40 or none',
     doc: `all of them; ${range}`,
   },
   model_class: {

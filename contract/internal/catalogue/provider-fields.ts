@@ -42,7 +42,8 @@ export const providerFields = {
     doc: '`openai`, or `simulator`, which gets the `x-sim-*` headers too',
   },
   base_url: {
-    ...{ entry: baseUrl, needed: true, option: 'url' },
+    // It may have been stored by a release that refused less.
+    ...{ entry: baseUrl, shown: z.string(), needed: true, option: 'url' },
     help: 'up to and without the endpoint: https://llm.example.com/v1',
   },
   auth_header: {

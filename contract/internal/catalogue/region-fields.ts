@@ -16,7 +16,7 @@ export const regionFields = {
     entry: z.string().refine((code) => code === 'unknown' || countrySchema.safeParse(code).success, {
       error: ({ input }) => `${countryComplaint(String(input))}, nor "unknown"`,
     }),
-    snapshot: z.string(),
+    ...{ shown: z.string(), snapshot: z.string() },
     ...{ needed: true, option: 'country', help: 'two letters as of ISO 3166-1, or unknown' },
   },
   grid_zone: {

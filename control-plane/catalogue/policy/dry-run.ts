@@ -4,7 +4,7 @@
  * Invariant: samples are neither stored nor logged; the reply alone tells of them.
  */
 import { fieldError } from '@gw/contract/errors';
-import { type PolicyRule, policyRulesSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { actionSchema, policyRulesSchema, rulesSha256, screenSchema } from '@gw/contract/internal/policy-rules';
 import { findRules } from '@gw/policy/find-rules';
 import { requestText } from '@gw/policy/request-text';
 import { type Verdict, verdictOf } from '@gw/policy/verdict';
@@ -13,7 +13,7 @@ import { idSchema, nameSchema } from '../../people/access/fields.ts';
 import { type ChangeResult, notFound } from '../../people/access/refusals.ts';
 import type { Context } from '../../shared/context.ts';
 import { checkRules, type StoredRule } from './check-rules.ts';
-import { differences, noRulesYet, openVersions, type RuleDifferences, type VersionView } from './versions.ts';
+import { differences, differencesSchema, noRulesYet, openVersions, type VersionView } from './versions.ts';
 
 /** What is let in from clients, too. */
 const maxDepth = 64;
@@ -49,34 +49,31 @@ export const dryRunBodySchema = z
   .refine(({ rules, version }) => rules === undefined || version === undefined, 'takes either rules or a version');
 export type DryRunBody = z.infer<typeof dryRunBodySchema>;
 
-export interface DryRun {
-  readonly object: 'policy_dry_run';
-  readonly rules: {
-    /** Null: they are not published. */
-    readonly version: number | null;
-    readonly sha256: string;
-    readonly rule_count: number;
-    /** What would change if they were. */
-    readonly changes: RuleDifferences;
-  };
-  readonly samples: readonly SampleResult[];
-}
+const matchSchema = z.strictObject({
+  rule: z.string(),
+  screen: screenSchema,
+  action: actionSchema,
+  exempt: z.boolean().describe('It does not hold for the account, and has no part in the outcome'),
+});
+const resultSchema = z.strictObject({
+  name: z.string(),
+  outcome: z.enum(['pass', 'flag', 'block']),
+  code: z.string().nullable().describe('Of the error, or of what stands in the audit log; null if nothing holds'),
+  matches: z.array(matchSchema),
+});
+type SampleResult = z.infer<typeof resultSchema>;
 
-export interface SampleResult {
-  readonly name: string;
-  readonly outcome: 'pass' | 'flag' | 'block';
-  /** Of the error, or of what stands in the audit log; null if nothing holds. */
-  readonly code: string | null;
-  readonly matches: readonly Match[];
-}
-
-export interface Match {
-  readonly rule: string;
-  readonly screen: PolicyRule['screen'];
-  readonly action: PolicyRule['action'];
-  /** It does not hold for the account, and has no part in the outcome. */
-  readonly exempt: boolean;
-}
+export const dryRunSchema = z.strictObject({
+  object: z.literal('policy_dry_run'),
+  rules: z.strictObject({
+    version: z.int().nullable().describe('Null: they are not published'),
+    sha256: z.string(),
+    rule_count: z.int(),
+    changes: differencesSchema.describe('What would change if they were published'),
+  }),
+  samples: z.array(resultSchema),
+});
+type DryRun = z.infer<typeof dryRunSchema>;
 
 export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => Promise<ChangeResult<DryRun>> {
   const { db } = context;

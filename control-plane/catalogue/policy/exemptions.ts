@@ -6,6 +6,7 @@
  */
 import { fieldError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
 import type { ChangeContext } from '../../people/access/change.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
 import { type ChangeResult, notFound } from '../../people/access/refusals.ts';
@@ -13,18 +14,20 @@ import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
 import { findVersionInForce, lockPolicy } from './versions.ts';
 
-export interface ExemptionView {
-  readonly object: 'policy_exemption';
-  readonly account_id: string;
-  readonly rule_id: string;
-  readonly reason: string;
-  readonly created_at: string;
-  readonly created_by: string;
-}
+export const exemptionSchema = z.strictObject({
+  object: z.literal('policy_exemption'),
+  account_id: z.string(),
+  rule_id: z.string(),
+  reason: z.string(),
+  created_at: z.iso.datetime(),
+  created_by: z.string(),
+});
+type ExemptionView = z.infer<typeof exemptionSchema>;
 
-export interface RemovedExemption extends Pick<ExemptionView, 'object' | 'account_id' | 'rule_id'> {
-  readonly deleted: true;
-}
+export const removedExemptionSchema = exemptionSchema
+  .pick({ object: true, account_id: true, rule_id: true })
+  .extend({ deleted: z.literal(true) });
+type RemovedExemption = z.infer<typeof removedExemptionSchema>;
 
 export interface ExemptionFilter {
   readonly accountId?: string | undefined;

@@ -4,9 +4,8 @@
  *
  * Invariant: samples of a dry run are neither stored nor logged, and no reply but that of the dry run shows anything of them.
  */
-
-import { policyRulesSchema, ruleIdSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
-import { pageOf } from '@gw/contract/list';
+import { actionSchema, policyRulesSchema, ruleIdSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { pageOf, pageSchema } from '@gw/contract/list';
 import { defaultRules } from '@gw/policy/default-rules';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -16,16 +15,24 @@ import { idSchema, nameSchema, noBody } from '../../people/access/fields.ts';
 import { notFound } from '../../people/access/refusals.ts';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
-import { dryRunBodySchema, openDryRun } from './dry-run.ts';
-import { openExemptions } from './exemptions.ts';
-import { becomeRules, becomeVersion, becomeWithRule, noRulesYet, openVersions } from './versions.ts';
+import { dryRunBodySchema, dryRunSchema, openDryRun } from './dry-run.ts';
+import { exemptionSchema, openExemptions, removedExemptionSchema } from './exemptions.ts';
+import {
+  becomeRules,
+  becomeVersion,
+  becomeWithRule,
+  listedVersionSchema,
+  noRulesYet,
+  openVersions,
+  versionSchema,
+} from './versions.ts';
 
-const accessOf = (role: 'support' | 'admin') => ({ access: { kind: 'operator', role } }) as const;
-const [support, admin] = [accessOf('support'), accessOf('admin')];
+const support = (reply: z.ZodType) => ({ access: { kind: 'operator', role: 'support' }, reply }) as const;
+const admin = (reply: z.ZodType) => ({ access: { kind: 'operator', role: 'admin' }, reply }) as const;
 
 /** A set of rules within its bounds fits, whatever its script, and so do samples of some length. */
 const bodyLimit = 8 * 1024 * 1024;
-const versionSchema = z.coerce.number().int().min(1).max(2_147_483_647);
+const numberSchema = z.coerce.number().int().min(1).max(2_147_483_647);
 const publishBody = z
   .strictObject({
     /** The version that the new rules were made from. */
@@ -39,14 +46,14 @@ const publishBody = z
 const ruleBody = z
   .strictObject({
     enabled: z.boolean().exactOptional(),
-    action: z.enum(['block', 'flag']).exactOptional(),
+    action: actionSchema.exactOptional(),
     note: nameSchema,
   })
   .refine(({ note: _, ...change }) => Object.keys(change).length > 0, 'names nothing to change');
 const exemptionBody = z.strictObject({ account_id: idSchema, rule_id: ruleIdSchema, reason: nameSchema });
 const versionsQuery = z.object({
   /** The version that the page before ended with. */
-  after: versionSchema.optional(),
+  after: numberSchema.optional(),
   limit: z.coerce.number().int().min(1).max(100).default(20),
 });
 const exemptionsQuery = z.object({
@@ -58,6 +65,11 @@ const exemptionsQuery = z.object({
     .optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
 });
+const defaultsSchema = z.strictObject({
+  object: z.literal('policy_rules'),
+  sha256: z.string(),
+  rules: policyRulesSchema,
+});
 const path = '/operator/v1/policy';
 
 export function policyOperatorRoutes(base: FastifyInstance, context: Context): void {
@@ -68,7 +80,7 @@ export function policyOperatorRoutes(base: FastifyInstance, context: Context): v
     .withTypeProvider<ZodTypeProvider>()
     .post(
       `${path}/dry-run`,
-      { config: support, bodyLimit, schema: { body: dryRunBodySchema } },
+      { config: support(dryRunSchema), bodyLimit, schema: { body: dryRunBodySchema } },
       async (request, reply) => answer(reply, await dryRun(request.body), context),
     );
 }
@@ -76,29 +88,35 @@ export function policyOperatorRoutes(base: FastifyInstance, context: Context): v
 function versionRoutes(base: FastifyInstance, context: Context): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
   const versions = openVersions(context);
-  const params = z.object({ version: versionSchema });
+  const params = z.object({ version: numberSchema });
+  const publishing = { config: admin(versionSchema), bodyLimit, schema: { body: publishBody } };
+  const page = { config: support(pageSchema(listedVersionSchema)), schema: { querystring: versionsQuery } };
 
-  app.get(path, { config: support }, async (_request, reply) => {
+  app.get(path, { config: support(versionSchema) }, async (_request, reply) => {
     return (await versions.inForce()) ?? refuse(reply, noRulesYet(), context.addresses);
   });
 
-  app.get(`${path}/defaults`, { config: support }, async () => ({
+  app.get(`${path}/defaults`, { config: support(defaultsSchema) }, async () => ({
     object: 'policy_rules',
     sha256: rulesSha256(defaultRules),
     rules: defaultRules,
   }));
 
-  app.get(`${path}/versions`, { config: support, schema: { querystring: versionsQuery } }, async ({ query }) => {
+  app.get(`${path}/versions`, page, async ({ query }) => {
     const found = await versions.list(query.limit + 1, query.after);
     return pageOf(found.slice(0, query.limit), ({ version }) => String(version), found.length > query.limit);
   });
 
-  app.get(`${path}/versions/:version`, { config: support, schema: { params } }, async (request, reply) => {
-    const version = await versions.read(request.params.version);
-    return version ?? refuse(reply, notFound('policy_version'), context.addresses);
-  });
+  app.get(
+    `${path}/versions/:version`,
+    { config: support(versionSchema), schema: { params } },
+    async (request, reply) => {
+      const version = await versions.read(request.params.version);
+      return version ?? refuse(reply, notFound('policy_version'), context.addresses);
+    },
+  );
 
-  app.post(`${path}/versions`, { config: admin, bodyLimit, schema: { body: publishBody } }, async (request, reply) => {
+  app.post(`${path}/versions`, publishing, async (request, reply) => {
     const { based_on: basedOn, note, rules, version = 0 } = request.body;
     const become = rules === undefined ? becomeVersion(version) : becomeRules(rules);
     return answer(reply, await versions.publish(changeOf(request, context), { basedOn, note, become }), context);
@@ -107,7 +125,7 @@ function versionRoutes(base: FastifyInstance, context: Context): void {
   const rule = z.object({ rule: ruleIdSchema });
   app.patch(
     `${path}/rules/:rule`,
-    { config: admin, schema: { params: rule, body: ruleBody } },
+    { config: admin(versionSchema), schema: { params: rule, body: ruleBody } },
     async (request, reply) => {
       const { note, ...changes } = request.body;
       const become = becomeWithRule(request.params.rule, changes);
@@ -123,7 +141,8 @@ function exemptionRoutes(base: FastifyInstance, context: Context): void {
   const list = `${path}/exemptions`;
   const params = z.object({ accountId: idSchema, rule: ruleIdSchema });
 
-  app.get(list, { config: support, schema: { querystring: exemptionsQuery } }, async ({ query }) => {
+  const page = { config: support(pageSchema(exemptionSchema)), schema: { querystring: exemptionsQuery } };
+  app.get(list, page, async ({ query }) => {
     const { account_id: accountId, limit } = query;
     const [afterAccount, afterRule] = query.after?.split('/') ?? [];
     const after =
@@ -132,14 +151,14 @@ function exemptionRoutes(base: FastifyInstance, context: Context): void {
     return pageOf(found.slice(0, limit), ({ account_id, rule_id }) => `${account_id}/${rule_id}`, found.length > limit);
   });
 
-  app.post(list, { config: admin, schema: { body: exemptionBody } }, async (request, reply) => {
+  app.post(list, { config: admin(exemptionSchema), schema: { body: exemptionBody } }, async (request, reply) => {
     const { account_id, reason, rule_id } = request.body;
     return answer(reply, await exemptions.add(changeOf(request, context), account_id, rule_id, reason), context);
   });
 
   app.delete(
     `${list}/:accountId/:rule`,
-    { config: admin, schema: { params, body: noBody } },
+    { config: admin(removedExemptionSchema), schema: { params, body: noBody } },
     async (request, reply) => {
       const { accountId, rule } = request.params;
       return answer(reply, await exemptions.remove(changeOf(request, context), accountId, rule), context);

@@ -18,19 +18,22 @@ import { appendAudit } from '../../people/audit/append.ts';
 import type { Context } from '../../shared/context.ts';
 import { checkRules, type StoredRule } from './check-rules.ts';
 
-export interface VersionHead {
-  readonly object: 'policy_version';
-  readonly version: number;
-  readonly sha256: string;
-  readonly note: string;
-  readonly created_at: string;
-  /** The id of an operator; `system` for the rules that the software came with. */
-  readonly created_by: string;
-}
+const headSchema = z.strictObject({
+  object: z.literal('policy_version'),
+  version: z.int(),
+  sha256: z.string(),
+  note: z.string(),
+  created_at: z.iso.datetime(),
+  created_by: z.string().describe('The id of an operator; `system` for the rules that the software came with'),
+});
+type VersionHead = z.infer<typeof headSchema>;
 
-export interface VersionView extends VersionHead {
-  readonly rules: readonly StoredRule[];
-}
+export const listedVersionSchema = headSchema.extend({ rule_count: z.int() });
+type ListedVersion = z.infer<typeof listedVersionSchema>;
+
+/** Of a rule alone what every release writes. */
+export const versionSchema = headSchema.extend({ rules: z.array(z.looseObject({ id: z.string() })) });
+export type VersionView = z.infer<typeof versionSchema>;
 
 export interface Publication {
   /** The version that the new rules were made from; null: whatever is in force. */
@@ -45,7 +48,7 @@ export interface Publication {
 
 export interface Versions {
   /** Newest first, from below `before`. */
-  list(limit: number, before?: number): Promise<(VersionHead & { readonly rule_count: number })[]>;
+  list(limit: number, before?: number): Promise<ListedVersion[]>;
   read(version: number): Promise<VersionView | null>;
   /** Null until the first version is there. */
   inForce(): Promise<VersionView | null>;
@@ -89,9 +92,7 @@ const headOf = ({ createdAt, createdBy, note, sha256, version }: Omit<Row, 'rule
   created_by: createdBy,
 });
 
-const storedRulesSchema = z.array(z.looseObject({ id: z.string() }));
-
-const viewOf = (row: Row): VersionView => ({ ...headOf(row), rules: storedRulesSchema.parse(row.rules) });
+const viewOf = (row: Row): VersionView => ({ ...headOf(row), rules: versionSchema.shape.rules.parse(row.rules) });
 
 export const noRulesYet = (): ApiError =>
   notFound('policy_version', 'There are no rules yet; the control plane is about to write the first ones.');
@@ -170,11 +171,9 @@ export async function writeVersion(
   return viewOf(await tx.policyVersion.create({ data }));
 }
 
-export interface RuleDifferences {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-}
+const ruleIds = z.array(z.string());
+export const differencesSchema = z.strictObject({ added: ruleIds, removed: ruleIds, changed: ruleIds });
+type RuleDifferences = z.infer<typeof differencesSchema>;
 
 /** Ids of rules. The order of a set counts too, since the first rule that blocks gives the code; it names no rule. */
 export function differences(before: readonly StoredRule[], after: readonly StoredRule[]): RuleDifferences {

@@ -14,6 +14,12 @@ const discoveryRequest = z.object({
   error_detail: z.object({ message: z.string().optional() }).optional(),
 });
 
+const discoveryReply = z.strictObject({
+  version_info: z.string(),
+  type_url: z.string(),
+  resources: z.array(z.looseObject({ '@type': z.string() })),
+});
+
 /** Envoy's description of itself lists all its extensions. */
 const bodyLimit = 4 * 1024 * 1024;
 const type = (name: string): string => `type.googleapis.com/envoy.config.${name}`;
@@ -27,7 +33,7 @@ export function xdsRoutes(app: FastifyInstance, context: Context, { catalogue, c
   type Catalogues = readonly [newest: Catalogue, ...retiring: Catalogue[]];
   const serve = (path: string, typeUrl: string, make: (catalogues: Catalogues, names: string[]) => Answer): void => {
     // A doubled colon is a literal one.
-    const options = { bodyLimit, schema: { body: discoveryRequest } };
+    const options = { bodyLimit, config: { reply: discoveryReply }, schema: { body: discoveryRequest } };
     app.withTypeProvider<ZodTypeProvider>().post(`/v3/discovery::${path}`, options, (request, reply) => {
       const held = catalogue.current();
       if (held === null) throw new Error('the catalogue was not read yet');

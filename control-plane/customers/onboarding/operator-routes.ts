@@ -6,20 +6,20 @@
  */
 import { fieldError } from '@gw/contract/errors';
 import { keyCreateSchema } from '@gw/contract/keys';
-import { pageOf } from '@gw/contract/list';
+import { pageOf, pageSchema } from '@gw/contract/list';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { grantOf } from '../../people/access/change.ts';
-import type { Access } from '../../people/access/guard.ts';
 import { actorOf, type OperatorRole } from '../../people/access/principal.ts';
 import { invalidTransition, notFound } from '../../people/access/refusals.ts';
 import type { Caller } from '../../people/keys/caller.ts';
 import { peopleError } from '../../people/keys/refusals.ts';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
-import type { UsePolicy } from '../screening/use-policy.ts';
+import { type UsePolicy, usePolicySchema } from '../screening/use-policy.ts';
 import { applicationObject, findApplication, listApplications, readSteps } from './application.ts';
+import { applicationViewSchema, applicationWithStepsSchema, firstKeySchema } from './application-schemas.ts';
 import {
   applicationQuerySchema,
   applicationSchema,
@@ -34,7 +34,8 @@ import type { OnboardingRefusal, StepResult } from './take-step.ts';
 
 const params = z.object({ account_id: z.string().max(100) });
 const path = '/operator/v1/applications';
-const access = (role: OperatorRole): { access: Access } => ({ access: { kind: 'operator', role } });
+const config = (role: OperatorRole, reply: z.ZodType = applicationViewSchema) =>
+  ({ access: { kind: 'operator', role }, reply }) as const;
 
 const decisions: Readonly<Record<string, Decision>> = {
   'clear-match': 'clear_match',
@@ -58,14 +59,14 @@ export function onboardingOperatorRoutes(
     result.ok ? result.value : refuse(reply, errorOf(result.error), addresses);
   readRoutes(app, context, policy);
 
-  typed.post(path, { config: access('support'), schema: { body: applicationSchema } }, async (request, reply) => {
+  typed.post(path, { config: config('support'), schema: { body: applicationSchema } }, async (request, reply) => {
     void reply.code(201);
     return onboarding.create(request.body, callerOf(request));
   });
 
   typed.post(
     `${path}/:account_id/declaration`,
-    { config: access('support'), schema: { params, body: declarationSchema } },
+    { config: config('support'), schema: { params, body: declarationSchema } },
     async (request, reply) => {
       const { body } = request;
       if (!policy.industries.some(({ id }) => id === body.industry))
@@ -77,7 +78,7 @@ export function onboardingOperatorRoutes(
   for (const [name, action] of Object.entries(decisions))
     typed.post(
       `${path}/:account_id/${name}`,
-      { config: access('admin'), schema: { params, body: decisionSchema } },
+      { config: config('admin'), schema: { params, body: decisionSchema } },
       async (request, reply) => {
         const { account_id } = request.params;
         return answer(reply, await onboarding.decide(account_id, action, request.body.reason, callerOf(request)));
@@ -86,7 +87,7 @@ export function onboardingOperatorRoutes(
 
   typed.post(
     `${path}/:account_id/contract`,
-    { config: access('admin'), schema: { params, body: contractSchema } },
+    { config: config('admin'), schema: { params, body: contractSchema } },
     async (request, reply) => {
       if (isSignedLater(request.body, context.now()))
         return refuse(
@@ -100,7 +101,7 @@ export function onboardingOperatorRoutes(
 
   typed.post(
     `${path}/:account_id/key`,
-    { config: access('admin'), schema: { params, body: keyCreateSchema } },
+    { config: config('admin', firstKeySchema), schema: { params, body: keyCreateSchema } },
     async (request, reply) => {
       const result = await onboarding.issueKey(request.params.account_id, request.body, callerOf(request));
       if (result.ok) void reply.code(201).header('cache-control', 'no-store');
@@ -115,17 +116,20 @@ function readRoutes(
   policy: UsePolicy,
 ): void {
   const typed = app.withTypeProvider<ZodTypeProvider>();
-  const config = access('viewer');
+  typed.get('/operator/v1/use-policy', { config: config('viewer', usePolicySchema) }, () => policy);
 
-  typed.get('/operator/v1/use-policy', { config }, () => policy);
-
-  typed.get(path, { config, schema: { querystring: applicationQuerySchema } }, async (request, reply) => {
+  const page = {
+    config: config('viewer', pageSchema(applicationViewSchema)),
+    schema: { querystring: applicationQuerySchema },
+  };
+  typed.get(path, page, async (request, reply) => {
     const page = await listApplications(db, request.query);
     if (page === null) return refuse(reply, fieldError('after', 'after: there is no such application.'), addresses);
     return pageOf(page.rows.map(applicationObject), (application) => application.account_id, page.hasMore);
   });
 
-  typed.get(`${path}/:account_id`, { config, schema: { params } }, async (request, reply) => {
+  const whole = config('viewer', applicationWithStepsSchema);
+  typed.get(`${path}/:account_id`, { config: whole, schema: { params } }, async (request, reply) => {
     const row = await findApplication(db, request.params.account_id);
     if (row === null) return refuse(reply, notFound('application'), addresses);
     return { ...applicationObject(row), steps: await readSteps(db, row.account_id) };

@@ -28,9 +28,8 @@ const rulesSchema = z.strictObject({
     .max(200),
 });
 
-export interface UsePolicy extends z.infer<typeof rulesSchema> {
-  readonly sha256: string;
-}
+export const usePolicySchema = rulesSchema.extend({ sha256: z.string() });
+export type UsePolicy = z.infer<typeof usePolicySchema>;
 
 /** Throws if the file is not there or not as it should be: better no start than other rules than the operator's. */
 export function loadUsePolicy({ policyFile }: Pick<ScreeningSettings, 'policyFile'>): UsePolicy {

@@ -1,6 +1,10 @@
 /** `/v1/gw/receipts*`: reads of the ledger, each account its own. */
+
+import { receiptListSchema } from '@gw/contract/catalogue';
 import { apiError, fieldError } from '@gw/contract/errors';
+import { lineageSchema } from '@gw/contract/lineage';
 import { ledgerQuerySchema, receiptQuerySchema } from '@gw/contract/management';
+import { receiptSchema } from '@gw/contract/receipt';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -18,7 +22,8 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
   const { addresses } = context;
   const stores = { ...context, seals };
 
-  typed.get('/v1/gw/receipts', { schema: { querystring: ledgerQuerySchema } }, async (request, reply) => {
+  const listed = { config: { reply: receiptListSchema }, schema: { querystring: ledgerQuerySchema } };
+  typed.get('/v1/gw/receipts', listed, async (request, reply) => {
     const { accountId } = identityOf(request);
     const { query } = request;
     if (query.after !== undefined && timeOfReceipt(query.after) === null)
@@ -31,7 +36,7 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
   });
 
   const byId = { params: z.object({ id: z.string() }), querystring: receiptQuerySchema };
-  typed.get('/v1/gw/receipts/:id', { schema: byId }, async (request, reply) => {
+  typed.get('/v1/gw/receipts/:id', { config: { reply: receiptSchema }, schema: byId }, async (request, reply) => {
     const { accountId } = identityOf(request);
     const receipt = await findReceipt(stores, accountId, request.params.id, request.query.version);
     if (receipt === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
@@ -39,7 +44,9 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
     return sendJson(reply, receipt.json, receipt.pending ? 202 : 200);
   });
 
-  typed.get('/v1/gw/lineage/:id', { schema: byId }, async (request, reply) => {
+  // While the call is under way there is its receipt alone.
+  const lineageReply = z.union([lineageSchema, receiptSchema]);
+  typed.get('/v1/gw/lineage/:id', { config: { reply: lineageReply }, schema: byId }, async (request, reply) => {
     const { accountId } = identityOf(request);
     const found = await findReceipt(stores, accountId, request.params.id, request.query.version);
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);

@@ -1,7 +1,7 @@
 /** `GET /v1/usage`. */
 import { fieldError } from '@gw/contract/errors';
 import { dayMs } from '@gw/contract/internal/durations';
-import { usageQuerySchema } from '@gw/contract/management';
+import { usageQuerySchema, usageSchema } from '@gw/contract/management';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../../shared/context.ts';
@@ -13,8 +13,8 @@ const defaultDays = 30;
 const maxDays = 366;
 
 export function usageRoutes(app: FastifyInstance, { db, addresses, now }: Context): void {
-  const schema = { querystring: usageQuerySchema };
-  app.withTypeProvider<ZodTypeProvider>().get('/v1/usage', { schema }, async (request, reply) => {
+  const options = { config: { reply: usageSchema }, schema: { querystring: usageQuerySchema } };
+  app.withTypeProvider<ZodTypeProvider>().get('/v1/usage', options, async (request, reply) => {
     const { accountId } = identityOf(request);
     // A date without a time is read as midnight UTC.
     const to = request.query.to === undefined ? now() : new Date(request.query.to);

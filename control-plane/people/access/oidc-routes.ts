@@ -20,7 +20,8 @@ import { sessionIdOf, startSession } from './sessions.ts';
 
 type Tx = Prisma.TransactionClient;
 
-const config = { access: { kind: 'public' } } as const;
+// A redirect, and a page for people.
+const config = { access: { kind: 'public' }, reply: null } as const;
 const flowMaxAgeS = 600;
 /** The way here began on another site, which a strict cookie does not follow; from this page on it is our own. */
 const welcomePage =

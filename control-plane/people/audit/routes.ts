@@ -22,8 +22,10 @@ const prefix = 'audit_';
 export function auditRoutes(app: FastifyInstance, context: Context): void {
   app
     .withTypeProvider<ZodTypeProvider>()
-    .get('/v1/audit-log', { schema: { querystring: auditQuerySchema } }, (request) =>
-      auditPage(context, identityOf(request).accountId, request.query),
+    .get(
+      '/v1/audit-log',
+      { config: { reply: auditListSchema }, schema: { querystring: auditQuerySchema } },
+      (request) => auditPage(context, identityOf(request).accountId, request.query),
     );
 }
 

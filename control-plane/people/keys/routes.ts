@@ -4,7 +4,14 @@
  * Invariant: the account is that of the calling key; the key of another account is as unknown as none.
  */
 import { apiError, fieldError } from '@gw/contract/errors';
-import { keyCreateSchema, keyListQuerySchema, keyRotateSchema } from '@gw/contract/keys';
+import {
+  issuedKeySchema,
+  keyCreateSchema,
+  keyListQuerySchema,
+  keyListSchema,
+  keyRotateSchema,
+  keySchema,
+} from '@gw/contract/keys';
 import { pageOf } from '@gw/contract/list';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -37,30 +44,33 @@ function registerRoutes(app: FastifyInstance, { addresses, db }: Context, keys: 
     return { accountId, actor: { kind: 'api_key', id: keyId, name: key?.name ?? null }, requestId: request.id };
   };
 
-  typed.get('/v1/keys', { schema: { querystring: keyListQuerySchema } }, async (request, reply) => {
+  const listed = { config: { reply: keyListSchema }, schema: { querystring: keyListQuerySchema } };
+  typed.get('/v1/keys', listed, async (request, reply) => {
     const page = await keys.list(identityOf(request).accountId, request.query);
     if (page === null) return refuse(reply, fieldError('after', 'after: is not a key of this account.'), addresses);
     return reply.send(pageOf(page.data, ({ id }) => id, page.hasMore));
   });
 
-  typed.get('/v1/keys/:id', { schema: { params } }, async (request, reply) => {
+  const one = { config: { reply: keySchema }, schema: { params } };
+  typed.get('/v1/keys/:id', one, async (request, reply) => {
     const key = await keys.read(identityOf(request).accountId, request.params.id);
     return key ?? refuse(reply, apiError('key_not_found', { param: 'key_id' }), addresses);
   });
 
-  typed.post('/v1/keys', { schema: { body: keyCreateSchema } }, async (request, reply) => {
+  const issued = { reply: issuedKeySchema };
+  typed.post('/v1/keys', { config: issued, schema: { body: keyCreateSchema } }, async (request, reply) => {
     const by = await caller(request);
     return answer(reply, await keys.create(by.accountId, request.body, by));
   });
 
   const rotation = { params, body: keyRotateSchema.nullish() };
-  typed.post('/v1/keys/:id/rotate', { schema: rotation }, async (request, reply) => {
+  typed.post('/v1/keys/:id/rotate', { config: issued, schema: rotation }, async (request, reply) => {
     const by = await caller(request);
     return answer(reply, await keys.rotate(by.accountId, request.params.id, request.body ?? {}, by));
   });
 
   for (const action of ['revoke', 'restore'] as const) {
-    typed.post(`/v1/keys/:id/${action}`, { schema: { params } }, async (request, reply) => {
+    typed.post(`/v1/keys/:id/${action}`, one, async (request, reply) => {
       const by = await caller(request);
       return answer(reply, await keys[action](by.accountId, request.params.id, by));
     });
