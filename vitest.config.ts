@@ -13,6 +13,7 @@ const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
 
 // Thousands of random cases take their time; otherwise the machine may be busy with something else.
 const testTimeout = process.env.GW_TEST_CASES === 'many' ? 600_000 : 60_000;
+const setupFiles = ['testing/control-plane/reply-check.ts'];
 // Some files wait more than they compute.
 const maxWorkers = 3;
 
@@ -27,6 +28,7 @@ export default defineConfig({
           name: 'fast',
           include: ['**/*.test.ts'],
           exclude: [...exclude, stores, stack, ...long],
+          setupFiles,
           testTimeout,
           sequence: { groupOrder: 0 },
         },
@@ -36,6 +38,7 @@ export default defineConfig({
           name: 'stores',
           include: [stores],
           exclude: [...exclude, stack],
+          setupFiles,
           globalSetup: ['testing/stores.ts'],
           testTimeout,
           hookTimeout: 60_000,

@@ -1,0 +1,237 @@
+/**
+ * Every route of both ports is asked once. That each reply is what its route states is looked at here as in every other test
+ * (testing/control-plane/reply-check.ts).
+ */
+import { routes as publicRoutes } from '@gw/contract/access';
+import { openApiDocument } from '@gw/contract/openapi';
+import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
+import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { deployment, model, provider, region } from '@gw/testing/control-plane/entries';
+import { entryOf } from '@gw/testing/control-plane/fixtures';
+import { bringTo, create, requests, root, synthetic } from '@gw/testing/control-plane/onboarding';
+import { phrases } from '@gw/testing/control-plane/policy';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { buildInternalApp } from './app.ts';
+import { openFirstVersion } from './catalogue/policy/first-version.ts';
+import { screenApplication } from './customers/onboarding/screening-run.ts';
+import type { Decision } from './customers/onboarding/steps.ts';
+import { buildOperatorApp } from './operator-app.ts';
+
+let running: TestApp;
+let tokens: Awaited<ReturnType<typeof seedOperators>>;
+beforeAll(async () => {
+  running = await startTestApp();
+  tokens = await seedOperators(running.context);
+  await openFirstVersion(running.context)();
+}, 120_000);
+afterAll(() => running?.stop());
+
+/** Methods and paths that replied as asked for, each with what its route states. */
+function listen(app: FastifyInstance): Map<string, z.ZodType | null | undefined> {
+  const replied = new Map<string, z.ZodType | null | undefined>();
+  app.addHook('onResponse', async ({ method, routeOptions }, { statusCode }) => {
+    if (statusCode < 300) replied.set(`${method} ${asPath(routeOptions.url ?? '')}`, routeOptions.config.reply);
+  });
+  return replied;
+}
+
+/** As both documents have it, but for the names of parameters. */
+const asPath = (url: string) => url.replace(/:\w+|\{\w+\}|\*/g, '{}');
+
+function inDocument({ paths }: { readonly paths: Readonly<Record<string, object>> }): string[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${asPath(path)}`),
+  );
+}
+
+test('each route of the operators’ port replies, and each reply is what its schema says', async () => {
+  const app = buildOperatorApp(running.context, running.services);
+  const replied = listen(app);
+  const ask = withToken(app, tokens.admin);
+  const get = (url: string) => done(ask('GET', url));
+  const post = (url: string, body?: object) => done(ask('POST', url, body));
+  const document = (await app.inject('/openapi.json')).json();
+  await get('/healthz');
+  await get('/metrics');
+
+  const operators = '/operator/v1/operators';
+  await get(operators);
+  const ada = await post(operators, { name: 'Ada', email: 'ada@ops.example', role: 'viewer' });
+  await done(ask('PATCH', `${operators}/${ada.id}`, { role: 'support' }));
+  const bound = { oidcIssuer: 'https://login.example', oidcSubject: 'ada' };
+  await running.context.db.operator.update({ where: { id: ada.id }, data: bound });
+  for (const verb of ['disable', 'enable', 'reset-credential', 'unbind-identity'])
+    await post(`${operators}/${ada.id}/${verb}`);
+  const token = await post(`${operators}/op_admin/tokens`, { name: 'nightly' });
+  await get(`${operators}/op_admin/tokens`);
+  await done(ask('DELETE', `${operators}/op_admin/tokens/${token.id}`));
+  await get('/operator/v1/audit');
+  await get('/operator/v1/audit/heads');
+  await get('/operator/v1/receipts/verify');
+
+  const account = '/operator/v1/accounts/acct_demo_audit';
+  await get('/operator/v1/accounts');
+  await get(account);
+  await done(ask('PATCH', account, { shadow: ['rate'] }));
+  await askKeys(ask, `${account}/keys`);
+  const admin = await post(`${account}/admins`, { name: 'Lin', email: 'lin@customer.example' });
+  await get(`${account}/admins`);
+  await post(`${account}/admins/${admin.id}/disable`);
+  await post(`${account}/admins/${admin.id}/enable`);
+  const { credential } = await post(`${account}/admins/${admin.id}/reset-credential`);
+  await askAsAdmin(app, 'lin@customer.example', credential);
+  await post(`${account}/suspend`, { reason: 'a test' });
+  await post(`${account}/reinstate`, { reason: 'a test' });
+
+  await askCatalogue(ask);
+  await askPolicy(ask);
+  await askOnboarding(ask);
+  expect([...replied.keys()].sort()).toEqual(inDocument(document).sort());
+  await app.close();
+});
+
+async function done(asked: Promise<LightMyRequestResponse>) {
+  const { body, headers, raw, statusCode } = await asked;
+  expect(statusCode, `${raw.req.url}: ${body}`).toBeLessThan(300);
+  return headers['content-type']?.toString().startsWith('application/json') ? JSON.parse(body) : null;
+}
+
+type Ask = (method: Method, url: string, body?: object) => Promise<LightMyRequestResponse>;
+
+async function askKeys(ask: Ask, path: string): Promise<void> {
+  const key = await done(ask('POST', path, { name: 'a key' }));
+  await done(ask('GET', path));
+  await done(ask('GET', `${path}/${key.id}`));
+  await done(ask('POST', `${path}/${key.id}/rotate`, {}));
+  await done(ask('POST', `${path}/${key.id}/revoke`));
+  await done(ask('POST', `${path}/${key.id}/restore`));
+  if (!path.startsWith('/v1')) await done(ask('PATCH', `${path}/${key.id}`, { limits: null }));
+}
+
+async function askAsAdmin(app: FastifyInstance, email: string, credential: string): Promise<void> {
+  const browser = new Browser(app);
+  const logIn = (with_: string) => done(browser.logIn(email, with_, 'organisation_admin'));
+  const next = 'a credential of the tests';
+  await logIn(credential);
+  await done(browser.call('GET', '/session'));
+  await done(browser.call('PUT', '/session/credential', { current: credential, next }));
+  await logIn(next);
+  await askKeys((method, url, body) => browser.call(method, url, body), '/organisation/v1/keys');
+  await done(browser.call('GET', '/organisation/v1/audit-log'));
+  await done(browser.call('DELETE', '/session'));
+  await logIn(next);
+  await done(browser.call('DELETE', '/session/all'));
+}
+
+async function askCatalogue(ask: Ask): Promise<void> {
+  const entries = [
+    ['models', model.id, model, { active_parameters_b: 8, total_parameters_b: { min: 30, max: 40 } }],
+    ['regions', region.code, region, { status: 'degraded' }],
+    ['providers', provider.id, provider, { auth_header: 'x-key', credential_ref: 'ACME' }],
+    ['deployments', deployment.id, deployment, { accelerators: { model: 'H100', count: 8 } }],
+  ] as const;
+  for (const [kind, id, entry, change] of entries) {
+    await done(ask('POST', `/operator/v1/${kind}`, entry));
+    await done(ask('PATCH', `/operator/v1/${kind}/${id}`, change));
+    await done(ask('GET', `/operator/v1/${kind}/${id}`));
+    await done(ask('GET', `/operator/v1/${kind}`));
+  }
+  for (const [kind, id] of entries.toReversed()) await done(ask('DELETE', `/operator/v1/${kind}/${id}`));
+}
+
+async function askPolicy(ask: Ask): Promise<void> {
+  const path = '/operator/v1/policy';
+  const { version } = await done(ask('GET', path));
+  await done(ask('GET', `${path}/defaults`));
+  const rules = [phrases('one', 'the first phrase')];
+  await done(ask('POST', `${path}/versions`, { based_on: version, note: 'a test', rules }));
+  await done(ask('GET', `${path}/versions`));
+  await done(ask('GET', `${path}/versions/${version}`));
+  await done(ask('PATCH', `${path}/rules/one`, { action: 'flag', note: 'a test' }));
+  await done(ask('POST', `${path}/dry-run`, { samples: [{ text: 'the first phrase' }, { text: 'another' }] }));
+  const account_id = 'acct_demo_audit';
+  await done(ask('POST', `${path}/exemptions`, { account_id, rule_id: 'one', reason: 'a test' }));
+  await done(ask('GET', `${path}/exemptions`));
+  await done(ask('DELETE', `${path}/exemptions/${account_id}/one`));
+}
+
+async function askOnboarding(ask: Ask): Promise<void> {
+  const { db, now } = running.context;
+  const { onboarding, policy } = running.services.customers;
+  const flow = {
+    clock: { now: now() },
+    onboarding,
+    post: (url: string, body: unknown) => ask('POST', url, body as object),
+    screen: (id: string, settings = synthetic) => screenApplication(id, { db, now, onboarding, policy, settings }),
+  };
+  await done(ask('GET', '/operator/v1/use-policy'));
+  const decisions: readonly Decision[] = ['clear_match', 'reject_match', 'approve_review', 'reject_review'];
+  for (const decision of decisions) {
+    const [path, body, [stage]] = requests[decision];
+    expect(stage).toBeDefined();
+    if (stage) await done(ask('POST', `${root}/${await bringTo(flow, stage)}/${path}`, body()));
+  }
+  await done(ask('GET', `${root}/${await create(flow)}`));
+  await done(ask('GET', `${root}/${await bringTo(flow, 'sanctions_screening')}`));
+  await done(ask('GET', `${root}/${await bringTo(flow, 'sanctions_match')}`));
+  await done(ask('GET', `${root}/${await bringTo(flow, 'complete')}`));
+  await done(ask('GET', root));
+}
+
+test('each route of the public port replies, and its schema is the one in the public document', async () => {
+  const app = buildInternalApp(running.context, running.services, { internalToken, credentials: new Map() });
+  const replied = listen(app);
+  const accountId = 'acct_replies';
+  const caller = {
+    publicId: 'RepliesOfAll',
+    accountId,
+    name: 'a key',
+    scopes: ['admin:keys'],
+    hash: new Uint8Array(32),
+  };
+  await running.context.db.account.create({
+    data: { id: accountId, name: 'Test', tier: 'audit_plus', state: 'active' },
+  });
+  await running.context.db.apiKey.create({ data: caller });
+  const headers = identified({ 'x-gw-account-id': accountId, 'x-gw-key-id': caller.publicId });
+  const ask: Ask = (method, url, payload) => app.inject({ method, url, headers, ...(payload && { payload }) });
+  const entry = entryOf({}, accountId);
+  await running.store(entry);
+  const { id } = entry.receipt;
+  const reads = ['models', 'models/sim-small', 'regions', 'regions/eu-north', 'usage', 'audit-log'];
+  const receipts = ['gw/receipts', `gw/receipts/${id}`, `gw/lineage/${id}`];
+  for (const path of [...reads, ...receipts]) await done(ask('GET', `/v1/${path}`));
+  await done(ask('GET', '/healthz'));
+  await askKeys(ask, '/v1/keys');
+
+  const document = openApiDocument('https://gw.example') as unknown as PublicDocument;
+  // Envoy answers it by itself.
+  const here = publicRoutes.filter(({ handler, path }) => handler === 'control' && path !== '/openapi.json');
+  const expected = here.map(({ method, path }) => {
+    const { responses } = document.paths[path]?.[method.toLowerCase()] ?? { responses: {} };
+    const contents = [responses[200], responses[202]].flatMap((response) => response?.content ?? []);
+    const names = new Set(contents.map((each) => each['application/json'].schema.$ref));
+    return [`${method} ${asPath(path)}`, [...names]];
+  });
+  const found = [...replied].map(([route, reply]) => [
+    route,
+    namesOf(reply).map((name) => `#/components/schemas/${name}`),
+  ]);
+  expect(found.sort()).toEqual(expected.sort());
+  await app.close();
+});
+
+interface PublicDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Responses }>>>>;
+}
+type Responses = Readonly<
+  Record<number, { readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } } }>
+>;
+
+/** Of a route that may reply in more than one way, all of them. */
+const namesOf = (reply: z.ZodType | null | undefined): unknown[] =>
+  reply instanceof z.ZodUnion
+    ? reply.options.map((option) => z.globalRegistry.get(option as z.ZodType)?.id)
+    : [reply && z.globalRegistry.get(reply)?.id];
