@@ -7,13 +7,13 @@ import { errorText } from '@gw/contract/internal/error-text';
 import { Problem } from './problem.ts';
 import type { Part } from './supervise.ts';
 
-export interface Answer {
+export interface HttpReply {
   readonly status: number;
   readonly body: string;
 }
 
 /** One request to our own listener, whose certificate may be self-signed; rejects if there is no answer. */
-export function ask(url: string, key: string, body?: unknown): Promise<Answer> {
+export function ask(url: string, key: string, body?: unknown): Promise<HttpReply> {
   const send = url.startsWith('https:') ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = send(url, {

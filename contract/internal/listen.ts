@@ -39,7 +39,7 @@ export const parseListen = (text: string): Listen => known(readListen(text), tex
 /** Of what the settings have checked already; throws if it is not. */
 export const parseHostPort = (text: string): HostPort => known(readHostPort(text), text, 'not host:port');
 
-function known<T>(listen: T | null, text: string, fault: string): T {
-  if (listen === null) throw new Error(`"${text}" is ${fault}.`);
+function known<T>(listen: T | null, text: string, problem: string): T {
+  if (listen === null) throw new Error(`"${text}" is ${problem}.`);
   return listen;
 }

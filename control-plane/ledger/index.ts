@@ -8,7 +8,7 @@ import { openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
 import { receiptRoutes } from './receipts/routes.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
-import { createVersionCounts, type VersionCounts } from './receipts/version-counts.ts';
+import { createVersionMetrics, type VersionMetrics } from './receipts/version-metrics.ts';
 import { usageRoutes } from './usage/routes.ts';
 
 export { countFaults, isCheckOverdue } from './integrity/faults.ts';
@@ -17,7 +17,7 @@ export { startJobs } from './jobs.ts';
 
 export interface LedgerServices {
   readonly seals: Seals;
-  readonly versionCounts: VersionCounts;
+  readonly versionMetrics: VersionMetrics;
   /** How long after a full check of the records the next one begins. */
   readonly fullCheckS: number;
 }
@@ -25,7 +25,7 @@ export interface LedgerServices {
 export function openLedger(context: Context, { fullS, keys, sealedSince }: IntegritySettings): LedgerServices {
   return {
     seals: openLedgerSeals({ ...context, keys, sealedSince }),
-    versionCounts: createVersionCounts(context.db),
+    versionMetrics: createVersionMetrics(context.db),
     fullCheckS: fullS,
   };
 }
@@ -39,7 +39,7 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { seals }
   integrityOperatorRoutes(app, context, seals);
 }
 
-export function registerMetrics(registry: Registry, { db }: Context, { versionCounts }: LedgerServices): void {
-  versionCounts.register(registry);
+export function registerMetrics(registry: Registry, { db }: Context, { versionMetrics }: LedgerServices): void {
+  versionMetrics.register(registry);
   registerIntegrity(registry, db);
 }

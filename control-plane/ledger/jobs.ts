@@ -24,12 +24,12 @@ import { startIntegrityJobs } from './integrity/jobs.ts';
 import { startIngester } from './receipts/ingest.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
 import { openSweeper } from './receipts/sweep.ts';
-import type { VersionCounts } from './receipts/version-counts.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
+import type { VersionMetrics } from './receipts/version-metrics.ts';
 
 interface JobServices {
   readonly seals: Seals;
-  readonly versionCounts: VersionCounts;
+  readonly versionMetrics: VersionMetrics;
 }
 
 export interface JobOptions {
@@ -49,12 +49,12 @@ export function startJobs(
   { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
   const { db, redis, log, now } = context;
-  const { seals, versionCounts } = services;
+  const { seals, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
-    startVersionJobs(context, { catalogue, seals, versionCounts, sources: grid.sources }),
+    startVersionJobs(context, { catalogue, seals, versionMetrics, sources: grid.sources }),
     startIntegrityJobs({ db, log, seals }, integrity),
     // Even without any source: it takes out what an earlier configuration has published.
     repeat({
@@ -72,12 +72,12 @@ export function startJobs(
 /** Even without any counters: a call that was promised a measurement has to learn that there is none. */
 function gpuCounters(
   { db, log, now }: Context,
-  { seals, versionCounts }: JobServices,
+  { seals, versionMetrics }: JobServices,
   settings: GpuSettings,
 ): RepeatedJob {
   const http = { fetch, now, timeoutMs: 10_000, maxBytes: 20 * 1024 * 1024 };
   const prometheus = prometheusAt(http, settings.prometheus);
-  const onMeasured = (count: number): void => versionCounts.made('measured', count);
+  const onMeasured = (count: number): void => versionMetrics.made('measured', count);
   const run = openGpuJob({ db, settings, prometheus, log, seals, now, onMeasured });
   return repeat({ name: 'GPU counters', everyMs: settings.refreshS * 1000, log, run });
 }

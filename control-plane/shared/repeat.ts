@@ -1,4 +1,4 @@
-/** A job that runs again and again, never twice at once in this process. A fault ends one run, never the job. */
+/** A job that runs again and again, never twice at once in this process. An error ends one run, never the job. */
 import type { Logger } from '@gw/service/log';
 
 export interface RepeatedJob {

@@ -107,7 +107,7 @@ export function watchChanges(options: ChangeWatchOptions): ChangeWatch {
   };
 }
 
-/** The answer, or a fault if it takes longer; what comes later is of no use, as it is too old. */
+/** Returns the answer, or an error if it takes longer than `patienceMs`: a later answer would be too old to use. */
 async function within<T>(answer: Promise<T>, patienceMs: number): Promise<Result<T, unknown>> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Result<T, unknown>>((resolve) => {

@@ -37,8 +37,8 @@ const continuation = (stream: number, flags: number) => frame(frameType.continua
 const ping = (stream: number, bytes: number) => frame(frameType.ping, 0, stream, Buffer.alloc(bytes));
 const headersOf = (...bytes: number[]) => headers(1, endHeaders, Buffer.from(bytes));
 
-type Answer = `${'goaway' | 'reset'} ${keyof typeof errorCode}` | 'nothing';
-const cases: readonly (readonly [section: string, what: string, sent: readonly Buffer[], answer: Answer])[] = [
+type Reaction = `${'goaway' | 'reset'} ${keyof typeof errorCode}` | 'nothing';
+const cases: readonly (readonly [section: string, what: string, sent: readonly Buffer[], answer: Reaction])[] = [
   ['3.4', 'no preface', [Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')], 'goaway protocol'],
   ['4.1', 'a frame of an unknown type', [frame(0x16, 0, 0, Buffer.alloc(8))], 'nothing'],
   ['4.1', 'flags that are not defined', [frame(frameType.ping, 0x16, 0, Buffer.alloc(8))], 'nothing'],

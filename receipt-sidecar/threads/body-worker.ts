@@ -2,7 +2,7 @@
  * Reads the bodies of requests and of replies on a thread of its own, one job after the other. It is bundled to a file of
  * its own, which the sidecar starts.
  *
- * Invariant: what it answers with is a result or the kind of a fault: a message could hold a piece of a client's text.
+ * Invariant: what it answers with is a result or the name of an error: its message could hold a piece of a client's text.
  */
 import { setPriority } from 'node:os';
 import { parentPort, type TransferListItem } from 'node:worker_threads';
@@ -63,6 +63,6 @@ parentPort?.on('message', async ({ id, job }: { id: number; job: BodyJob }) => {
     const { result, transfer } = await answer(job);
     parentPort?.postMessage({ id, result }, transfer);
   } catch (error) {
-    parentPort?.postMessage({ id, fault: error instanceof Error ? error.name : 'fault' });
+    parentPort?.postMessage({ id, error: error instanceof Error ? error.name : 'fault' });
   }
 });

@@ -165,7 +165,7 @@ describe('a job ends without a result', () => {
     threads[0]?.emit('exit', 1);
     expect(await first.outcome).toEqual(failed('died'));
     expect([errors, jobs()]).toEqual([['RangeError'], ['1', '2']]);
-    threads[1]?.answer({ fault: 'TypeError' });
+    threads[1]?.answer({ error: 'TypeError' });
     expect(await second.outcome).toEqual(failed('fault'));
     expect(errors).toEqual(['RangeError', 'TypeError']);
   });
@@ -204,7 +204,7 @@ it('the time for an answer is that of the job which the thread has, not of the o
   expect(errors).toEqual([]);
 });
 
-it('a thread that has nothing to do for long is ended, which is no fault, and the next job starts one', async () => {
+it('a thread that has nothing to do for long is ended, which is no error, and the next job starts one', async () => {
   const { errors, jobs, run, threads } = poolForTests();
   run('1');
   threads[0]?.answer();

@@ -46,11 +46,11 @@ interface Running {
   id: number;
   timer: NodeJS.Timeout | undefined;
 }
-interface Answer {
+interface WorkerMessage {
   readonly id: number;
   readonly result?: unknown;
-  /** The kind of a fault; never with text of a client. */
-  readonly fault?: string;
+  /** The name of the error, never with text of a client. */
+  readonly error?: string;
 }
 
 export interface ThreadPoolOptions {
@@ -65,7 +65,7 @@ export interface ThreadPoolOptions {
   readonly start: () => Worker;
   /** Monotonic, ms. */
   readonly clock: () => number;
-  /** Told when a thread has ended without being asked, and of faults in it. */
+  /** Told when a thread has ended without being asked, and of errors in it. */
   readonly onError: (reason: string) => void;
   readonly onEnd: (lane: Lane, outcome: 'done' | Failure, waitedS: number) => void;
 }
@@ -163,10 +163,10 @@ export class ThreadPool {
     const worker = this.#options.start();
     const thread: Running = { worker, job: null, id: -1, timer: undefined };
     this.#threads.add(thread);
-    worker.on('message', ({ id, result, fault }: Answer) => {
+    worker.on('message', ({ id, result, error }: WorkerMessage) => {
       if (thread.id !== id || !thread.job) return;
-      if (fault !== undefined) this.#options.onError(fault);
-      this.#finish(thread, fault === undefined ? ok(result) : err('fault'));
+      if (error !== undefined) this.#options.onError(error);
+      this.#finish(thread, error === undefined ? ok(result) : err('fault'));
       this.#advance();
     });
     worker.once('error', (error) => this.#abandon(thread, 'died', error instanceof Error ? error.name : 'fault'));

@@ -32,7 +32,7 @@ export function shellOf(place: Place) {
   };
 }
 
-export interface Answer {
+export interface HttpReply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -52,7 +52,7 @@ export class Browser {
     return this.#cookie.slice(this.#cookie.indexOf('=') + 1);
   }
 
-  async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer> {
+  async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<HttpReply> {
     const reply = await fetch(`${this.#url}${path}`, {
       method,
       headers: {
@@ -67,7 +67,7 @@ export class Browser {
     return { status: reply.status, headers: reply.headers, text: await reply.text() };
   }
 
-  logIn(email: string, credential: string, as: 'operator' | 'organisation_admin'): Promise<Answer> {
+  logIn(email: string, credential: string, as: 'operator' | 'organisation_admin'): Promise<HttpReply> {
     return this.call('POST', '/session', { email, credential, as });
   }
 }

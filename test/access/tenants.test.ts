@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { collect, finishedReceipt, openAi, quick, stack } from '../sdk/gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
-import { type Answer, apiOf, Browser } from './people.ts';
+import { apiOf, Browser, type HttpReply } from './people.ts';
 
 const accounts = openTestAccounts();
 const abandoned = new AbortController();
@@ -57,7 +57,7 @@ async function inference(key: string) {
   return { made: { receipt, runningReceipt } };
 }
 
-async function ask(key: string, method: string, path: string, body?: object): Promise<Answer> {
+async function ask(key: string, method: string, path: string, body?: object): Promise<HttpReply> {
   return patiently(async () => {
     const reply = await fetch(`${stack.publicUrl}${path}`, {
       method,
@@ -72,7 +72,7 @@ async function ask(key: string, method: string, path: string, body?: object): Pr
 }
 
 /** Reads have a small rate of their own, which is not what these tests are about. */
-async function patiently(call: () => Promise<Answer>): Promise<Answer> {
+async function patiently(call: () => Promise<HttpReply>): Promise<HttpReply> {
   for (;;) {
     const answer = await call();
     if (answer.status !== 429) return answer;
@@ -89,13 +89,13 @@ const madeUp = (id: string): string =>
 
 const volatile = /^(date|x-request-id|x-ratelimit-.*|x-envoy-.*)$/;
 /** All that a client sees, but for the id that it has sent itself. */
-const shownOf = ({ headers, status, text }: Answer, id: string) => ({
+const shownOf = ({ headers, status, text }: HttpReply, id: string) => ({
   status,
   headers: [...headers].filter(([name]) => !volatile.test(name)).sort(),
   text: text.replaceAll(id, '<id>'),
 });
 
-type Call = (method: string, path: string) => Promise<Answer>;
+type Call = (method: string, path: string) => Promise<HttpReply>;
 let mine: Tenant;
 let theirs: Tenant;
 let browser: Browser;

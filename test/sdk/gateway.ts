@@ -29,7 +29,7 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-export interface Answer {
+export interface HttpReply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -37,7 +37,7 @@ export interface Answer {
 }
 
 /** `path` begins with `/v1`. */
-export async function get(path: string, key: string = stack.keys.auditPlus): Promise<Answer> {
+export async function get(path: string, key: string = stack.keys.auditPlus): Promise<HttpReply> {
   const response = await fetch(`${stack.publicUrl}${path}`, { headers: { authorization: `Bearer ${key}` } });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };

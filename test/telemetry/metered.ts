@@ -8,7 +8,7 @@ import { recompute, verify } from '@gw/methodology/recompute';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { type Answer, eventually, get, openAi, stack } from '../sdk/gateway.ts';
+import { eventually, get, type HttpReply, openAi, stack } from '../sdk/gateway.ts';
 
 export interface Metered {
   readonly model: string;
@@ -104,7 +104,7 @@ function answering(model: string, kind: 'chat' | 'embedding', region?: string): 
 }
 
 /** Reads of receipts have a small rate of their own. */
-const read = (path: string): Promise<Answer> =>
+const read = (path: string): Promise<HttpReply> =>
   eventually(path, async () => {
     const answer = await get(path);
     if (answer.status === 429) return null;

@@ -41,20 +41,20 @@ export function openFindingsJob(options: FindingsOptions): () => Promise<void> {
   let claimAt = 0;
   let ownMayExist = true;
 
-  /** What was read and, after a fault, not finished. A page at a time, since what fails again stays. */
-  const finishOwn = async (faults: unknown[]): Promise<void> => {
+  /** What was read and, after an error, not finished. A page at a time, since what fails again stays. */
+  const finishOwn = async (errors: unknown[]): Promise<void> => {
     let after = '0';
     for (let batch = 0; batch < batchesPerRun; batch++) {
       const own = await findings.readOwn(redis, consumer, batchSize, after);
-      faults.push(...(await finish(options, own)));
+      errors.push(...(await finish(options, own)));
       after = own.at(-1)?.streamId ?? after;
       if (own.length < batchSize) return;
     }
   };
 
   return async () => {
-    const faults: unknown[] = [];
-    // Until it ends, a fault leaves entries behind under this consumer's name.
+    const errors: unknown[] = [];
+    // Until the run ends, an error leaves entries behind under this consumer's name.
     const ownBefore = ownMayExist;
     ownMayExist = true;
     const now = Date.now();
@@ -62,18 +62,18 @@ export function openFindingsJob(options: FindingsOptions): () => Promise<void> {
       await findings.ensure(redis);
       await findings.claimAbandoned(redis, consumer, abandonedAfterMs, batchSize);
       claimAt = now + abandonedAfterMs / 3;
-      await finishOwn(faults);
+      await finishOwn(errors);
     } else if (ownBefore) {
       // Redis may have come back empty: then the group has to be made again.
       await findings.ensure(redis);
-      await finishOwn(faults);
+      await finishOwn(errors);
     }
     for (let batch = 0; batch < batchesPerRun; batch++) {
       const entries = await findings.readNew(redis, consumer, batchSize);
-      faults.push(...(await finish(options, entries)));
+      errors.push(...(await finish(options, entries)));
       if (entries.length < batchSize) break;
     }
-    if (faults.length > 0) throw faults[0];
+    if (errors.length > 0) throw errors[0];
     ownMayExist = false;
   };
 }
@@ -83,7 +83,7 @@ async function finish(options: FindingsOptions, entries: readonly Entry[]): Prom
   if (entries.length === 0) return [];
   const { db, log, now } = options;
   const read = await readEvents(db, entries);
-  const faults: unknown[] = [];
+  const errors: unknown[] = [];
   const stay = new Set<string>();
   for (const [accountId, found] of read.byAccount) {
     try {
@@ -96,7 +96,7 @@ async function finish(options: FindingsOptions, entries: readonly Entry[]): Prom
     } catch (error) {
       // Without the database each further account would only wait for its time-out.
       await db.$queryRaw`SELECT 1`;
-      faults.push(error);
+      errors.push(error);
       for (const { streamId } of found) stay.add(streamId);
     }
   }
@@ -107,7 +107,7 @@ async function finish(options: FindingsOptions, entries: readonly Entry[]): Prom
     read.dead,
     entries.map(({ streamId }) => streamId).filter((id) => !stay.has(id)),
   );
-  return faults;
+  return errors;
 }
 
 interface Found {

@@ -1,38 +1,39 @@
 /**
  * Envoy's dynamic configuration, made from the catalogue.
  *
- * Invariant: a version is a hash of its content, so every instance gives the same answer, and secrets appear in the
- * answer for secrets alone. Catalogues come newest first; of a deployment that several have, the newest one holds.
+ * Invariant: a version is a hash of its content, so every instance gives the same response, and secrets appear in
+ * the response for secrets alone. Catalogues come newest first; of a deployment that several have, the newest one holds.
  */
 import { createHash } from 'node:crypto';
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { clusterResources, type DeploymentEndpoint, listenerResources, secretResources } from '@gw/envoy/clusters';
 import type { Catalogue } from '../read.ts';
 
-export interface Answer {
+/** What Envoy gets of one type of resource: see DiscoveryResponse in the xDS protocol. */
+export interface DiscoveryResponse {
   readonly version: string;
   readonly resources: readonly object[];
 }
 
-export const clusterAnswer = (catalogues: readonly Catalogue[]): Answer =>
-  answer(clusterResources(endpoints(catalogues), ordersOf(catalogues)));
+export const clusterResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
+  responseWith(clusterResources(endpoints(catalogues), ordersOf(catalogues)));
 
-export const listenerAnswer = (catalogues: readonly Catalogue[]): Answer =>
-  answer(listenerResources(endpoints(catalogues)));
+export const listenerResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
+  responseWith(listenerResources(endpoints(catalogues)));
 
 /** Only the secrets that were asked for, and only those that a provider names. */
-export function secretAnswer(
+export function secretResponse(
   catalogues: readonly Catalogue[],
   credentials: ReadonlyMap<string, string>,
   names: readonly string[],
-): Answer {
+): DiscoveryResponse {
   const providers = catalogues.flatMap((catalogue) => catalogue.providers);
   const refs = new Set(providers.flatMap((provider) => provider.credentialRef ?? []));
   const secrets = [...new Set(names)].sort().flatMap((name) => {
     const value = refs.has(name) ? credentials.get(name) : undefined;
     return value === undefined ? [] : { name, value };
   });
-  return answer(secretResources(secrets));
+  return responseWith(secretResources(secrets));
 }
 
 /** Names of secrets that the catalogue needs and the environment lacks. */
@@ -67,7 +68,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
   });
 }
 
-function answer(resources: readonly object[]): Answer {
+function responseWith(resources: readonly object[]): DiscoveryResponse {
   const version = createHash('sha256').update(JSON.stringify(resources)).digest('hex').slice(0, 32);
   return { version, resources };
 }

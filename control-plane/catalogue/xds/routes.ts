@@ -5,7 +5,13 @@ import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import type { CatalogueView } from '../keeper.ts';
 import type { Catalogue } from '../read.ts';
-import { type Answer, clusterAnswer, listenerAnswer, missingCredentials, secretAnswer } from './resources.ts';
+import {
+  clusterResponse,
+  type DiscoveryResponse,
+  listenerResponse,
+  missingCredentials,
+  secretResponse,
+} from './resources.ts';
 
 const discoveryRequest = z.object({
   version_info: z.string().optional(),
@@ -31,7 +37,11 @@ export interface XdsOptions {
 
 export function xdsRoutes(app: FastifyInstance, context: Context, { catalogue, credentials }: XdsOptions): void {
   type Catalogues = readonly [newest: Catalogue, ...retiring: Catalogue[]];
-  const serve = (path: string, typeUrl: string, make: (catalogues: Catalogues, names: string[]) => Answer): void => {
+  const serve = (
+    path: string,
+    typeUrl: string,
+    make: (catalogues: Catalogues, names: string[]) => DiscoveryResponse,
+  ): void => {
     // A doubled colon is a literal one.
     const options = { bodyLimit, config: { reply: discoveryReply }, schema: { body: discoveryRequest } };
     app.withTypeProvider<ZodTypeProvider>().post(`/v3/discovery::${path}`, options, (request, reply) => {
@@ -45,8 +55,8 @@ export function xdsRoutes(app: FastifyInstance, context: Context, { catalogue, c
       return reply.send({ version_info: version, type_url: typeUrl, resources });
     });
   };
-  serve('clusters', type('cluster.v3.Cluster'), clusterAnswer);
-  serve('listeners', type('listener.v3.Listener'), listenerAnswer);
+  serve('clusters', type('cluster.v3.Cluster'), clusterResponse);
+  serve('listeners', type('listener.v3.Listener'), listenerResponse);
   const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
   let warnedOf = '';
   serve('secrets', secretType, (catalogues, names) => {
@@ -56,6 +66,6 @@ export function xdsRoutes(app: FastifyInstance, context: Context, { catalogue, c
       context.log.error({ missing }, 'providers lack their credential: set GW_CREDENTIAL_<name> and start again');
     }
     warnedOf = missing;
-    return secretAnswer(catalogues, credentials, names);
+    return secretResponse(catalogues, credentials, names);
   });
 }

@@ -74,8 +74,8 @@ async function run(
   if (!('refused' in outcome)) return;
   const { refused, detail } = outcome;
   // These are not mended by asking again soon, and the pause that they began has to pass.
-  const Fault = refused === 'unauthorized' || refused === 'rate_limited' ? UnrecoverableError : Error;
-  throw new Fault(`${zoneSource.source} for ${zoneSource.zone}: ${refused}, ${detail}`);
+  const RefusalError = refused === 'unauthorized' || refused === 'rate_limited' ? UnrecoverableError : Error;
+  throw new RefusalError(`${zoneSource.source} for ${zoneSource.zone}: ${refused}, ${detail}`);
 }
 
 const spans: readonly Span[] = ['latest', 'day'];

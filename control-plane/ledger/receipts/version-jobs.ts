@@ -15,7 +15,7 @@ import type { ReadingAt } from './complete-facts.ts';
 import { type RecalculateOptions, recalculateDue } from './recalculate.ts';
 import { restateDue } from './restate.ts';
 import type { Seals } from './sealed-rows.ts';
-import type { VersionCounts } from './version-counts.ts';
+import type { VersionMetrics } from './version-metrics.ts';
 import { wake } from './wake.ts';
 
 const everyMs = 2000;
@@ -23,20 +23,20 @@ const everyMs = 2000;
 export interface VersionJobOptions {
   readonly catalogue: CatalogueView;
   readonly seals: Seals;
-  readonly versionCounts: VersionCounts;
+  readonly versionMetrics: VersionMetrics;
   readonly sources: readonly ZoneSource[];
 }
 
 export function startVersionJobs(
   context: Context,
-  { catalogue, seals, sources, versionCounts }: VersionJobOptions,
+  { catalogue, seals, sources, versionMetrics }: VersionJobOptions,
 ): RepeatedJob {
   const { db, now, log } = context;
   const stopping = new AbortController();
   const { signal } = stopping;
   const history = (): ReadingAt => readingInHistory(context, sources);
-  const onRecalculated = (count: number): void => versionCounts.made('recalculated', count);
-  const onRestated = (count: number): void => versionCounts.made('restated', count);
+  const onRecalculated = (count: number): void => versionMetrics.made('recalculated', count);
+  const onRestated = (count: number): void => versionMetrics.made('restated', count);
   const recalculation = { db, history, now, log, seals, signal, onRecalculated };
   const restatement = { db, sources, now, log, seals, signal, onRestated };
   const jobs = [

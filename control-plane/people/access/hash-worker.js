@@ -8,8 +8,8 @@ import { argon2id, argon2Verify } from 'hash-wasm';
 parentPort.on('message', async ({ hash, verify }) => {
   try {
     parentPort.postMessage({ result: hash ? await argon2id(hash) : await argon2Verify(verify) });
-  } catch (fault) {
+  } catch (error) {
     // Only the text: it names what was wrong with the form, never the credential.
-    parentPort.postMessage({ fault: String(fault?.message ?? fault) });
+    parentPort.postMessage({ error: String(error?.message ?? error) });
   }
 });

@@ -10,7 +10,7 @@ import type { argon2id, argon2Verify } from 'hash-wasm';
 type HashOptions = Parameters<typeof argon2id>[0];
 type VerifyOptions = Parameters<typeof argon2Verify>[0];
 type Job = { readonly hash: HashOptions } | { readonly verify: VerifyOptions };
-type Answer = { readonly result: string | boolean } | { readonly fault: string };
+type WorkerReply = { readonly result: string | boolean } | { readonly error: string };
 
 export class Hasher {
   #worker: Worker | null = null;
@@ -40,8 +40,8 @@ export class Hasher {
         reject(new Error('The thread that hashes credentials has ended.', { cause: reason }));
       };
       worker.removeAllListeners();
-      worker.once('message', (answer: Answer) =>
-        'fault' in answer ? reject(new Error(answer.fault)) : resolve(answer.result),
+      worker.once('message', (reply: WorkerReply) =>
+        'error' in reply ? reject(new Error(reply.error)) : resolve(reply.result),
       );
       worker.once('error', die);
       worker.once('exit', die);

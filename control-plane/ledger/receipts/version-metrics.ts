@@ -4,13 +4,13 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 const reasons = ['recalculated', 'restated', 'measured'] as const;
 
-export interface VersionCounts {
+export interface VersionMetrics {
   made(reason: (typeof reasons)[number], count: number): void;
   /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
 }
 
-export function createVersionCounts(db: Database): VersionCounts {
+export function createVersionMetrics(db: Database): VersionMetrics {
   const versions = new Counter({
     name: 'gw_receipt_versions_total',
     help: 'New versions of receipts that this instance made',
