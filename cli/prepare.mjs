@@ -11,6 +11,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** @param {string[]} path */
 const at = (...path) => join(root, ...path);
 
 /** Bundle → entry point; a part whose entry is not there is left out. */
@@ -31,13 +32,21 @@ const bundles = {
 
 class Failure extends Error {}
 
+/** @param {readonly string[]} files */
 function digest(files, extra = '') {
   const hash = createHash('sha256').update(extra);
   for (const file of files) hash.update(`\0${relative(root, file)}\0`).update(readFileSync(file));
   return hash.digest('hex');
 }
 
-/** Runs `step` unless it has succeeded before for the same `stamp` and its `result` is still there. */
+/**
+ * Runs `step` unless it has succeeded before for the same `stamp` and its `result` is still there.
+ *
+ * @param {string} name
+ * @param {string} stamp
+ * @param {string} result
+ * @param {() => Promise<void>} step
+ */
 async function once(name, stamp, result, step) {
   const file = at('.deps', 'stamps', name);
   if (existsSync(result) && existsSync(file) && readFileSync(file, 'utf8') === stamp) return;
@@ -46,7 +55,12 @@ async function once(name, stamp, result, step) {
   writeFileSync(file, stamp);
 }
 
-/** Shows how long a step takes: counting on a terminal, else one line at its end. */
+/**
+ * Shows how long a step takes: counting on a terminal, else one line at its end.
+ *
+ * @param {string} title
+ * @returns {(outcome: string) => void}
+ */
 function progress(title) {
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
@@ -60,6 +74,12 @@ function progress(title) {
   };
 }
 
+/**
+ * @param {string} title
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {Readonly<Record<string, string>>} environment
+ */
 async function run(title, command, args, environment = {}) {
   const done = progress(title);
   const started = Date.now();
@@ -85,6 +105,11 @@ async function run(title, command, args, environment = {}) {
   throw new Failure(explain(title, output, relative(process.cwd(), log)));
 }
 
+/**
+ * @param {string} title
+ * @param {string} output
+ * @param {string} log
+ */
 function explain(title, output, log) {
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|network (?:request|timeout)/i.test(output)) {
     return `${title}: the package registry could not be reached. Check network and proxy (npm config get proxy) and start again.`;
@@ -147,6 +172,10 @@ async function generate() {
 
 const notSources = new Set(['node_modules', 'dist', 'docs', 'test']);
 
+/**
+ * @param {string} folder
+ * @returns {string[]}
+ */
 function sources(folder) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     if (entry.name.startsWith('.') || notSources.has(entry.name)) return [];
@@ -164,6 +193,7 @@ async function bundle() {
     .filter(([, entry]) => existsSync(at(entry)))
     .map(([out, entry]) => ({ out, in: at(entry) }));
   // Packages of npm stay outside; our own, which are TypeScript, go into the bundle.
+  /** @type {import('esbuild').Plugin} */
   const external = {
     name: 'external-packages',
     setup: (hooks) =>
@@ -187,7 +217,8 @@ async function bundle() {
     // Renaming file by file: a process that starts meanwhile sees the old or the new file, never half of one.
     for (const file of readdirSync(next)) renameSync(join(next, file), at('dist', file));
   } catch (cause) {
-    throw new Failure(`The build failed: ${cause.message.split('\n')[0]}`);
+    const [reason] = String(cause instanceof Error ? cause.message : cause).split('\n');
+    throw new Failure(`The build failed: ${reason}`);
   } finally {
     rmSync(next, { recursive: true, force: true });
   }

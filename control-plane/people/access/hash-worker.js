@@ -5,11 +5,14 @@
 import { parentPort } from 'node:worker_threads';
 import { argon2id, argon2Verify } from 'hash-wasm';
 
-parentPort.on('message', async ({ hash, verify }) => {
+const port = parentPort;
+if (port === null) throw new Error('This file has to run on a thread.');
+
+port.on('message', async ({ hash, verify }) => {
   try {
-    parentPort.postMessage({ result: hash ? await argon2id(hash) : await argon2Verify(verify) });
+    port.postMessage({ result: hash ? await argon2id(hash) : await argon2Verify(verify) });
   } catch (error) {
     // Only the text: it names what was wrong with the form, never the credential.
-    parentPort.postMessage({ error: String(error?.message ?? error) });
+    port.postMessage({ error: error instanceof Error ? error.message : String(error) });
   }
 });
