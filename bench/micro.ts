@@ -4,6 +4,7 @@
  * Invariant: what is measured is processor time of this process, so that whatever else runs on the machine makes a step
  * seem at most a little dearer; a limit is held against the median of many short runs, which take turns.
  */
+import { defined, elementAt } from '@gw/contract/internal/defined';
 import { makeReceipt } from '@gw/receipt-sidecar/internals/receipt';
 import { finishedCalls } from './receipt-calls.ts';
 import { median } from './statistics.ts';
@@ -57,8 +58,8 @@ export async function timesOf(steps: readonly (() => unknown)[], now: () => numb
   for (const step of steps) await runFor(step, batchMs * WARM_UP);
   const times = steps.map((): number[] => []);
   for (let round = 0; round < ROUNDS; round++)
-    for (const [index, step] of steps.entries()) times[index]?.push(await runFor(step, batchMs));
-  return times.map((each) => median(each) ?? 0);
+    for (const [index, step] of steps.entries()) elementAt(times, index).push(await runFor(step, batchMs));
+  return times.map((each) => defined(median(each), 'A median'));
 }
 
 export const isExceeded = ({ limitUs, us }: Micro): boolean => us > limitUs;
@@ -97,5 +98,5 @@ export async function microBenchmarks(
     now,
     batchMs,
   );
-  return steps.map(({ calls = 1, limitUs, name }, index) => ({ name, us: (times[index] ?? 0) / calls, limitUs }));
+  return steps.map(({ calls = 1, limitUs, name }, index) => ({ name, us: elementAt(times, index) / calls, limitUs }));
 }

@@ -1,4 +1,5 @@
 /** The report as text for a terminal. */
+import { elementAt } from '@gw/contract/internal/defined';
 import { isExceeded, type Micro } from './micro.ts';
 import { type Figures, type PerPart, type Report, type TargetName, totalWithoutProvider } from './report.ts';
 import { type Scenario, STREAM_TOKENS, STREAMS } from './rounds.ts';
@@ -17,7 +18,9 @@ export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);
   const line = (row: readonly string[]): string =>
-    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('   ');
+    row
+      .map((cell, i) => (i === 0 ? cell.padEnd(elementAt(widths, i)) : cell.padStart(elementAt(widths, i))))
+      .join('   ');
   return rows.map((row) => `  ${line(row)}`.trimEnd()).join('\n');
 }
 

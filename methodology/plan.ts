@@ -108,8 +108,10 @@ function measuredSteps({ bounds, scope, unit }: NonNullable<Calculation['measure
     return [...converted, ...ends, ...bounded('request_energy', '/reported', '/reported_min', '/reported_max')];
   }
   const [low, high] =
-    bounds === 'estimate' ? ['/estimated_low', '/estimated_high'] : ['/reported_low', '/reported_high'];
-  return [...converted, ...bounded('request_energy', '/reported', low ?? '', high ?? '')];
+    bounds === 'estimate'
+      ? (['/estimated_low', '/estimated_high'] as const)
+      : (['/reported_low', '/reported_high'] as const);
+  return [...converted, ...bounded('request_energy', '/reported', low, high)];
 }
 
 function totalSteps({ measured, modelled_by }: Calculation): Chosen[] {

@@ -9,6 +9,7 @@ import {
   shadowLimits,
   tierLimits,
 } from '@gw/contract/access';
+import { elementAt } from '@gw/contract/internal/defined';
 import { workingExpiry, workingScopes } from '@gw/contract/keys';
 import type { Queryable } from './client.ts';
 
@@ -111,7 +112,7 @@ export async function keyChanges(db: Queryable, known: number | null): Promise<K
   const rows = await db.$queryRaw<{ generation: bigint; public_id: string | null; account_id: string | null }[]>`
     SELECT g.generation, c.public_id, c.account_id FROM key_generation g
     LEFT JOIN key_changes c ON c.generation > ${known}::bigint AND c.generation > g.generation - ${mostChanges}::bigint`;
-  const generation = Number(rows[0]?.generation ?? 0);
+  const generation = Number(elementAt(rows, 0).generation);
   const changes = rows.filter(({ account_id, public_id }) => public_id !== null || account_id !== null);
   if (generation === known) return { generation, since: { publicIds: [], accountIds: [] } };
   // Each step left one row, so whoever counts them knows whether all are there.
@@ -128,7 +129,7 @@ export async function keyChanges(db: Queryable, known: number | null): Promise<K
 /** Rises with every change of a key or an account, in the same transaction. */
 export async function keyGeneration(db: Queryable): Promise<number> {
   const rows = await db.$queryRaw<{ generation: bigint }[]>`SELECT generation FROM key_generation`;
-  return Number(rows[0]?.generation ?? 0);
+  return Number(elementAt(rows, 0).generation);
 }
 
 /** The public ids of all keys, 12 bytes each, in ascending order of their bytes. Revoked and expired ones are among them. */

@@ -5,6 +5,7 @@
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { elementAt } from '@gw/contract/internal/defined';
 import { envoyBinary } from './binaries.ts';
 import { planEnvoy } from './envoy-plan.ts';
 import { seedDatabase } from './migrate-and-seed.ts';
@@ -224,7 +225,7 @@ async function takePorts(options: StackOptions, shared: readonly InstanceName[])
     public: await takePort(options.publicPort || freePublic, '--port'),
     control: await takePort(options.controlPort || freeControl, '--control-port'),
     simulator,
-    health: Object.fromEntries(shared.map((name, index) => [name, health[index] ?? 0])),
+    health: Object.fromEntries(shared.map((name, index) => [name, elementAt(health, index)])),
   };
 }
 

@@ -1,5 +1,6 @@
 /** `./gw admin …`: the operator API from the shell. Tables for people, `--json` for scripts. */
 import { parseArgs } from 'node:util';
+import { elementAt } from '@gw/contract/internal/defined';
 import { stateFolder } from '@gw/stack/checkout';
 import { Problem } from '@gw/stack/problem';
 import { readRunFile } from '@gw/stack/run-file';
@@ -93,7 +94,7 @@ function readCall(command: AdminCommand, args: readonly string[]): Parsed & { re
     throw new Problem(`Usage: ./gw admin ${usage(command)}`);
   return {
     json,
-    args: positionals,
+    arg: (index) => elementAt(positionals, index),
     option: (name) => given[name]?.[0],
     all: (name) => given[name] ?? [],
   };

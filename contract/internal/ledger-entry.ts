@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { z } from 'zod';
 import { receiptSchema, routingTraceSchema } from '../receipt.ts';
+import { defined } from './defined.ts';
 
 export const ledgerEntrySchema = z.object({
   accountId: z.string(),
@@ -35,11 +36,13 @@ export interface LedgerContent {
 export const ledgerDigest = (content: LedgerContent): string =>
   createHash('sha256').update(canonicalText(content), 'utf8').digest('hex');
 
+const formOf = 'The canonical form of what a receipt is sealed by';
+
 /** Numbers beyond those of JSON are null once they are stored, and have no canonical form. */
 function canonicalText(content: LedgerContent): string {
   try {
-    return canonicalize(content) ?? '';
+    return defined(canonicalize(content), formOf);
   } catch {
-    return canonicalize(JSON.parse(JSON.stringify(content))) ?? '';
+    return defined(canonicalize(JSON.parse(JSON.stringify(content))), formOf);
   }
 }

@@ -1,4 +1,5 @@
 /** A consumer group on a Redis stream, command by command. */
+import { elementAt } from '@gw/contract/internal/defined';
 import type { Redis } from 'ioredis';
 
 export interface Entry {
@@ -78,6 +79,6 @@ export function streamGroup({ stream, group, field }: StreamNames): StreamGroup 
 /** Redis gives maps as flat lists: name, value, name, value. */
 function pairs(flat: readonly string[]): Map<string, string> {
   const map = new Map<string, string>();
-  for (let i = 0; i + 1 < flat.length; i += 2) map.set(flat[i] ?? '', flat[i + 1] ?? '');
+  for (let i = 0; i + 1 < flat.length; i += 2) map.set(elementAt(flat, i), elementAt(flat, i + 1));
   return map;
 }

@@ -6,7 +6,7 @@ import { accountLimits } from './limits.ts';
 import { card, type Row, table } from './table.ts';
 
 const path = '/operator/v1/accounts';
-const at = (id = '', ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
+const at = (id: string, ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
 const columns = ['id', 'name', 'tier', 'state', 'created_at'];
 const adminColumns = ['id', 'name', 'email', 'state', 'created_at'];
 
@@ -50,7 +50,7 @@ const suspend: AdminCommand = {
   args: ['account'],
   options: why,
   summary: 'block inference and new keys; reads and revocation stay open',
-  run: async (call) => shown(await call.api.send('POST', at(call.args[0], 'suspend'), given(call, 'reason'))),
+  run: async (call) => shown(await call.api.send('POST', at(call.arg(0), 'suspend'), given(call, 'reason'))),
 };
 const reinstate: AdminCommand = {
   name: 'accounts reinstate',
@@ -65,7 +65,7 @@ const reinstate: AdminCommand = {
     const accept = call.option('accept');
     if (accept !== undefined && accept !== 'match') throw new Problem('--accept takes "match".');
     const body = { ...given(call, 'reason'), ...(accept === undefined ? {} : { accepts_match: true }) };
-    return shown(await call.api.send('POST', at(call.args[0], 'reinstate'), body));
+    return shown(await call.api.send('POST', at(call.arg(0), 'reinstate'), body));
   },
 };
 
@@ -74,7 +74,7 @@ const adminMove = (verb: 'disable' | 'enable' | 'reset-credential', summary: str
   args: ['account', 'admin'],
   options: {},
   summary,
-  run: async ({ api, args }) => shown(await api.send('POST', at(args[0], 'admins', args[1] ?? '', verb))),
+  run: async ({ api, arg }) => shown(await api.send('POST', at(arg(0), 'admins', arg(1), verb))),
 });
 
 export const accountCommands: readonly AdminCommand[] = [
@@ -97,7 +97,7 @@ export const accountCommands: readonly AdminCommand[] = [
     args: ['account'],
     options: {},
     summary: 'one account',
-    run: async ({ api, args }) => shown(await api.get(at(args[0]))),
+    run: async ({ api, arg }) => shown(await api.get(at(arg(0)))),
   },
   suspend,
   reinstate,
@@ -113,15 +113,15 @@ export const accountCommands: readonly AdminCommand[] = [
       reason: 'why; it stands in the audit log, which the customer can read',
     },
     summary: 'change name, tier, limits, shadow or models',
-    run: async (call) => shown(await call.api.send('PATCH', at(call.args[0]), changeOf(call))),
+    run: async (call) => shown(await call.api.send('PATCH', at(call.arg(0)), changeOf(call))),
   },
   {
     name: 'admins list',
     args: ['account'],
     options: {},
     summary: 'people of the customer who can log in',
-    run: async ({ api, args }) => {
-      const { data } = (await api.get(at(args[0], 'admins'))) as Page;
+    run: async ({ api, arg }) => {
+      const { data } = (await api.get(at(arg(0), 'admins'))) as Page;
       return { value: data, text: table(data, adminColumns, 'Nobody.') };
     },
   },
@@ -130,7 +130,7 @@ export const accountCommands: readonly AdminCommand[] = [
     args: ['account'],
     options: { 'name!': 'of the person', 'email!': 'with which the person logs in' },
     summary: 'give a person of the customer a login; the credential is shown once',
-    run: async (call) => shown(await call.api.send('POST', at(call.args[0], 'admins'), given(call, 'name', 'email'))),
+    run: async (call) => shown(await call.api.send('POST', at(call.arg(0), 'admins'), given(call, 'name', 'email'))),
   },
   adminMove('disable', 'end a login and its sessions'),
   adminMove('enable', 'let a disabled person log in again'),

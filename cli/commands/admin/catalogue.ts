@@ -60,7 +60,7 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
   const { idField, name } = group;
   const path = pathOf(group);
   const one = name.slice(0, -1);
-  const at = ({ args: [id = ''] }: AdminCall): string => `${path}/${encodeURIComponent(id)}`;
+  const at = ({ arg }: AdminCall): string => `${path}/${encodeURIComponent(arg(0))}`;
   return [
     {
       name: `${name} list`,
@@ -86,7 +86,7 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
       summary: `add a ${one}`,
       fields: optionsOf(group),
       run: async (call) => {
-        const body = { [idField]: call.args[0], ...(offers(group) ? { models: {} } : {}), ...bodyOf(group, call) };
+        const body = { [idField]: call.arg(0), ...(offers(group) ? { models: {} } : {}), ...bodyOf(group, call) };
         return shown(group, await call.api.send('POST', path, body));
       },
     },

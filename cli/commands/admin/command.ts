@@ -16,7 +16,8 @@ export interface AdminCommand {
 
 export interface AdminCall {
   readonly api: OperatorApi;
-  readonly args: readonly string[];
+  /** The value of the argument at this place of the command's `args`. */
+  readonly arg: (index: number) => string;
   /** The value of an option, or undefined. */
   readonly option: (name: string) => string | undefined;
   readonly all: (name: string) => readonly string[];

@@ -4,22 +4,23 @@
  * Invariant: a key that was just issued is alone on standard output, so that a script can take it and nothing else keeps
  * it; what people want to know about it goes to standard error.
  */
+import { defined } from '@gw/contract/internal/defined';
 import type { Page } from './accounts.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
 import { keyLimits } from './limits.ts';
 import { card, type Row, table } from './table.ts';
 
-const at = (account = '', ...rest: string[]): string =>
+const at = (account: string, ...rest: string[]): string =>
   ['/operator/v1/accounts', ...[account, 'keys', ...rest].map(encodeURIComponent)].join('/');
 const columns = ['id', 'name', 'state', 'scopes', 'created_at', 'expires_at', 'last_used_on'];
 
 const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
 
 /** All pages: people who look for something do not want to turn them. */
-async function list({ api, args }: AdminCall): Promise<AdminResult> {
+async function list({ api, arg }: AdminCall): Promise<AdminResult> {
   const rows: Row[] = [];
   for (let after: string | undefined, more = true; more; ) {
-    const page = (await api.get(at(args[0]), { after, limit: 100 })) as Page;
+    const page = (await api.get(at(arg(0)), { after, limit: 100 })) as Page;
     rows.push(...page.data);
     more = page.has_more === true;
     after = page.last_id ?? undefined;
@@ -48,14 +49,14 @@ export function keyBody(call: AdminCall): object {
 }
 
 const issue = async (call: AdminCall, ...path: string[]): Promise<AdminResult> =>
-  issuedKey((await call.api.send('POST', at(call.args[0], ...path), keyBody(call))) as IssuedKey);
+  issuedKey((await call.api.send('POST', at(call.arg(0), ...path), keyBody(call))) as IssuedKey);
 
 const move = (verb: 'revoke' | 'restore', summary: string): AdminCommand => ({
   name: `keys ${verb}`,
   args: ['account', 'key'],
   options: {},
   summary,
-  run: async ({ api, args }) => shown(await api.send('POST', at(args[0], args[1] ?? '', verb))),
+  run: async ({ api, arg }) => shown(await api.send('POST', at(arg(0), arg(1), verb))),
 });
 
 /** What it may take of the account's limits. */
@@ -70,7 +71,7 @@ export const keyCommands: readonly AdminCommand[] = [
     args: ['account', 'key'],
     options: {},
     summary: 'one key, by its public id',
-    run: async ({ api, args }) => shown(await api.get(at(args[0], args[1] ?? ''))),
+    run: async ({ api, arg }) => shown(await api.get(at(arg(0), arg(1)))),
   },
   {
     name: 'keys create',
@@ -93,15 +94,19 @@ export const keyCommands: readonly AdminCommand[] = [
       'expires-at': keyExpiry,
     },
     summary: 'issue a successor, printed like a new key; the predecessor goes on working until it is revoked',
-    run: (call) => issue(call, call.args[1] ?? '', 'rotate'),
+    run: (call) => issue(call, call.arg(1), 'rotate'),
   },
   {
     name: 'keys change',
     args: ['account', 'key'],
     options: { 'limits!': `${keyLimitsHint}; or "none"` },
     summary: 'limit a key to less than the account has',
-    run: async ({ api, args, option }) =>
-      shown(await api.send('PATCH', at(args[0], args[1] ?? ''), { limits: keyLimits(option('limits') ?? '') })),
+    run: async ({ api, arg, option }) =>
+      shown(
+        await api.send('PATCH', at(arg(0), arg(1)), {
+          limits: keyLimits(defined(option('limits'), 'A needed option')),
+        }),
+      ),
   },
   move('revoke', 'end a key, within a second everywhere'),
   move('restore', 'take a revocation back, within 90 days'),

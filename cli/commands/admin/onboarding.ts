@@ -1,6 +1,7 @@
 /** `./gw admin onboarding …`: applications, step by step to the first key. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { defined } from '@gw/contract/internal/defined';
 import { errorText } from '@gw/contract/internal/error-text';
 import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
@@ -11,7 +12,7 @@ import { accountLimits } from './limits.ts';
 import { card, type Row, table } from './table.ts';
 
 const path = '/operator/v1/applications';
-const at = (id = '', ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
+const at = (id: string, ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
 const columns = ['account_id', 'name', 'tier', 'stage', 'updated_at', 'expires_at'];
 const stepColumns = ['at', 'step', 'action', 'from', 'to', 'by'];
 
@@ -28,8 +29,8 @@ async function everyApplication(api: OperatorApi, filter: Record<string, string>
   }
 }
 
-async function show({ api, args }: AdminCall): Promise<AdminResult> {
-  const value = (await api.get(at(args[0]))) as Row & { readonly steps: readonly (Row & { actor: { id: string } })[] };
+async function show({ api, arg }: AdminCall): Promise<AdminResult> {
+  const value = (await api.get(at(arg(0)))) as Row & { readonly steps: readonly (Row & { actor: { id: string } })[] };
   const { steps, ...application } = value;
   const lines = steps.map((step) => ({ ...step, by: step.actor.id }));
   return { value, text: `${card(application)}\n${table(lines, stepColumns)}` };
@@ -40,7 +41,7 @@ const decision = (verb: string, summary: string): AdminCommand => ({
   args: ['account'],
   options: { 'reason!': 'why, for other operators' },
   summary,
-  run: async (call) => shown(await call.api.send('POST', at(call.args[0], verb), given(call, 'reason'))),
+  run: async (call) => shown(await call.api.send('POST', at(call.arg(0), verb), given(call, 'reason'))),
 });
 
 /** The document itself stays where it is: its hash alone is sent. */
@@ -102,7 +103,7 @@ export const onboardingCommands: readonly AdminCommand[] = [
     summary: 'step 2: the self-declaration; the screenings follow by themselves',
     run: async (call) =>
       shown(
-        await call.api.send('POST', at(call.args[0], 'declaration'), {
+        await call.api.send('POST', at(call.arg(0), 'declaration'), {
           intended_use: call.option('use'),
           uses: words(call.option('uses')),
           countries: words(call.option('countries')),
@@ -125,8 +126,8 @@ export const onboardingCommands: readonly AdminCommand[] = [
     summary: 'step 5: note the signed contract',
     run: async (call) =>
       shown(
-        await call.api.send('POST', at(call.args[0], 'contract'), {
-          sha256: hashOf(call.option('document') ?? ''),
+        await call.api.send('POST', at(call.arg(0), 'contract'), {
+          sha256: hashOf(defined(call.option('document'), 'A needed option')),
           signed_at: call.option('signed-at'),
           ...given(call, 'reference'),
         }),
@@ -143,7 +144,7 @@ export const onboardingCommands: readonly AdminCommand[] = [
     },
     summary: 'step 6: issue the first key; it alone is printed on standard output, once',
     run: async (call) => {
-      const value = await call.api.send('POST', at(call.args[0], 'key'), keyBody(call));
+      const value = await call.api.send('POST', at(call.arg(0), 'key'), keyBody(call));
       return { ...issuedKey((value as { readonly key: IssuedKey }).key), value };
     },
   },

@@ -5,7 +5,7 @@ import { type AdminCommand, type AdminResult, given } from './command.ts';
 import { card, type Row, table } from './table.ts';
 
 const path = '/operator/v1/operators';
-const at = (id = '', ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
+const at = (id: string, ...rest: string[]): string => [path, ...[id, ...rest].map(encodeURIComponent)].join('/');
 const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
 const roles = 'viewer, support or admin';
 
@@ -14,7 +14,7 @@ const move = (verb: 'disable' | 'enable' | 'reset-credential' | 'unbind-identity
   args: ['operator'],
   options: {},
   summary,
-  run: async ({ api, args }) => shown(await api.send('POST', at(args[0], verb))),
+  run: async ({ api, arg }) => shown(await api.send('POST', at(arg(0), verb))),
 });
 
 export const operatorCommands: readonly AdminCommand[] = [
@@ -47,7 +47,7 @@ export const operatorCommands: readonly AdminCommand[] = [
     args: ['operator'],
     options: { name: 'new name', role: roles },
     summary: 'change name or role',
-    run: async (call) => shown(await call.api.send('PATCH', at(call.args[0]), given(call, 'name', 'role'))),
+    run: async (call) => shown(await call.api.send('PATCH', at(call.arg(0)), given(call, 'name', 'role'))),
   },
   move('disable', 'end all logins, sessions and tokens of a person'),
   move('enable', 'let a disabled person in again'),
@@ -58,8 +58,8 @@ export const operatorCommands: readonly AdminCommand[] = [
     args: ['operator'],
     options: {},
     summary: 'tokens for scripts',
-    run: async ({ api, args }) => {
-      const { data } = (await api.get(at(args[0], 'tokens'))) as Page;
+    run: async ({ api, arg }) => {
+      const { data } = (await api.get(at(arg(0), 'tokens'))) as Page;
       return { value: data, text: table(data, ['id', 'name', 'created_at', 'expires_at'], 'No token.') };
     },
   },
@@ -82,6 +82,6 @@ export const operatorCommands: readonly AdminCommand[] = [
     args: ['operator', 'token'],
     options: {},
     summary: 'end a token at once, by its id',
-    run: async ({ api, args }) => shown(await api.send('DELETE', at(args[0], 'tokens', args[1] ?? ''))),
+    run: async ({ api, arg }) => shown(await api.send('DELETE', at(arg(0), 'tokens', arg(1)))),
   },
 ];

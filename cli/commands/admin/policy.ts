@@ -43,7 +43,7 @@ async function show(call: AdminCall): Promise<AdminResult> {
 }
 
 async function publish(call: AdminCall): Promise<AdminResult> {
-  const { rules, version } = readRules(call.args[0] ?? '');
+  const { rules, version } = readRules(call.arg(0));
   const basedOn = call.option('based-on') ?? version;
   if (basedOn === undefined)
     throw new Problem('The file does not say from which version its rules were made: give --based-on.');
@@ -53,7 +53,7 @@ async function publish(call: AdminCall): Promise<AdminResult> {
 
 async function rollBack(call: AdminCall): Promise<AdminResult> {
   const { version } = (await call.api.get(path)) as { readonly version: number };
-  const body = { based_on: version, version: Number(call.args[0]), ...given(call, 'note') };
+  const body = { based_on: version, version: Number(call.arg(0)), ...given(call, 'note') };
   return shown(await call.api.send('POST', `${path}/versions`, body));
 }
 
@@ -64,7 +64,7 @@ async function set(call: AdminCall): Promise<AdminResult> {
     ...(enabled === undefined ? {} : { enabled: yesOrNo(enabled, 'enabled') }),
   };
   if (Object.keys(change).length === 0) throw new Problem('Nothing to change: give --enabled or --action.');
-  const at = `${path}/rules/${encodeURIComponent(call.args[0] ?? '')}`;
+  const at = `${path}/rules/${encodeURIComponent(call.arg(0))}`;
   return shown(await call.api.send('PATCH', at, { ...change, ...given(call, 'note') }));
 }
 
@@ -99,12 +99,12 @@ async function dryRun(call: AdminCall): Promise<AdminResult> {
 }
 
 async function exempt(call: AdminCall): Promise<AdminResult> {
-  const [account_id, rule_id] = call.args;
+  const [account_id, rule_id] = [call.arg(0), call.arg(1)];
   return plain(await call.api.send('POST', `${path}/exemptions`, { account_id, rule_id, ...given(call, 'reason') }));
 }
 
-const unexempt = async ({ api, args }: AdminCall): Promise<AdminResult> =>
-  plain(await api.send('DELETE', `${path}/exemptions/${args.map(encodeURIComponent).join('/')}`));
+const unexempt = async ({ api, arg }: AdminCall): Promise<AdminResult> =>
+  plain(await api.send('DELETE', `${path}/exemptions/${[arg(0), arg(1)].map(encodeURIComponent).join('/')}`));
 
 const note = { 'note!': 'what for; it stands with the version and in the audit log of the operators' };
 

@@ -1,4 +1,5 @@
 /** Tables for people. */
+import { elementAt } from '@gw/contract/internal/defined';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -9,10 +10,10 @@ export function table(rows: readonly Row[], columns: readonly string[], empty = 
     columns.map((name) => name.toUpperCase()),
     ...rows.map((row) => columns.map((name) => cell(row[name]))),
   ];
-  const widths = columns.map((_, at) => Math.max(...cells.map((line) => (line[at] ?? '').length)));
+  const widths = columns.map((_, at) => Math.max(...cells.map((line) => elementAt(line, at).length)));
   const lines = cells.map((line) =>
     line
-      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .map((text, at) => text.padEnd(elementAt(widths, at)))
       .join('  ')
       .trimEnd(),
   );

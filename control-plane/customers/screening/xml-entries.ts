@@ -4,6 +4,7 @@
  * Invariant: only elements, attributes and the entities that XML itself has are known; there is no document type that
  * could define others, since it would stand outside of the entries. A file whose root element does not end is not whole.
  */
+import { defined } from '@gw/contract/internal/defined';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { decodeText, ListError, type Sink } from './list-stream.ts';
 
@@ -62,9 +63,9 @@ export class XmlEntries implements Sink {
     if (this.#head === null) throw new ListError(`has no <${entry}>`);
   }
 
-  /** What stands before the first entry. */
+  /** What stands before the first entry; `end` has seen to it that there is one. */
   get head(): string {
-    return this.#head ?? '';
+    return defined(this.#head, 'What stands before the first entry');
   }
 
   #entry(text: string): void {

@@ -4,6 +4,7 @@
  * Invariant: what comes back are samples as they were scraped, of the metric that was asked for, in ascending time; or a
  * refusal. A partial reply (`warnings`) is refused: a GPU that is missing from it would count as one that used nothing.
  */
+import { elementAt } from '@gw/contract/internal/defined';
 import { z } from 'zod';
 import { get, type Http } from '../grid/http.ts';
 import type { GridRefusal } from '../grid/reading.ts';
@@ -89,7 +90,7 @@ const malformed = (detail: string): PrometheusRefusal => ({ refused: 'malformed'
 
 /** Null if the times do not ascend. */
 function seriesOf({ metric, values }: { metric: Record<string, string>; values: [number, string][] }): Series | null {
-  const isAscending = values.every(([atS], index) => index === 0 || atS > (values[index - 1]?.[0] ?? 0));
+  const isAscending = values.every(([atS], index) => index === 0 || atS > elementAt(values, index - 1)[0]);
   if (!isAscending) return null;
   return { labels: metric, samples: values.flatMap(([atS, text]) => sampleOf(atS, text)) };
 }

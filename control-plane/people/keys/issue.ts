@@ -2,6 +2,7 @@
 import { type AccountTier, defaultScopes, type Scope } from '@gw/contract/access';
 import { generateApiKey, hashApiKey, type RandomBytes } from '@gw/contract/internal/api-key';
 import type { Actor } from '@gw/contract/internal/audit-chain';
+import { elementAt } from '@gw/contract/internal/defined';
 import { dayMs } from '@gw/contract/internal/durations';
 import type { Pepper } from '@gw/contract/internal/pepper';
 import { err, ok } from '@gw/contract/internal/result';
@@ -85,12 +86,13 @@ async function excessOf(
   at: Date,
 ): Promise<KeyRefusal | null> {
   const byKey = actor.kind === 'api_key';
-  const [count] = await tx.$queryRaw<{ valid: bigint; today: bigint }[]>`
+  const counts = await tx.$queryRaw<{ valid: bigint; today: bigint }[]>`
     SELECT count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${at} OR NOT ${hasKeyExtras(tier)})) AS valid,
       count(*) FILTER (WHERE created_at > ${new Date(at.getTime() - dayMs)}) AS today
     FROM api_keys WHERE account_id = ${accountId}`;
-  if (Number(count?.valid ?? 0) >= (byKey ? mostKeys.byKey : mostKeys.byPeople)) return { why: 'too_many' };
-  return byKey && Number(count?.today ?? 0) >= mostKeys.byKeyInADay ? { why: 'too_many_today' } : null;
+  const { today, valid } = elementAt(counts, 0);
+  if (Number(valid) >= (byKey ? mostKeys.byKey : mostKeys.byPeople)) return { why: 'too_many' };
+  return byKey && Number(today) >= mostKeys.byKeyInADay ? { why: 'too_many_today' } : null;
 }
 
 export const subject = ({ account_id, public_id }: KeyRow) => ({ accountId: account_id, target: `key:${public_id}` });
