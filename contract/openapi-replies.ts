@@ -1,9 +1,10 @@
 /** The parts of the OpenAPI document that every route shares: headers and error replies. */
-import type { Route } from './access.ts';
+
 import { type CatalogueCode, errorCatalogue } from './error-catalogue.ts';
 import type { ErrorDefinition } from './error-definition.ts';
 import { apiError, errorBody, errorHeaders } from './errors.ts';
 import { exampleAddresses } from './example-addresses.ts';
+import type { Route } from './routes.ts';
 
 export type Json = Record<string, unknown>;
 

@@ -1,35 +1,12 @@
 /**
  * The OpenAPI 3.1 document, made from the table of routes, the schemas and the error catalogue.
  *
- * Invariant: a public route without an entry here does not compile, so that the document is never behind the product.
+ * Invariant: a public route without an entry in `operations` throws, so that the document is never behind the product.
  */
 import { z } from 'zod';
-import { type Route, routes } from './access.ts';
-import { auditEntrySchema, auditListSchema, auditQuerySchema } from './audit.ts';
-import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regionSchema } from './catalogue.ts';
-import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from './chat.ts';
-import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from './completions.ts';
-import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
 import { errorCatalogue, fieldErrors } from './error-catalogue.ts';
-import { gwOptionsSchema } from './gw-options.ts';
-import {
-  issuedKeySchema,
-  keyCreateSchema,
-  keyListQuerySchema,
-  keyListSchema,
-  keyRotateSchema,
-  keySchema,
-} from './keys.ts';
-import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from './lineage.ts';
-import {
-  healthSchema,
-  ledgerQuerySchema,
-  receiptQuerySchema,
-  usageQuerySchema,
-  usageRowSchema,
-  usageSchema,
-} from './management.ts';
 import examples from './openapi-examples.json' with { type: 'json' };
+import { type Operation, operations, requestSchemas, responseSchemas } from './openapi-operations.ts';
 import {
   errorResponses,
   errorSchema,
@@ -42,96 +19,7 @@ import {
   successHeaders,
 } from './openapi-replies.ts';
 import { operatorErrorCatalogue } from './operator-errors.ts';
-import { receiptSchema, routingTraceSchema } from './receipt.ts';
-
-interface Operation {
-  readonly id: string;
-  readonly request?: string;
-  readonly requestOptional?: boolean;
-  /** Component name of the 200 body, or null for a body without a schema. */
-  readonly response: string | null;
-  readonly query?: z.ZodObject;
-  /** Component name of the data of one event, where the reply can be a stream. */
-  readonly chunk?: string;
-  readonly mayBePending?: boolean;
-  readonly mayConflict?: true;
-}
-
-const rotateKey = { id: 'rotateKey', request: 'KeyRotateRequest', requestOptional: true };
-
-const operations: Readonly<Record<string, Operation>> = {
-  'POST /v1/chat/completions': {
-    id: 'createChatCompletion',
-    request: 'ChatCompletionRequest',
-    response: 'ChatCompletion',
-    chunk: 'ChatCompletionChunk',
-  },
-  'POST /v1/completions': {
-    id: 'createCompletion',
-    request: 'CompletionRequest',
-    response: 'Completion',
-    chunk: 'CompletionChunk',
-  },
-  'POST /v1/embeddings': { id: 'createEmbedding', request: 'EmbeddingRequest', response: 'EmbeddingList' },
-  'GET /v1/models': { id: 'listModels', response: 'ModelList' },
-  'GET /v1/models/{model_id}': { id: 'readModel', response: 'Model' },
-  'GET /v1/regions': { id: 'listRegions', response: 'RegionList' },
-  'GET /v1/regions/{region_code}': { id: 'readRegion', response: 'Region' },
-  'GET /v1/gw/receipts': { id: 'listReceipts', response: 'ReceiptList', query: ledgerQuerySchema },
-  'GET /v1/gw/receipts/{receipt_id}': {
-    id: 'readReceipt',
-    response: 'Receipt',
-    query: receiptQuerySchema,
-    mayBePending: true,
-  },
-  'GET /v1/gw/lineage/{receipt_id}': {
-    id: 'readLineage',
-    response: 'ReceiptLineage',
-    query: receiptQuerySchema,
-    mayBePending: true,
-  },
-  'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema },
-  'GET /v1/audit-log': { id: 'listAuditEntries', response: 'AuditList', query: auditQuerySchema },
-  'GET /v1/keys': { id: 'listKeys', response: 'KeyList', query: keyListQuerySchema },
-  'POST /v1/keys': { id: 'createKey', request: 'KeyCreateRequest', response: 'IssuedKey' },
-  'GET /v1/keys/{key_id}': { id: 'readKey', response: 'Key' },
-  'POST /v1/keys/{key_id}/rotate': { ...rotateKey, response: 'IssuedKey', mayConflict: true },
-  'POST /v1/keys/{key_id}/revoke': { id: 'revokeKey', response: 'Key' },
-  'POST /v1/keys/{key_id}/restore': { id: 'restoreKey', response: 'Key' },
-  'GET /openapi.json': { id: 'readOpenApi', response: null },
-  'GET /healthz': { id: 'readHealth', response: 'Health' },
-};
-
-/** Unknown fields are allowed, defaults may be absent. */
-const requestSchemas = { GwOptions: gwOptionsSchema, ChatCompletionRequest: chatRequestSchema };
-const moreRequestSchemas = { CompletionRequest: completionRequestSchema, EmbeddingRequest: embeddingRequestSchema };
-const keyRequestSchemas = { KeyCreateRequest: keyCreateSchema, KeyRotateRequest: keyRotateSchema };
-const responseSchemas = {
-  Receipt: receiptSchema,
-  RoutingTrace: routingTraceSchema,
-  ChatCompletion: chatResponseSchema,
-  ChatCompletionChunk: chatChunkSchema,
-  Completion: completionResponseSchema,
-  CompletionChunk: completionChunkSchema,
-  EmbeddingList: embeddingResponseSchema,
-  Model: modelSchema,
-  ModelList: modelListSchema,
-  Region: regionSchema,
-  RegionList: regionListSchema,
-  ReceiptList: receiptListSchema,
-  ReceiptLineage: lineageSchema,
-  Lineage: lineageContentSchema,
-  LineageStep: lineageStepSchema,
-  Revision: revisionSchema,
-  Usage: usageSchema,
-  UsageRow: usageRowSchema,
-  Key: keySchema,
-  IssuedKey: issuedKeySchema,
-  KeyList: keyListSchema,
-  AuditEntry: auditEntrySchema,
-  AuditList: auditListSchema,
-  Health: healthSchema,
-};
+import { type Route, routes } from './routes.ts';
 
 /** `baseUrl` becomes the only server. */
 export function openApiDocument(baseUrl: string): Json {
@@ -147,7 +35,7 @@ export function openApiDocument(baseUrl: string): Json {
     paths: paths(),
     components: {
       schemas: {
-        ...jsonSchemas({ ...requestSchemas, ...moreRequestSchemas, ...keyRequestSchemas }, 'input'),
+        ...jsonSchemas(requestSchemas, 'input'),
         ...jsonSchemas(responseSchemas, 'output'),
         Error: errorSchema,
       },

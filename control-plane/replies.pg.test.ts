@@ -2,8 +2,9 @@
  * Every route of both ports is asked once. That each reply is what its route states is looked at here as in every other test
  * (testing/control-plane/reply-check.ts).
  */
-import { routes as publicRoutes } from '@gw/contract/access';
+
 import { openApiDocument } from '@gw/contract/openapi';
+import { routes as publicRoutes } from '@gw/contract/routes';
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { deployment, model, provider, region } from '@gw/testing/control-plane/entries';

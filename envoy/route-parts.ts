@@ -1,6 +1,7 @@
 /** Parts of routes: what Envoy tells ext-authz when it asks about limits, and how it asks the control plane again. */
-import type { Route } from '@gw/contract/access';
+
 import { identityNamespace, missingIdentity } from '@gw/contract/internal/identity';
+import type { Route } from '@gw/contract/routes';
 
 /** Of a body whose bytes count: that it does, and its length, if the client says one. */
 export const bodyActions = [

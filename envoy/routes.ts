@@ -6,8 +6,8 @@
  * other method 405, both without a key.
  */
 
-import { type Route, routes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
+import { type Route, routes } from '@gw/contract/routes';
 import { noOtherProtocol } from './refused-requests.ts';
 import { askElsewhere, bodyActions, rateLimits } from './route-parts.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';

@@ -1,5 +1,5 @@
 /** Queries of every read that needs a login or a key: what an endpoint does not take it says. */
-import { routes } from '@gw/contract/access';
+import { routes } from '@gw/contract/routes';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -4,8 +4,9 @@
  * Invariant: every refusal and every fault leaves as the error object of the contract; a fault shows no cause.
  */
 import type { IncomingMessage } from 'node:http';
-import { heldBodyBytes, routes } from '@gw/contract/access';
+import { heldBodyBytes } from '@gw/contract/access';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders, fieldError } from '@gw/contract/errors';
+import { routes } from '@gw/contract/routes';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 

@@ -5,11 +5,12 @@
  * an endpoint that is added later is tried too.
  */
 import { randomBytes } from 'node:crypto';
-import { routes, scopes } from '@gw/contract/access';
+import { scopes } from '@gw/contract/access';
 import { auditListSchema } from '@gw/contract/audit';
 import { parseApiKey } from '@gw/contract/internal/api-key';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { openApiDocument } from '@gw/contract/openapi';
+import { routes } from '@gw/contract/routes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { collect, finishedReceipt, openAi, quick, stack } from '../sdk/gateway.ts';

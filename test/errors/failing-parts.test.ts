@@ -1,7 +1,7 @@
 /** Whatever part is away, each route answers as the document says; and the codes that only a failing part makes. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Route } from '@gw/contract/access';
+import type { Route } from '@gw/contract/routes';
 import type { PartName } from '@gw/stack/stack-plans';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call, type Reply, send } from '../input/ask.ts';

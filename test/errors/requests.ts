@@ -1,5 +1,5 @@
 /** One well-formed request for each public route. */
-import { type Route, routes } from '@gw/contract/access';
+import { type Route, routes } from '@gw/contract/routes';
 import { messages, type Sent } from '../input/ask.ts';
 
 const named: Readonly<Record<string, string>> = {

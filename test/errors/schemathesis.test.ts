@@ -1,5 +1,6 @@
 /** The gateway answers as its OpenAPI document says, to well-formed requests and to malformed ones that nobody thought of. */
-import { routes, scopes } from '@gw/contract/access';
+import { scopes } from '@gw/contract/access';
+import { routes } from '@gw/contract/routes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stack } from '../sdk/gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';

@@ -1,5 +1,5 @@
 /** Which paths and methods there are: one spelling each, and no other reaches anything. */
-import { routes } from '@gw/contract/access';
+import { routes } from '@gw/contract/routes';
 import { expect, it } from 'vitest';
 import { badKey, chatBody, expectRefusal, invalid, send, unknownPath, wrongMethod } from './ask.ts';
 

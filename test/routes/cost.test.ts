@@ -1,6 +1,7 @@
 /** What a call costs: one admitted call takes one token of the limit that its route draws on, and nothing else. */
-import { managementLimits, type Route, routes } from '@gw/contract/access';
+import { managementLimits } from '@gw/contract/access';
 import { limitKey } from '@gw/contract/internal/redis';
+import { type Route, routes } from '@gw/contract/routes';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chatBody, expectRefusal, invalid, type Reply, send, stack } from '../input/ask.ts';

@@ -1,5 +1,5 @@
 /** Every route that leads to a provider or to the control plane, with every trick, over HTTP/1.1. */
-import { routes } from '@gw/contract/access';
+import { routes } from '@gw/contract/routes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { http1Tricks } from './http1-tricks.ts';
 import { exchange } from './http1-wire.ts';

@@ -1,5 +1,5 @@
 /** Every route that leads to a provider or to the control plane, with every trick, over HTTP/2. */
-import { routes } from '@gw/contract/access';
+import { routes } from '@gw/contract/routes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Http2Trick, http2Tricks } from './http2-tricks.ts';
 import { exchange2, type Sent } from './http2-wire.ts';

@@ -2,7 +2,8 @@
  * Of several reasons to refuse a call the client is told the first one: method and path, key, state of the account, scope,
  * limits, body, policy, open streams, region. So a reason tells nothing to somebody who may not know it.
  */
-import { routes, type Scope, scopes } from '@gw/contract/access';
+import { type Scope, scopes } from '@gw/contract/access';
+import { routes } from '@gw/contract/routes';
 import { afterAll, expect, it } from 'vitest';
 import { chatBody, expectRefusal, type Refusal, send, stack } from '../input/ask.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';

@@ -1,5 +1,5 @@
 /** A request before it is put on a wire, and what it means: which route of the contract it is, if any. */
-import { type Route, routes } from '@gw/contract/access';
+import { type Route, routes } from '@gw/contract/routes';
 
 export type Header = readonly [name: string, value: string];
 

@@ -1,7 +1,8 @@
 /** Callers with all rights but one, and what each of them is told. */
-import type { Route, Scope } from '@gw/contract/access';
+import type { Scope } from '@gw/contract/access';
 import { managementLimits, scopes } from '@gw/contract/access';
 import { limitKey } from '@gw/contract/internal/redis';
+import type { Route } from '@gw/contract/routes';
 import { Redis } from 'ioredis';
 import { send } from '../input/ask.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';

@@ -1,5 +1,5 @@
 /** No request hides in another: what Envoy takes for a body is nobody's request, and what is a request needs its own key. */
-import { routes } from '@gw/contract/access';
+import { routes } from '@gw/contract/routes';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Framing, framings } from './framing.ts';
 import { exchange, type WireReply } from './http1-wire.ts';

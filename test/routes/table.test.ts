@@ -1,6 +1,6 @@
 /** The configuration that Envoy runs with, as it tells it itself: what is walked by the other tests here is all there is. */
 import { join } from 'node:path';
-import { routes } from '@gw/contract/access';
+import { routes } from '@gw/contract/routes';
 import { beforeAll, expect, it } from 'vitest';
 import { readFrom } from '../outage/instances.ts';
 import { stack } from '../shared-stack.ts';

@@ -1,7 +1,7 @@
 /** The same routes behind TLS, as official clients ask: HTTP/2 chosen in the handshake, many calls on one connection. */
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
-import { routes } from '@gw/contract/access';
+import { routes } from '@gw/contract/routes';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { WireReply } from './http1-wire.ts';

@@ -4,9 +4,10 @@
  * The proof that there is no way around: without rights the reply is the refusal that the contract names, nothing arrives;
  * and what does arrive carries exactly the identity of the caller, on a route that this caller may use.
  */
-import type { Route } from '@gw/contract/access';
+
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { identityHeaders, internalTokenHeader } from '@gw/contract/internal/identity';
+import type { Route } from '@gw/contract/routes';
 import { z } from 'zod';
 import type { WireReply } from './http1-wire.ts';
 import { type Header, type Meaning, meaningOf, type Request } from './request.ts';

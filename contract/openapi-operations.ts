@@ -1,0 +1,120 @@
+/** What each public operation takes and answers: the part of the OpenAPI document that is written by hand. */
+import type { z } from 'zod';
+import { auditEntrySchema, auditListSchema, auditQuerySchema } from './audit.ts';
+import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regionSchema } from './catalogue.ts';
+import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from './chat.ts';
+import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from './completions.ts';
+import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
+import { gwOptionsSchema } from './gw-options.ts';
+import {
+  issuedKeySchema,
+  keyCreateSchema,
+  keyListQuerySchema,
+  keyListSchema,
+  keyRotateSchema,
+  keySchema,
+} from './keys.ts';
+import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from './lineage.ts';
+import {
+  healthSchema,
+  ledgerQuerySchema,
+  receiptQuerySchema,
+  usageQuerySchema,
+  usageRowSchema,
+  usageSchema,
+} from './management.ts';
+import { receiptSchema, routingTraceSchema } from './receipt.ts';
+
+export interface Operation {
+  readonly id: string;
+  readonly request?: string;
+  readonly requestOptional?: boolean;
+  /** Component name of the 200 body, or null for a body without a schema. */
+  readonly response: string | null;
+  readonly query?: z.ZodObject;
+  /** Component name of the data of one event, where the reply can be a stream. */
+  readonly chunk?: string;
+  readonly mayBePending?: boolean;
+  readonly mayConflict?: true;
+}
+
+const rotateKey = { id: 'rotateKey', request: 'KeyRotateRequest', requestOptional: true };
+
+export const operations: Readonly<Record<string, Operation>> = {
+  'POST /v1/chat/completions': {
+    id: 'createChatCompletion',
+    request: 'ChatCompletionRequest',
+    response: 'ChatCompletion',
+    chunk: 'ChatCompletionChunk',
+  },
+  'POST /v1/completions': {
+    id: 'createCompletion',
+    request: 'CompletionRequest',
+    response: 'Completion',
+    chunk: 'CompletionChunk',
+  },
+  'POST /v1/embeddings': { id: 'createEmbedding', request: 'EmbeddingRequest', response: 'EmbeddingList' },
+  'GET /v1/models': { id: 'listModels', response: 'ModelList' },
+  'GET /v1/models/{model_id}': { id: 'readModel', response: 'Model' },
+  'GET /v1/regions': { id: 'listRegions', response: 'RegionList' },
+  'GET /v1/regions/{region_code}': { id: 'readRegion', response: 'Region' },
+  'GET /v1/gw/receipts': { id: 'listReceipts', response: 'ReceiptList', query: ledgerQuerySchema },
+  'GET /v1/gw/receipts/{receipt_id}': {
+    id: 'readReceipt',
+    response: 'Receipt',
+    query: receiptQuerySchema,
+    mayBePending: true,
+  },
+  'GET /v1/gw/lineage/{receipt_id}': {
+    id: 'readLineage',
+    response: 'ReceiptLineage',
+    query: receiptQuerySchema,
+    mayBePending: true,
+  },
+  'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema },
+  'GET /v1/audit-log': { id: 'listAuditEntries', response: 'AuditList', query: auditQuerySchema },
+  'GET /v1/keys': { id: 'listKeys', response: 'KeyList', query: keyListQuerySchema },
+  'POST /v1/keys': { id: 'createKey', request: 'KeyCreateRequest', response: 'IssuedKey' },
+  'GET /v1/keys/{key_id}': { id: 'readKey', response: 'Key' },
+  'POST /v1/keys/{key_id}/rotate': { ...rotateKey, response: 'IssuedKey', mayConflict: true },
+  'POST /v1/keys/{key_id}/revoke': { id: 'revokeKey', response: 'Key' },
+  'POST /v1/keys/{key_id}/restore': { id: 'restoreKey', response: 'Key' },
+  'GET /openapi.json': { id: 'readOpenApi', response: null },
+  'GET /healthz': { id: 'readHealth', response: 'Health' },
+};
+
+/** Unknown fields are allowed, defaults may be absent. */
+export const requestSchemas = {
+  GwOptions: gwOptionsSchema,
+  ChatCompletionRequest: chatRequestSchema,
+  CompletionRequest: completionRequestSchema,
+  EmbeddingRequest: embeddingRequestSchema,
+  KeyCreateRequest: keyCreateSchema,
+  KeyRotateRequest: keyRotateSchema,
+};
+export const responseSchemas = {
+  Receipt: receiptSchema,
+  RoutingTrace: routingTraceSchema,
+  ChatCompletion: chatResponseSchema,
+  ChatCompletionChunk: chatChunkSchema,
+  Completion: completionResponseSchema,
+  CompletionChunk: completionChunkSchema,
+  EmbeddingList: embeddingResponseSchema,
+  Model: modelSchema,
+  ModelList: modelListSchema,
+  Region: regionSchema,
+  RegionList: regionListSchema,
+  ReceiptList: receiptListSchema,
+  ReceiptLineage: lineageSchema,
+  Lineage: lineageContentSchema,
+  LineageStep: lineageStepSchema,
+  Revision: revisionSchema,
+  Usage: usageSchema,
+  UsageRow: usageRowSchema,
+  Key: keySchema,
+  IssuedKey: issuedKeySchema,
+  KeyList: keyListSchema,
+  AuditEntry: auditEntrySchema,
+  AuditList: auditListSchema,
+  Health: healthSchema,
+};

@@ -1,0 +1,184 @@
+/**
+ * The table of public routes.
+ * Envoy's routes, the scope checks and the OpenAPI document are all made from it.
+ */
+import type { Scope } from './access.ts';
+
+/** Which limit a route draws on. */
+export type LimitKind = 'calls' | 'management';
+/** `sidecar`: goes to a provider, with a receipt. `control`: the control plane answers, or Envoy where no key is needed. */
+export type Handler = 'sidecar' | 'control';
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** `{name}` stands for one path segment; `{model_id}` may hold slashes, raw or as %2F. */
+  readonly path: string;
+  readonly scope: Scope | null;
+  readonly limit: LimitKind | null;
+  readonly handler: Handler;
+  /** Closed to a suspended account: what spends, and what opens a door. */
+  readonly needsActive?: true;
+  readonly summary: string;
+}
+
+export const routes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    scope: 'inference:write',
+    limit: 'calls',
+    handler: 'sidecar',
+    needsActive: true,
+    summary: 'Create a chat completion with a receipt',
+  },
+  {
+    method: 'POST',
+    path: '/v1/completions',
+    scope: 'inference:write',
+    limit: 'calls',
+    handler: 'sidecar',
+    needsActive: true,
+    summary: 'Create a text completion with a receipt',
+  },
+  {
+    method: 'POST',
+    path: '/v1/embeddings',
+    scope: 'inference:write',
+    limit: 'calls',
+    handler: 'sidecar',
+    needsActive: true,
+    summary: 'Create embeddings with a receipt',
+  },
+  {
+    method: 'GET',
+    path: '/v1/models',
+    scope: 'inference:read',
+    limit: 'calls',
+    handler: 'control',
+    summary: 'List models',
+  },
+  {
+    method: 'GET',
+    path: '/v1/models/{model_id}',
+    scope: 'inference:read',
+    limit: 'calls',
+    handler: 'control',
+    summary: 'Read one model',
+  },
+  {
+    method: 'GET',
+    path: '/v1/regions',
+    scope: 'inference:read',
+    limit: 'calls',
+    handler: 'control',
+    summary: 'List regions',
+  },
+  {
+    method: 'GET',
+    path: '/v1/regions/{region_code}',
+    scope: 'inference:read',
+    limit: 'calls',
+    handler: 'control',
+    summary: 'Read one region',
+  },
+  {
+    method: 'GET',
+    path: '/v1/gw/receipts',
+    scope: 'gw:read',
+    limit: 'management',
+    handler: 'control',
+    summary: 'List the ledger',
+  },
+  {
+    method: 'GET',
+    path: '/v1/gw/receipts/{receipt_id}',
+    scope: 'gw:read',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Read one receipt',
+  },
+  {
+    method: 'GET',
+    path: '/v1/gw/lineage/{receipt_id}',
+    scope: 'gw:lineage',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Read how each number of a receipt was made',
+  },
+  {
+    method: 'GET',
+    path: '/v1/usage',
+    scope: 'gw:read',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Requests, tokens, energy and carbon by day and model',
+  },
+  {
+    method: 'GET',
+    path: '/v1/audit-log',
+    scope: 'gw:read',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Who changed what in the account',
+  },
+  {
+    method: 'GET',
+    path: '/v1/keys',
+    scope: 'admin:keys',
+    limit: 'management',
+    handler: 'control',
+    summary: 'List the keys of the account',
+  },
+  {
+    method: 'POST',
+    path: '/v1/keys',
+    scope: 'admin:keys',
+    limit: 'management',
+    handler: 'control',
+    needsActive: true,
+    summary: 'Issue a key; the reply is the only one that shows it',
+  },
+  {
+    method: 'GET',
+    path: '/v1/keys/{key_id}',
+    scope: 'admin:keys',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Read one key',
+  },
+  {
+    method: 'POST',
+    path: '/v1/keys/{key_id}/rotate',
+    scope: 'admin:keys',
+    limit: 'management',
+    handler: 'control',
+    needsActive: true,
+    summary: 'Issue a successor; the predecessor goes on working',
+  },
+  {
+    method: 'POST',
+    path: '/v1/keys/{key_id}/revoke',
+    scope: 'admin:keys',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Revoke a key, within a second everywhere',
+  },
+  {
+    method: 'POST',
+    path: '/v1/keys/{key_id}/restore',
+    scope: 'admin:keys',
+    limit: 'management',
+    handler: 'control',
+    needsActive: true,
+    summary: 'Take a revocation back, within 90 days',
+  },
+  { method: 'GET', path: '/openapi.json', scope: null, limit: null, handler: 'control', summary: 'This document' },
+  {
+    method: 'GET',
+    path: '/healthz',
+    scope: null,
+    limit: null,
+    handler: 'control',
+    summary: 'Whether the gateway answers',
+  },
+];
