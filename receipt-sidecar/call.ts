@@ -8,6 +8,7 @@ import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
+import { chunkObjects, isStream, toClient, toProvider } from './handover.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import {
   answerAfter,
@@ -16,7 +17,6 @@ import {
   bytesOf,
   type Caller,
   finished,
-  gwMetadata,
   type Headers,
   headerMode,
   immediate,
@@ -24,7 +24,6 @@ import {
   readCaller,
   readHeaders,
   replyHeaders,
-  setHeader,
   slow,
   unchanged,
   wait,
@@ -33,7 +32,7 @@ import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
 import { endpoints } from './request/endpoint.ts';
-import { headersToRemove, refusedHeaders, steeringHeaders, type Timeouts } from './request/headers.ts';
+import { refusedHeaders, type Timeouts } from './request/headers.ts';
 import { serialise } from './request/parse.ts';
 import { createEnergyReader } from './response/energy-reader.ts';
 import { JsonReply, type ReadReply } from './response/json-reply.ts';
@@ -52,13 +51,6 @@ export interface CallContext extends Timeouts, Steps {
   readonly ends: Ends;
   readonly now: () => number;
 }
-
-const chunkObjects = { chat: 'chat.completion.chunk', completions: 'text_completion', embeddings: '' } as const;
-/** Reply headers of a provider that a client may see; the rest is ours. */
-const shown = new Set(['content-type']);
-
-const isStream = (headers: Headers): boolean =>
-  headers.get(':status') === '200' && (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream');
 
 export class Call implements Processor {
   readonly #context: CallContext;
@@ -173,30 +165,12 @@ export class Call implements Processor {
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
-    const chunkObject = chunkObjects[request.endpoint];
-    const slot = this.#slot ? { slot: this.#slot.id } : {};
     const parts = serialise(outgoing, route.providerModel, route.model.takesTemperature);
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
-    const answer = {
-      requestBody: {
-        response: {
-          headerMutation: {
-            setHeaders: [
-              setHeader('content-length', String(length)),
-              setHeader('content-type', 'application/json'),
-              setHeader('accept-encoding', 'identity'),
-              setHeader('x-gw-cluster', route.cluster),
-              // A query is not part of the API, and could hold a client's secret.
-              setHeader(':path', this.#path()),
-              ...steeringHeaders(request.stream, route.failoverChain.length - 1, this.#context),
-            ],
-            removeHeaders: headersToRemove(this.#headers),
-          },
-          clearRouteCache: true,
-        },
-      },
-      dynamicMetadata: gwMetadata({ receipt_id: receiptId, degraded, chunk_object: chunkObject, ...slot }),
-    };
+    const answer = toProvider({
+      ...{ request, route, receiptId, degraded, headers: this.#headers, path: this.#path(), timeouts: this.#context },
+      length: parts.reduce((sum, part) => sum + part.length, 0),
+      slot: this.#slot?.id ?? null,
+    });
     this.#call.answer(answer, parts);
   }
 
@@ -240,21 +214,7 @@ export class Call implements Processor {
           account: this.#caller?.accountId ?? '',
           readReply: this.#context.readReply,
         });
-    this.#call.answer({
-      responseHeaders: {
-        response: {
-          headerMutation: {
-            setHeaders: replyHeaders(receiptId),
-            removeHeaders: [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name)),
-          },
-        },
-      },
-      modeOverride: {
-        responseHeaderMode: headerMode.send,
-        responseBodyMode: stream ? bodyMode.streamed : bodyMode.buffered,
-      },
-      dynamicMetadata: gwMetadata({ headers_done: true }),
-    });
+    this.#call.answer(toClient(headers, receiptId, stream));
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {
