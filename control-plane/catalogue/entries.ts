@@ -7,6 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fieldError } from '@gw/contract/errors';
+import { err, ok } from '@gw/contract/internal/result';
 import type { ChangeContext } from '../people/access/change.ts';
 import { type ChangeResult, invalidTransition, notFound } from '../people/access/refusals.ts';
 import { appendAudit } from '../people/audit/append.ts';
@@ -70,36 +71,36 @@ export function openEntries<Entry extends object>(
         const id = kind.idOf(entry);
         if ((await rows.find(tx, id)) !== null) {
           const field = name === 'region' ? 'code' : 'id';
-          return { refused: fieldError(field, `${field}: the catalogue has a ${name} ${id} already.`) };
+          return err(fieldError(field, `${field}: the catalogue has a ${name} ${id} already.`));
         }
         const refused = await kind.refusal(tx, entry);
-        if (refused !== null) return { refused };
+        if (refused !== null) return err(refused);
         await rows.insert(tx, entry);
         await audit(tx, change, id, 'added', null, entry);
-        return { done: view(entry) };
+        return ok(view(entry));
       }),
     change: (change, id, body) =>
       inTurn(async (tx) => {
         const before = await rows.find(tx, id);
-        if (before === null) return { refused: notFound(name) };
+        if (before === null) return err(notFound(name));
         const entry = kind.changed(before, body);
         const fields = differences(before, entry);
-        if (fields.length === 0) return { done: view(before) };
+        if (fields.length === 0) return ok(view(before));
         const refused = kind.changeRefusal?.(before, entry, body) ?? (await kind.refusal(tx, entry));
-        if (refused !== null) return { refused };
+        if (refused !== null) return err(refused);
         await rows.update(tx, entry);
         await audit(tx, change, id, 'changed', only(before, fields), only(entry, fields));
-        return { done: view(entry) };
+        return ok(view(entry));
       }),
     remove: (change, id) =>
       inTurn(async (tx) => {
         const before = await rows.find(tx, id);
-        if (before === null) return { refused: notFound(name) };
+        if (before === null) return err(notFound(name));
         const users = await kind.usedBy(tx, id);
-        if (users !== null) return { refused: invalidTransition(`The ${name} is in use; ${users}.`) };
+        if (users !== null) return err(invalidTransition(`The ${name} is in use; ${users}.`));
         await rows.remove(tx, id);
         await audit(tx, change, id, 'removed', before, null);
-        return { done: { id, object: name, deleted: true } };
+        return ok({ id, object: name, deleted: true });
       }),
   };
 }

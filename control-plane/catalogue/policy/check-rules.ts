@@ -1,6 +1,7 @@
 /** Whether a set of rules can be put into force, judged by the engine that will match it. */
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import { type PolicyRule, policyRulesSchema } from '@gw/contract/internal/policy-rules';
+import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type CompiledRules, compileRules } from '@gw/policy/compile';
 import type { z } from 'zod';
 
@@ -12,16 +13,17 @@ export interface StoredRule {
   readonly id: string;
 }
 
-export type Checked =
-  | { readonly compiled: CompiledRules; readonly rules: readonly PolicyRule[] }
-  | { readonly refused: ApiError };
+export interface Checked {
+  readonly compiled: CompiledRules;
+  readonly rules: readonly PolicyRule[];
+}
 
-export function checkRules(stored: readonly StoredRule[]): Checked {
+export function checkRules(stored: readonly StoredRule[]): Result<Checked, ApiError> {
   const read = policyRulesSchema.safeParse(stored);
-  if (!read.success) return { refused: unreadable(stored, read.error) };
+  if (!read.success) return err(unreadable(stored, read.error));
   const rules = read.data;
   const result = compileRules(rules);
-  if (result.ok) return { compiled: result.value, rules };
+  if (result.ok) return ok({ compiled: result.value, rules });
   const [first] = result.error;
   const place = rules.findIndex(({ id }) => id === first?.rule);
   const reasons = result.error
@@ -29,7 +31,7 @@ export function checkRules(stored: readonly StoredRule[]): Checked {
     .map(({ reason, rule }) => (rule === null ? reason : `rule ${rule}: ${reason}`));
   const more = result.error.length - reasons.length;
   const text = `${reasons.join('; ')}${more > 0 ? `; and ${more} more problems` : ''}.`;
-  return { refused: { ...fieldError('rules', text), param: place < 0 ? 'rules' : `rules[${place}]` } };
+  return err({ ...fieldError('rules', text), param: place < 0 ? 'rules' : `rules[${place}]` });
 }
 
 function unreadable(stored: readonly StoredRule[], { issues: [issue] }: z.ZodError): ApiError {

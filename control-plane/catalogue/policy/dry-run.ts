@@ -5,6 +5,7 @@
  */
 import { fieldError } from '@gw/contract/errors';
 import { actionSchema, policyRulesSchema, rulesSha256, screenSchema } from '@gw/contract/internal/policy-rules';
+import { err, ok } from '@gw/contract/internal/result';
 import { findRules } from '@gw/policy/find-rules';
 import { requestText } from '@gw/policy/request-text';
 import { type Verdict, verdictOf } from '@gw/policy/verdict';
@@ -81,48 +82,44 @@ export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => 
 
   /** Those of the request, of the version that it names, or in force. */
   const rulesFor = async (body: DryRunBody, inForce: VersionView): Promise<ChangeResult<RulesToTry>> => {
-    if (body.rules !== undefined) return { done: { version: null, rules: body.rules } };
-    if (body.version === undefined) return { done: inForce };
+    if (body.rules !== undefined) return ok({ version: null, rules: body.rules });
+    if (body.version === undefined) return ok(inForce);
     const version = await versions.read(body.version);
-    return version === null
-      ? { refused: fieldError('version', 'version: there is no such version.') }
-      : { done: version };
+    return version === null ? err(fieldError('version', 'version: there is no such version.')) : ok(version);
   };
   const exemptionsOf = async (accountId: string | undefined): Promise<ChangeResult<readonly string[]>> => {
-    if (accountId === undefined) return { done: [] };
-    if ((await db.account.findUnique({ where: { id: accountId } })) === null) return { refused: notFound('account') };
+    if (accountId === undefined) return ok([]);
+    if ((await db.account.findUnique({ where: { id: accountId } })) === null) return err(notFound('account'));
     const rows = await db.policyExemption.findMany({ where: { accountId } });
-    return { done: rows.map(({ ruleId }) => ruleId) };
+    return ok(rows.map(({ ruleId }) => ruleId));
   };
 
   return async (body) => {
     const inForce = await versions.inForce();
-    if (inForce === null) return { refused: noRulesYet() };
+    if (inForce === null) return err(noRulesYet());
     const found = await rulesFor(body, inForce);
-    if ('refused' in found) return found;
+    if (!found.ok) return found;
     const exempt = await exemptionsOf(body.account_id);
-    if ('refused' in exempt) return exempt;
-    const { version } = found.done;
-    const checked = checkRules(found.done.rules);
-    if ('refused' in checked) return checked;
-    const { compiled, rules } = checked;
+    if (!exempt.ok) return exempt;
+    const { version } = found.value;
+    const checked = checkRules(found.value.rules);
+    if (!checked.ok) return checked;
+    const { compiled, rules } = checked.value;
     const unread = body.samples.findIndex((sample) => sample.body && requestText(sample.body).tokens.length > 0);
     if (unread >= 0)
-      return {
-        refused: fieldError(`samples[${unread}].body`, 'A dry run does not read token lists; send the text instead.'),
-      };
+      return err(fieldError(`samples[${unread}].body`, 'A dry run does not read token lists; send the text instead.'));
     const samples: SampleResult[] = [];
     for (const [at, { body: given, name, text }] of body.samples.entries()) {
       await nextTurn();
       const found = await findRules(compiled, requestText(given ?? { content: text ?? '' }).texts);
       const matches = found.map(({ action, id, screen }) => {
-        return { rule: id, screen, action, exempt: exempt.done.includes(id) };
+        return { rule: id, screen, action, exempt: exempt.value.includes(id) };
       });
-      samples.push({ name: name ?? String(at + 1), ...outcomeOf(verdictOf(found, exempt.done)), matches });
+      samples.push({ name: name ?? String(at + 1), ...outcomeOf(verdictOf(found, exempt.value)), matches });
     }
     const changes = differences(inForce.rules, rules);
     const tried = { version, sha256: rulesSha256(rules), rule_count: rules.length, changes };
-    return { done: { object: 'policy_dry_run', rules: tried, samples } };
+    return ok({ object: 'policy_dry_run', rules: tried, samples });
   };
 }
 

@@ -5,6 +5,7 @@
  * still may: the customer may know, and can see, what their own calls are not screened for.
  */
 import { fieldError } from '@gw/contract/errors';
+import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { ChangeContext } from '../../people/access/change.ts';
@@ -53,7 +54,7 @@ export function openExemptions({ db }: Pick<Context, 'db'>): Exemptions {
     db.$transaction(async (tx) => {
       await lockPolicy(tx);
       const mayNot = await reauthorize(tx, change);
-      return mayNot === null ? work(tx) : { refused: mayNot };
+      return mayNot === null ? work(tx) : err(mayNot);
     });
 
   return {
@@ -72,27 +73,26 @@ export function openExemptions({ db }: Pick<Context, 'db'>): Exemptions {
     },
     add: (change, accountId, ruleId, reason) =>
       inTurn(change, async (tx) => {
-        if ((await tx.account.findUnique({ where: { id: accountId } })) === null)
-          return { refused: notFound('account') };
+        if ((await tx.account.findUnique({ where: { id: accountId } })) === null) return err(notFound('account'));
         const version = await findVersionInForce(tx);
         if (!version?.rules.some(({ id }) => id === ruleId))
-          return { refused: fieldError('rule_id', 'rule_id: no rule in force has this id.') };
+          return err(fieldError('rule_id', 'rule_id: no rule in force has this id.'));
         const one = { accountId_ruleId: { accountId, ruleId } };
         const there = await tx.policyExemption.findUnique({ where: one });
-        if (there !== null) return { done: viewOf(there) };
+        if (there !== null) return ok(viewOf(there));
         const data = { accountId, ruleId, reason, createdAt: change.at, createdBy: change.actor.id };
         const row = await tx.policyExemption.create({ data });
         await audit(tx, change, 'policy.exempted', row);
-        return { done: viewOf(row) };
+        return ok(viewOf(row));
       }),
     remove: (change, accountId, ruleId) =>
       inTurn(change, async (tx) => {
         const one = { accountId_ruleId: { accountId, ruleId } };
         const row = await tx.policyExemption.findUnique({ where: one });
-        if (row === null) return { refused: notFound('policy_exemption', 'The account has no such exemption.') };
+        if (row === null) return err(notFound('policy_exemption', 'The account has no such exemption.'));
         await tx.policyExemption.delete({ where: one });
         await audit(tx, change, 'policy.exemption_removed', row);
-        return { done: { object: 'policy_exemption', account_id: accountId, rule_id: ruleId, deleted: true } };
+        return ok({ object: 'policy_exemption', account_id: accountId, rule_id: ruleId, deleted: true });
       }),
   };
 }

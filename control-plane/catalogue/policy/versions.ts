@@ -9,6 +9,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
+import { err, ok } from '@gw/contract/internal/result';
 import type { Database, Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { ChangeContext } from '../../people/access/change.ts';
@@ -104,22 +105,22 @@ async function publish(
 ): Promise<ChangeResult<VersionView>> {
   await lockPolicy(tx);
   const mayNot = await reauthorize(tx, change);
-  if (mayNot !== null) return { refused: mayNot };
+  if (mayNot !== null) return err(mayNot);
   const before = await findVersionInForce(tx);
-  if (before === null) return { refused: noRulesYet() };
+  if (before === null) return err(noRulesYet());
   if (basedOn !== null && before.version !== basedOn)
-    return {
-      refused: invalidTransition(
+    return err(
+      invalidTransition(
         `Version ${before.version} is in force, not ${basedOn}. Look at what it changed, and base the new rules on it.`,
       ),
-    };
+    );
   const next = await become(before.rules, tx);
-  if ('refused' in next) return next;
-  const checked = checkRules(next.done);
-  if ('refused' in checked) return checked;
-  const { rules } = checked;
+  if (!next.ok) return next;
+  const checked = checkRules(next.value);
+  if (!checked.ok) return checked;
+  const { rules } = checked.value;
   const sha256 = rulesSha256(rules);
-  if (sha256 === before.sha256) return { done: before };
+  if (sha256 === before.sha256) return ok(before);
   const after = await writeVersion(tx, change, { version: before.version + 1, rules, note });
   await appendAudit(tx, change.at, {
     accountId: null,
@@ -130,22 +131,21 @@ async function publish(
     before: { version: before.version, sha256: before.sha256 },
     after: { version: after.version, sha256, note, rules: differences(before.rules, rules) },
   });
-  return { done: after };
+  return ok(after);
 }
 
 /** Whole sets. */
 export const becomeRules =
   (rules: readonly PolicyRule[]): Publication['become'] =>
-  async () => ({ done: rules });
+  async () =>
+    ok(rules);
 
 /** Those of an older version, to roll back to it. */
 export const becomeVersion =
   (version: number): Publication['become'] =>
   async (_, tx) => {
     const found = await findVersion(tx, version);
-    return found === null
-      ? { refused: fieldError('version', 'version: there is no such version.') }
-      : { done: found.rules };
+    return found === null ? err(fieldError('version', 'version: there is no such version.')) : ok(found.rules);
   };
 
 /** One rule, changed in place. */
@@ -153,8 +153,8 @@ export const becomeWithRule =
   (ruleId: string, changes: Partial<Pick<PolicyRule, 'action' | 'enabled'>>): Publication['become'] =>
   async (inForce) =>
     inForce.some(({ id }) => id === ruleId)
-      ? { done: inForce.map((rule) => (rule.id === ruleId ? { ...rule, ...changes } : rule)) }
-      : { refused: notFound('policy_rule', 'No rule in force has this id.') };
+      ? ok(inForce.map((rule) => (rule.id === ruleId ? { ...rule, ...changes } : rule)))
+      : err(notFound('policy_rule', 'No rule in force has this id.'));
 
 /** Of whoever writes versions or exemptions. */
 export const lockPolicy = (tx: Prisma.TransactionClient): Promise<number> =>

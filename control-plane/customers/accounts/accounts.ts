@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AccountTier, ShadowLimit } from '@gw/contract/access';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { accountMessage } from '@gw/contract/internal/redis';
+import { err, ok } from '@gw/contract/internal/result';
 import { Prisma } from '@gw/prisma/client';
 import type { ChangeContext } from '../../people/access/change.ts';
 import { reauthorize } from '../../people/access/reauthorize.ts';
@@ -76,17 +77,17 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
     let isChanged = true;
     const outcome = await db.$transaction(async (tx): Promise<ChangeResult<AccountRow>> => {
       const refused = await reauthorize(tx, change);
-      if (refused !== null) return { refused };
+      if (refused !== null) return err(refused);
       await tx.$executeRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
       const before = await tx.account.findUnique({ where: { id } });
-      if (before === null) return { refused: notFound('account') };
+      if (before === null) return err(notFound('account'));
       const worked = await work(tx, before);
-      isChanged = 'done' in worked && worked.done !== before;
+      isChanged = worked.ok && worked.value !== before;
       return worked;
     });
-    if ('refused' in outcome) return outcome;
+    if (!outcome.ok) return outcome;
     if (isChanged) await announceKeyChange(context, accountMessage(id));
-    return { done: accountView(outcome.done) };
+    return ok(accountView(outcome.value));
   };
 
   return {
@@ -103,7 +104,7 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
     reinstate: (change, id, reason, acceptsMatch = false) =>
       changed(change, id, async (tx, before) => {
         const undecided = before.state === 'suspended' ? await findUndecided(tx, id) : null;
-        if (undecided !== null && !acceptsMatch) return { refused: matchUndecided() };
+        if (undecided !== null && !acceptsMatch) return err(matchUndecided());
         const moved = await move(tx, change, before, ['suspended', 'active'], reason);
         if (undecided !== null) await acceptMatch(tx, undecided, { caller: change, at: change.at, reason });
         return moved;
@@ -111,9 +112,9 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
     update: (change, id, asked, reason) =>
       changed(change, id, async (tx, before) => {
         const wanted = without(asked, before);
-        if (Object.keys(wanted).length === 0) return { done: before };
+        if (Object.keys(wanted).length === 0) return ok(before);
         const refused = await refusalOf(tx, before, wanted, reason);
-        if (refused !== null) return { refused };
+        if (refused !== null) return err(refused);
         const row = await tx.account.update({ where: { id }, data: dataOf(wanted) });
         const leaves = before.tier === 'enterprise' && row.tier !== 'enterprise';
         const unlimited = leaves ? await dropLimitsOfKeys(tx, id) : 0;
@@ -127,7 +128,7 @@ export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Ac
           ...(reason !== undefined && { reason }),
         };
         await audit(tx, change, id, 'account.changed', of(before), { ...of(row), ...more });
-        return { done: row };
+        return ok(row);
       }),
   };
 }
@@ -145,11 +146,11 @@ async function move(
   reason: string,
 ): Promise<ChangeResult<AccountRow>> {
   if (state !== from)
-    return { refused: invalidTransition(`The account is ${state}; only one that is ${from} can become ${to}.`) };
+    return err(invalidTransition(`The account is ${state}; only one that is ${from} can become ${to}.`));
   const row = await tx.account.update({ where: { id }, data: { state: to } });
   const action = to === 'suspended' ? 'account.suspended' : 'account.reinstated';
   await audit(tx, change, id, action, { state: from }, { state: to, reason });
-  return { done: row };
+  return ok(row);
 }
 
 /** Only what differs. Limits of its own go with the tier Enterprise, unless the change says something else of them. */

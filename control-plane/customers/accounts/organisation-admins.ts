@@ -5,6 +5,7 @@
  * transaction of the change.
  */
 import { fieldError } from '@gw/contract/errors';
+import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import { type ChangeContext, makeId } from '../../people/access/change.ts';
@@ -53,10 +54,10 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
   ): Promise<ChangeResult<Row>> =>
     db.$transaction(async (tx) => {
       const refused = await reauthorize(tx, change);
-      if (refused !== null) return { refused };
+      if (refused !== null) return err(refused);
       await tx.$executeRaw`SELECT 1 FROM organisation_admins WHERE id = ${id} FOR UPDATE`;
       const before = await tx.organisationAdmin.findFirst({ where: { id, accountId } });
-      return before === null ? { refused: notFound('organisation_admin') } : work(tx, before);
+      return before === null ? err(notFound('organisation_admin')) : work(tx, before);
     });
 
   return {
@@ -74,34 +75,33 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
       const { credential, credentialHash } = issued;
       return db.$transaction(async (tx): Promise<ChangeResult<AdminWithCredential>> => {
         const refused = await reauthorize(tx, change);
-        if (refused !== null) return { refused };
+        if (refused !== null) return err(refused);
         // One after the other, so that two at once do not take the same e-mail.
         await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('organisation_admins'))`;
         const account = await tx.account.findUnique({ where: { id: accountId } });
-        if (account === null) return { refused: notFound('account') };
-        if (account.state === 'closed') return { refused: invalidTransition('The account is closed.') };
+        if (account === null) return err(notFound('account'));
+        if (account.state === 'closed') return err(invalidTransition('The account is closed.'));
         if ((await tx.organisationAdmin.count({ where: { email: person.email } })) > 0)
-          return { refused: fieldError('email', 'email: a person with this e-mail already exists.') };
+          return err(fieldError('email', 'email: a person with this e-mail already exists.'));
         const data = { ...person, id: makeId('oadm'), accountId, credentialHash, createdAt: change.at };
         const row = await tx.organisationAdmin.create({ data });
         await audit(tx, change, row, 'organisation_admin.created', null, person);
-        return { done: { ...viewOf(row), credential } };
+        return ok({ ...viewOf(row), credential });
       });
     },
 
     setEnabled: async (change, accountId, id, enabled) => {
       const outcome = await changed(change, accountId, id, async (tx, before) => {
         const { state } = viewOf(before);
-        if ((state === 'enabled') === enabled)
-          return { refused: invalidTransition(`This person is ${state} already.`) };
+        if ((state === 'enabled') === enabled) return err(invalidTransition(`This person is ${state} already.`));
         const data = { disabledAt: enabled ? null : change.at };
         const row = await tx.organisationAdmin.update({ where: { id }, data });
         const ended = enabled ? 0 : await endSessionsOf(tx, { kind: 'organisation_admin', id });
         const action = enabled ? 'organisation_admin.enabled' : 'organisation_admin.disabled';
         await audit(tx, change, row, action, { state }, { state: viewOf(row).state, sessions_ended: ended });
-        return { done: row };
+        return ok(row);
       });
-      return 'refused' in outcome ? outcome : { done: viewOf(outcome.done) };
+      return outcome.ok ? ok(viewOf(outcome.value)) : outcome;
     },
 
     resetCredential: async (change, accountId, id) => {
@@ -112,9 +112,9 @@ export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials:
         const row = await tx.organisationAdmin.update({ where: { id }, data: { credentialHash } });
         const ended = await endSessionsOf(tx, { kind: 'organisation_admin', id });
         await audit(tx, change, row, 'organisation_admin.credential_reset', null, { sessions_ended: ended });
-        return { done: row };
+        return ok(row);
       });
-      return 'refused' in outcome ? outcome : { done: { ...viewOf(outcome.done), credential } };
+      return outcome.ok ? ok({ ...viewOf(outcome.value), credential }) : outcome;
     },
   };
 }

@@ -31,8 +31,8 @@ export function answer<T>(
   outcome: ChangeResult<T>,
   { addresses }: Pick<Context, 'addresses'>,
 ): unknown {
-  if (!('refused' in outcome)) return outcome.done;
-  return refuse(reply, outcome.refused, addresses);
+  if (outcome.ok) return outcome.value;
+  return refuse(reply, outcome.error, addresses);
 }
 
 /** 96 random bits behind a prefix that tells what it names. */

@@ -236,7 +236,7 @@ test.each(meanwhile)('a login that is under way while %s comes to nothing', asyn
     requestId: 'r',
   } as const;
   const outcome = await logIn(context, { ...access, credentials }, login);
-  expect(outcome).toMatchObject({ refused: { status: 401 } });
+  expect(outcome).toMatchObject({ error: { status: 401 } });
   expect(await context.db.session.count()).toBe(0);
 });
 

@@ -4,6 +4,7 @@
  * Invariant: an unknown person, a disabled one and a wrong credential get the same answer after the same work. The
  * session is made only if the person is still enabled with the very credential that was verified.
  */
+import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
@@ -52,8 +53,8 @@ export async function logIn(
   replaced: Replaced | null = null,
 ): Promise<ChangeResult<LoggedIn>> {
   const verified = await verify(context, access, login);
-  if ('refused' in verified) return verified;
-  const { found, stored, outdated } = verified.done;
+  if (!verified.ok) return verified;
+  const { found, stored, outdated } = verified.value;
   const credentialHash = outdated ? await access.credentials.hash(login.credential) : stored;
   const now = context.now();
   const token = await context.db.$transaction(async (tx) => {
@@ -72,7 +73,7 @@ export async function logIn(
       await auditPerson(tx, whose, fact);
     return started;
   });
-  return token === null ? { refused: loginFailed() } : { done: { token, principal: found.principal } };
+  return token === null ? err(loginFailed()) : ok({ token, principal: found.principal });
 }
 
 /** Ends every session of the person: whoever knew the old credential has to go too. */
@@ -83,8 +84,8 @@ export async function changeCredential(
   next: string,
 ): Promise<ChangeResult<null>> {
   const verified = await verify(context, access, login);
-  if ('refused' in verified) return verified;
-  const { found, stored } = verified.done;
+  if (!verified.ok) return verified;
+  const { found, stored } = verified.value;
   const credentialHash = await access.credentials.hash(next);
   const changed = await context.db.$transaction(async (tx) => {
     if (!(await replaceCredential(tx, found.principal, stored, credentialHash))) return false;
@@ -98,7 +99,7 @@ export async function changeCredential(
     await auditPerson(tx, found.principal, { ...fact, after });
     return true;
   });
-  return changed ? { done: null } : { refused: loginFailed() };
+  return changed ? ok(null) : err(loginFailed());
 }
 
 /** Writes what a person did with their login, in the chain of their account. */
@@ -129,14 +130,14 @@ async function verify(
   }
   if (verdict === 'wrong' || found === null || stored === null) {
     failedLogins.note(found && { ...found.principal, accountId: accountOf(found.principal) }, address);
-    return { refused: loginFailed() };
+    return err(loginFailed());
   }
   await attempts.succeeded(attempt);
-  return { done: { found, stored, outdated: verdict === 'outdated' } };
+  return ok({ found, stored, outdated: verdict === 'outdated' });
 }
 
 export function slowDown(waitMs: number): Refusal {
-  return { refused: tooManyLogins(Math.max(1, Math.ceil(waitMs / 1000))) };
+  return err(tooManyLogins(Math.max(1, Math.ceil(waitMs / 1000))));
 }
 
 const accountOf = (principal: Principal): string | null =>

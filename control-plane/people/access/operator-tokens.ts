@@ -1,5 +1,6 @@
 /** Operator tokens: what a script of an operator shows. Each has the role that its operator has at that moment. */
 import { dayMs } from '@gw/contract/internal/durations';
+import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
@@ -41,14 +42,14 @@ export function createToken(
   return db.$transaction(async (tx): Promise<ChangeResult<TokenWithPlaintext>> => {
     // Whoever disables the person or resets the credential at this moment finds the token, or it is not made.
     const refused = await reauthorize(tx, change);
-    if (refused !== null) return { refused };
+    if (refused !== null) return err(refused);
     const { proof } = change.principal;
     const notAfter = proof?.kind === 'token' ? proof.expiresAt : null;
     const token = makeOperatorToken();
     const wanted = new Date(change.at.getTime() + days * dayMs);
     const expiresAt = notAfter !== null && notAfter < wanted ? notAfter : wanted;
     const row = await storeToken(tx, change, { id: makeId('optk'), operatorId, name, token, expiresAt });
-    return { done: { ...viewOf(row), token } };
+    return ok({ ...viewOf(row), token });
   });
 }
 
@@ -80,15 +81,15 @@ export function revokeToken(
 ): Promise<ChangeResult<TokenView>> {
   return db.$transaction(async (tx): Promise<ChangeResult<TokenView>> => {
     const refused = await reauthorize(tx, change);
-    if (refused !== null) return { refused };
+    if (refused !== null) return err(refused);
     const [row] = await tx.operatorToken.findMany({ where: { id, operatorId } });
     const { count } = await tx.operatorToken.deleteMany({ where: { id, operatorId } });
-    if (row === undefined || count === 0) return { refused: notFound('operator_token') };
+    if (row === undefined || count === 0) return err(notFound('operator_token'));
     const { actor, at, requestId } = change;
     const before = { operator: operatorId, name: row.name };
     const target = `operator_token:${id}`;
     await appendAudit(tx, at, { accountId: null, actor, action: 'operator_token.revoked', target, requestId, before });
-    return { done: viewOf(row) };
+    return ok(viewOf(row));
   });
 }
 

@@ -5,6 +5,7 @@
  * for it is still an enabled admin, and whoever is disabled, or has lost the credential, loses sessions and tokens in the same one: what a thief made goes too.
  */
 import { fieldError } from '@gw/contract/errors';
+import { err, ok } from '@gw/contract/internal/result';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
@@ -63,7 +64,7 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
     db.$transaction(async (tx) => {
       await lockOperators(tx);
       const refused = await reauthorize(tx, change);
-      return refused === null ? work(tx) : { refused };
+      return refused === null ? work(tx) : err(refused);
     });
   const changed = (
     change: ChangeContext,
@@ -72,7 +73,7 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
   ): Promise<ChangeResult<Row>> =>
     inTurn(change, async (tx) => {
       const before = await tx.operator.findUnique({ where: { id } });
-      return before === null ? { refused: notFound('operator') } : work(tx, before);
+      return before === null ? err(notFound('operator')) : work(tx, before);
     });
 
   return {
@@ -84,11 +85,11 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       const { credential, credentialHash } = issued;
       const outcome = await inTurn(change, async (tx) => {
         if ((await tx.operator.count({ where: { email: person.email } })) > 0)
-          return { refused: fieldError('email', 'email: an operator with this e-mail already exists.') };
+          return err(fieldError('email', 'email: an operator with this e-mail already exists.'));
         const data = { ...person, id: makeId('op'), credentialHash, createdAt: change.at };
         const row = await tx.operator.create({ data });
         await audit(tx, change, 'operator.created', row.id, null, person);
-        return { done: row };
+        return ok(row);
       });
       return mapped(outcome, (row) => ({ ...viewOf(row), credential }));
     },
@@ -97,13 +98,13 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       mapped(
         await changed(change, id, async (tx, before) => {
           if (wanted.role !== undefined && wanted.role !== 'admin' && (await isLastAdmin(tx, before)))
-            return { refused: lastAdmin() };
+            return err(lastAdmin());
           if ((wanted.name ?? before.name) === before.name && (wanted.role ?? before.role) === before.role)
-            return { done: before };
+            return ok(before);
           const row = await tx.operator.update({ where: { id }, data: wanted });
           const of = ({ name, role }: Row) => ({ name, role });
           await audit(tx, change, 'operator.changed', id, of(before), of(row));
-          return { done: row };
+          return ok(row);
         }),
         viewOf,
       ),
@@ -112,14 +113,13 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       mapped(
         await changed(change, id, async (tx, before) => {
           const state = viewOf(before).state;
-          if ((state === 'enabled') === enabled)
-            return { refused: invalidTransition(`This operator is ${state} already.`) };
-          if (!enabled && (await isLastAdmin(tx, before))) return { refused: lastAdmin() };
+          if ((state === 'enabled') === enabled) return err(invalidTransition(`This operator is ${state} already.`));
+          if (!enabled && (await isLastAdmin(tx, before))) return err(lastAdmin());
           const row = await tx.operator.update({ where: { id }, data: { disabledAt: enabled ? null : change.at } });
           const ended = enabled ? {} : await endAccess(tx, id);
           const action = enabled ? 'operator.enabled' : 'operator.disabled';
           await audit(tx, change, action, id, { state }, { state: viewOf(row).state, ...ended });
-          return { done: row };
+          return ok(row);
         }),
         viewOf,
       ),
@@ -127,12 +127,12 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
     unbindIdentity: async (change, id) =>
       mapped(
         await changed(change, id, async (tx, { oidcIssuer, oidcSubject }) => {
-          if (oidcSubject === null) return { refused: invalidTransition('No identity is bound to this operator.') };
+          if (oidcSubject === null) return err(invalidTransition('No identity is bound to this operator.'));
           const row = await tx.operator.update({ where: { id }, data: { oidcIssuer: null, oidcSubject: null } });
           const ended = await endSessionsOf(tx, { kind: 'operator', id });
           const before = { issuer: oidcIssuer, subject: oidcSubject };
           await audit(tx, change, 'operator.identity_unbound', id, before, { sessions_ended: ended });
-          return { done: row };
+          return ok(row);
         }),
         viewOf,
       ),
@@ -144,7 +144,7 @@ export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credenti
       const outcome = await changed(change, id, async (tx) => {
         const row = await tx.operator.update({ where: { id }, data: { credentialHash } });
         await audit(tx, change, 'operator.credential_reset', id, null, await endAccess(tx, id));
-        return { done: row };
+        return ok(row);
       });
       return mapped(outcome, (row) => ({ ...viewOf(row), credential }));
     },
@@ -159,7 +159,7 @@ async function endAccess(tx: Tx, id: string): Promise<{ sessions_ended: number; 
 }
 
 const mapped = <T, U>(outcome: ChangeResult<T>, map: (done: T) => U): ChangeResult<U> =>
-  'refused' in outcome ? outcome : { done: map(outcome.done) };
+  outcome.ok ? ok(map(outcome.value)) : outcome;
 
 const lastAdmin = () => invalidTransition('This is the last enabled admin. Make another one first.');
 

@@ -1,5 +1,6 @@
 /** What the operator listener refuses with, beside the codes of the public API: the same error object. */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { err, type Result } from '@gw/contract/internal/result';
 import type { OperatorThing } from '@gw/contract/operator-errors';
 import type { OperatorRole } from './principal.ts';
 
@@ -38,16 +39,14 @@ export const notFound = (thing: OperatorThing, message = `There is no such ${thi
   apiError(`invalid_${thing}`, { status: 404, message });
 
 /** Each new credential takes the time of a login. */
-export const tooManyAtOnce = (): Refusal => ({
-  refused: apiError('too_many_logins', {
-    message: 'Too many credentials are being made at once. Try again in 1 s.',
-    retryAfterS: 1,
-  }),
-});
+export const tooManyAtOnce = (): Refusal =>
+  err(
+    apiError('too_many_logins', {
+      message: 'Too many credentials are being made at once. Try again in 1 s.',
+      retryAfterS: 1,
+    }),
+  );
 
 /** What a change comes to: done, or refused with nothing changed. */
-export type ChangeResult<T> = { readonly done: T } | Refusal;
-
-export interface Refusal {
-  readonly refused: ApiError;
-}
+export type ChangeResult<T> = Result<T, ApiError>;
+export type Refusal = Result<never, ApiError>;

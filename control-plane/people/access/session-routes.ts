@@ -50,8 +50,8 @@ export function sessionRoutes(base: FastifyInstance, context: Context, access: A
       const before = shown === null ? null : await findSession(db, shown, now());
       const replaced = shown === null || before === null ? null : { token: shown, principal: before };
       const outcome = await logIn(context, access, login, replaced);
-      if ('refused' in outcome) return answer(reply, outcome, context);
-      const { token, principal } = outcome.done;
+      if (!outcome.ok) return answer(reply, outcome, context);
+      const { token, principal } = outcome.value;
       cookie.set(reply, token);
       return { ...viewOf(principal), expires_at: new Date(now().getTime() + sessionMs).toISOString() };
     },
@@ -87,7 +87,7 @@ export function sessionRoutes(base: FastifyInstance, context: Context, access: A
     const { current: credential, next } = request.body;
     const login = { kind, email: await emailOf(db, kind, id), credential, address: request.ip, requestId: request.id };
     const outcome = await changeCredential(context, access, login, next);
-    if ('refused' in outcome) return answer(reply, outcome, context);
+    if (!outcome.ok) return answer(reply, outcome, context);
     cookie.clear(reply);
     return reply.code(204).send();
   });
