@@ -145,10 +145,14 @@ async function install() {
 
 async function generate() {
   const lock = at('package-lock.json');
-  await once('protos', digest([lock, at('grpc', 'package.json')]), at('grpc', 'generated', 'rls.ts'), () =>
-    run('Generating protocol types', 'npm', ['run', '--silent', 'generate', '--workspace=grpc'], {
-      npm_config_cache: cache,
-    }),
+  await once(
+    'protos',
+    digest([lock, at('grpc', 'package.json'), at('grpc', 'generate.mjs')]),
+    at('grpc', 'generated', 'protocols.json'),
+    () =>
+      run('Generating protocol types', 'npm', ['run', '--silent', 'generate', '--workspace=grpc'], {
+        npm_config_cache: cache,
+      }),
   );
   // Only the client is generated, which needs no native engine; naming a stand-in keeps Prisma from downloading one.
   const quiet = {

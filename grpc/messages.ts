@@ -1,48 +1,20 @@
 /**
- * Encodes and decodes the messages of Envoy's services from the `.proto` files that @grpc/grpc-js-xds ships.
+ * Encodes and decodes the messages of Envoy's services, as `generate.mjs` took them from their `.proto` files.
  *
  * Messages are encoded as they are, without a conversion in front: enums are given as numbers, bytes as Buffers.
  */
-import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import protobuf from 'protobufjs';
+import json from './generated/protocols.json' with { type: 'json' };
 
 export interface Codec<Request, Response> {
   decode(bytes: Buffer): Request;
   encode(message: Response): Uint8Array;
 }
 
-/** Imports in `.proto` files are relative to one of these folders. */
-function protoFolders(): string[] {
-  const { resolve } = createRequire(import.meta.url);
-  const deps = join(dirname(resolve('@grpc/grpc-js-xds/package.json')), 'deps');
-  const inDeps = ['envoy-api', 'xds', 'googleapis', 'protoc-gen-validate'].map((name) => join(deps, name));
-  return [...inDeps, dirname(resolve('protobufjs/package.json'))];
-}
-
-function loadProtocols(): protobuf.Root {
-  const folders = protoFolders();
-  const root = new protobuf.Root();
-  root.resolvePath = (_origin, target) => {
-    // The well-known types are built into protobufjs.
-    if (protobuf.common.get(target)) return target;
-    return folders.map((folder) => join(folder, target)).find((file) => existsSync(file)) ?? null;
-  };
-  return root;
-}
-
-const serviceFiles = [
-  'envoy/service/auth/v3/external_auth.proto',
-  'envoy/service/ratelimit/v3/rls.proto',
-  'envoy/service/ext_proc/v3/external_processor.proto',
-  'envoy/service/accesslog/v3/als.proto',
-];
-
 let loaded: protobuf.Root | null = null;
 function protocols(): protobuf.Root {
   if (!loaded) {
-    loaded = loadProtocols().loadSync(serviceFiles);
+    loaded = protobuf.Root.fromJSON(json);
     loaded.resolveAll();
   }
   return loaded;
