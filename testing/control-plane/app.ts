@@ -12,6 +12,9 @@ import { addresses, type entryOf, ledgerKeys, type Stores, silentLog, startStore
 /** With which the app hashes the keys that it issues. */
 export const testPepper = Buffer.alloc(32, 7);
 
+/** Of hashes of credentials, which tests make by the hundred. */
+export const testCost = { memorySize: 64, iterations: 1, parallelism: 1 };
+
 export const internalToken = 'a-token-of-the-tests-that-is-long-enough';
 
 /** With settings for what has to be set, and nothing else. */
@@ -25,7 +28,7 @@ function configFor({ postgres, redisUrl }: Stores): Config {
     GW_KEY_PEPPER: testPepper.toString('hex'),
     GW_LEDGER_KEY: ledgerKeys.current.secret.toString('hex'),
   });
-  return { ...config, addresses };
+  return { ...config, addresses, access: { ...config.access, credentialCost: testCost } };
 }
 
 type Headers = Record<string, string>;

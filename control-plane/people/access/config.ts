@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { SettingReader } from '@gw/contract/internal/environment';
 import { readHostPort } from '@gw/contract/internal/listen';
 import { isConfidentialUrl, isLoopback } from '@gw/contract/internal/loopback';
+import { type HashCost, recommendedCost } from './credential.ts';
 import { isOperatorToken } from './token-hash.ts';
 
 export interface OidcSettings {
@@ -27,6 +28,8 @@ export interface AccessSettings {
   readonly oidc: OidcSettings | null;
   /** Made once, while there is no operator at all. */
   readonly firstOperator: FirstOperator | null;
+  /** Of the hashes of credentials; not set by the environment. */
+  readonly credentialCost: HashCost;
 }
 
 export const defaultAccessSettings: AccessSettings = {
@@ -34,6 +37,7 @@ export const defaultAccessSettings: AccessSettings = {
   trustedProxies: [],
   oidc: null,
   firstOperator: null,
+  credentialCost: recommendedCost,
 };
 
 export function readAccessSettings(settings: SettingReader): AccessSettings {
@@ -48,6 +52,7 @@ export function readAccessSettings(settings: SettingReader): AccessSettings {
     trustedProxies: readProxies(settings),
     oidc: readOidc(settings),
     firstOperator: readFirstOperator(settings),
+    credentialCost: recommendedCost,
   };
 }
 

@@ -8,9 +8,16 @@
 import { randomBytes } from 'node:crypto';
 import { Hasher } from './hasher.ts';
 
-/** The second of the equivalent settings that OWASP's Password Storage Cheat Sheet lists; memory in KiB. */
-const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
-const currentForm = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}$`;
+/** What a hash of argon2id costs; memory in KiB. */
+export interface HashCost {
+  readonly memorySize: number;
+  readonly iterations: number;
+  readonly parallelism: number;
+}
+/** The second of the equivalent settings that OWASP's Password Storage Cheat Sheet lists. */
+export const recommendedCost: HashCost = { memorySize: 19_456, iterations: 2, parallelism: 1 };
+const hashLength = 32;
+
 /** Of each kind. */
 const maxWaiting = 16;
 
@@ -41,7 +48,9 @@ export interface Credentials {
   verify(stored: string | null, credential: string, caller?: Caller): Promise<Verdict>;
 }
 
-export function openCredentials(hasher = new Hasher()): Credentials {
+/** `cost`: of the hashes that it makes; tests, which make many, choose a small one. */
+export function openCredentials(cost = recommendedCost, hasher = new Hasher()): Credentials {
+  const currentForm = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}$`;
   const queues: Record<Kind, (() => Promise<void>)[]> = { known: [], issued: [], stranger: [] };
   /** Those who wait to be verified or issued, and the one that is. */
   const present: Record<Kind, number> = { known: 0, issued: 0, stranger: 0 };
@@ -71,7 +80,7 @@ export function openCredentials(hasher = new Hasher()): Credentials {
     });
   };
   const hashOf = (credential: string): Promise<string> =>
-    hasher.hash({ ...cost, password: credential, salt: randomBytes(16), outputType: 'encoded' });
+    hasher.hash({ ...cost, hashLength, password: credential, salt: randomBytes(16), outputType: 'encoded' });
   const judge = async (stored: string | null, credential: string): Promise<Verdict> => {
     if (stored === null) {
       await hashOf(credential);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp, type TestApp, testCost } from '@gw/testing/control-plane/app';
 import { startTestProvider, type TestProvider } from '@gw/testing/control-plane/identity-provider';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -175,7 +175,7 @@ test('logins that fail with the provider keep nobody at that address from a cred
     last = (await comeBack('?code=x&state=y', (await begin()).cookie)).statusCode;
   }
   expect(last).toBe(429);
-  const credentialHash = await openCredentials().hash('the credential of the admin');
+  const credentialHash = await openCredentials(testCost).hash('the credential of the admin');
   await running.context.db.operator.update({ where: { id: 'op_admin' }, data: { credentialHash } });
   const payload = { email: 'admin@ops.example', credential: 'the credential of the admin' };
   expect((await app.inject({ method: 'POST', url: '/session', payload })).statusCode).toBe(200);

@@ -1,6 +1,6 @@
 import { dayMs } from '@gw/contract/internal/durations';
 import { type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp, type TestApp, testCost } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readAudit } from '../audit/read.ts';
 import { openCredentials } from './credential.ts';
@@ -168,7 +168,7 @@ test('a token that is wrong is not made good by anything else that the request s
 test('the first operator is made while there is none at all, and never again', async () => {
   const { db } = running.context;
   const wanted = { credential: 'the credential of the first one', token: makeOperatorToken(), tokenDays: 90 };
-  const credentials = openCredentials();
+  const credentials = openCredentials(testCost);
   expect(await makeFirstOperator(running.context, credentials, wanted)).toBe(false);
   await db.operatorToken.deleteMany();
   await db.operator.deleteMany();

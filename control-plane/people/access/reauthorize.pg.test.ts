@@ -1,7 +1,7 @@
 /** What somebody who loses the right while a change waits can still do. */
 import type { Queryable } from '@gw/prisma/client';
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
-import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { startTestApp, type TestApp, testCost } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openCredentials } from './credential.ts';
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await db.organisationAdmin.deleteMany();
   tokens = await seedOperators(running.context);
   await db.account.update({ where: { id: 'acct_demo_audit' }, data: { state: 'suspended' } });
-  const credentialHash = await openCredentials().hash(credential);
+  const credentialHash = await openCredentials(testCost).hash(credential);
   await db.operator.updateMany({ data: { credentialHash } });
   await db.organisationAdmin.create({
     data: { id: 'oadm_1', accountId: 'acct_demo_audit', name: 'Bo', email: 'bo@a.example', disabledAt: clock },

@@ -24,7 +24,7 @@ export function openAccess(context: Context, settings: AccessSettings): AccessSe
     settings,
     // Plain HTTP is for loopback alone, where a browser may not keep a cookie that demands TLS.
     cookie: sessionCookie(settings.controlUrl.startsWith('https:')),
-    credentials: openCredentials(),
+    credentials: openCredentials(settings.credentialCost),
     attempts: openAttempts(context.redis, context.now),
     failedLogins: new FailedLogins(context),
     oidc: settings.oidc && openOidc(settings.oidc, settings.controlUrl, context.now),
