@@ -30,6 +30,8 @@ export default defineConfig({
           exclude: [...exclude, stores, stack, ...long],
           setupFiles,
           testTimeout,
+          // A third of the time would go on loading the same modules again for each file.
+          isolate: false,
           sequence: { groupOrder: 0 },
         },
       },
