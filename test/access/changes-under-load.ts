@@ -1,5 +1,6 @@
-/** A change of a key or of its account, while 32 connections call as fast as they are answered. */
+/** A change of a key or of its account, while 32 connections call. */
 import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@gw/stack/stack';
 
 const connections = 32;
@@ -27,6 +28,8 @@ export interface LoadedChange {
   readonly view?: (reply: LoadedReply) => string;
   /** How long after the promised second the calls go on, ms. */
   readonly forMs?: number;
+  /** Of each connection between two calls, ms. Default: none, and the load is as much as the machine can take. */
+  readonly pauseMs?: number;
 }
 
 export interface LoadedReply {
@@ -48,7 +51,7 @@ export const outcomeOf = ({ status, text }: LoadedReply): string =>
 
 export async function underLoad(
   { publicUrl }: Pick<Stack, 'publicUrl'>,
-  { call, change, forMs = 400, key, view = outcomeOf }: LoadedChange,
+  { call, change, forMs = 400, pauseMs = 0, key, view = outcomeOf }: LoadedChange,
 ): Promise<Seen> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const before = new Set<string>();
@@ -69,6 +72,7 @@ export async function underLoad(
       if (performance.now() < begunAt) before.add(seen);
       if (calls === connections) allAnswered();
       if (sentAt > repliedAt + promisedMs) late.add(seen);
+      if (pauseMs > 0) await delay(pauseMs);
     }
   };
   const working = Promise.all(Array.from({ length: connections }, work));

@@ -31,7 +31,9 @@ const changed =
   (body: object, of = path) =>
   () =>
     api.send('PATCH', of, body);
-const seen = (change: LoadedChange) => underLoad(gateway.stack, change);
+const seen = (change: LoadedChange) => underLoad(gateway.stack, { pauseMs, ...change });
+/** `./gw test long` does it at full load. */
+const pauseMs = 150;
 const only = (...values: string[]) => new Set(values);
 
 /** Ids of the models that a key is shown. */

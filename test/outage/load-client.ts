@@ -85,7 +85,14 @@ export function isWhole({ headers, text }: Refusal, id: string): boolean {
   return ended && text.includes(`"gw":{"id":"${id}"`);
 }
 
-export function send(agent: Agent, url: string, authorization: string, body: string): Promise<Refusal> {
+/** `heldMs`: how long the provider takes for its answer. */
+export function send(
+  agent: Agent,
+  url: string,
+  authorization: string,
+  body: string,
+  heldMs?: number,
+): Promise<Refusal> {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       agent,
@@ -95,6 +102,7 @@ export function send(agent: Agent, url: string, authorization: string, body: str
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
         'x-sim-tokens-per-second': '0',
+        ...(heldMs === undefined ? {} : { 'x-sim-delay-ms': String(heldMs) }),
       },
     });
     sent.once('error', reject);

@@ -1,10 +1,11 @@
 /**
- * 64 connections for a minute: nothing but 200 and intended 429, no receipt lost or doubled, no memory that grows.
+ * 64 connections as fast as they are answered: nothing but 200 and intended 429, no receipt lost or doubled.
+ *
+ * What a minute of it does to the memory of the parts is seen in `./gw test long`.
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Load, type Refusal, runLoad } from './load-client.ts';
-import { median, quarter, watchMemory } from './memory.ts';
 import { eventually, type OwnGateway, startOwnGateway } from './own-gateway.ts';
 
 const parts = ['ext-authz', 'receipt-sidecar', 'control-plane', 'valkey'] as const;
@@ -15,7 +16,6 @@ const auditEvery = 2;
 let gateway: OwnGateway;
 let redis: Redis;
 let load: Load;
-let memory: ReadonlyMap<string, readonly number[]>;
 let since: Date;
 let pidsBefore: ReadonlyMap<string, number>;
 
@@ -27,30 +27,22 @@ beforeAll(async () => {
   const { publicUrl, keys } = gateway.stack;
   since = new Date();
   pidsBefore = pidsNow();
-  const watch = watchMemory(pidsBefore);
   load = await runLoad({
     publicUrl,
     connections,
-    durationMs: 60_000,
+    durationMs: 8000,
     keyOf: (connection) => (connection % auditEvery === 0 ? keys.audit : keys.enterprise),
   });
-  memory = watch.stop();
-  console.log(summary());
 }, 180_000);
 afterAll(async () => {
   redis?.disconnect();
   await gateway?.stop();
 });
 
-function summary(): string {
-  const tops = [...memory].map(([name, values]) => `${name} ${Math.round(median(quarter(values, 3)))} MB`);
-  return `${load.receiptIds.length} replies of 200, ${load.refusals.length} of 429; ${tops.join(', ')}`;
-}
-
 test('no reply but 200 and 429, each whole', () => {
   expect(load.faults).toEqual([]);
   expect(load.torn).toEqual([]);
-  expect(load.receiptIds.length).toBeGreaterThan(1000);
+  expect(load.receiptIds.length).toBeGreaterThan(200);
   expect(load.refusals.filter(({ status }) => status !== 429)).toEqual([]);
 });
 
@@ -92,17 +84,8 @@ test('no receipt is lost, and none is there twice', async () => {
   expect(await gateway.ledger.count(since)).toEqual({ rows: ids.size, ids: ids.size });
 }, 90_000);
 
-test('no part was started again, and the memory of none grows after the warm-up', () => {
+test('no part was started again', () => {
   expect(pidsNow()).toEqual(pidsBefore);
-  for (const [name, values] of memory) {
-    // V8 lets its heap grow to the load for the first half, and collects in steps of some 30 MB: hence the most of the third
-    // quarter. 20 MB more in a quarter of a minute would be some 4 kB a call.
-    const warm = Math.max(...quarter(values, 2));
-    const late = median(quarter(values, 3));
-    expect(late, `${name}: ${values.map(Math.round).join(' ')} MB`).toBeLessThanOrEqual(
-      Math.max(warm * 1.15, warm + 20),
-    );
-  }
 });
 
 test('Valkey keeps nothing of a receipt that Postgres has', async () => {

@@ -18,7 +18,10 @@ export interface SteadyLoad {
   stop(): Promise<readonly SteadyCall[]>;
 }
 
-export function startLoad({ publicUrl, keys }: Pick<Stack, 'publicUrl' | 'keys'>, connections = 32): SteadyLoad {
+const connections = 32;
+
+/** `heldMs`: how long the provider takes for each answer, so that calls are under way and the machine has time; default: no time. */
+export function startLoad({ publicUrl, keys }: Pick<Stack, 'publicUrl' | 'keys'>, heldMs?: number): SteadyLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const ended: SteadyCall[] = [];
   let isWanted = true;
@@ -27,7 +30,7 @@ export function startLoad({ publicUrl, keys }: Pick<Stack, 'publicUrl' | 'keys'>
     if (!call) return;
     const beganMs = performance.now();
     let receiptId = '';
-    const outcome = await send(agent, `${publicUrl}${call.path}`, `Bearer ${keys.enterprise}`, call.body).then(
+    const outcome = await send(agent, `${publicUrl}${call.path}`, `Bearer ${keys.enterprise}`, call.body, heldMs).then(
       (reply) => {
         receiptId = String(reply.headers['x-gw-receipt-id'] ?? '');
         if (reply.status !== 200) return `${reply.status} ${reply.text.slice(0, 60)}`;

@@ -8,6 +8,8 @@ import { type Instance, instancesOf } from './instances.ts';
 import { eventually, type OwnGateway, startOwnGateway } from './own-gateway.ts';
 import { type SteadyCall, type SteadyLoad, startLoad } from './steady-load.ts';
 
+/** So that each connection has a call under way nearly all the time; `./gw test long` does the same with calls at full speed. */
+const heldMs = 150;
 let gateway: OwnGateway;
 const from = new Date();
 
@@ -53,7 +55,7 @@ async function killSecond(service: Service): Promise<number> {
 async function underLoad<T>(
   change: (load: SteadyLoad) => Promise<T>,
 ): Promise<{ lost: readonly SteadyCall[]; result: T }> {
-  const load = startLoad(gateway.stack);
+  const load = startLoad(gateway.stack, heldMs);
   try {
     await Promise.all([secondHasAnswered('ext-authz', 100), secondHasAnswered('receipt-sidecar', 100)]);
     const result = await change(load);
@@ -83,7 +85,7 @@ test('a sidecar that stands still gets no call once Envoy has noticed, and calls
     await secondIsIn('receipt-sidecar', false);
     const noticed = performance.now();
     const load = (await look('receipt-sidecar'))[0]?.calls ?? 0;
-    await eventually('calls over the other', async () => ((await look('receipt-sidecar'))[0]?.calls ?? 0) > load + 500);
+    await eventually('calls over the other', async () => ((await look('receipt-sidecar'))[0]?.calls ?? 0) > load + 100);
     goOn();
     await secondIsIn('receipt-sidecar', true);
     await secondHasAnswered('receipt-sidecar', 50);
@@ -97,7 +99,7 @@ test('an ext-authz that stands still delays calls and loses none', async () => {
     const goOn = gateway.pause('ext-authz-2');
     await secondIsIn('ext-authz', false);
     const load = (await look('ext-authz'))[0]?.calls ?? 0;
-    await eventually('calls over the other', async () => ((await look('ext-authz'))[0]?.calls ?? 0) > load + 500);
+    await eventually('calls over the other', async () => ((await look('ext-authz'))[0]?.calls ?? 0) > load + 100);
     goOn();
     await secondIsIn('ext-authz', true);
     await secondHasAnswered('ext-authz', 50);
