@@ -5,6 +5,7 @@
  * `./gw test long` runs `fast` and `stores` with many more random cases as well (`GW_TEST_CASES`, see testing/cases.ts).
  */
 import { configDefaults, defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const stores = '**/*.pg.test.ts';
 const stack = 'test/**/*.test.ts';
@@ -16,10 +17,37 @@ const testTimeout = process.env.GW_TEST_CASES === 'many' ? 600_000 : 60_000;
 const setupFiles = ['testing/control-plane/reply-check.ts'];
 // Some files wait more than they compute.
 const maxWorkers = 3;
+// A third of the time would go on loading the same modules again for each file.
+const isolate = false;
+
+/** What takes a minute by itself begins first, or all others would be done and wait for it. */
+const slowest = [
+  'test/cli/commands',
+  'test/cancel/after-a-minute',
+  'test/errors/retries',
+  'test/outage/services',
+  'test/errors/schemathesis',
+  'test/outage/two-of-each',
+  'test/access/changes',
+  'test/errors/failing-parts',
+  'test/restatement/settled-grid',
+  'test/gpu/measured',
+  'envoy/edge',
+];
+class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = slowest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return at === -1 ? slowest.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
     maxWorkers,
+    sequence: { sequencer: SlowestFirst },
     // Several runs of vitest go on side by side.
     cache: false,
     projects: [
@@ -30,8 +58,7 @@ export default defineConfig({
           exclude: [...exclude, stores, stack, ...long],
           setupFiles,
           testTimeout,
-          // A third of the time would go on loading the same modules again for each file.
-          isolate: false,
+          isolate,
           sequence: { groupOrder: 0 },
         },
       },
@@ -45,6 +72,7 @@ export default defineConfig({
           testTimeout,
           hookTimeout: 60_000,
           maxWorkers,
+          isolate,
           sequence: { groupOrder: 1 },
         },
       },
