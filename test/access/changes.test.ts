@@ -33,7 +33,7 @@ const changed =
     api.send('PATCH', of, body);
 const seen = (change: LoadedChange) => underLoad(gateway.stack, { pauseMs, ...change });
 /** `./gw test long` does it at full load. */
-const pauseMs = 150;
+const pauseMs = 400;
 const only = (...values: string[]) => new Set(values);
 
 /** Ids of the models that a key is shown. */

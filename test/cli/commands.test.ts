@@ -106,20 +106,27 @@ describe('a gateway that stays in the background', () => {
     expect(err).toMatch(/^gw: There is no log of nobody\. Logs: .*receipt-sidecar/);
   });
 
-  test('down leaves no process and no run.json; the keys are valid again after the next up', async () => {
+  test('down leaves no process and no run.json, nor does Ctrl-C; the keys are valid again after the next up', async () => {
     const first = gateway.run();
     expect((await gateway.gw('down')).out).toBe('Stopped.\n');
     expect(Object.values(first.pids).filter((pid) => !isGone(pid))).toEqual([]);
     expect((await gateway.gw('status')).code).toBe(1);
     expect((await gateway.gw('down')).out).toBe('Nothing was running.\n');
 
-    expect((await gateway.gw('up', '--detach', ...anyPorts)).code).toBe(0);
-    const second = gateway.run();
+    const { child, exited, run: second } = await gateway.foreground(...anyPorts);
     expect(second.keys).toEqual(first.keys);
     const headers = { authorization: `Bearer ${first.keys.audit}` };
     expect((await fetch(`${second.publicUrl}/v1/models`, { headers })).status).toBe(200);
     expect(second.operatorToken).toBe(first.operatorToken);
     expect((await gateway.gw('admin', 'operators', 'whoami')).out).toContain('op_first');
+
+    // Ctrl-C ends one in the foreground in order, even if nobody reads its output any more.
+    child.kill('SIGINT');
+    expect(await exited).toBe(0);
+    expect(Object.values(second.pids).filter((pid) => !isGone(pid))).toEqual([]);
+    const log = readFileSync(join(gateway.dir, 'logs', 'postgres.log'), 'utf8');
+    expect(log.trimEnd().split('\n').at(-1)).toContain('database system is shut down');
+    expect(existsSync(join(gateway.dir, 'run.json'))).toBe(false);
   });
 });
 
@@ -129,16 +136,6 @@ describe('a gateway in the foreground', () => {
     gateway = new OwnGateway();
   });
   afterAll(() => gateway.dispose());
-
-  test('Ctrl-C ends it in order and leaves no process, even if nobody reads its output any more', async () => {
-    const { child, exited, run: started } = await gateway.foreground(...anyPorts);
-    child.kill('SIGINT');
-    expect(await exited).toBe(0);
-    expect(Object.values(started.pids).filter((pid) => !isGone(pid))).toEqual([]);
-    const log = readFileSync(join(gateway.dir, 'logs', 'postgres.log'), 'utf8');
-    expect(log.trimEnd().split('\n').at(-1)).toContain('database system is shut down');
-    expect(existsSync(join(gateway.dir, 'run.json'))).toBe(false);
-  });
 
   test('when the supervisor is killed its parts end too, and down cleans up', async () => {
     const { child, exited, run: started } = await gateway.foreground(...anyPorts);

@@ -9,7 +9,7 @@ import { eventually, type OwnGateway, startOwnGateway } from './own-gateway.ts';
 import { type SteadyCall, type SteadyLoad, startLoad } from './steady-load.ts';
 
 /** So that each connection has a call under way nearly all the time; `./gw test long` does the same with calls at full speed. */
-const heldMs = 150;
+const heldMs = 400;
 let gateway: OwnGateway;
 const from = new Date();
 
@@ -48,7 +48,7 @@ async function killSecond(service: Service): Promise<number> {
   gateway.kill(`${service}-2`);
   await eventually(`${service}-2 to be started again`, () => gateway.stack.part(`${service}-2`).pid !== null);
   await eventually(`both ${service}`, async () => allIn(await look(service)));
-  await secondHasAnswered(service, 50);
+  await secondHasAnswered(service, 20);
   return killedMs;
 }
 
@@ -57,7 +57,7 @@ async function underLoad<T>(
 ): Promise<{ lost: readonly SteadyCall[]; result: T }> {
   const load = startLoad(gateway.stack, heldMs);
   try {
-    await Promise.all([secondHasAnswered('ext-authz', 100), secondHasAnswered('receipt-sidecar', 100)]);
+    await Promise.all([secondHasAnswered('ext-authz', 32), secondHasAnswered('receipt-sidecar', 32)]);
     const result = await change(load);
     const lost = await load.stop();
     console.log(`${load.ended.length} calls; lost: ${JSON.stringify(outcomes(lost))}`);
@@ -85,10 +85,10 @@ test('a sidecar that stands still gets no call once Envoy has noticed, and calls
     await secondIsIn('receipt-sidecar', false);
     const noticed = performance.now();
     const load = (await look('receipt-sidecar'))[0]?.calls ?? 0;
-    await eventually('calls over the other', async () => ((await look('receipt-sidecar'))[0]?.calls ?? 0) > load + 100);
+    await eventually('calls over the other', async () => ((await look('receipt-sidecar'))[0]?.calls ?? 0) > load + 50);
     goOn();
     await secondIsIn('receipt-sidecar', true);
-    await secondHasAnswered('receipt-sidecar', 50);
+    await secondHasAnswered('receipt-sidecar', 20);
     return noticed;
   });
   expect(lost.filter(({ beganMs }) => beganMs > noticedMs)).toEqual([]);
@@ -99,10 +99,10 @@ test('an ext-authz that stands still delays calls and loses none', async () => {
     const goOn = gateway.pause('ext-authz-2');
     await secondIsIn('ext-authz', false);
     const load = (await look('ext-authz'))[0]?.calls ?? 0;
-    await eventually('calls over the other', async () => ((await look('ext-authz'))[0]?.calls ?? 0) > load + 100);
+    await eventually('calls over the other', async () => ((await look('ext-authz'))[0]?.calls ?? 0) > load + 50);
     goOn();
     await secondIsIn('ext-authz', true);
-    await secondHasAnswered('ext-authz', 50);
+    await secondHasAnswered('ext-authz', 20);
   });
   expect(lost).toEqual([]);
 });
@@ -112,7 +112,7 @@ test('an orderly restart of one of each loses nothing', async () => {
     for (const service of ['receipt-sidecar', 'ext-authz'] as const) {
       await gateway.stack.part(`${service}-2`).restart();
       await eventually(`both ${service}`, async () => allIn(await look(service)));
-      await secondHasAnswered(service, 50);
+      await secondHasAnswered(service, 20);
     }
   });
   expect(lost).toEqual([]);
