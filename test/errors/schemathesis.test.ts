@@ -15,7 +15,11 @@ beforeAll(async () => {
 describe.concurrent('schemathesis finds no reply that the document does not describe', () => {
   test.each(Object.entries(groups))('%s', { timeout: 300_000 }, async (_name, paths) => {
     const key = await accounts.create({ perS: 10_000, perDay: 1_000_000 }, { scopes });
-    const { code, text } = await schemathesis({ publicUrl: stack.publicUrl, key, maxExamples: 10, seed: 1, paths });
+    const { code, text } = await schemathesis({
+      ...{ publicUrl: stack.publicUrl, key, paths },
+      // The edges of each schema are gone over in the long tests.
+      ...{ maxExamples: 10, seed: 1, phases: ['examples', 'fuzzing'] },
+    });
     expect(code, text.slice(-20_000)).toBe(0);
     const wanted = routes.filter(({ path }) => paths.test(path)).length;
     expect(text).toMatch(new RegExp(`Tested: ${wanted}\\n`));

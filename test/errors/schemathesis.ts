@@ -19,6 +19,8 @@ export interface Run {
   /** Requests made at random for each operation and kind; the examples and the edges of each schema come first. */
   readonly maxExamples: number;
   readonly seed: number;
+  /** Of schemathesis: `coverage` goes over all edges of each schema, a minute of work. */
+  readonly phases: readonly ('examples' | 'coverage' | 'fuzzing')[];
   /** Of the operations. */
   readonly paths: RegExp;
 }
@@ -35,6 +37,7 @@ export async function schemathesis({
   key,
   maxExamples,
   seed,
+  phases,
   paths,
 }: Run): Promise<{ code: number; text: string }> {
   const python = await installed();
@@ -42,7 +45,16 @@ export async function schemathesis({
   const cwd = mkdtempSync(join(tmpdir(), 'gw-schemathesis-'));
   const config = ['--config-file', inCheckout('test', 'errors', 'schemathesis.toml'), '--no-color'];
   const what = ['--max-examples', String(maxExamples), '--seed', String(seed), '--include-path-regex', paths.source];
-  const args = ['-m', 'schemathesis.cli', ...config, 'run', `${publicUrl}/openapi.json`, ...what];
+  const args = [
+    '-m',
+    'schemathesis.cli',
+    ...config,
+    'run',
+    `${publicUrl}/openapi.json`,
+    '--phases',
+    phases.join(),
+    ...what,
+  ];
   try {
     // The key is in the environment: arguments can be read by all of the machine.
     const hooks = { PYTHONPATH: inCheckout('test', 'errors', 'python'), PYTHONDONTWRITEBYTECODE: '1' };
