@@ -74,6 +74,18 @@ test('a promise that nobody awaits is found', () => {
   expect(passed).toBe(false);
 });
 
+test('a function that is longer than 50 lines is found, but for one that says why', () => {
+  const body = '  n += 1;\n'.repeat(50);
+  const long = (name: string) => `export function ${name}(n: number): number {\n${body}  return n;\n}\n`;
+  const reason = '// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the reason.\n';
+  plant('service/a.ts', long('unexplained'));
+  plant('service/b.ts', `${reason}${long('explained')}`);
+  const { passed, said } = style();
+  expect(said).toMatch(/^service\/a\.ts:.* lint\/complexity\/noExcessiveLinesPerFunction/m);
+  expect(said).not.toContain('service/b.ts');
+  expect(passed).toBe(false);
+});
+
 test('an export that nobody uses is found', () => {
   plant('contract/a.ts', 'export const used = 1;\nexport const unusedPlant = 2;\n');
   plant('contract/a.test.ts', "import { used } from './a.ts';\n\nused.toFixed();\n");

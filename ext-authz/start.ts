@@ -26,6 +26,7 @@ const graceMs = 60_000;
 /** Redis is waited for this long before limits are decided without it: far longer than it takes, far shorter than Envoy waits. */
 const limitPatienceMs = 250;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only puts the parts together, in the order in which they need each other.
 export async function startExtAuthz(config: Config) {
   const log = openLog('ext-authz', config.logLevel);
   const db = openDatabase(config.databaseUrl, {

@@ -110,6 +110,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only starts the parts, in the order in which they need each other.
 async function assemble(
   options: StackOptions,
   { sockets, shared }: { readonly sockets: string; readonly shared: readonly InstanceName[] },

@@ -36,6 +36,7 @@ export interface Entries<Entry> {
   remove(change: ChangeContext, id: string): Promise<ChangeResult<Removed>>;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the four changes of an entry, each short, over one way to make them in turn.
 export function openEntries<Entry extends object>(
   { db }: Pick<Context, 'db'>,
   kind: EntryKind<Entry>,

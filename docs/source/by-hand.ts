@@ -56,6 +56,7 @@ function operandsOf(lineage: Lineage) {
   };
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one calculation from its first line to its last, as a reader does it by hand.
 export function byHandTable(lineage: Lineage): string {
   const of = operandsOf(lineage);
   const lines: (Line & { readonly result: string })[] = [];

@@ -68,6 +68,7 @@ interface Share {
 }
 
 /** `instances`: how many share the limits. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short methods over the same shares and debts.
 export function openLocalShares(instances: number): LocalShares {
   const shares = new Map<string, Share>();
   const indebted = new Set<string>();

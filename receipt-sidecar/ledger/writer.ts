@@ -49,6 +49,8 @@ const maxKeptChars = 64 * 1024 * 1024;
 
 const idOf = (entry: string): string => (JSON.parse(entry) as { receipt: { id: string } }).receipt.id;
 const isShown = (entry: string): boolean => entry.endsWith('"shown":true}');
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what is under way, away, spooled and kept.
 export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions): LedgerWriter {
   const underWay = new Set<string>();
   let spooled = true; // An earlier process may have left something.

@@ -66,6 +66,7 @@ export interface Accounts {
   update(change: ChangeContext, id: string, wanted: AccountChange, reason?: string): Promise<ChangeResult<AccountView>>;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the changes of an account, each short, over one way to hold its row.
 export function openAccounts(context: Pick<Context, 'db' | 'redis' | 'log'>): Accounts {
   const { db } = context;
 

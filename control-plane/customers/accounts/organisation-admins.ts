@@ -45,6 +45,7 @@ export interface OrganisationAdmins {
   resetCredential(change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<AdminWithCredential>>;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the changes of a person, each short, over one way to hold its row.
 export function openOrganisationAdmins({ db }: Pick<Context, 'db'>, credentials: Credentials): OrganisationAdmins {
   const changed = (
     change: ChangeContext,

@@ -47,6 +47,7 @@ const bySystem = (id: string): Caller => ({ actor: { kind: 'system', id, name: n
 
 export type Onboarding = ReturnType<typeof createOnboarding>;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps in their order, each short, over one way to take them.
 export function createOnboarding(options: OnboardingOptions) {
   const { db, now, keys } = options;
   const take = (

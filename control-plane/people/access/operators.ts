@@ -59,6 +59,7 @@ export async function lockOperators(tx: Tx): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('operators'))`;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the changes of a person, each short, over one way to make them in turn.
 export function openOperators({ db }: Pick<Context, 'db'>, credentials: Credentials): Operators {
   const inTurn = (change: ChangeContext, work: (tx: Tx) => Promise<ChangeResult<Row>>): Promise<ChangeResult<Row>> =>
     db.$transaction(async (tx) => {

@@ -44,6 +44,7 @@ const patience = { maxWait: 5000, timeout: 10_000 };
 
 export type Keys = ReturnType<typeof createKeys>;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the changes of a key, each short, over one way to make and announce them.
 export function createKeys(options: KeysOptions) {
   const { db, now } = options;
   const peppers: Peppers = { current: options.pepper, other: options.otherPepper ?? null };
