@@ -39,25 +39,25 @@ export interface BodyLimit {
 }
 
 const mib = 1024;
-/** Each lets in at once 30 bodies of 1 MiB and 8 of 10 MiB. */
+/** Each tier lets in at least 30 bodies of 1 MiB and 8 bodies of 10 MiB at once. */
 export const bodyLimits: Readonly<Record<AccountTier, BodyLimit>> = {
   audit: { kibPerS: 16 * mib, burstKib: 256 * mib },
   audit_plus: { kibPerS: 64 * mib, burstKib: 1024 * mib },
   enterprise: { kibPerS: 256 * mib, burstKib: 4096 * mib },
 };
 
-/** Envoy takes in a body up to this size before it is refused by who answers it: a client that still writes reads no reply. */
+/** How many bytes of a body Envoy takes in before it is refused: a client that is still writing reads no reply. */
 export const heldBodyBytes = 18 * 1024 * 1024;
 
-/** A smaller body costs nothing. */
+/** A body below this many KiB costs nothing. */
 export const freeBodyKib = 64;
-/** What a body without a `Content-Length` costs: as much as it may have, since nobody knows its size before it was let in. */
+/** What a body without a `Content-Length` costs, KiB: the most that it can have, since its size is not known beforehand. */
 export const unsizedBodyKib = 10 * mib;
 
-/** Open streams of an Enterprise account with which no other number was agreed. */
+/** How many streams an Enterprise account may have open if no other number was agreed. */
 export const enterpriseStreams = 100;
 
-/** What one key of an Enterprise account may take of what the account has. Null: as much as the account. */
+/** How much of the account's limits one key of an Enterprise account may use. Null means as much as the account. */
 export interface KeyLimits {
   /** Both or neither. */
   readonly ratePerS: number | null;
@@ -66,9 +66,9 @@ export interface KeyLimits {
   readonly streams: number | null;
 }
 
-/** A limit in shadow mode is counted and reported, and refuses nothing. `rate` stands for rate and burst. */
+/** The limits that can be in shadow mode: counted and reported, refusing nothing. `rate` stands for rate and burst. */
 export const shadowLimits = ['rate', 'day', 'streams'] as const;
 export type ShadowLimit = (typeof shadowLimits)[number];
 
-/** Reads of receipts, usage, audit log and keys: a rate of their own, outside the day budget. */
+/** The limit of reads of receipts, usage, audit log and keys: requests per second and burst, outside the day budget. */
 export const managementLimits = { ratePerS: 10, burst: 50 } as const;

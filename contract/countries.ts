@@ -21,7 +21,7 @@ export const countries: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** What people write for it; a withdrawn code names what has followed. */
+/** The assigned code for what people write instead; a withdrawn code maps to its successors. */
 const meant: Readonly<Record<string, string>> = {
   AC: 'SH',
   AN: 'CW, SX or BQ',
@@ -43,7 +43,7 @@ const meant: Readonly<Record<string, string>> = {
   ZR: 'CD',
 };
 
-/** Of one that is none. */
+/** Returns the message for a code that is not assigned. */
 export function countryComplaint(given: string): string {
   const upper = given.toUpperCase();
   const instead = countries.has(upper) ? upper : meant[upper];

@@ -42,7 +42,10 @@ export function apiError(code: CatalogueCode | OperatorCode, detail: ErrorDetail
   };
 }
 
-/** A field that has the wrong type or value. The code is made from the last name in the path. */
+/**
+ * Returns the error for a field that has the wrong type or value. `param` is its JSON path; the code `invalid_<field>` is made
+ * from the last name in that path.
+ */
 export function fieldError(param: string, message: string): ApiError {
   const name =
     param
@@ -58,7 +61,7 @@ export function fieldError(param: string, message: string): ApiError {
   };
 }
 
-/** Where errors point people to. */
+/** The addresses that errors point people to. */
 export interface Addresses {
   readonly baseUrl: string;
   /** The page about errors (`docs/errors.md`, published as HTML), without a fragment; absent: it is published nowhere. */
@@ -71,11 +74,11 @@ export interface Addresses {
 const publicErrors: ReadonlyMap<string, ErrorDefinition> = new Map(Object.entries(errorCatalogue));
 const operatorErrors: ReadonlyMap<string, ErrorDefinition> = new Map(Object.entries(operatorErrorCatalogue));
 
-/** What the catalogues say about a code; the family `invalid_<field>` has one entry for all. */
+/** Returns the catalogue's entry for a code. All codes `invalid_<field>` share one entry. */
 export const definitionOf = (code: string): ErrorDefinition =>
   publicErrors.get(code) ?? operatorErrors.get(code) ?? fieldErrors.invalid_field;
 
-/** The entry about a code: its anchor on the page about errors, else its place in the OpenAPI document. */
+/** Returns the URL that explains a code: its anchor on the page about errors, or its place in the OpenAPI document. */
 export function docUrl({ baseUrl, docsUrl }: Addresses, code: string): string {
   const known = publicErrors.has(code) || operatorErrors.has(code) ? code : 'invalid_field';
   if (docsUrl !== undefined) return `${docsUrl}#${known}`;
@@ -83,7 +86,7 @@ export function docUrl({ baseUrl, docsUrl }: Addresses, code: string): string {
   return `${baseUrl}/openapi.json#/${catalogue}/${known}`;
 }
 
-/** The last sentence of a message: whom to ask. Only for the codes where the client cannot help itself. */
+/** Returns the last sentence of a message, which says whom to ask. Only codes where the client cannot help itself have one. */
 function whereToAsk(addresses: Addresses, code: string): string {
   if (code === 'revoked_api_key')
     return ` The audit log of the account shows by whom; questions go to ${addresses.securityEmail}.`;
@@ -92,7 +95,7 @@ function whereToAsk(addresses: Addresses, code: string): string {
   return '';
 }
 
-/** The body of an error reply: `{"error":{code,type,message,param,doc_url}}`, as JSON text. */
+/** Returns the body of an error reply, `{"error":{code,type,message,param,doc_url}}`, as JSON text. */
 export function errorBody(error: ApiError, addresses: Addresses): string {
   const { code, type, param } = error;
   const message = error.message + whereToAsk(addresses, code);
@@ -102,11 +105,11 @@ export function errorBody(error: ApiError, addresses: Addresses): string {
 /** Whether the official SDKs send the request again by themselves. */
 export const retriedBySdks = (error: ApiError): boolean => retriedByStatus(error.status) && !retryIsFutile(error);
 
-/** Nothing that a program does by itself helps, or not soon enough. */
+/** True if a retry cannot succeed, or cannot succeed soon enough for a program to wait. */
 const retryIsFutile = ({ code, retryAfterS = 1 }: ApiError): boolean =>
   definitionOf(code).retry === 'never' || retryAfterS > patienceS;
 
-/** The headers that an error reply has because of its error, names in lower case. A 429 always says how long to wait. */
+/** Returns the headers that an error adds to its reply, with names in lower case. A 429 always says how long to wait. */
 export function errorHeaders(error: ApiError): ReadonlyMap<string, string> {
   const headers = new Map([['content-type', 'application/json']]);
   if (error.status === 401) headers.set('www-authenticate', 'Bearer');

@@ -1,4 +1,4 @@
-/** What a client may ask of the gateway itself: `gw` in the body, or `extra_body.gw`. */
+/** Options for the gateway itself, which a client sends as `gw` in the body or as `extra_body.gw`. */
 import { z } from 'zod';
 import { boundaries, requestedTiers } from './receipt.ts';
 
@@ -11,7 +11,7 @@ export const gwOptionsSchema = z
   .meta({ id: 'GwOptions' });
 
 type Given = z.infer<typeof gwOptionsSchema>;
-/** Without those that are null: they count as absent. */
+/** The options without those that are null, which count as absent. */
 export type GwOptions = { readonly [name in keyof Given]?: NonNullable<Given[name]> };
 
 /** The two places where options arrive; every inference request carries them. */

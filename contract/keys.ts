@@ -1,4 +1,4 @@
-/** API keys as their holders see them: what may be asked, and what comes back. The plaintext is in one reply only. */
+/** Requests and replies about API keys, as their holders see them. The plaintext of a key is in one reply only. */
 import { z } from 'zod';
 import { type AccountTier, defaultScopes, type Scope, scopes } from './access.ts';
 import { dayMs } from './internal/durations.ts';
@@ -6,28 +6,28 @@ import { pageSchema } from './list.ts';
 
 export const keyIdPattern = /^[0-9A-Za-z]{12}$/;
 
-/** A revocation can be taken back for this long; then the hash is deleted. */
+/** How long a revocation can be undone, ms; then the hash is deleted. */
 export const restorableMs = 90 * dayMs;
 
 /** Specification parts 2.1 and 5.4: only these tiers may give a key an expiry, and more than the default scopes. */
 export const hasKeyExtras = (tier: AccountTier): boolean => tier !== 'audit';
 
 /**
- * Until when a key holds, with the tier that its account has now: keys of Audit do not expire by themselves. What was set
- * waits, and holds again when the account comes back.
+ * Returns when a key expires under its account's present tier, or null if it does not: keys of the tier Audit never expire.
+ * An expiry that was set is kept, and holds again when the account returns to its tier.
  */
 export const workingExpiry = (expiresAt: Date | null, tier: AccountTier): Date | null =>
   hasKeyExtras(tier) ? expiresAt : null;
 
-/** `admin:keys` is granted by people alone: a stolen key must not be able to make itself heirs. */
+/** Only people can grant `admin:keys`: a stolen key must not be able to issue successors of itself. */
 export function mayGrant(scope: Scope, tier: AccountTier, byKey: boolean): boolean {
   if (scope === 'admin:keys' && byKey) return false;
   return defaultScopes.includes(scope) || hasKeyExtras(tier);
 }
 
 /**
- * What a key may do: of the scopes that were granted to it those that its account's tier has now. The others wait: a tier
- * that is taken away takes them along, and brings them back.
+ * Returns the scopes that a key can use: those that were granted to it and that its account's tier includes now. The others
+ * are kept, and work again when the account returns to its tier.
  */
 export const workingScopes = (granted: readonly string[], tier: AccountTier): Scope[] =>
   scopes.filter((scope) => granted.includes(scope) && mayGrant(scope, tier, false));
@@ -51,9 +51,9 @@ const expiry = z.iso
   .refine((text) => !text.startsWith('0000'), 'is before the year 1')
   .describe('RFC 3339, in the future. Audit Plus and Enterprise only; without it the key does not expire');
 
-/** What Postgres holds as an integer. */
+/** The largest integer that Postgres can store. */
 const count = z.int().min(1).max(2_147_483_647);
-/** Null or absent: as much as the account. */
+/** The limits of a key; null or absent means as much as the account. */
 export const keyLimitsSchema = z
   .strictObject({
     per_s: count.nullish().describe('Requests per second; goes with `burst`'),

@@ -1,4 +1,4 @@
-/** Reads of the ledger, of usage and of the gateway's health: what may be asked, and what comes back. */
+/** Requests and replies about the ledger, usage and the gateway's health. */
 import { z } from 'zod';
 import { listSchema } from './list.ts';
 
@@ -11,7 +11,7 @@ const name = z
   .min(1)
   .refine((text) => !text.includes('\0'), 'holds NUL');
 
-/** Of several versions of a receipt one counts: the first, as the client saw it, or the newest. */
+/** Which of several versions of a receipt counts: the first, as the client saw it, or the newest. */
 const countedVersion = z
   .enum(['issued', 'restated'])
   .default('restated')

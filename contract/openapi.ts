@@ -21,7 +21,7 @@ import {
 import { operatorErrorCatalogue } from './operator-errors.ts';
 import { type Route, routes } from './routes.ts';
 
-/** `baseUrl` becomes the only server. */
+/** Returns the OpenAPI 3.1 document as JSON. `baseUrl` becomes its only server. */
 export function openApiDocument(baseUrl: string): Json {
   return {
     openapi: '3.1.0',
@@ -44,7 +44,7 @@ export function openApiDocument(baseUrl: string): Json {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'The API key' } },
     },
     'x-error-catalogue': { ...errorCatalogue, ...fieldErrors },
-    // What a `doc_url` of the operators' port points to.
+    // A `doc_url` of the operators' port points here.
     'x-operator-error-catalogue': operatorErrorCatalogue,
   };
 }
@@ -136,7 +136,7 @@ function responses(route: Route, known: Operation): Json {
 }
 
 function errorStatuses(route: Route, known: Operation): number[] {
-  // A slow client, and a gateway that is full, can be anywhere.
+  // Any route can meet a slow client or a full gateway.
   const statuses = [400, 408, 500, 503];
   if (route.scope !== null) statuses.push(401, 403);
   if (route.limit !== null) statuses.push(429);

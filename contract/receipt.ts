@@ -13,7 +13,7 @@ export const usageSources = ['provider', 'estimated'] as const;
 export const energySplits = ['modelled', 'measured', 'unavailable'] as const;
 export const temporalMatches = ['live_window', 'fresh', 'forecast', 'prior_week', 'annual_fallback', 'none'] as const;
 
-/** Why a receipt is degraded. Closed list; what each means: degraded-reasons.ts. */
+/** Why a receipt is degraded. The list is closed; degraded-reasons.ts says what each reason means. */
 export const degradedReasons = [
   'usage_missing',
   'usage_implausible',
@@ -122,7 +122,7 @@ export const receiptSchema = z
 
 export type Receipt = z.infer<typeof receiptSchema>;
 
-/** What was called and how the call ended, the first fields of a receipt. But for its version the same in all of them. */
+/** The first fields of a receipt: what was called and how the call ended. All versions agree on them except for `version`. */
 export type ReceiptHead = Pick<
   Receipt,
   | 'id'

@@ -16,7 +16,7 @@ export interface Route {
   readonly scope: Scope | null;
   readonly limit: LimitKind | null;
   readonly handler: Handler;
-  /** Closed to a suspended account: what spends, and what opens a door. */
+  /** True if a suspended account may not call it, because it spends money or gives access. */
   readonly needsActive?: true;
   readonly summary: string;
 }

@@ -1,15 +1,15 @@
 /**
  * Sampler parameters that chat and text completions share, with OpenAI's ranges.
  *
- * Words of which OpenAI and other servers know more each year (efforts, tiers, formats) are any short text here: which
- * of them a model takes is the provider's to say.
+ * OpenAI and other servers add words each year (efforts, tiers, formats). Any short text is accepted here; the provider
+ * decides which words its model takes.
  */
 import { z } from 'zod';
 
-/** A word out of a set that grows. */
+/** A word of a set that grows, 1 to 64 characters. */
 export const word = z.string().min(1).max(64);
 
-/** What a function, a tool or a schema may be called: OpenAI takes 64 of letters, digits, _ and -, other servers more. */
+/** The name of a function, tool or schema. OpenAI allows 64 letters, digits, _ and -; other servers allow more. */
 export const functionName = z
   .string()
   .regex(/^[a-zA-Z0-9_.:/-]{1,128}$/, 'expected 1 to 128 letters, digits, _, -, ., : and /');
@@ -17,7 +17,7 @@ export const functionName = z
 /** Any JSON object: a schema, say. */
 export const jsonObject = z.record(z.string(), z.unknown());
 
-/** Counts that servers keep in 32 bits; more would overflow there, or be a whole window that nobody meant. */
+/** The largest count that servers keep in 32 bits. A larger one would overflow there, or mean more than a whole context. */
 export const maxCount = 2 ** 31 - 1;
 
 export const samplingFields = {

@@ -16,6 +16,7 @@ import type { EnvoyServices, RpcServer } from './service.ts';
 export const implementations = ['own', 'grpc-js'] as const;
 export type Implementation = (typeof implementations)[number];
 
+/** Reads `GW_GRPC_SERVER`: which implementation carries the calls. */
 export function readImplementation(settings: SettingReader): Implementation {
   const value = settings.optional('GW_GRPC_SERVER', 'own');
   const known = implementations.find((each) => each === value);
@@ -23,6 +24,7 @@ export function readImplementation(settings: SettingReader): Implementation {
   return known ?? 'own';
 }
 
+/** Where a service listens for Envoy, and what it asks of it. */
 export interface Listener {
   /** `unix:/path` (mode 0600) or `host:port`. */
   readonly listen: string;
@@ -32,10 +34,10 @@ export interface Listener {
   readonly grpcServer?: Implementation;
 }
 
-/** Envoy asks for health every half second, see `health_checks` in envoy.template.yaml. */
+/** How long it takes, ms, until Envoy has heard that a service leaves: it asks for health every 0.5 s (envoy.template.yaml). */
 const heardWithinMs = 750;
 
-/** After the cut: Node's http2 keeps a connection that has never spoken HTTP/2 for ten seconds. */
+/** How long to wait after the cut, ms: Node's http2 keeps a connection that has never spoken HTTP/2 for ten seconds. */
 const closedWithinMs = 1000;
 
 async function open(implementation: Implementation, options: ServerOptions) {
@@ -44,7 +46,10 @@ async function open(implementation: Implementation, options: ServerOptions) {
   return openGrpcJsServer(options);
 }
 
-/** Refuses each call that lacks the internal token. */
+/**
+ * Listens for Envoy's calls and refuses each call without the internal token. `onError` gets what handlers throw. Rejects if the
+ * address is taken.
+ */
 export async function serveEnvoy(
   { listen, internalToken, internalTls = null, grpcServer = 'own' }: Listener,
   services: EnvoyServices,

@@ -22,41 +22,45 @@ export type {
   StreamAccessLogsMessage,
 };
 
+/** Decides a call of ext_authz: whether it passes, and as whom. */
 export type Check = (request: CheckRequest) => Promise<ICheckResponse>;
+/** Decides a call of ratelimit: whether its limits allow it. */
 export type ShouldRateLimit = (request: RateLimitRequest) => Promise<IRateLimitResponse>;
 
-/** One HTTP call as ext_proc sees it: messages in, answers out, in the order of the messages. */
+/** Handles one HTTP call of ext_proc: it gets Envoy's messages and answers them in the same order. */
 export interface Processor {
-  /** `metadataContext` is given with the first message only, although Envoy sends it with each. */
+  /** Takes a message. Only the first one has its `metadataContext`, although Envoy sends it with each. */
   message(request: ProcessingRequest): void;
-  /** A large message has begun to come. Envoy's patience with it began when it sent the first of it. */
+  /** Says that a large message has begun to arrive. Envoy's timeout runs from its first byte. */
   coming?(): void;
-  /** The stream is over: the call has finished, or somebody has gone. Called exactly once. */
+  /** Ends the call, because it has finished or one side has gone. It is called exactly once. */
   close(): void;
 }
-/** What a processor can do with its call. */
+/** Answers Envoy for one call of a processor. */
 export interface ProcessorCall {
-  /** `body`: of the mutation of the body that the response is about, in parts, which are not copied. */
+  /** Sends a response. `body` is the new body for its body mutation, in parts, which are not copied. */
   answer(response: IProcessingResponse, body?: readonly Buffer[]): void;
-  /** Something that is not to happen happened later, outside of `message`: Envoy goes on without us. */
+  /** Reports an error that happened outside of `message`. Envoy goes on without us. */
   fail(error: unknown): void;
 }
+/** Opens a processor for one HTTP call. */
 export type OpenProcessor = (call: ProcessorCall) => Processor;
 
+/** The services that one listener offers; Envoy gets UNIMPLEMENTED for those that are absent. */
 export interface EnvoyServices {
   readonly check?: Check;
   readonly shouldRateLimit?: ShouldRateLimit;
   readonly openProcessor?: OpenProcessor;
   readonly accessLog?: (message: StreamAccessLogsMessage) => void;
-  /** False while another instance could do better. Default: always true. */
+  /** Returns false while another instance can do better. By default it is always true. */
   readonly isServing?: () => boolean;
 }
 
 export interface RpcServer {
   /** The bound port, or null on a Unix socket. */
   readonly port: number | null;
-  /** Tells Envoy to turn to other instances and resolves once it has heard; whatever comes until then is served. */
+  /** Tells Envoy to use other instances, and resolves when Envoy has heard it. Calls that come until then are served. */
   leave(): Promise<void>;
-  /** Ends after open calls have finished, at the latest after `graceMs`: then, after `beforeCut`, those left are cut. */
+  /** Resolves when open calls have finished. After `graceMs` it calls `beforeCut` and cuts the calls that are left. */
   close(graceMs: number, beforeCut?: () => void): Promise<void>;
 }

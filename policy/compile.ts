@@ -31,7 +31,7 @@ export interface RuleProblem {
 }
 
 const minLetters = 3;
-/** Two signs are a word where words have no gaps. */
+/** In scripts without gaps between words, two signs are a word. */
 const minUnspacedLetters = 2;
 
 /** A letter may look Latin in one case alone, so a phrase in another script is known in each case that it is written in. */
@@ -43,7 +43,7 @@ function spellings(phrase: string): readonly string[] {
   return [...new Set([phrase, lower, phrase.toUpperCase(), words, sentence].map(lettersOf))];
 }
 
-/** As the automaton reads them. */
+/** Returns the letters as the automaton reads them: digits as the letters that they look like. */
 function alike(letters: string): string {
   let read = '';
   for (let at = 0; at < letters.length; at++) read += String.fromCharCode(representative(letters.charCodeAt(at)));
@@ -59,7 +59,7 @@ function tailsAfter(phrase: string, exceptions: readonly string[]): readonly str
   return [...tails];
 }
 
-/** Why a phrase cannot be looked for, or null. */
+/** Returns why a phrase cannot be looked for, or null if it can. */
 function phraseProblem(letters: string): string | null {
   const least = isUnspaced(letters.charCodeAt(0)) ? minUnspacedLetters : minLetters;
   if (letters.length < least) return `has fewer than ${least} letters`;
@@ -107,7 +107,10 @@ function addPattern(rule: PolicyRule & { kind: 'pattern' }, place: number | unde
   }
 }
 
-/** Checks also the rules that are not enabled: one that is switched on later must not fail then. */
+/**
+ * Returns the enabled rules ready to be matched, or a problem for each rule that cannot be. Rules that are not enabled are
+ * checked too, so that none fails when it is enabled later.
+ */
 export function compileRules(set: readonly PolicyRule[]): Result<CompiledRules, readonly RuleProblem[]> {
   const rules = set.filter(({ enabled }) => enabled);
   const places = new Map(rules.map(({ id }, place) => [id, place]));

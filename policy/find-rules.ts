@@ -2,9 +2,9 @@
  * Which rules match the texts of a request.
  *
  * Invariants: the work grows with the length of the texts and nothing else that a client can choose; no other call of the
- * process waits for more than about `blockUnits` of it. What is small, which nearly everything is, is answered at once. No
- * letter becomes more than eighteen, so no byte costs more than six times what a plain one does; and only a piece of the
- * normalised text is held, so what is folded needs no memory that grows with it.
+ * process waits for more than about `blockUnits` of it. What is small, which nearly everything is, is answered at once. A
+ * letter becomes at most eighteen, so a byte costs at most six times what a plain one does. Only one piece of the normalised
+ * text is held at a time, so memory does not grow with the text.
  */
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import type { CompiledRules } from './compile.ts';
@@ -12,7 +12,7 @@ import { Normaliser, pieceChars, seam } from './normalise.ts';
 import { mostReadings, type Pattern } from './pattern.ts';
 import { Scan } from './scan.ts';
 
-/** One unit is one letter looked at once: some 5 ns. */
+/** Work between two turns. One unit is one letter looked at once, some 5 ns. */
 const blockUnits = 1 << 20;
 const sliceChars = 1 << 16;
 /** A pattern takes one step for a letter as long as its table of states holds, and else as many as it has instructions. */
@@ -23,10 +23,13 @@ const overlap = 1 << 9;
 /** What the work since the last yield may have cost. */
 type Work<T = readonly PolicyRule[]> = Generator<number, T, void>;
 
-/** Texts that are each one reading: a phrase is not looked for across two of them. */
+/** Texts to screen. A phrase is never found across two of them. */
 export type Texts = readonly string[];
 
-/** The rules that match, in their order. A promise only for long texts. Matches nothing in an empty set. */
+/**
+ * Returns the rules that match any of the texts, in the order of the set. For long texts it returns a promise, and lets other
+ * work run between blocks by `turn`.
+ */
 export function findRules(
   compiled: CompiledRules,
   texts: Texts,
@@ -36,7 +39,7 @@ export function findRules(
   return blockOf(work) ?? finish(work, turn);
 }
 
-/** The same in one go, where no other call waits: on a thread. */
+/** Does the same as `findRules` in one go, for threads, where no other call waits. */
 export function findRulesAtOnce(compiled: CompiledRules, texts: Texts): readonly PolicyRule[] {
   const work = match(compiled, texts);
   for (;;) {
@@ -116,7 +119,7 @@ function* matchPatterns(text: string, likely: readonly Likely[], joint: Pattern 
   }
 }
 
-/** The last gap before `end`, so that no word is cut into two; `end` if there is none near. */
+/** Returns the last gap before `end`, so that no word is cut into two, or `end` if no gap is near. */
 function gapBefore(text: string, end: number): number {
   const near = text.slice(end - overlap / 2, end).lastIndexOf(' ');
   return near === -1 ? end : end - overlap / 2 + near;

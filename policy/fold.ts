@@ -28,7 +28,10 @@ function framed(codePoint: number): string | null {
 /** A letter by its shape first, since it may look Latin in one case alone. */
 const shaped = (letter: string): string => (latinShapes.get(letter) ?? letter).toLowerCase();
 
-/** Small letters and digits; a space for a gap; empty for what is not seen. A few code points become several letters. */
+/**
+ * Returns what a code point becomes: small letters and digits, a space for a gap, or nothing if it is invisible. A few code
+ * points become several letters. NFKD is that of UAX 15; the shapes are in lookalikes.ts.
+ */
 export function foldCodePoint(codePoint: number): string {
   const letter = framed(codePoint);
   if (letter !== null) return letter;
@@ -71,7 +74,7 @@ function compute(codePoint: number): number {
   return unit.several;
 }
 
-/** One of `unit`, or the one code unit that it becomes. */
+/** Returns the one code unit that a code point becomes, or one of `unit`. */
 export function foldedPoint(codePoint: number): number {
   let table: Uint16Array<ArrayBuffer> = low;
   let at = codePoint;
@@ -87,7 +90,7 @@ export function foldedPoint(codePoint: number): number {
   return value;
 }
 
-/** What any code point becomes: small letters and digits, a space for a gap, or nothing. */
+/** Returns the same as `foldCodePoint`, from the tables. */
 export function foldedText(codePoint: number): string {
   const folded = foldedPoint(codePoint);
   if (folded === unit.several) return severals.get(codePoint) ?? '';
@@ -95,7 +98,7 @@ export function foldedText(codePoint: number): string {
   return folded === unit.surrogate ? ' ' : String.fromCharCode(folded);
 }
 
-/** Scripts that write without gaps between words, and the halves of surrogate pairs: each of these is a word's end. */
+/** True for letters of scripts without gaps between words, and for halves of surrogate pairs: each of them ends a word. */
 export const isUnspaced = (folded: number): boolean =>
   folded >= 0x0e00 && ((folded >= 0x2e80 && folded <= 0xdfff) || folded <= 0x0eff || isSouthEastAsian(folded));
 const isSouthEastAsian = (folded: number): boolean =>

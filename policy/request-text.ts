@@ -34,7 +34,7 @@ interface Readings {
   readonly other: string[];
 }
 
-/** `decoded`: texts for token lists, in their order, that join the prose. */
+/** Returns the texts of a request's body. `decoded` are the texts of its token lists, in their order; they join the prose. */
 export function requestText(body: JsonObject, decoded: readonly string[] = []): RequestText {
   const readings: Readings = { prose: [], other: [] };
   for (const [name, value] of Object.entries(body)) {
@@ -71,7 +71,7 @@ function collect(value: unknown, field: string, holder: string, readings: Readin
     }
 }
 
-/** Fields whose bytes are left out if they are not text. All others are read as they stand. */
+/** Fields whose bytes are left out if they are not text. All other fields are read as they are. */
 const isMedium = (field: string, holder: string): boolean =>
   (field === 'url' && holder === 'image_url') || isBytes(field, holder);
 
@@ -83,7 +83,7 @@ const lastTag = 0xe007e;
 /** What all of them begin with in UTF-16. */
 const firstUnit = '\udb40';
 
-/** ASCII that is written in the tag characters: no reader sees it, and a model may read it all the same. */
+/** Returns the ASCII text that is written in tag characters: no reader sees it, but a model can read it. */
 function taggedText(text: string): string {
   if (!text.includes(firstUnit)) return '';
   // One byte after the other: of millions of letters a string would be put together slowly.

@@ -1,15 +1,18 @@
-/** What the rules that match a request mean for it. */
+/** Decides what becomes of a request from the rules that match it. */
 import { type PolicyRule, screenCodes } from '@gw/contract/internal/policy-rules';
 
 export interface Verdict {
   readonly action: 'block' | 'flag';
-  /** Of the first rule that blocks; if none does, of the first. */
+  /** The code of the first rule that blocks; if none does, of the first rule. */
   readonly code: (typeof screenCodes)[keyof typeof screenCodes];
-  /** All of them, in the order of the set. */
+  /** The ids of all rules that count, in the order of the set. */
   readonly ruleIds: readonly string[];
 }
 
-/** `matched`: in the order of the set. `exempt`: rules that are passed over for the account. Null: nothing to say. */
+/**
+ * Returns the verdict on a request, or null if it passes. `matched` is in the order of the set; rules whose ids are in `exempt`
+ * do not count for this account.
+ */
 export function verdictOf(matched: readonly PolicyRule[], exempt: readonly string[]): Verdict | null {
   const rules = matched.filter(({ id }) => !exempt.includes(id));
   const decisive = rules.find(({ action }) => action === 'block') ?? rules[0];

@@ -1,4 +1,4 @@
-/** `GET /healthz` and `GET /metrics` of a service: for the monitoring system, not for clients. */
+/** Serves `GET /healthz` and `GET /metrics` of a service to the monitoring system, not to clients. */
 import { createServer } from 'node:http';
 import { parseListen } from '@gw/contract/internal/listen';
 import type { Registry } from 'prom-client';
@@ -6,7 +6,7 @@ import { serviceMetrics } from './metrics.ts';
 
 export interface HealthReport {
   readonly ok: boolean;
-  /** What the service depends on: name → whether it is there. */
+  /** Whether each dependency of the service is there, by its name. */
   readonly details: Readonly<Record<string, boolean>>;
 }
 
@@ -16,8 +16,8 @@ export interface HealthEndpoint {
 }
 
 /**
- * Listens on `host:port`. Health: 200 when the service can do its work, 503 otherwise, both with the details. Metrics: in
- * Prometheus' text format; `register` adds those of the service itself.
+ * Listens on `listen`, which is `host:port`; rejects if the port is taken. Health is 200 if the service can do its work and 503
+ * otherwise, both with the details. Metrics are in Prometheus' text format; `register` adds those of the service itself.
  */
 export async function serveHealth(
   part: string,

@@ -1,8 +1,8 @@
-/** What a service demands of Envoy between machines: both sides show a certificate of the private authority. */
+/** TLS between Envoy and the services across machines: both sides show a certificate of the private authority. */
 import { readFileSync } from 'node:fs';
 import type { InternalTls } from '@gw/contract/internal/environment';
 
-/** Options for `tls.createServer` and `https.createServer`. Throws if a file cannot be read. */
+/** Returns the options for `tls.createServer` and `https.createServer`. Throws if a file cannot be read. */
 export function internalTlsOptions({ certFile, keyFile, caFile }: InternalTls) {
   return {
     cert: readFileSync(certFile),

@@ -2,21 +2,21 @@
  * The log of a service: JSON lines on standard output. An error is logged as `err`, with its stack.
  *
  * Invariant: secrets never reach it. Callers log ids and codes, not headers or bodies; of an error only its type, message,
- * stack and code are written, since libraries hang commands, rows and replies on theirs, and no address keeps its password.
+ * stack and code are written, since libraries attach commands, rows and replies to theirs; passwords in URLs are removed.
  */
 import { errorText } from '@gw/contract/internal/error-text';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
 
-/** A validation of a whole catalogue says more than anyone reads. */
+/** In characters: the message of a failed validation of a whole catalogue is longer than anyone reads. */
 const longestMessage = 1000;
 const longestStack = 6000;
 
 /** `redis://user:password@host` → `redis://[redacted]@host`. */
 const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^\s/]+@/g, '://[redacted]@');
 
-/** Pino's own, whose message and stack tell of the causes too, without what else the error carries. */
+/** Pino's serializer, whose message and stack include the causes, without the other properties of the error. */
 function serializedError(error: unknown): unknown {
   if (!(error instanceof Error)) return withoutUserInfo(String(error)).slice(0, longestMessage);
   // Pino marks what it has seen, and an error may be frozen.
@@ -30,6 +30,7 @@ function serializedError(error: unknown): unknown {
   };
 }
 
+/** Opens the log of the service `part` at pino's `level`. It writes to standard output unless `destination` is given. */
 export function openLog(part: string, level: string, destination: DestinationStream = pino.destination(1)): Logger {
   return pino(
     {

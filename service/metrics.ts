@@ -1,10 +1,13 @@
-/** What the monitoring system reads of a service, in Prometheus' text format. */
+/** Metrics that every service has, for Prometheus. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { watchEventLoop } from './event-loop.ts';
 
 type Dependencies = Readonly<Record<string, boolean>>;
 
-/** Process metrics, how long the event loop is held, and `gw_up{dependency="…"}`: 1 where the dependency is there, 0 where it is not. */
+/**
+ * Returns a registry with the metrics of the process, how long the event loop is held, and `gw_up{dependency="…"}`, which is 1
+ * if the dependency is there and 0 if it is not.
+ */
 export function serviceMetrics(part: string, dependencies: () => Dependencies | Promise<Dependencies>): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ part });

@@ -1,13 +1,13 @@
-/** The life of a service process: one start, one orderly end. */
+/** Runs a service process: one start, one orderly end. */
 import { errorText } from '@gw/contract/internal/error-text';
 import type { Logger } from './log.ts';
 
-/** How long an orderly end may take, ms. */
+/** How long an orderly end can take, ms; then the process exits with 1. */
 const endWithinMs = 10_000;
 
 /**
- * Runs `start`, and on SIGTERM or SIGINT the `stop` that it returns. A fault at start ends the process with its
- * message alone; an unexpected fault later ends it too, since its state cannot be trusted, and the supervisor starts it again.
+ * Runs `start`, and on SIGTERM or SIGINT the `stop` that it returns. An error at start ends the process with the
+ * message alone. An uncaught error later ends it too, since its state cannot be trusted; the supervisor starts it again.
  */
 export async function runService(start: () => Promise<{ log: Logger; stop: () => Promise<void> }>): Promise<void> {
   let service: { log: Logger; stop: () => Promise<void> };

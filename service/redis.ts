@@ -1,12 +1,12 @@
-/** The connection to Redis (Valkey) as every service wants it. */
+/** Opens the connection to Redis (Valkey) for every service. */
 import { Redis } from 'ioredis';
 import type { Logger } from './log.ts';
 
 /**
  * Opens a connection that reconnects for ever.
  *
- * `commandTimeoutMs`: a command that takes longer fails. Commands fail at once while the connection is away (no queue):
- * each caller has its own way to go on without Redis, and a queue would only replay stale work.
+ * A command that takes longer than `commandTimeoutMs` fails. While the connection is away commands fail at once and are not
+ * queued: each caller has its own way to go on without Redis, and a queue would only replay stale work.
  */
 export function openRedis(
   url: string,
@@ -34,7 +34,7 @@ export function openRedis(
   return redis;
 }
 
-/** Resolves once the connection is ready, or after `waitMs`: a service starts without Redis too. */
+/** Resolves when the connection is ready, or after `waitMs` even if it is not: a service also starts without Redis. */
 export function untilReady(redis: Redis, waitMs: number): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve();
   return new Promise((resolve) => {

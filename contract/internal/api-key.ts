@@ -13,7 +13,7 @@ const secretBytes = 32;
 const checksumLength = 6;
 const shape = /^gw_([0-9A-Za-z]{12})_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/;
 
-/** Returns that many unpredictable bytes; `crypto.randomBytes` outside of tests. */
+/** Returns `length` unpredictable bytes: `crypto.randomBytes` outside of tests. */
 export type RandomBytes = (bytes: number) => Buffer;
 
 export interface NewApiKey {
@@ -33,7 +33,7 @@ export function generateApiKey(random: RandomBytes): NewApiKey {
   return { plaintext: body + checksum(body), publicId };
 }
 
-/** Null if the text does not have the shape of a key or its checksum is wrong. */
+/** Returns the parts of a key, or null if the text does not have the shape of a key or its checksum is wrong. */
 export function parseApiKey(text: string): ParsedApiKey | null {
   const publicId = shape.exec(text)?.[1];
   if (publicId === undefined) return null;
@@ -41,7 +41,7 @@ export function parseApiKey(text: string): ParsedApiKey | null {
   return { publicId, secretAndAll: text };
 }
 
-/** HMAC-SHA-256 (32 bytes) of the whole key. With the pepper kept outside the database, a stolen table verifies nothing. */
+/** Returns the HMAC-SHA-256 (32 bytes) of a key. The pepper is not in the database, so a stolen table verifies nothing. */
 export function hashApiKey(plaintext: string, pepper: Buffer): Buffer {
   return createHmac('sha256', pepper).update(plaintext).digest();
 }

@@ -54,13 +54,13 @@ export interface ChainFault {
   readonly fault: 'altered' | 'missing' | 'not_linked';
 }
 
-/** Checks the entries of one chain in order, in as many pieces as one likes. */
+/** Checks the entries of one chain in order, in any number of pieces. */
 export class ChainCheck {
   #seq: number;
   #hash: string;
   readonly faults: ChainFault[] = [];
 
-  /** Behind an entry that was checked before; else from the first one on. */
+  /** Begins after an entry that was checked before; by default at the first entry of the chain. */
   constructor({ hash, seq }: { readonly seq: number; readonly hash: string } = { seq: 0, hash: firstPrevHash }) {
     this.#seq = seq;
     this.#hash = hash;
@@ -74,7 +74,7 @@ export class ChainCheck {
     this.#hash = entry.hash;
   }
 
-  /** `head`: what the chain should end with; a chain that ends earlier was cut. */
+  /** Ends the check and returns all faults. `head` is what the chain should end with; a chain that ends earlier was cut. */
   end(head: { readonly seq: number; readonly hash: string } | null): readonly ChainFault[] {
     if (head !== null && (head.seq !== this.#seq || head.hash !== this.#hash))
       this.faults.push({ seq: Math.min(head.seq, this.#seq) + 1, fault: 'missing' });

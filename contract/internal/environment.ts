@@ -17,7 +17,7 @@ export class ConfigurationError extends Error {
 }
 
 export interface SettingReader {
-  /** A setting that must be there. */
+  /** Reads a setting that must be there. */
   required(name: string, example: string): string;
   optional(name: string, fallback: string): string;
   integer(name: string, fallback: number): number;
@@ -28,9 +28,9 @@ export interface SettingReader {
   /** `host:port`, or the fallback; the example is for a fallback of null. */
   hostPort<Fallback extends string | null>(name: string, fallback: Fallback, example?: string): string | Fallback;
   addresses(): Addresses;
-  /** Adds what a service found by itself; name the variable, give an example, and never show a secret. */
+  /** Adds a problem that a service found by itself. Name the variable, give an example, and never show a secret. */
   problem(text: string): void;
-  /** Throws a ConfigurationError if anything was wrong. Call it last. */
+  /** Throws a ConfigurationError that names every problem, if there was one. Call it last. */
   finish(): void;
 }
 
@@ -106,11 +106,11 @@ export const readInternalToken = (settings: SettingReader): string =>
 export interface InternalTls {
   readonly certFile: string;
   readonly keyFile: string;
-  /** Who signs both sides: a private authority, since whoever it signs for may talk to the services. */
+  /** The authority that signs both sides. It has to be private: anyone that it signs for can talk to the services. */
   readonly caFile: string;
 }
 
-/** Null without `GW_INTERNAL_TLS_CERT_FILE`: Unix sockets, or one private network. */
+/** Returns null without `GW_INTERNAL_TLS_CERT_FILE`: then there are Unix sockets, or one private network. */
 export function readInternalTls(settings: SettingReader): InternalTls | null {
   const certFile = settings.optional('GW_INTERNAL_TLS_CERT_FILE', '');
   if (!certFile) return null;

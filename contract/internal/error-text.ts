@@ -1,2 +1,2 @@
-/** What an error says, for a person: a thrown value need not be an Error. */
+/** Returns the message of a thrown value, which need not be an Error. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -9,7 +9,7 @@ import type { Snapshot, SnapshotDeployment } from './snapshot.ts';
 
 type Offer = Pick<Snapshot, 'deployments' | 'regions'>;
 
-/** Every deployment of the model: those in `firstRegion` first, then by the provider preference of their regions. */
+/** Returns the ids of all deployments of the model: those in `firstRegion` first, then by the preference of their regions. */
 export function failoverChain(offer: Offer, modelId: string, firstRegion: string): string[] {
   const rank = rankOf(offer, firstRegion);
   return serving(offer, modelId)
@@ -17,20 +17,20 @@ export function failoverChain(offer: Offer, modelId: string, firstRegion: string
     .map((deployment) => deployment.id);
 }
 
-/** The deployments of the model in one region: a pinned call never leaves it. */
+/** Returns the ids of the model's deployments in one region: a pinned call never leaves it. */
 export function pinnedChain(offer: Offer, modelId: string, region: string): string[] {
   return failoverChain(offer, modelId, region).filter((id) =>
     offer.deployments.some((deployment) => deployment.id === id && deployment.region === region),
   );
 }
 
-/** The offer without the regions that take no calls at the moment. */
+/** Returns the offer without the regions that take no calls at the moment. */
 export function activeOffer(offer: Offer): Offer {
   const active = new Set(offer.regions.filter(({ status }) => status === 'active').map(({ code }) => code));
   return { ...offer, deployments: offer.deployments.filter(({ region }) => active.has(region)) };
 }
 
-/** Every chain that can be asked for, over all regions and over the active ones, and each deployment alone; each once. */
+/** Returns each chain that a call can name once: over all regions, over the active ones, and each deployment alone. */
 export function allFailoverChains(offer: Offer): string[][] {
   const chains = new Map<string, string[]>();
   const add = (chain: string[]): void => void (chain.length > 0 && chains.set(chain.join('>'), chain));

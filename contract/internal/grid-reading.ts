@@ -7,11 +7,14 @@
 import { dayMs, minuteMs } from './durations.ts';
 import type { Snapshot, SnapshotGridReading } from './snapshot.ts';
 
-/** Beyond this age a measured value says less about the moment than the yearly average. */
+/** The age, ms, beyond which a measured value says less about the moment than the yearly average. */
 export const freshMs = 120 * minuteMs;
 const weekMs = 7 * dayMs;
 
-/** The zone's reading while it fits, else the yearly average, else the reading all the same; null if there is neither. */
+/**
+ * Returns the zone's reading if it fits the moment, else the yearly average, else the reading even so; null if there is
+ * neither.
+ */
 export function gridReadingFor(
   { grid, gridFloor = [] }: Pick<Snapshot, 'grid' | 'gridFloor'>,
   zone: string,
@@ -23,7 +26,10 @@ export function gridReadingFor(
   return gridFloor.find(isOfZone) ?? best;
 }
 
-/** A forecast or a value of a week ago fits while its interval lasts; a measured one until it is 120 minutes old. */
+/**
+ * True if the reading fits the moment `at` (ms since 1970): a forecast or a value of a week ago fits during its interval, a
+ * measured value until it is 120 minutes old.
+ */
 export function fits(reading: SnapshotGridReading, at: number): boolean {
   if (reading.signal === 'annual') return true;
   if (reading.temporalMatch === 'none') return false;

@@ -19,7 +19,7 @@ export const ledgerEntrySchema = z.object({
   routingTrace: z.looseObject(routingTraceSchema.shape).nullable(),
   /** Everything that the numbers were made from: the argument of `assess` in the methodology package. */
   facts: z.unknown().nullable(),
-  /** The client was shown this receipt for certain: it replaces another of this id and version that came before it. */
+  /** The client certainly saw this receipt, so it replaces an earlier one of this id and version. */
   shown: z.literal(true).optional(),
 });
 export type LedgerEntry = z.infer<typeof ledgerEntrySchema>;
@@ -33,12 +33,13 @@ export interface LedgerContent {
   readonly facts: unknown;
 }
 
+/** Returns the digest of a receipt's content: SHA-256 in hexadecimal. */
 export const ledgerDigest = (content: LedgerContent): string =>
   createHash('sha256').update(canonicalText(content), 'utf8').digest('hex');
 
 const formOf = 'The canonical form of what a receipt is sealed by';
 
-/** Numbers beyond those of JSON are null once they are stored, and have no canonical form. */
+/** Numbers that JSON cannot express are stored as null, and have no canonical form of their own. */
 function canonicalText(content: LedgerContent): string {
   try {
     return defined(canonicalize(content), formOf);

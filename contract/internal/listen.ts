@@ -14,10 +14,10 @@ export type Listen = HostPort | { readonly path: string };
 
 const unixPrefix = 'unix:';
 
-/** Whether it stays on this machine, with the rights of a file. */
+/** True for a Unix socket: it stays on this machine and has the permissions of a file. */
 export const isUnixSocket = (text: string): boolean => text.startsWith(unixPrefix);
 
-/** `host:port`, or null if the text is something else. Port 0 takes a free one. */
+/** Reads `host:port`; returns null for any other text. Port 0 takes a free port. */
 export function readHostPort(text: string): HostPort | null {
   const [, bracketed, name, digits] = /^(?:\[([^\]]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? name;
@@ -26,17 +26,17 @@ export function readHostPort(text: string): HostPort | null {
   return { host, port };
 }
 
-/** Null if the text is neither `unix:/path` nor `host:port`. */
+/** Reads `unix:/path` or `host:port`; returns null for any other text. */
 export function readListen(text: string): Listen | null {
   if (!isUnixSocket(text)) return readHostPort(text);
   const path = text.slice(unixPrefix.length);
   return path === '' ? null : { path };
 }
 
-/** Of what the settings have checked already; throws if the text is neither. */
+/** Reads an address that the settings have checked already. Throws if the text is neither `unix:/path` nor `host:port`. */
 export const parseListen = (text: string): Listen => known(readListen(text), text, 'neither unix:/path nor host:port');
 
-/** Of what the settings have checked already; throws if it is not. */
+/** Reads an address that the settings have checked already. Throws if the text is not `host:port`. */
 export const parseHostPort = (text: string): HostPort => known(readHostPort(text), text, 'not host:port');
 
 function known<T>(listen: T | null, text: string, problem: string): T {

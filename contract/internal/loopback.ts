@@ -1,12 +1,12 @@
-/** What does not leave the machine. */
-/** `hostname`: as `URL` gives it, IPv6 in brackets, or as a socket takes it, without. */
+/** Addresses that do not leave the machine. */
+/** True for a loopback host. IPv6 can be in brackets, as `URL` gives it, or without, as a socket takes it. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' ||
   hostname === '[::1]' ||
   hostname === '::1' ||
   /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname);
 
-/** Whether what is sent there cannot be read on the way: https, or http on loopback. */
+/** True if nobody can read on the way what is sent to this URL: https, or http on loopback. */
 export function isConfidentialUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

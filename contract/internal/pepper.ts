@@ -20,7 +20,10 @@ export interface Peppers {
 export const pepperOf = ({ current, other }: Peppers, version: number): Pepper | null =>
   current.version === version ? current : other?.version === version ? other : null;
 
-/** An unknown version below one that is known was taken out on purpose; one above is of an instance with newer settings. */
+/**
+ * True if the pepper of this version was taken out on purpose. An unknown version above the known ones belongs to an instance
+ * with newer settings.
+ */
 export const isRetired = (peppers: Peppers, version: number): boolean =>
   pepperOf(peppers, version) === null && version < Math.max(peppers.current.version, peppers.other?.version ?? 0);
 

@@ -1,7 +1,7 @@
 /**
  * A request that a rule matched, as the sidecar hands it to the audit log.
  *
- * Invariant: it holds nothing of the text but a salted hash, by which whoever has the text can show that it was this one.
+ * Invariant: it holds only a salted hash of the text. Anybody who has the text can show with it that it was this one.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { canonicalText } from './canonical-text.ts';
 import type { JsonObject } from './strict-json.ts';
 
 export const policyEventSchema = z.object({
-  /** Of this event: it may come twice, and counts once. */
+  /** The id of this event: the event can come twice, and counts once. */
   id: z.uuid(),
   /** RFC 3339, UTC, milliseconds. */
   at: z.iso.datetime({ precision: 3 }),
@@ -31,8 +31,8 @@ export const policyEventSchema = z.object({
 export type PolicyEvent = z.infer<typeof policyEventSchema>;
 
 /**
- * SHA-256, in hex, over the bytes of the salt and the UTF-8 bytes of the RFC 8785 form of the request's body without `gw`
- * and `extra_body`, so that whoever holds the request can compute it in any language.
+ * Returns SHA-256, in hexadecimal, over the bytes of the salt and the UTF-8 bytes of the RFC 8785 form of the request's body
+ * without `gw` and `extra_body`. Anybody who has the request can compute it in any language.
  */
 export function screenedSha256(salt: Uint8Array, body: JsonObject): string {
   const { gw: _gw, extra_body: _extraBody, ...screened } = body;
