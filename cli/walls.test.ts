@@ -74,6 +74,13 @@ test('a promise that nobody awaits is found', () => {
   expect(passed).toBe(false);
 });
 
+test('a file of more than 250 lines is found', () => {
+  plant('service/a.ts', `export const lines = [\n${'  0,\n'.repeat(250)}];\n`);
+  const { passed, said } = style();
+  expect(said).toContain('lint/style/noExcessiveLinesPerFile');
+  expect(passed).toBe(false);
+});
+
 test('a function that is longer than 50 lines is found, but for one that says why', () => {
   const body = '  n += 1;\n'.repeat(50);
   const long = (name: string) => `export function ${name}(n: number): number {\n${body}  return n;\n}\n`;
