@@ -29,7 +29,7 @@ export function joinedHeaders(message: ProcessingRequest['requestHeaders']): Rea
   return Object.fromEntries(joined);
 }
 
-/** How often Envoy sent the request to a deployment; 0 if it never did. */
+/** Returns how often Envoy sent the request to a deployment; 0 if it never did. */
 export function attemptCount(request: ProcessingRequest): number {
   for (const struct of Object.values(request.attributes ?? {})) {
     const count = struct.fields?.['upstream.request_attempt_count']?.numberValue;
@@ -48,11 +48,11 @@ export interface Caller {
   readonly models: readonly string[] | null;
   /** How many streams of the account may be open. `shadow`: more are counted and reported, and not refused. */
   readonly streams: { readonly limit: number; readonly shadow: boolean };
-  /** The part of them that this key may have; null: all. */
+  /** How many of them this key can have open; null means all. */
   readonly keyStreams: number | null;
 }
 
-/** Who calls, as ext-authz left it; null if it did not, which a verified request never is. */
+/** Returns the caller that ext-authz has verified, or null if there is none, which never happens to a verified request. */
 export function readCaller(request: ProcessingRequest): Caller | null {
   const fields = request.metadataContext?.filterMetadata?.[identityNamespace]?.fields;
   const accountId = fields?.account_id?.stringValue;
@@ -72,7 +72,7 @@ export function readCaller(request: ProcessingRequest): Caller | null {
 /** Where an older ext-authz names no limit: the smallest tier's, since none must not be what is missing. */
 const leastStreams = tierLimits.audit.streams;
 
-/** Null for what is not a count. */
+/** Reads a count; returns null for any other text. */
 const countOf = (text: string | null | undefined): number | null => (text && /^\d+$/.test(text) ? Number(text) : null);
 
 /** Numbers of the proto's enums: messages are encoded without a conversion of names. */
@@ -109,7 +109,7 @@ export const replyHeaders = (receiptId: string) => [
   setHeader('cache-control', 'no-store'),
 ];
 
-/** Ends the call with our error, before or instead of a provider's reply. */
+/** Returns the response that ends the call with our error, before or instead of a provider's reply. */
 export function immediate(error: ApiError, body: string, receiptId: string | null): IProcessingResponse {
   return {
     immediateResponse: {

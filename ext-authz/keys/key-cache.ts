@@ -17,13 +17,13 @@ export interface KeyCacheOptions {
   readonly now: () => number;
   /** Entries at most; the oldest go first. */
   readonly capacity: number;
-  /** How long entries are honoured when no store answers. */
+  /** How long entries are used when no store answers, ms. */
   readonly graceMs: number;
   /** Whether the store is asked for an id that is not here. */
   readonly admit: (publicId: string) => Admission;
 }
 
-/** Nobody can say now whether the key holds. */
+/** Thrown if no store can say now whether the key is valid. */
 export class KeysUnconfirmedError extends Error {}
 
 const attempts = 3;
@@ -58,7 +58,7 @@ export class KeyCache {
     this.#confirmedAt = this.#options.now();
   }
 
-  /** Something about this key changed; it may also be new. */
+  /** Drops a key of which something has changed, or which is new. */
   forget(publicId: string): void {
     this.#unknown.delete(publicId);
     this.#known.delete(publicId);
@@ -66,20 +66,20 @@ export class KeyCache {
     if (lookUp) lookUp.stale = true;
   }
 
-  /** Something about this account changed, and so about each of its keys. Looks through all entries: it happens rarely. */
+  /** Drops all keys of an account that has changed. It looks through all entries, since this happens rarely. */
   forgetAccount(accountId: string): void {
     for (const [publicId, key] of this.#known) if (key.accountId === accountId) this.#known.delete(publicId);
     for (const lookUp of this.#underWay.values()) lookUp.accounts.add(accountId);
   }
 
-  /** Anything may have changed. */
+  /** Drops all keys, because any of them can have changed. */
   forgetAll(): void {
     this.#unknown.clear();
     this.#known.clear();
     for (const lookUp of this.#underWay.values()) lookUp.stale = true;
   }
 
-  /** The key, or null if there is none. Throws KeysUnconfirmedError, or the store's error. */
+  /** Returns the key, or null if there is none. Throws KeysUnconfirmedError, or the store's error. */
   async find(publicId: string): Promise<FoundKey | null> {
     const known = this.#known.get(publicId);
     const cached = known ?? (this.#unknown.has(publicId) ? null : undefined);

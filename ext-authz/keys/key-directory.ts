@@ -42,7 +42,7 @@ export class KeyDirectory {
     this.#tokensAt = options.now();
   }
 
-  /** A message said that something about this id changed; it may be new. */
+  /** Notes an id of which a message said that something has changed, since it can be new. */
   tell(publicId: string): void {
     if (publicId.length === width && this.#told.size < mostTold) this.#told.add(publicId);
   }

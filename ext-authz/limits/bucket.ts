@@ -33,11 +33,11 @@ export interface LimitState {
   used: number;
 }
 
-/** What is left of a limit after a decision: what the headers tell. */
+/** What is left of a limit after a decision, as the headers say it. */
 export interface QuotaState {
   /** Whole requests that the bucket holds. */
   readonly remaining: number;
-  /** Until the bucket holds what the request takes, ms; 0 while it does. */
+  /** How long until the bucket holds what the request takes, ms; 0 if it does already. */
   readonly nextTokenMs: number;
   /** Null: no day budget. */
   readonly remainingDay: number | null;
@@ -58,7 +58,7 @@ export const fullState = ({ rate }: Limit, nowMs: number): LimitState => ({
   used: 0,
 });
 
-/** Brings `state` to `nowMs`, in place. */
+/** Refills `state` in place up to `nowMs`. */
 export function advance(state: LimitState, { rate }: Limit, nowMs: number): void {
   const day = Math.floor(nowMs / dayMs);
   // A clock that steps back over midnight must not open a new day twice.

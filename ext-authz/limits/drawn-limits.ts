@@ -41,10 +41,10 @@ export function limitsText({ account, limits, publicId }: FoundKey): string {
   return JSON.stringify(carried);
 }
 
-/** Above this no body is read: it is refused for its size, however much the bucket holds. */
+/** KiB above which a body is refused for its size, whatever the bucket holds. */
 const mostKib = 16 * 1024;
 
-/** What a body costs. `length`: as the client said, which Envoy holds it to; undefined: it did not say. */
+/** Returns what a body costs, KiB. `length` is what the client said, and Envoy enforces it; undefined if it did not say. */
 export function bodyKib(length: string | undefined): number {
   if (length === undefined) return unsizedBodyKib;
   const kib = Math.ceil(Number(length) / 1024);

@@ -1,7 +1,7 @@
 /**
  * What a client is told of its limits.
  *
- * Invariant: whoever waits as long as a refusal says is let in, unless others took what came meanwhile.
+ * Invariant: a client that waits as long as a refusal says is let in, unless others used what was refilled meanwhile.
  */
 import { freeBodyKib, unsizedBodyKib } from '@gw/contract/access';
 import { type ApiError, apiError } from '@gw/contract/errors';
@@ -15,7 +15,7 @@ export interface LimitHeader {
 }
 
 const header = (key: string, value: number | string): LimitHeader => ({ key, value: String(value) });
-/** Rounded up, so that waiting that long is enough. */
+/** Converts ms to seconds, rounded up, so that waiting that long is enough. */
 const seconds = (ms: number): number => Math.ceil(ms) / 1000;
 const wholeSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
@@ -46,7 +46,7 @@ export function limitHeaders({ levels }: DrawnLimits, { quotaStates, untilMidnig
   return headers;
 }
 
-/** Of a decision that is not `admitted`: by the limit that takes longest to let the client in. */
+/** Returns the error of a decision that is not `admitted`, for the limit that takes longest to let the client in. */
 export function refusalOf(
   { body, levels, shadow }: DrawnLimits,
   { lacking, quotaStates, untilMidnightMs }: Decision,

@@ -1,5 +1,5 @@
 /**
- * What an instance may admit by itself while Redis is away: its share of each limit.
+ * Decides what an instance admits by itself while Redis is away: its share of each limit.
  *
  * Invariant: a share grows by time alone. It is kept through every outage, and while Redis answers it follows what Redis
  * has left, so that neither an outage nor a Redis that comes and goes opens a bucket or a day a second time. What was
@@ -47,9 +47,9 @@ export interface LocalShares {
   follow(limits: readonly KeyedLimit[], left: readonly Left[], at: { decidedMs: number; nowMs: number }): void;
   /** Decides here, as `takeTogether` does. */
   take(limits: readonly KeyedLimit[], shadow: number, nowMs: number): ShareDecision;
-  /** All that is owed, once. */
+  /** Returns all that is owed, and forgets it. */
   collectDebts(nowMs: number): ReadonlyMap<string, Debt>;
-  /** What was collected and could not be counted. */
+  /** Takes back a debt that was collected but that Redis could not count. */
   owe(key: string, debt: Debt): void;
   /** Of a request that was admitted here: Redis has counted it after all, at `decidedMs` of its clock. */
   forgive(limits: readonly KeyedLimit[], decidedMs: number): void;
@@ -67,7 +67,7 @@ interface Share {
   owed: Debt | null;
 }
 
-/** `instances`: how many share the limits. */
+/** Opens the shares of this instance. `instances` is how many share the limits. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short methods over the same shares and debts.
 export function openLocalShares(instances: number): LocalShares {
   const shares = new Map<string, Share>();
@@ -171,7 +171,7 @@ export function openLocalShares(instances: number): LocalShares {
   };
 }
 
-/** Of two days the later one counts: the other is over. */
+/** Adds two debts. Of two days only the later one counts, since the other is over. */
 function sum(before: Debt, added: Debt): Debt {
   const day = Math.max(before.day, added.day);
   const usedOf = (debt: Debt) => (debt.day === day ? debt.used : 0);

@@ -15,13 +15,13 @@ import type { Spool } from './spool.ts';
 export interface LedgerWriter {
   /** A call is on its way to a provider: if this process dies, the control plane closes the receipt as degraded. */
   begin(receiptId: string, entry: string): void;
-  /** The call reached no provider: its pending receipt is taken back. */
+  /** Takes back the pending receipt of a call that reached no provider. */
   discard(receiptId: string): void;
   /** The receipt is made. Resolves to whether it is safe, at the latest when its patience is at an end. Never rejects. */
   finish(receiptId: string, entry: string): Promise<boolean>;
   /** `finish` gave up, and this is what the ledger is to hold instead, as soon as a store takes it. */
   keep(receiptId: string, entry: string): void;
-  /** Receipts that no store has yet, and those that were lost because there was no room for them. */
+  /** Counts the receipts that no store has yet, and those that were lost because there was no room for them. */
   counts(): { readonly kept: number; readonly lost: number };
   stop(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { keySlotsKey, slotsKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 import { renewScript, takeScript } from './scripts.lua.ts';
 
-/** How long a slot outlives the last sign of its holder. */
+/** How long a slot outlives the last sign of its holder, ms. */
 export const leaseMs = 30_000;
 /** Slots in one command: it holds Redis up for well under a millisecond. */
 const slotsPerCommand = 500;
@@ -21,9 +21,9 @@ export interface Lease {
 
 export interface Room {
   readonly limit: number;
-  /** Null: the key may take all that the account has. */
+  /** Null means that the key can use all slots of the account. */
   readonly keyLimit: number | null;
-  /** Takes the slot even where there is no room. */
+  /** Takes the slot even if there is no room. */
   readonly evenIfFull: boolean;
 }
 
@@ -37,14 +37,14 @@ export interface Found {
 }
 
 export interface Leases {
-  /** One round trip. */
+  /** Takes a slot if there is room, in one round trip. */
   take(lease: Lease, room: Room): Promise<Found>;
-  /** Of one account. Also registers again what Redis has lost. */
+  /** Renews leases of one account, and registers again those that Redis has lost. */
   renew(accountId: string, leases: readonly Lease[]): Promise<unknown>;
   release(lease: Lease): Promise<unknown>;
   /** Resolves if Redis takes leases. */
   probe(): Promise<unknown>;
-  /** Makes the connection anew: its other end may have vanished without a word. */
+  /** Reconnects, because the other end can have vanished without closing the connection. */
   reconnect(): void;
   /** Whether there is a connection. */
   readonly connected: () => boolean;
