@@ -233,7 +233,11 @@ describe('audit verify', () => {
 
   test('a chain whose head was deleted or set back stays in the check, as does one of which nothing is left', async () => {
     const account = 'acct_beheaded';
-    await owner.account.create({ data: { id: account, name: 'Beheaded', tier: 'audit', state: 'onboarding' } });
+    const contact = { name: 'Bo', email: 'bo@a.example' };
+    const contacts = { billingContact: contact, technicalContact: contact };
+    await owner.account.create({
+      data: { id: account, name: 'Beheaded', tier: 'audit', state: 'onboarding', ...contacts },
+    });
     const row = async () => (await gw('audit verify')).out.split('\n').find((line) => line.startsWith(account));
     expect(await row()).toMatch(/ 0 +- +no entry$/);
     const actor = { kind: 'system', id: 'test', name: null } as const;

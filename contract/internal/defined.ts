@@ -8,5 +8,8 @@ export function defined<T>(value: T, what: string): NonNullable<T> {
 }
 
 /** For an index that is known to be inside the list. */
-export const elementAt = <T>(list: readonly T[], index: number): NonNullable<T> =>
-  defined(list[index], `Element ${index} of a list of ${list.length}`);
+export function elementAt<T>(list: readonly T[], index: number): NonNullable<T> {
+  const element = list[index];
+  // The text is made only for the error: this is asked of each field of each entry.
+  return element ?? defined(element, `Element ${index} of a list of ${list.length}`);
+}

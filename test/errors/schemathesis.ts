@@ -16,7 +16,7 @@ export const groups = {
 export interface Run {
   readonly publicUrl: string;
   readonly key: string;
-  /** Requests made at random for each operation and kind; the examples and the edges of each schema come first. */
+  /** Requests made at random for each operation and kind, after those of the other phases. */
   readonly maxExamples: number;
   readonly seed: number;
   /** Of schemathesis: `coverage` goes over all edges of each schema, a minute of work. */

@@ -52,3 +52,9 @@ export const worstBodies: readonly WorstBody[] = [
       chat('x', Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`${at}${'k'.repeat(110_000)}`, 1]))),
   },
 ];
+
+/** 600 vectors of 4,096 numbers: a reply of some 50 MB. */
+export const manyNumbers = JSON.stringify({
+  ...{ model: 'sim-embed', dimensions: 4096, encoding_format: 'float' },
+  input: Array.from({ length: 600 }, (_, at) => `text ${at}`),
+});

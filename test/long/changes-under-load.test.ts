@@ -2,6 +2,7 @@
 import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { changesHold } from '../access/changes-hold.ts';
 import { complete, listModels, underLoad } from '../access/changes-under-load.ts';
 import { apiOf } from '../access/people.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
@@ -48,3 +49,5 @@ describe.each([
     expect(late).toEqual([]);
   });
 });
+
+describe('each kind of change, once', () => changesHold({ pauseMs: 0 }));

@@ -31,6 +31,8 @@ beforeAll(async () => {
     publicUrl,
     connections,
     durationMs: 8000,
+    // A slow machine takes longer to spend the burst.
+    minRefusals: 10,
     keyOf: (connection) => (connection % auditEvery === 0 ? keys.audit : keys.enterprise),
   });
 }, 180_000);

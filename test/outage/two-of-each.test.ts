@@ -4,37 +4,24 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Instance, instancesOf } from './instances.ts';
 import { eventually, type OwnGateway, startOwnGateway } from './own-gateway.ts';
+import { type Pair, pairOf, type Service } from './pair.ts';
 import { type SteadyCall, type SteadyLoad, startLoad } from './steady-load.ts';
 
-/** So that each connection has a call under way nearly all the time; `./gw test long` does the same with calls at full speed. */
+/**
+ * Each connection has a call at the provider nearly all the time, and the machine has time for other tests; `./gw test long`
+ * does the same at full speed, where ext-authz has calls in its hands too.
+ */
 const heldMs = 400;
 let gateway: OwnGateway;
+let pair: Pair;
 const from = new Date();
 
 beforeAll(async () => {
   gateway = await startOwnGateway({ instances: 2 });
+  pair = pairOf(gateway);
 });
 afterAll(() => gateway?.stop());
-
-type Service = 'ext-authz' | 'receipt-sidecar';
-const look = (service: Service) => instancesOf(gateway.stack, service);
-const allIn = (instances: readonly Instance[]) => instances.length === 2 && instances.every(({ isIn }) => isIn);
-
-/** Until the second instance has answered `calls` calls more. */
-async function secondHasAnswered(service: Service, calls: number): Promise<void> {
-  const before = (await look(service))[1]?.calls ?? 0;
-  await eventually(
-    `calls for the second ${service}`,
-    async () => ((await look(service))[1]?.calls ?? 0) >= before + calls,
-  );
-}
-
-async function secondIsIn(service: Service, isIn: boolean): Promise<void> {
-  const state = isIn ? 'in' : 'out';
-  await eventually(`the second ${service} to be ${state}`, async () => (await look(service))[1]?.isIn === isIn);
-}
 
 const outcomes = (calls: readonly SteadyCall[]) => {
   const counts = new Map<string, number>();
@@ -47,8 +34,7 @@ async function killSecond(service: Service): Promise<number> {
   const killedMs = performance.now();
   gateway.kill(`${service}-2`);
   await eventually(`${service}-2 to be started again`, () => gateway.stack.part(`${service}-2`).pid !== null);
-  await eventually(`both ${service}`, async () => allIn(await look(service)));
-  await secondHasAnswered(service, 20);
+  await pair.bothAnswer(service);
   return killedMs;
 }
 
@@ -57,7 +43,7 @@ async function underLoad<T>(
 ): Promise<{ lost: readonly SteadyCall[]; result: T }> {
   const load = startLoad(gateway.stack, heldMs);
   try {
-    await Promise.all([secondHasAnswered('ext-authz', 32), secondHasAnswered('receipt-sidecar', 32)]);
+    await Promise.all([pair.secondHasAnswered('ext-authz', 32), pair.secondHasAnswered('receipt-sidecar', 32)]);
     const result = await change(load);
     const lost = await load.stop();
     console.log(`${load.ended.length} calls; lost: ${JSON.stringify(outcomes(lost))}`);
@@ -80,40 +66,18 @@ test('one ext-authz of two killed loses nothing: its questions are asked again',
 });
 
 test('a sidecar that stands still gets no call once Envoy has noticed, and calls again when it goes on', async () => {
-  const { lost, result: noticedMs } = await underLoad(async () => {
-    const goOn = gateway.pause('receipt-sidecar-2');
-    await secondIsIn('receipt-sidecar', false);
-    const noticed = performance.now();
-    const load = (await look('receipt-sidecar'))[0]?.calls ?? 0;
-    await eventually('calls over the other', async () => ((await look('receipt-sidecar'))[0]?.calls ?? 0) > load + 50);
-    goOn();
-    await secondIsIn('receipt-sidecar', true);
-    await secondHasAnswered('receipt-sidecar', 20);
-    return noticed;
-  });
+  const { lost, result: noticedMs } = await underLoad(() => pair.standStill('receipt-sidecar'));
   expect(lost.filter(({ beganMs }) => beganMs > noticedMs)).toEqual([]);
 });
 
 test('an ext-authz that stands still delays calls and loses none', async () => {
-  const { lost } = await underLoad(async () => {
-    const goOn = gateway.pause('ext-authz-2');
-    await secondIsIn('ext-authz', false);
-    const load = (await look('ext-authz'))[0]?.calls ?? 0;
-    await eventually('calls over the other', async () => ((await look('ext-authz'))[0]?.calls ?? 0) > load + 50);
-    goOn();
-    await secondIsIn('ext-authz', true);
-    await secondHasAnswered('ext-authz', 20);
-  });
+  const { lost } = await underLoad(() => pair.standStill('ext-authz'));
   expect(lost).toEqual([]);
 });
 
 test('an orderly restart of one of each loses nothing', async () => {
   const { lost } = await underLoad(async () => {
-    for (const service of ['receipt-sidecar', 'ext-authz'] as const) {
-      await gateway.stack.part(`${service}-2`).restart();
-      await eventually(`both ${service}`, async () => allIn(await look(service)));
-      await secondHasAnswered(service, 20);
-    }
+    for (const service of ['receipt-sidecar', 'ext-authz'] as const) await pair.restartSecond(service);
   });
   expect(lost).toEqual([]);
 });

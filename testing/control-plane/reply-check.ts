@@ -1,14 +1,18 @@
 /**
  * Holds every reply of the control plane to the schema of its route, whatever a test is about: one during which a reply did
- * not fit fails. It is loaded before each file of tests (vitest.config.ts).
+ * not fit fails. It is loaded before each file of tests (vitest.config.ts) of the projects `fast` and `stores`.
  */
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance } from 'fastify';
-import { afterEach, expect } from 'vitest';
+import { afterAll, afterEach, expect } from 'vitest';
 
+const channel = 'fastify.initialization';
 const misfits: string[] = [];
 
-subscribe('fastify.initialization', (message) => {
+/** What did not fit since it was last asked. */
+export const takeMisfits = (): readonly string[] => misfits.splice(0);
+
+function check(message: unknown): void {
   const { fastify } = message as { fastify: FastifyInstance };
   fastify.addHook('onSend', async ({ method, routeOptions, url }, { statusCode }, payload) => {
     const schema = routeOptions.config?.reply;
@@ -16,6 +20,14 @@ subscribe('fastify.initialization', (message) => {
     const result = schema.safeParse(typeof payload === 'string' ? JSON.parse(payload) : payload);
     if (!result.success) misfits.push(`${method} ${url}: ${result.error.message}`);
   });
-});
+}
 
-afterEach(() => expect(misfits.splice(0), 'replies that are not what their routes state').toEqual([]));
+const expectNone = () => expect(takeMisfits(), 'replies that are not what their routes state').toEqual([]);
+
+subscribe(channel, check);
+afterEach(expectNone);
+// The files of a worker share its process.
+afterAll(() => {
+  unsubscribe(channel, check);
+  expectNone();
+});

@@ -11,6 +11,8 @@ function read(environment: Record<string, string>) {
 
 test('nothing is needed', () => {
   expect(read({})).toEqual(defaultAccessSettings);
+  // What docs/operators.md promises of hashes, whatever the default is called.
+  expect(read({}).credentialCost).toEqual({ memorySize: 19_456, iterations: 2, parallelism: 1 });
 });
 
 test('what is set is read', () => {
@@ -30,6 +32,7 @@ test('what is set is read', () => {
     trustedProxies: ['10.0.0.0/8', '192.0.2.1'],
     oidc: { issuer: 'https://login.example', clientId: 'gw', clientSecret: 's' },
     firstOperator: { credential: 'x'.repeat(20), token, tokenDays: 90 },
+    credentialCost: defaultAccessSettings.credentialCost,
   });
 });
 

@@ -1,0 +1,22 @@
+/** How often the services have held their event loops for too long, by their own metrics. */
+import type { Stack } from '@gw/stack/stack';
+
+const services = ['receipt-sidecar', 'ext-authz', 'control-plane'] as const;
+type Asked = Pick<Stack, 'healthUrls' | 'controlUrl' | 'operatorToken'>;
+
+/** Turns above `bound` seconds, a bucket of the histogram, of each service. A look shows up to 10 ms of what came before. */
+export async function turnsOver(bound: '0.025' | '0.05', stack: Asked): Promise<Record<string, number>> {
+  const counts = services.map(async (service) => [service, await turnsOf(service, bound, stack)] as const);
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+async function turnsOf(service: (typeof services)[number], bound: string, stack: Asked): Promise<number> {
+  const url = service === 'control-plane' ? stack.controlUrl : stack.healthUrls[service];
+  const headers = { authorization: `Bearer ${stack.operatorToken}` };
+  const text = await (await fetch(`${url}/metrics`, { headers })).text();
+  const count = (le: string) => {
+    const found = text.split('\n').find((line) => line.startsWith(`gw_event_loop_held_seconds_bucket{le="${le}"`));
+    return Number(found?.split(' ').at(-1));
+  };
+  return count('+Inf') - count(bound);
+}
