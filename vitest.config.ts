@@ -85,6 +85,7 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: Number(process.env.GW_TEST_GATEWAYS ?? 1),
+          isolate,
           sequence: { groupOrder: 2 },
         },
       },

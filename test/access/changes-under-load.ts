@@ -65,7 +65,8 @@ export async function underLoad(
   let begunAt = Number.POSITIVE_INFINITY;
   let repliedAt = Number.POSITIVE_INFINITY;
   const work = async (): Promise<void> => {
-    while (performance.now() < repliedAt + promisedMs + forMs) {
+    // With the pause added, so that each connection calls at least once after the promised second.
+    while (performance.now() < repliedAt + promisedMs + pauseMs + forMs) {
       const sentAt = performance.now();
       const seen = view(await send(agent, publicUrl, key, call));
       calls += 1;
