@@ -8,9 +8,6 @@
 import { openSync, readSync } from 'node:fs';
 import { Histogram, type Registry } from 'prom-client';
 
-/** Between two looks; so much at most is counted to a turn that others before it spent, or `longestPauseMs` after a rest. */
-export const lookEveryMs = 5;
-
 /** Processor time of the thread that asks so far, ms. */
 function processorClock(): () => number {
   const clock = () => performance.now();
@@ -31,41 +28,60 @@ export interface Clocks {
   readonly processor: () => number;
 }
 
+/** Between two looks while the loop works; so much at most of other turns is counted to the one that a look finds, ms. */
+export const lookEveryMs = 5;
+/** Looks that see next to nothing follow each other more and more slowly, since each wakes a processor up, ms. */
+const longestRestMs = 100;
+/** Pauses up to this one are so short that what others spent in them does not matter, ms. */
+const shortPauseMs = 10;
+
 /**
- * What one look says, ms: the processor time since the look before. A turn that is shorter than the pause shows at most
- * as that; one that is longer shows whole, with what little came before it.
+ * What one look says after a pause of `pauseMs`, ms: the processor time since the look before. A turn that is shorter than
+ * the pause shows at most as that; one that is longer shows whole, with what little came before it. After a rest it is the
+ * time by which the look came late, if that is less: many short turns are no long one, and while the loop was at rest there
+ * was no other call to hold up.
  */
-export function makeLook({ processor, wall }: Clocks): () => number {
+export function makeLook({ processor, wall }: Clocks): (pauseMs: number) => { heldMs: number; usedMs: number } {
   let [wallBefore, processorBefore] = [wall(), processor()];
-  return () => {
+  return (pauseMs) => {
     const [wallNow, processorNow] = [wall(), processor()];
-    const held = Math.min(wallNow - wallBefore, processorNow - processorBefore);
+    const passedMs = wallNow - wallBefore;
+    const usedMs = Math.max(0, processorNow - processorBefore);
     [wallBefore, processorBefore] = [wallNow, processorNow];
-    return Math.max(0, held);
+    const mostMs = pauseMs <= shortPauseMs ? passedMs : passedMs - pauseMs;
+    return { heldMs: Math.max(0, Math.min(mostMs, usedMs)), usedMs };
   };
 }
 
-/** Below this a look has seen nothing, ms. */
-const quietMs = 0.5;
-/** Looks that see nothing follow each other more and more slowly: an idle service is to leave the processor alone. */
-const longestPauseMs = 10;
+/** The pause to the next look: a service that does nothing is to leave the processor alone. */
+export function nextPause(pauseMs: number, usedMs: number): number {
+  const atRestMs = 1 + 0.05 * pauseMs;
+  return usedMs > atRestMs ? lookEveryMs : Math.min(2 * pauseMs, longestRestMs);
+}
 
+let held: Histogram | null = null;
+
+/** Shows in `registry` how long the loop of this process is held; it is watched once, however many ask. */
 export function watchEventLoop(registry: Registry): void {
-  const held = new Histogram({
+  held ??= watch();
+  registry.registerMetric(held);
+}
+
+function watch(): Histogram {
+  const histogram = new Histogram({
     name: 'gw_event_loop_held_seconds',
     help: `Processor time of the main thread between two looks, ${lookEveryMs} ms apart while it works: the longest turns`,
     buckets: [0.0025, 0.006, 0.01, 0.02, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
-    registers: [registry],
+    registers: [],
   });
   const look = makeLook({ wall: () => performance.now(), processor: processorClock() });
-  let pauseMs = lookEveryMs;
-  const lookAgain = (): void => {
+  const lookAfter = (pauseMs: number): void => {
     setTimeout(() => {
-      const heldMs = look();
-      held.observe(heldMs / 1000);
-      pauseMs = heldMs > quietMs ? lookEveryMs : Math.min(2 * pauseMs, longestPauseMs);
-      lookAgain();
+      const { heldMs, usedMs } = look(pauseMs);
+      histogram.observe(heldMs / 1000);
+      lookAfter(nextPause(pauseMs, usedMs));
     }, pauseMs).unref();
   };
-  lookAgain();
+  lookAfter(lookEveryMs);
+  return histogram;
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 import { chatPath, quick, type Reply, send, stack } from './ask.ts';
-import { turnsOver } from './long-turns.ts';
+import { besideTinyCalls, turnsOver } from './long-turns.ts';
 import { document, manyNumbers, mib, worstBodies } from './worst-bodies.ts';
 
 let accounts: TestAccounts;
@@ -30,22 +30,16 @@ it('large bodies of the worst kinds are read or refused, and no tiny call of ano
   for (const key of [sender, other]) expect((await send({ key, headers: quick, body: document(10) })).status).toBe(200);
   const bodies = worstBodies.map(({ body, ...what }) => ({ ...what, body: body() }));
   const before = await turnsOver(bound, stack);
-  let isSending = true;
-  const tiny = (async () => {
-    const statuses: number[] = [];
-    while (isSending) statuses.push((await send({ key: other, headers: quick, body: document(10) })).status);
-    return statuses;
-  })();
-  const large = bodies.map(async ({ body, name, path }) =>
-    expectOutcome(await send({ key: sender, path, headers: quick, body }), name),
-  );
-  const batch = Array.from({ length: 30 }, async () =>
-    expectOutcome(await send({ key: sender, path: chatPath, headers: quick, body: document(mib) }), 'a document'),
-  );
-  const ended = await Promise.allSettled([...large, ...batch]);
-  isSending = false;
+  const { value: ended, statuses } = await besideTinyCalls({ key: other }, () => {
+    const large = bodies.map(async ({ body, name, path }) =>
+      expectOutcome(await send({ key: sender, path, headers: quick, body }), name),
+    );
+    const batch = Array.from({ length: 30 }, async () =>
+      expectOutcome(await send({ key: sender, path: chatPath, headers: quick, body: document(mib) }), 'a document'),
+    );
+    return Promise.allSettled([...large, ...batch]);
+  });
   expect(ended.flatMap((each) => (each.status === 'rejected' ? [String(each.reason).slice(0, 300)] : []))).toEqual([]);
-  const statuses = await tiny;
   expect(statuses.length).toBeGreaterThan(0);
   expect(statuses.filter((status) => status !== 200)).toEqual([]);
   expect(await turnsOver(bound, stack)).toEqual(before);
@@ -55,7 +49,11 @@ it('a reply of 50 MB of numbers is read and gets its receipt, and holds the loop
   const key = await accounts.create({ perS: 1000 });
   expect((await send({ key, headers: quick, body: document(10) })).status).toBe(200);
   const before = await turnsOver(bound, stack);
-  const { headers, status, text } = await send({ key, path: '/v1/embeddings', headers: quick, body: manyNumbers });
+  const { value, statuses } = await besideTinyCalls({ key }, () =>
+    send({ key, path: '/v1/embeddings', headers: quick, body: manyNumbers }),
+  );
+  const { headers, status, text } = value;
+  expect(statuses.filter((each) => each !== 200)).toEqual([]);
   expect(status, text.slice(0, 300)).toBe(200);
   expect(text.length).toBeGreaterThan(40 * mib);
   expect(text.slice(-6000)).toContain(`"gw":{"id":"${headers['x-gw-receipt-id']}"`);

@@ -1,5 +1,7 @@
 /** How often the services have held their event loops for too long, by their own metrics. */
 import type { Stack } from '@gw/stack/stack';
+import { quick, type Sent, send } from './ask.ts';
+import { document } from './worst-bodies.ts';
 
 const services = ['receipt-sidecar', 'ext-authz', 'control-plane'] as const;
 type Asked = Pick<Stack, 'healthUrls' | 'controlUrl' | 'operatorToken'>;
@@ -19,4 +21,25 @@ async function turnsOf(service: (typeof services)[number], bound: string, stack:
     return Number(found?.split(' ').at(-1));
   };
   return count('+Inf') - count(bound);
+}
+
+/**
+ * Tiny calls, one after the other, until `work` has ended. They are what a long turn holds up; and services that do nothing
+ * else are at rest, where they look at their turns too seldom to see each.
+ */
+export async function besideTinyCalls<T>(
+  sent: Sent,
+  work: () => Promise<T>,
+): Promise<{ value: T; statuses: number[] }> {
+  const statuses: number[] = [];
+  let isOver = false;
+  const calls = (async () => {
+    while (!isOver) statuses.push((await send({ ...sent, headers: quick, body: document(10) })).status);
+  })();
+  try {
+    return { value: await work(), statuses };
+  } finally {
+    isOver = true;
+    await calls;
+  }
 }
