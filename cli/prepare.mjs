@@ -120,6 +120,14 @@ function explain(title, output, log) {
   return `${title} failed; the reason is in ${log}.`;
 }
 
+/**
+ * True if an optional package is made for this very machine. Those that are for some C library are npm's to choose.
+ *
+ * @param {{ os?: string | string[], cpu?: string | string[], libc?: unknown }} entry
+ */
+const isForThisMachine = ({ os, cpu, libc }) =>
+  [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch) && libc === undefined;
+
 /** True if every package of the lock file is installed in that very version; npm notes what it installed. */
 function isInstalled() {
   const installed = at('node_modules', '.package-lock.json');
@@ -129,7 +137,8 @@ function isInstalled() {
   return Object.entries(wanted).every(([path, entry]) => {
     if (!path.startsWith('node_modules/')) return true;
     if (entry.link) return existsSync(at(path));
-    return entry.optional && !there[path] ? true : there[path]?.version === entry.version;
+    if (entry.optional && !there[path]) return !isForThisMachine(entry);
+    return there[path]?.version === entry.version;
   });
 }
 
@@ -220,6 +229,8 @@ async function bundle() {
     });
     // Renaming file by file: a process that starts meanwhile sees the old or the new file, never half of one.
     for (const file of readdirSync(next)) renameSync(join(next, file), at('dist', file));
+    // What was compiled of the former ones is of no more use, and nobody else would remove it.
+    rmSync(at('.deps', 'compile-cache'), { recursive: true, force: true });
   } catch (cause) {
     const [reason] = String(cause instanceof Error ? cause.message : cause).split('\n');
     throw new Failure(`The build failed: ${reason}`);

@@ -47,6 +47,9 @@ test('a forbidden import is found', () => {
     'what serves tests, by the product': ['control-plane/d.ts', '@gw/testing/control-plane/fixtures'],
     'an internal of another package': ['control-plane/e.ts', '@gw/contract/internals/x'],
     'another package by a path': ['ext-authz/keys/f.ts', '../../contract/errors.ts'],
+    'a package of its own floor by a path': ['prisma/g.ts', '../service/log.ts'],
+    'screening by a path': ['control-plane/ledger/h.ts', '../../policy/compile.ts'],
+    'what serves tests, by a path': ['receipt-sidecar/i.ts', '../testing/stores.ts'],
   } satisfies Record<string, [string, string]>;
   for (const [file, specifier] of Object.values(forbidden))
     plant(file, `import { x } from '${specifier}';\n\nexport const used = [x];\n`);

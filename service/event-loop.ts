@@ -38,8 +38,8 @@ const shortPauseMs = 10;
 /**
  * What one look says after a pause of `pauseMs`, ms: the processor time since the look before. A turn that is shorter than
  * the pause shows at most as that; one that is longer shows whole, with what little came before it. After a rest it is the
- * time by which the look came late, if that is less: many short turns are no long one, and while the loop was at rest there
- * was no other call to hold up.
+ * time by which the look came late, if that is less, since many short turns are no long one: the first turn after a rest may
+ * show as less than it was.
  */
 export function makeLook({ processor, wall }: Clocks): (pauseMs: number) => { heldMs: number; usedMs: number } {
   let [wallBefore, processorBefore] = [wall(), processor()];

@@ -63,7 +63,10 @@ export interface Layout {
 export const logFileOf = (logs: string, name: PartName): string => join(logs, `${name}.log`);
 
 /** What any program needs, and nothing that may be secret. */
-export const passedOn = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
+export const passedOn = [
+  ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'NODE_COMPILE_CACHE'],
+];
 /** Settings of the user that the services read themselves. */
 const settings = [
   'GW_LOG_LEVEL',

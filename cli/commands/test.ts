@@ -47,7 +47,7 @@ const fast: Run = { checks: staticChecks, lots: [fastLot], reporter: 'default' }
 const everything: Run = {
   checks: staticChecks,
   // The files of the stack wait more than they compute.
-  lots: [fastLot, storesLot, { project: 'stack', gateways: 3 }],
+  lots: [fastLot, storesLot, { project: 'stack', gateways: 4 }],
   reporter: 'default',
 };
 /** Minutes for a single test. */

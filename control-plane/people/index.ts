@@ -11,7 +11,7 @@ import { oidcRoutes } from './access/oidc-routes.ts';
 import { operatorRoutes as operatorsRoutes } from './access/operator-routes.ts';
 import { type AccessServices, openAccess, startAccessJobs } from './access/services.ts';
 import { sessionRoutes } from './access/session-routes.ts';
-import { refuseTextThatCanNotBeStored } from './access/storable-text.ts';
+import { refuseUnstorableText } from './access/storable-text.ts';
 import { auditOperatorRoutes } from './audit/operator-routes.ts';
 import { auditRoutes, organisationAuditRoutes } from './audit/routes.ts';
 import { deleteOldHashes } from './keys/delete-hashes.ts';
@@ -54,7 +54,7 @@ export function guard(app: FastifyInstance, context: Context, { access }: People
     addresses: context.addresses,
     controlUrl: access.settings.controlUrl,
   });
-  refuseTextThatCanNotBeStored(app, context);
+  refuseUnstorableText(app, context);
 }
 
 export function operatorRoutes(app: FastifyInstance, context: Context, { access, keys }: PeopleServices): void {

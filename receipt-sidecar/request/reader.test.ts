@@ -213,7 +213,7 @@ test.each([
   ['late', 503, 'overloaded'],
   ['stuck', 503, 'overloaded'],
   ['died', 503, 'overloaded'],
-  ['fault', 500, 'internal_error'],
+  ['failed', 500, 'internal_error'],
 ] as const)('a body that no thread has read goes nowhere: %s is %i', async (why: Failure, status, code) => {
   const { ask, outcomes } = reader({
     run: () => ({ outcome: Promise.resolve(err(why)), cancel: () => undefined }),

@@ -69,7 +69,7 @@ export function makeReader(options: ReaderOptions): Read {
 /** What cannot be taken in time, or went with its thread, is for later; what failed on a thread would fail again. */
 const refusals: Readonly<Record<Failure, 'overloaded' | 'internal_error'>> = {
   ...{ full: 'overloaded', late: 'overloaded', stuck: 'overloaded', died: 'overloaded' },
-  fault: 'internal_error',
+  failed: 'internal_error',
 };
 
 async function readOnThread(

@@ -51,7 +51,7 @@ export interface BodyThreads {
   register(registry: Registry): void;
 }
 
-const outcomes = ['done', 'full', 'late', 'stuck', 'died', 'fault'] as const satisfies readonly ('done' | Failure)[];
+const outcomes = ['done', 'full', 'late', 'stuck', 'died', 'failed'] as const satisfies readonly ('done' | Failure)[];
 const lanes = ['request', 'reply'] as const;
 
 export function openBodyThreads(

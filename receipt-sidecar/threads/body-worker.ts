@@ -63,6 +63,6 @@ parentPort?.on('message', async ({ id, job }: { id: number; job: BodyJob }) => {
     const { result, transfer } = await answer(job);
     parentPort?.postMessage({ id, result }, transfer);
   } catch (error) {
-    parentPort?.postMessage({ id, error: error instanceof Error ? error.name : 'fault' });
+    parentPort?.postMessage({ id, error: error instanceof Error ? error.name : 'failed' });
   }
 });

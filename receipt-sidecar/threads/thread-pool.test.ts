@@ -83,8 +83,8 @@ describe('a pool', () => {
     thread.answer();
     expect(await Promise.all([first, unmade, unsent].map(({ outcome }) => outcome))).toEqual([
       done,
-      failed('fault'),
-      failed('fault'),
+      failed('failed'),
+      failed('failed'),
     ]);
     expect([jobs(), errors, told, pool.bytes('request')]).toEqual([['12'], ['RangeError', 'DataCloneError'], [], 1]);
     thread.answer();
@@ -166,7 +166,7 @@ describe('a job ends without a result', () => {
     expect(await first.outcome).toEqual(failed('died'));
     expect([errors, jobs()]).toEqual([['RangeError'], ['1', '2']]);
     threads[1]?.answer({ error: 'TypeError' });
-    expect(await second.outcome).toEqual(failed('fault'));
+    expect(await second.outcome).toEqual(failed('failed'));
     expect(errors).toEqual(['RangeError', 'TypeError']);
   });
 

@@ -16,7 +16,7 @@ const mostRepliesInRow = 3;
 const otherLane = { request: 'reply', reply: 'request' } as const;
 
 /** `full`: no room; `late`: waited too long; `stuck`: worked too long; `died`: with its thread; `fault`: failed. */
-export type Failure = 'full' | 'late' | 'stuck' | 'died' | 'fault';
+export type Failure = 'full' | 'late' | 'stuck' | 'died' | 'failed';
 export type JobResult<T> = Result<T, Failure>;
 
 interface Message {
@@ -154,8 +154,8 @@ export class ThreadPool {
       onTold?.();
     } catch (error) {
       // The thread was told nothing, so it has the next job.
-      this.#options.onError(error instanceof Error ? error.name : 'fault');
-      this.#finish(thread, err('fault'));
+      this.#options.onError(error instanceof Error ? error.name : 'failed');
+      this.#finish(thread, err('failed'));
     }
   }
 
@@ -166,10 +166,10 @@ export class ThreadPool {
     worker.on('message', ({ id, result, error }: WorkerMessage) => {
       if (thread.id !== id || !thread.job) return;
       if (error !== undefined) this.#options.onError(error);
-      this.#finish(thread, error === undefined ? ok(result) : err('fault'));
+      this.#finish(thread, error === undefined ? ok(result) : err('failed'));
       this.#advance();
     });
-    worker.once('error', (error) => this.#abandon(thread, 'died', error instanceof Error ? error.name : 'fault'));
+    worker.once('error', (error) => this.#abandon(thread, 'died', error instanceof Error ? error.name : 'failed'));
     worker.once('exit', () => this.#abandon(thread, 'died'));
     return thread;
   }

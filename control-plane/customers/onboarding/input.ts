@@ -38,7 +38,7 @@ export const applicationSchema = z
   })
   .refine(({ tier, limits }) => tier === 'enterprise' || limits === undefined, {
     path: ['limits'],
-    message: 'are negotiated for Enterprise alone',
+    message: 'are only negotiated for Enterprise',
   });
 export type NewApplication = z.infer<typeof applicationSchema>;
 
