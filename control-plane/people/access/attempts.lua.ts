@@ -1,8 +1,8 @@
 /**
  * Admits an attempt to log in, or says how long to wait; one step over all instances.
  *
- * An admitted attempt counts as failed at once, so that many at the same time do not pass as one; success takes it back.
- * A person at an address from which this person has logged in before is judged by that pair alone.
+ * An admitted attempt counts as failed at once, so that many at the same time do not pass as one; success takes it
+ * back. A person at an address from which this person has logged in before is judged by that pair alone.
  */
 
 /**
@@ -32,7 +32,7 @@ end
 return { 0, known and 1 or 0 }
 `;
 
-/** KEYS as above. ARGV: how long the address stays known (ms). */
+/** Counts a login that succeeded. KEYS as above. ARGV: how long the pair of address and person stays known (ms). */
 export const succeededScript = `
 local known = redis.call('HEXISTS', KEYS[3], 'known') == 1
 redis.call('HSET', KEYS[3], 'known', 1, 'n', 0, 'next', 0)
@@ -44,7 +44,10 @@ if redis.call('HINCRBY', KEYS[1], 'n', -1) < 0 then redis.call('DEL', KEYS[1]) e
 return 0
 `;
 
-/** For an attempt that was admitted and not judged. KEYS as above. ARGV: when the next one may come at the latest (ms). */
+/**
+ * Takes back an attempt that was admitted, and then not judged. KEYS as above. ARGV: the time (ms since 1970) from
+ * which the next one is admitted, unless its turn comes earlier.
+ */
 export const takeBackScript = `
 local known = redis.call('HEXISTS', KEYS[3], 'known') == 1
 for _, counter in ipairs(known and { KEYS[3] } or { KEYS[1], KEYS[2] }) do

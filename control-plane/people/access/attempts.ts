@@ -9,8 +9,8 @@
  * While Redis is away each instance counts by itself, from zero, and knows no address: logging in stays possible, and a
  * guesser gains at most the free attempts once per instance.
  *
- * Limiters from the registry count in windows of fixed length: doubled waits, one decision over several counters, and taking
- * an attempt back would each be ours beside them, and no longer one command to Redis.
+ * Limiters from the registry count in windows of fixed length: doubled waits, one decision over several counters, and
+ * taking an attempt back would each be ours beside them, and no longer one command to Redis.
  */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
@@ -29,16 +29,22 @@ export interface Attempt {
 }
 
 export interface Admission {
-  /** Until an attempt is heard; 0: this one is, and counts as failed until `succeeded` or `takeBack` is told. */
+  /**
+   * How long to wait, ms. 0 means that this attempt is admitted; it counts as failed until `succeeded` or `takeBack`.
+   */
   readonly waitMs: number;
   /** The person has logged in from there before. */
   readonly known: boolean;
 }
 
 export interface Attempts {
+  /** Admits an attempt, or says how long to wait. Never rejects: without Redis this instance decides by itself. */
   admit(attempt: Attempt): Promise<Admission>;
+  /**
+   * Takes back the failure that `admit` counted, and remembers for 30 days that the person has logged in from there.
+   */
   succeeded(attempt: Attempt): Promise<void>;
-  /** It was not judged after all; the next one is heard after `retryAfterMs` at the latest. */
+  /** Takes back an attempt that was not judged; the next one has to wait for `retryAfterMs` at most. */
   takeBack(attempt: Attempt, retryAfterMs: number): Promise<void>;
 }
 
@@ -77,7 +83,9 @@ function keysOf({ subject, address }: Attempt): CounterKeys {
   return [key('address', network), key('subject', subject), key('pair', `${network} ${subject}`)];
 }
 
-/** A subscriber of IPv6 has a whole /64 to himself. */
+/**
+ * Returns what is counted as one address: an IPv4 address, or the /64 of an IPv6 address, which is one subscriber's.
+ */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;

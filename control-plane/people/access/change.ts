@@ -13,19 +13,20 @@ export interface ChangeContext extends Grant {
   readonly requestId: string;
 }
 
+/** Returns what a change needs to know of its request. Throws if the route does not state who may call it. */
 export const changeOf = (request: FastifyRequest, context: Pick<Context, 'now'>): ChangeContext => {
   const grant = grantOf(request, context);
   return { ...grant, actor: actorOf(grant.principal), requestId: request.id };
 };
 
-/** For `reauthorize`. */
+/** Returns the grant that `reauthorize` checks again. Throws if the route does not state who may call it. */
 export function grantOf(request: FastifyRequest, { now }: Pick<Context, 'now'>): Grant {
   const { access } = request.routeOptions.config;
   if (access === undefined) throw new Error('This route does not state who may call it.');
   return { principal: principalOf(request), access, at: now() };
 }
 
-/** Sends what was done, or why not. */
+/** Returns what the route replies: the value, or after sending it the refusal. */
 export function answer<T>(
   reply: FastifyReply,
   outcome: ChangeResult<T>,
@@ -35,5 +36,5 @@ export function answer<T>(
   return refuse(reply, outcome.error, addresses);
 }
 
-/** 96 random bits behind a prefix that tells what it names. */
+/** Makes an id: 96 random bits after a prefix that says what kind of thing it names. */
 export const makeId = (prefix: string): string => `${prefix}_${randomBytes(12).toString('base64url')}`;

@@ -6,29 +6,31 @@ import { isConfidentialUrl, isLoopback } from '@gw/contract/internal/loopback';
 import { type HashCost, recommendedCost } from './credential.ts';
 import { isOperatorToken } from './token-hash.ts';
 
+/** The identity provider that operators can log in with. */
 export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
+/** What the operator who is made on an empty database logs in with. */
 export interface FirstOperator {
   readonly credential: string;
   /** An operator token for scripts, or null. */
   readonly token: string | null;
-  /** Until it expires; null: never. */
+  /** Days until the token expires; null means never. */
   readonly tokenDays: number | null;
 }
 
 export interface AccessSettings {
   /** Where people reach the operators' port, without a slash at the end. */
   readonly controlUrl: string;
-  /** Addresses or networks of proxies whose `X-Forwarded-For` is believed. */
+  /** Addresses or CIDR networks of the proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly oidc: OidcSettings | null;
-  /** Made once, while there is no operator at all. */
+  /** Made only if there is no operator at all; null makes none. */
   readonly firstOperator: FirstOperator | null;
-  /** Of the hashes of credentials; not set by the environment. */
+  /** What a hash of a credential costs. The environment does not set it. */
   readonly credentialCost: HashCost;
 }
 
@@ -40,6 +42,7 @@ export const defaultAccessSettings: AccessSettings = {
   credentialCost: recommendedCost,
 };
 
+/** Reads the settings. What is wrong with them is reported to `settings`, and nothing is thrown here. */
 export function readAccessSettings(settings: SettingReader): AccessSettings {
   const controlUrl = settings.optional('GW_CONTROL_URL', defaultAccessSettings.controlUrl).replace(/\/$/, '');
   if (!isConfidentialUrl(controlUrl))

@@ -18,37 +18,42 @@ export interface HashCost {
 export const recommendedCost: HashCost = { memorySize: 19_456, iterations: 2, parallelism: 1 };
 const hashLength = 32;
 
-/** Of each kind. */
+/** How many tasks of each kind are here at most: the one that is computed, and those that wait. */
 const maxWaiting = 16;
 
+/** Characters that a credential which a person chooses needs. */
 export const minCredentialLength = 12;
-/** Longer ones would only cost time. */
+/** Characters that a credential has at most: longer ones would only cost time. */
 export const maxCredentialLength = 256;
 
-/** `busy`: too many wait already; nothing was computed. `outdated`: right, but hashed at another cost than today's. */
+/**
+ * `busy`: too many others wait, and nothing was computed. `outdated`: right, but hashed at another cost than today's.
+ */
 export type Verdict = 'right' | 'outdated' | 'wrong' | 'busy';
 
-/** Of somebody who gets it from somebody else. */
+/** A credential that was made for somebody, with the hash that is stored. */
 export interface Issued {
   readonly credential: string;
   readonly credentialHash: string;
 }
 
-/** `known`: comes from an address from which this very person has logged in before; is heard before all strangers. */
+/** `known`: this person has logged in from this address before, and is served before all strangers. */
 export type Caller = 'known' | 'stranger';
 
 type Kind = Caller | 'issued';
 
 export interface Credentials {
-  /** PHC form: `$argon2id$v=19$m=…`. For whoever was verified just now: waits for its turn, however many do. */
+  /** Returns the hash in PHC form: `$argon2id$v=19$m=…`. For those just verified: it waits even if many others do. */
   hash(credential: string): Promise<string>;
-  /** Made for somebody, behind the logins of those who are known. Null: too many wait already; nothing was computed. */
+  /**
+   * Makes a credential, after the logins of those who are known. Null if too many others wait: nothing was computed.
+   */
   issue(): Promise<Issued | null>;
-  /** `stored`: null takes the same time and is `wrong`, so that nobody learns whether a person exists. */
+  /** Null as `stored` takes the same time and gives `wrong`, so that nobody learns whether a person exists. */
   verify(stored: string | null, credential: string, caller?: Caller): Promise<Verdict>;
 }
 
-/** `cost`: of the hashes that it makes; tests, which make many, choose a small one. */
+/** `cost` is that of the hashes that it makes; tests make many, and choose a small one. */
 export function openCredentials(cost = recommendedCost, hasher = new Hasher()): Credentials {
   const currentForm = `$argon2id$v=19$m=${cost.memorySize},t=${cost.iterations},p=${cost.parallelism}$`;
   const queues: Record<Kind, (() => Promise<void>)[]> = { known: [], issued: [], stranger: [] };
@@ -102,7 +107,7 @@ export function openCredentials(cost = recommendedCost, hasher = new Hasher()): 
   };
 }
 
-/** For a person who gets one from somebody else, who shall not choose it: 144 random bits, readable over a phone. */
+/** Makes a credential that one person hands to another: 144 random bits in hex, in groups that can be read aloud. */
 export const generateCredential = (): string =>
   (
     randomBytes(18)

@@ -13,7 +13,7 @@ import type { Person } from './sessions.ts';
 const maxAddresses = 10;
 const actor: Actor = { kind: 'system', id: 'login', name: null };
 
-/** Whose login failed: somebody that exists, or null. */
+/** Whose login failed; null if there is no such person. */
 export type Target = (Person & { readonly accountId: string | null }) | null;
 
 interface Count {
@@ -31,6 +31,7 @@ export class FailedLogins {
     this.#context = context;
   }
 
+  /** Counts a failed login, in memory alone. An entry names only the first ten addresses. */
   note(target: Target, address: string): void {
     const minute = Math.floor(this.#context.now().getTime() / minuteMs);
     const key = `${minute} ${targetOf(target)}`;
@@ -46,8 +47,8 @@ export class FailedLogins {
   }
 
   /**
-   * Writes the minutes that are over, or with `all` every one. What cannot be written stays for the next time, holds up
-   * nothing else, and is thrown at the end.
+   * Writes the minutes that are over, or with `all` every one. What cannot be written stays for the next time and does
+   * not delay the rest; the first error is thrown at the end.
    */
   async write(all = false): Promise<void> {
     const { db, now } = this.#context;

@@ -3,11 +3,11 @@ import { z } from 'zod';
 
 export { nameSchema } from '@gw/contract/internal/catalogue/field';
 
-/** Compared in small letters, so that one person has one login. */
+/** An e-mail, turned into small letters so that one person has one login. */
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
-/** Of calls that say everything in their path. */
+/** The body of a route that takes nothing but its path: absent, null or `{}`. */
 export const noBody = z.strictObject({}).nullish();
 
-/** Of anything of ours. Postgres would fault on some of what can stand in a path. */
+/** The form of every id of ours. It is checked because Postgres fails on some of the text that a path can hold. */
 export const idSchema = z.string().regex(/^[\w.-]{1,100}$/, 'is not an id');

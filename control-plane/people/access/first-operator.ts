@@ -16,7 +16,7 @@ import { lockOperators } from './operators.ts';
 const actor: Actor = { kind: 'system', id: 'first-operator', name: null };
 const operator = { id: 'op_first', name: 'First operator', email: 'admin@localhost', role: 'admin' } as const;
 
-/** False: there is an operator already. */
+/** Makes the first operator with its token, if one is set. Returns false if there is an operator already. */
 export async function makeFirstOperator(
   { db, now }: Pick<Context, 'db' | 'now'>,
   credentials: Credentials,

@@ -12,6 +12,7 @@ import { refuse } from '../../shared/replies.ts';
 import { hasRole, type OperatorRole, type Principal } from './principal.ts';
 import { crossSite, notLoggedIn, organisationAdminNeeded, roleNeeded } from './refusals.ts';
 
+/** Who may call a route. */
 export type Access =
   /** Anybody, logged in or not. */
   | { readonly kind: 'public' }
@@ -27,6 +28,7 @@ declare module 'fastify' {
   }
 }
 
+/** Who makes a request, and how the request shows it. */
 export interface Identified {
   readonly principal: Principal;
   /** A browser sends a cookie by itself, even when another site asks it to; a bearer token it never does. */
@@ -34,16 +36,20 @@ export interface Identified {
 }
 
 export interface GuardOptions {
-  /** Null: the request shows nothing, or nothing that is valid. Throws if that cannot be found out: nobody gets in. */
+  /** Returns null if the request proves nobody. Throws if that cannot be found out; then nobody is let in. */
   readonly identify: (request: FastifyRequest) => Promise<Identified | null>;
   readonly addresses: Addresses;
   /** Where people reach the port: `https://ops.example`. */
   readonly controlUrl: string;
 }
 
+/** The header that a change with a session cookie needs, with any value: forms and links cannot set it. */
 export const csrfHeader = 'x-gw-csrf';
 
-/** Has to be called before the routes are registered. */
+/**
+ * Makes `app` check every request. Call it before the routes are registered; from then on it throws for a route that
+ * does not state its `access`.
+ */
 export function guardRoutes(app: FastifyInstance, { identify, addresses, controlUrl }: GuardOptions): void {
   const isSameOrigin = sameOriginAs(controlUrl);
   app.decorateRequest('principal', null);
@@ -77,7 +83,7 @@ function refusalOf(access: Access | undefined, identified: Identified | null, is
   return access === undefined ? notLoggedIn() : refusalOfRole(access, identified.principal);
 }
 
-/** Null: a principal of this kind and role may. */
+/** Returns why a principal of this kind and role may not, or null if it may. */
 export function refusalOfRole(access: Access, principal: Principal): ApiError | null {
   switch (access.kind) {
     case 'public':
@@ -92,13 +98,16 @@ export function refusalOfRole(access: Access, principal: Principal): ApiError | 
 
 const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD';
 
-/** The header cannot be set by a form or a link, and by a script of another origin only with our consent, which it lacks. */
+/**
+ * The header cannot be set by a form or a link, and by a script of another origin only with our consent, which it
+ * lacks.
+ */
 const isOwnRequest = (request: FastifyRequest, isSameOrigin: (request: FastifyRequest) => boolean): boolean =>
   isRead(request) || (request.headers[csrfHeader] !== undefined && isSameOrigin(request));
 
 /**
- * Judged by the address that was set, not by `Host`: a name of somebody else's that is made to point here makes both say
- * the same. Old browsers and programs say neither; then the other walls have to hold.
+ * Judged by the address that was set, not by `Host`: a name of somebody else's that is made to point here makes both
+ * say the same. Old browsers and programs say neither; then the other walls have to hold.
  */
 function sameOriginAs(controlUrl: string): (request: FastifyRequest) => boolean {
   const own = new URL(controlUrl);

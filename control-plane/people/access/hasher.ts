@@ -1,8 +1,8 @@
 /**
  * Runs argon2id outside of the event loop.
  *
- * Invariant: a job is answered or fails, even when the thread dies; the next job then starts a new one. The thread keeps
- * the process alive only while it computes.
+ * Invariant: a job is answered or fails, even when the thread dies; the next job then starts a new one. The thread
+ * keeps the process alive only while it computes.
  */
 import { Worker } from 'node:worker_threads';
 import type { argon2id, argon2Verify } from 'hash-wasm';
@@ -12,6 +12,7 @@ type VerifyOptions = Parameters<typeof argon2Verify>[0];
 type Job = { readonly hash: HashOptions } | { readonly verify: VerifyOptions };
 type WorkerReply = { readonly result: string | boolean } | { readonly error: string };
 
+/** Takes one job at a time: the caller has to wait for the answer before the next call. Rejects if the thread dies. */
 export class Hasher {
   #worker: Worker | null = null;
   readonly #start: () => Worker;

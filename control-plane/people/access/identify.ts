@@ -9,7 +9,9 @@ import { hashToken, isOperatorToken } from './token-hash.ts';
 
 type Stores = Pick<Context, 'db' | 'now'>;
 
-/** A request that shows a token is judged by it alone: a wrong one is not made good by a cookie. */
+/**
+ * Returns null if nobody is proved. If a request shows a token, only that counts, even if its cookie would be valid.
+ */
 export async function identify(
   request: FastifyRequest,
   stores: Stores,

@@ -1,8 +1,11 @@
-/** How fast attempts to log in may follow each other, and their counts while Redis is away: by the same rule as the script, in bounded memory. */
+/**
+ * How fast attempts to log in may follow each other, and their counts while Redis is away: by the same rule as the
+ * script, in bounded memory.
+ */
 import { hourMs, minuteMs } from '@gw/contract/internal/durations';
 
 interface Pace {
-  /** Failures that cost nothing. */
+  /** Failures after which there is no wait yet. */
   readonly free: number;
   readonly longestWaitMs: number;
 }
@@ -10,8 +13,10 @@ interface Pace {
 /** Many people may share an address. */
 export const addressPace: Pace = { free: 10, longestWaitMs: 15 * minuteMs };
 export const subjectPace: Pace = { free: 5, longestWaitMs: 30_000 };
+/** How long a counter of failures is kept after its last attempt. */
 export const counterLivesMs = hourMs;
 
+/** The Redis keys under which an attempt is counted; only the first two are used here. */
 export type CounterKeys = readonly [address: string, subject: string, pair: string];
 
 interface Counter {
@@ -23,6 +28,7 @@ interface Counter {
 
 const maxCounters = 10_000;
 
+/** The counts of this instance alone, in ms of `now`. It keeps 10,000 at most; the least recently used goes first. */
 export class LocalAttempts {
   readonly #counters = new Map<string, Counter>();
   readonly #now: () => Date;
@@ -31,6 +37,7 @@ export class LocalAttempts {
     this.#now = now;
   }
 
+  /** Returns how long to wait, ms; 0 means admitted, and counted as failed. */
   admit([address, subject]: CounterKeys): number {
     const now = this.#now().getTime();
     const paced = [
@@ -43,12 +50,14 @@ export class LocalAttempts {
     return 0;
   }
 
+  /** Forgets the failures of the person, and one of the address. */
   succeeded([address, subject]: CounterKeys): void {
     this.#counters.delete(subject);
     const counter = this.#counters.get(address);
     if (counter) counter.failures = Math.max(0, counter.failures - 1);
   }
 
+  /** Takes back one failure. `at`: the time (ms since 1970) from which the next attempt is admitted at the latest. */
   takeBack([address, subject]: CounterKeys, at: number): void {
     for (const key of [address, subject]) {
       const counter = this.#counters.get(key);

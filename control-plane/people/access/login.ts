@@ -15,9 +15,10 @@ import { endSession, endSessionsOf, sessionIdOf, startSession } from './sessions
 
 type Tx = Prisma.TransactionClient;
 
-/** After this a login that found too many before it may try again. */
+/** How long a login has to wait that found too many others waiting. */
 const busyMs = 1000;
 
+/** One attempt to log in. `address` is the IP address of the client. */
 export interface LoginRequest {
   readonly kind: Principal['kind'];
   readonly email: string;
@@ -26,12 +27,13 @@ export interface LoginRequest {
   readonly requestId: string;
 }
 
-/** The session whose cookie came with the login: it ends with it. */
+/** The session whose cookie came with the login, which ends it. */
 export interface Replaced {
   readonly token: string;
   readonly principal: Principal;
 }
 
+/** A new session: its token for the cookie, and whose it is. */
 export interface LoggedIn {
   readonly token: string;
   readonly principal: Principal;
@@ -46,6 +48,7 @@ interface Found {
 
 type Verified = { readonly found: Found; readonly stored: string; readonly outdated: boolean };
 
+/** Starts a session, and ends the one that it replaces. Refuses with `invalid_login` or `too_many_logins`. */
 export async function logIn(
   context: Context,
   access: AccessServices,
@@ -76,7 +79,7 @@ export async function logIn(
   return token === null ? err(loginFailed()) : ok({ token, principal: found.principal });
 }
 
-/** Ends every session of the person: whoever knew the old credential has to go too. */
+/** Replaces a credential and ends every session of the person, since others may have known the old one. */
 export async function changeCredential(
   context: Context,
   access: AccessServices,
@@ -102,7 +105,7 @@ export async function changeCredential(
   return changed ? ok(null) : err(loginFailed());
 }
 
-/** Writes what a person did with their login, in the chain of their account. */
+/** Writes what a person did with their login into the chain of their account, or into the operators' chain. */
 export function auditPerson(
   tx: Tx,
   principal: Principal,
@@ -136,6 +139,7 @@ async function verify(
   return ok({ found, stored, outdated: verdict === 'outdated' });
 }
 
+/** Refuses with `too_many_logins`; `waitMs` is rounded up to whole seconds. */
 export function slowDown(waitMs: number): Refusal {
   return err(tooManyLogins(Math.max(1, Math.ceil(waitMs / 1000))));
 }

@@ -19,29 +19,32 @@ import {
 import { z } from 'zod';
 import type { OidcSettings } from './config.ts';
 
+/** Where the identity provider sends the browser back to. */
 export const callbackPath = '/session/oidc/callback';
 const timeoutS = 5;
-/** After which a provider that did not answer is asked again. */
+/** How long a provider that did not answer is left alone. */
 const pauseMs = 5000;
 
 /** What the browser keeps between leaving and coming back. */
 export const flowSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() });
 export type OidcFlow = z.infer<typeof flowSchema>;
 
+/** Who logged in, by the word of the provider. */
 export interface OidcIdentity {
   readonly issuer: string;
   readonly subject: string;
-  /** In small letters; null unless the provider says that it is verified. */
+  /** In small letters; null if the provider does not say that it is verified. */
   readonly email: string | null;
 }
 
 export interface Oidc {
-  /** Where to send the browser. Throws if the provider does not answer. */
+  /** Returns where to send the browser, and what it has to bring back. Throws if the provider does not answer. */
   begin(): Promise<{ readonly url: string; readonly flow: OidcFlow }>;
-  /** `query`: of the callback, as it came. Throws if anything is not as it has to be. */
+  /** `query` is that of the callback, unchanged, with its question mark. Throws if anything does not match the flow. */
   finish(query: string, flow: OidcFlow): Promise<OidcIdentity>;
 }
 
+/** Asks the provider for its configuration only when it is first needed. Requests to it time out after 5 s. */
 export function openOidc(settings: OidcSettings, controlUrl: string, now: () => Date): Oidc {
   const callback = `${controlUrl}${callbackPath}`;
   let known: Promise<Configuration> | null = null;

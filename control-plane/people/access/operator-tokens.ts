@@ -31,8 +31,8 @@ export async function listTokens({ db }: Stores, operatorId: string): Promise<To
 }
 
 /**
- * A token for the operator who asks: nobody acts in the name of another one. It does not outlive the token that was shown
- * to ask; else a stolen one would live for ever.
+ * Makes a token for the operator who asks, valid for `days`. It expires no later than the token by which the operator
+ * asks; otherwise a stolen one could be renewed for ever.
  */
 export function createToken(
   { db }: Stores,
@@ -53,7 +53,7 @@ export function createToken(
   });
 }
 
-/** `expiresAt` null: never. */
+/** Stores the hash of a token, with its audit entry. Null as `expiresAt` means that it never expires. */
 export async function storeToken(
   tx: Prisma.TransactionClient,
   { actor, at, requestId }: Pick<ChangeContext, 'actor' | 'at'> & { readonly requestId: string | null },
@@ -66,13 +66,13 @@ export async function storeToken(
   return row;
 }
 
-/** Returns how many there were. */
+/** Ends all tokens of an operator; returns how many there were. */
 export async function endTokensOf(tx: Prisma.TransactionClient, operatorId: string): Promise<number> {
   const { count } = await tx.operatorToken.deleteMany({ where: { operatorId } });
   return count;
 }
 
-/** It is of no use from the next request on. */
+/** Ends one token from the next request on. Refuses with `invalid_operator_token` if the operator has no such token. */
 export function revokeToken(
   { db }: Stores,
   change: ChangeContext,

@@ -1,8 +1,9 @@
 /**
  * The people of the platform team.
  *
- * Invariant: there is always an enabled admin. Each change and its audit entry are one transaction, in which whoever asks
- * for it is still an enabled admin, and whoever is disabled, or has lost the credential, loses sessions and tokens in the same one: what a thief made goes too.
+ * Invariant: there is always an enabled admin. Each change and its audit entry are one transaction, in which whoever
+ * asks for it is still an enabled admin, and whoever is disabled, or has lost the credential, loses sessions and tokens
+ * in the same one: what a thief made goes too.
  */
 import { fieldError } from '@gw/contract/errors';
 import { err, ok } from '@gw/contract/internal/result';
@@ -36,6 +37,10 @@ export type OperatorView = z.infer<typeof operatorSchema>;
 export const operatorWithCredentialSchema = operatorSchema.extend({ credential: z.string().describe('Shown once') });
 export type OperatorWithCredential = z.infer<typeof operatorWithCredentialSchema>;
 
+/**
+ * The changes refuse with `invalid_operator` for an unknown id, and with `invalid_transition` if the state forbids
+ * them.
+ */
 export interface Operators {
   list(): Promise<OperatorView[]>;
   create(
@@ -48,13 +53,13 @@ export interface Operators {
     wanted: { name?: string; role?: OperatorRole },
   ): Promise<ChangeResult<OperatorView>>;
   setEnabled(change: ChangeContext, id: string, enabled: boolean): Promise<ChangeResult<OperatorView>>;
-  /** For who comes with another identity from now on: the next login by e-mail binds it. */
+  /** Frees an operator of the identity that is bound: the next login with a verified e-mail binds another one. */
   unbindIdentity(change: ChangeContext, id: string): Promise<ChangeResult<OperatorView>>;
-  /** A new credential in place of the old one, for who has lost it. */
+  /** Replaces a credential that was lost. Sessions and tokens end with the old one. */
   resetCredential(change: ChangeContext, id: string): Promise<ChangeResult<OperatorWithCredential>>;
 }
 
-/** Changes of operators come one after the other: two admins must not disable each other at the same time. */
+/** Lets changes of operators come one by one until `tx` ends, so that two admins cannot disable each other at once. */
 export async function lockOperators(tx: Tx): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('operators'))`;
 }

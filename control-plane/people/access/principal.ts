@@ -2,11 +2,11 @@
 import type { Actor } from '@gw/contract/internal/audit-chain';
 import type { FastifyRequest } from 'fastify';
 
-/** Each role may do what the ones before it may. */
+/** The roles of operators: each may also do what those before it may. */
 export const operatorRoles = ['viewer', 'support', 'admin'] as const;
 export type OperatorRole = (typeof operatorRoles)[number];
 
-/** By what the person showed to be the one. The ids are not secrets: nobody gets in with them. */
+/** How the person has proved who they are. The ids are not secret: nobody can log in with them. */
 export type Proof =
   | { readonly kind: 'session'; readonly id: string }
   | { readonly kind: 'token'; readonly id: string; readonly expiresAt: Date | null };
@@ -38,27 +38,27 @@ declare module 'fastify' {
   }
 }
 
-/** Whom the guard has let in. Throws on a route that is open to everybody: nobody is known there. */
+/** Returns whom the guard has let in. Throws on a route that is open to everybody, where nobody is known. */
 export function principalOf(request: FastifyRequest): Principal {
   if (request.principal === null) throw new Error('This route has no principal.');
   return request.principal;
 }
 
-/** On routes of `kind: 'organisation_admin'`. */
+/** Returns the admin whom the guard has let in. Throws outside of routes of `kind: 'organisation_admin'`. */
 export function organisationAdminOf(request: FastifyRequest): OrganisationAdminPrincipal {
   const principal = principalOf(request);
   if (principal.kind !== 'organisation_admin') throw new Error('This route is not for organisation admins alone.');
   return principal;
 }
 
-/** The name tells by which session or token, so that what was done with a stolen one is found. */
+/** Names the session or token with the person, so that what was done with a stolen one can be found. */
 export const actorOf = ({ kind, id, name, proof }: Principal): Actor => ({
   kind,
   id,
   name: proof === null ? name : `${name} (${proof.kind} ${proof.id})`,
 });
 
-/** On routes of `kind: 'operator'`. */
+/** Returns the operator whom the guard has let in. Throws outside of routes of `kind: 'operator'`. */
 export function operatorOf(request: FastifyRequest): OperatorPrincipal {
   const principal = principalOf(request);
   if (principal.kind !== 'operator') throw new Error('This route is not for operators alone.');

@@ -1,9 +1,9 @@
 /**
  * Whether who was let in may still do what was asked, looked at again in the transaction that does it.
  *
- * Invariant: between the look of the guard and the change there may be a body that comes slowly, a queue, or a lock that
- * is waited for. A person who is disabled or demoted meanwhile, and a session or token that is ended, comes wholly before
- * the change, which is refused then, or wholly after it: `tx` holds the person and the proof until it ends.
+ * Invariant: between the look of the guard and the change there may be a body that comes slowly, a queue, or a lock
+ * that is waited for. A person who is disabled or demoted meanwhile, and a session or token that is ended, comes wholly
+ * before the change, which is refused then, or wholly after it: `tx` holds the person and the proof until it ends.
  */
 import type { ApiError } from '@gw/contract/errors';
 import type { Queryable } from '@gw/prisma/client';
@@ -18,14 +18,17 @@ export interface Grant {
   readonly at: Date;
 }
 
-/** Null: it may be done. `tx` has to be a transaction; ask before it holds what others hold before a person. */
+/**
+ * Returns why the change may no longer be made, or null if it may. `tx` has to be a transaction. Call this before `tx`
+ * locks rows that others lock after a person's: otherwise the two wait for each other.
+ */
 export async function reauthorize(tx: Queryable, { access, at, principal }: Grant): Promise<ApiError | null> {
   const now = await holdPerson(tx, principal);
   if (now === null || !(await holdProof(tx, principal, at))) return notLoggedIn();
   return refusalOfRole(access, now);
 }
 
-/** As the person is now; null if disabled or gone. */
+/** Returns the person as they are now; null if disabled or gone. */
 async function holdPerson(tx: Queryable, principal: Principal): Promise<Principal | null> {
   const { id } = principal;
   if (principal.kind === 'operator') {

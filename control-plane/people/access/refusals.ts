@@ -4,7 +4,7 @@ import { err, type Result } from '@gw/contract/internal/result';
 import type { OperatorThing } from '@gw/contract/operator-errors';
 import type { OperatorRole } from './principal.ts';
 
-/** Nobody is logged in, or no more. */
+/** Nobody is logged in, or nobody any more. */
 export const notLoggedIn = (): ApiError => apiError('invalid_session');
 
 /** The same for an unknown person, a wrong credential and a disabled person. */
@@ -18,27 +18,28 @@ export const identityProviderAway = (): ApiError => apiError('identity_provider_
 export const roleNeeded = (role: OperatorRole): ApiError =>
   apiError('insufficient_scope', { message: `This needs the operator role ${role}.` });
 
+/** Somebody asks for a token in the name of another operator. */
 export const notYours = (): ApiError =>
   apiError('insufficient_scope', { message: 'Operators can make tokens only for themselves.' });
 
 export const organisationAdminNeeded = (): ApiError =>
   apiError('insufficient_scope', { message: 'Only admins of an organisation may do this.' });
 
-/** `retryAfterS`: whole seconds until the next attempt is heard. */
+/** `retryAfterS` is how long the client has to wait, in whole seconds. */
 export const tooManyLogins = (retryAfterS: number): ApiError =>
   apiError('too_many_logins', {
     message: `Too many logins have failed. The next one is heard in ${retryAfterS} s.`,
     retryAfterS,
   });
 
-/** A change that must not happen in the state that the thing is in. */
+/** 409: the state that the thing is in does not allow this change. */
 export const invalidTransition = (message: string): ApiError => apiError('invalid_transition', { message });
 
 /** The code names the kind of thing: `invalid_account`, `invalid_operator`. */
 export const notFound = (thing: OperatorThing, message = `There is no such ${thing.replaceAll('_', ' ')}.`): ApiError =>
   apiError(`invalid_${thing}`, { status: 404, message });
 
-/** Each new credential takes the time of a login. */
+/** Too many credentials are being made: each takes as long as a login. */
 export const tooManyAtOnce = (): Refusal =>
   err(
     apiError('too_many_logins', {
@@ -47,6 +48,6 @@ export const tooManyAtOnce = (): Refusal =>
     }),
   );
 
-/** What a change comes to: done, or refused with nothing changed. */
+/** What came of a change: the value if it was made, or the error if it was refused, and then nothing has changed. */
 export type ChangeResult<T> = Result<T, ApiError>;
 export type Refusal = Result<never, ApiError>;

@@ -31,7 +31,10 @@ export function openAccess(context: Context, settings: AccessSettings): AccessSe
   };
 }
 
-/** Resolves once the first operator is there, or Postgres was found away: then it is tried again. */
+/**
+ * Resolves after the first attempt to make the first operator; if Postgres does not answer, it is tried again every 5
+ * s. `stop` writes the failed logins that are only counted so far.
+ */
 export async function startAccessJobs(context: Context, access: AccessServices): Promise<RepeatedJob> {
   const { log } = context;
   const { failedLogins, settings } = access;

@@ -2,13 +2,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export interface SessionCookie {
-  /** Null without one. */
+  /** Returns the token, or null if there is no cookie. */
   read(request: FastifyRequest): string | null;
   set(reply: FastifyReply, token: string): void;
   clear(reply: FastifyReply): void;
 }
 
-/** `secure`: the browser sends it over TLS alone, and the name forbids any other host or path to set it. */
+/** With `secure` the browser sends it only over TLS, and by its name no other host or path can set it. */
 export function sessionCookie(secure: boolean): SessionCookie {
   const name = secure ? '__Host-gw_session' : 'gw_session';
   const options = { path: '/', httpOnly: true, sameSite: 'strict', secure } as const;

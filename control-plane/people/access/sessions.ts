@@ -9,17 +9,19 @@ import type { Database, Prisma } from '@gw/prisma/client';
 import type { Principal, Proof } from './principal.ts';
 import { hashToken, isSessionToken, makeSessionToken } from './token-hash.ts';
 
+/** How long a session lasts, even if it is used. */
 export const sessionMs = 12 * hourMs;
+/** How long a session lasts without being used. */
 export const idleMs = 30 * minuteMs;
 /** A use is noted at most this often, so that reading does not write. */
 const noteUseMs = 60_000;
 
 export type Person = Pick<Principal, 'kind' | 'id'>;
 
-/** By which the audit log names a session: of its hash, so that it opens nothing. */
+/** Returns the name of a session in the audit log: the first 12 hex digits of its hash, with which nobody gets in. */
 export const sessionIdOf = (token: string): string => Buffer.from(hashToken(token)).toString('hex').slice(0, 12);
 
-/** Starts a session; returns the token, which is to be had only now. Takes away what has expired. */
+/** Starts a session and deletes all that have expired. Returns the token, of which only the hash is stored. */
 export async function startSession(tx: Prisma.TransactionClient, person: Person, now: Date): Promise<string> {
   const token = makeSessionToken();
   const expired = { OR: [{ expiresAt: { lte: now } }, { lastSeenAt: { lte: new Date(now.getTime() - idleMs) } }] };
@@ -37,7 +39,9 @@ export async function startSession(tx: Prisma.TransactionClient, person: Person,
   return token;
 }
 
-/** Null for a token that is unknown, idle, too old, or of a person who is disabled. */
+/**
+ * Returns whose session it is, and notes the use; null if it is unknown, idle or too old, or the person is disabled.
+ */
 export async function findSession(db: Database, token: string, now: Date): Promise<Principal | null> {
   if (!isSessionToken(token)) return null;
   const tokenHash = hashToken(token);
@@ -70,7 +74,7 @@ export async function endSession(tx: Prisma.TransactionClient, token: string): P
   await tx.session.deleteMany({ where: { tokenHash: hashToken(token) } });
 }
 
-/** Returns how many there were. */
+/** Ends all sessions of a person; returns how many there were. */
 export async function endSessionsOf(tx: Prisma.TransactionClient, { kind, id }: Person): Promise<number> {
   const { count } = await tx.session.deleteMany({ where: { subjectKind: kind, subjectId: id } });
   return count;

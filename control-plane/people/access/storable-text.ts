@@ -1,6 +1,6 @@
 /**
- * Invariant: no request of the operators' port gets to its handler with text that Postgres cannot hold, in its path, its
- * query or its body. What a field may say beyond that is for the schema of its route.
+ * Invariant: no request of the operators' port gets to its handler with text that Postgres cannot hold, in its path,
+ * its query or its body. What a field may say beyond that is for the schema of its route.
  */
 import { apiError } from '@gw/contract/errors';
 import type { FastifyInstance } from 'fastify';
@@ -18,7 +18,9 @@ export function refuseUnstorableText(app: FastifyInstance, { addresses }: Pick<C
   });
 }
 
-/** Neither NUL nor half a surrogate pair in any string or name of a field. Without recursion: bodies nest as they like. */
+/**
+ * Whether no string and no field name holds NUL or half a surrogate pair. It does not recurse, as bodies can be deep.
+ */
 export function isStorable(value: unknown): boolean {
   const left: unknown[] = [value];
   while (left.length > 0) {

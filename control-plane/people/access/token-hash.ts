@@ -1,13 +1,14 @@
 /**
  * Tokens that prove who somebody is: 256 random bits each.
  *
- * Invariant: only the SHA-256 is stored. A plain hash is enough here, as nobody can guess 256 bits; argon2id is for what
- * people choose.
+ * Invariant: only the SHA-256 is stored. A plain hash is enough here, as nobody can guess 256 bits; argon2id is for
+ * what people choose.
  */
 import { createHash, randomBytes } from 'node:crypto';
 
 const operatorTokenPrefix = 'gwop_';
 
+/** Returns the SHA-256 of a token, by which it is stored and found. */
 export const hashToken = (token: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(token, 'utf8').digest());
 
