@@ -1,8 +1,8 @@
 /**
  * Writes audit entries, in the transaction of what they tell of.
  *
- * Invariant: a change and its entry are committed together or not at all. Entries of one chain are written one after the
- * other: the writer holds the head of the chain until its transaction ends.
+ * Invariant: a change and its entry are committed together or not at all. Entries of one chain are written one after
+ * the other: the writer holds the head of the chain until its transaction ends.
  */
 import {
   type Actor,
@@ -14,26 +14,29 @@ import {
 import type { Queryable } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 
+/** What an audit entry says; `appendAudit` adds the chain, the number, the time and the hashes. */
 export interface AuditFact {
-  /** Null: it concerns no account. */
+  /** Null if it concerns no account: then it goes into the operators' chain. */
   readonly accountId: string | null;
   readonly actor: Actor;
   readonly action: string;
   readonly target: string;
   readonly requestId: string | null;
-  /** Without secrets. */
+  /** What was before and after, as plain JSON values without secrets. */
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** `tx` has to be a transaction. */
+/** Writes one entry. `tx` has to be a transaction, and holds the head of the chain until it ends. */
 export async function appendAudit(tx: Queryable, at: Date, fact: AuditFact): Promise<AuditEntry> {
   const [entry] = await appendAudits(tx, at, fact.accountId, [fact]);
   if (entry === undefined) throw new Error('An audit fact has left no entry.');
   return entry;
 }
 
-/** Many entries of one chain, in their order, for the round trips of one. `tx` has to be a transaction. */
+/**
+ * Writes many entries of one chain in their order, with as many round trips as for one. `tx` has to be a transaction.
+ */
 export async function appendAudits(
   tx: Queryable,
   at: Date,
@@ -90,7 +93,7 @@ function linked(
   return entries;
 }
 
-/** As JSON will give it back: what is hashed has to be what is stored. */
+/** Returns a value as it comes back from JSON, since what is hashed has to be what is stored. */
 const plain = (value: unknown): unknown => (value === undefined ? null : JSON.parse(JSON.stringify(value)));
 
 /**

@@ -24,12 +24,13 @@ export interface AuditFilter {
   /** The actor's id. */
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
-  /** Entries behind this one, in the order asked for. */
+  /** Only entries that follow this one in `order`. */
   readonly afterSeq?: number | undefined;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
 }
 
+/** Returns entries of one chain by their numbers; `from` is included and `to` is not. */
 export async function readAudit(db: Database, chain: string, filter: AuditFilter): Promise<AuditEntry[]> {
   const { action, actor, afterSeq, from, limit, order, to } = filter;
   const conditions = [
@@ -49,23 +50,25 @@ export async function readAudit(db: Database, chain: string, filter: AuditFilter
   return rows.map(entryOf);
 }
 
+/** Returns the number and the hash of the last entry; null if the chain has none. */
 export async function readHead(db: Database, chain: string): Promise<{ seq: number; hash: string } | null> {
   const rows = await db.$queryRaw<{ seq: bigint; hash: string }[]>`
     SELECT seq, hash FROM audit_heads WHERE chain = ${chain}`;
   return rows[0] ? { seq: Number(rows[0].seq), hash: rows[0].hash } : null;
 }
 
+/** The end of a chain, as the check has to find it. */
 export interface Chain {
   readonly chain: string;
-  /** Of its last entry; 0 if it should have none. */
+  /** The number that its last entry should have; 0 if it should have none. */
   readonly seq: number;
-  /** Of its head; null where there is none, which is right only for `seq` 0. */
+  /** The hash of its head; null if there is no head, which is right only for `seq` 0. */
   readonly hash: string | null;
 }
 
 /**
- * Every chain that there is or should be, in the order of their names after `after`: a chain whose head was deleted must
- * not drop out of the check with it. An account that applied has an entry at least.
+ * Returns every chain that there is or should be, by name, after `after`: a chain whose head was deleted must still be
+ * checked. An account that applied has at least one entry.
  */
 export async function readChains(db: Database, after: string, limit: number): Promise<Chain[]> {
   const rows = await db.$queryRaw<{ chain: string; seq: bigint; hash: string | null }[]>`
