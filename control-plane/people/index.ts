@@ -1,4 +1,7 @@
-/** People and programs who may act: the operators and admins who log in, the keys of accounts, and the audit log of both. */
+/**
+ * People and programs who may act: the operators and admins who log in, the keys of accounts, and the audit log of
+ * both.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Peppers } from '@gw/contract/internal/pepper';
 import type { FastifyInstance } from 'fastify';
@@ -24,6 +27,7 @@ import { keyRoutes } from './keys/routes.ts';
 
 export { warnOfRights } from './audit/append.ts';
 
+/** What the routes and jobs of this wing share; one per process. */
 export interface PeopleServices {
   readonly access: AccessServices;
   readonly keys: Keys;
@@ -42,12 +46,13 @@ export function openPeople(context: Context, { access, peppers }: PeopleSettings
   };
 }
 
+/** Registers `/v1/audit-log` and `/v1/keys` on the internal listener. */
 export function publicRoutes(app: FastifyInstance, context: Context, { keys }: Pick<PeopleServices, 'keys'>): void {
   auditRoutes(app, context);
   keyRoutes(app, context, keys);
 }
 
-/** Lets in nobody whom a route of `app` does not name. It comes before the routes. */
+/** Makes `app` refuse everybody whom a route does not admit. Call it before the routes are registered. */
 export function guard(app: FastifyInstance, context: Context, { access }: PeopleServices): void {
   guardRoutes(app, {
     identify: (request) => identify(request, context, access.cookie),
@@ -66,6 +71,7 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { access,
   organisationAuditRoutes(app, context);
 }
 
+/** Starts the jobs of this wing. Resolves after the first attempt to make the first operator. */
 export async function startJobs(context: Context, { access }: PeopleServices): Promise<RepeatedJob> {
   const { db, redis, log } = context;
   return allJobs([

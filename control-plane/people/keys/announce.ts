@@ -7,7 +7,7 @@ import { keyChangedChannel } from '@gw/contract/internal/redis';
 import type { Context } from '../../shared/context.ts';
 import { copyKeyGeneration } from './generation-copy.ts';
 
-/** `changed`: the public id of a key, or `accountMessage(…)` where all keys of an account are concerned. */
+/** Never rejects. `changed` is the public id of a key, or `accountMessage(…)` for all keys of an account. */
 export async function announceKeyChange(
   { db, redis, log }: Pick<Context, 'db' | 'redis' | 'log'>,
   changed: string,

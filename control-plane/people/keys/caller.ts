@@ -2,8 +2,8 @@
  * Who asks for a change of keys, and whether it may still be done for them.
  *
  * Invariant: the identity of a call is as old as its headers; its body, or a lock, may have come much later. So whoever
- * asks is held and looked at again in the transaction of the change: a revocation of the calling key comes wholly before
- * the change, which is refused then, or wholly after it.
+ * asks is held and looked at again in the transaction of the change: a revocation of the calling key comes wholly
+ * before the change, which is refused then, or wholly after it.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { Actor } from '@gw/contract/internal/audit-chain';
@@ -12,22 +12,23 @@ import type { Queryable } from '@gw/prisma/client';
 import { type Grant, reauthorize } from '../access/reauthorize.ts';
 import { holdKeyRows, type KeyRow, stateOf } from './key-row.ts';
 
-/** On whose behalf; for the audit log, and for what a key may not do. */
+/** Who asks for a change. The audit log names them, and an API key may do less than a person. */
 export interface Caller {
   readonly actor: Actor;
   readonly requestId: string | null;
-  /** Of a person whom the guard let in. */
+  /** The grant of a person whom the guard let in; absent for an API key. */
   readonly grant?: Grant;
 }
 
+/** What `holdForChange` has found. */
 export interface HeldKey {
-  /** Null: there is no such key in this account, or none was asked for. */
+  /** Null if this account has no such key, or if none was asked for. */
   readonly row: KeyRow | null;
-  /** Why the caller may not, or no longer. */
+  /** Why the caller may not make the change, or no longer; null if it may. */
   readonly refusal: ApiError | null;
 }
 
-/** Holds the key `id`, and whoever asks, until `tx` ends. `id` null: a key that is not there yet. */
+/** Locks the key `id` and whoever asks until `tx` ends. Null as `id` stands for a key that is still to be made. */
 export async function holdForChange(
   tx: Queryable,
   accountId: string,

@@ -1,8 +1,8 @@
 /**
  * Deletes the hash of a key 90 days after its revocation; its record and its audit entries stay.
  *
- * Safe to run in several instances at once: each key is one transaction, whose update only one of them can make. A key that
- * cannot be dealt with, as when somebody has broken the audit chain of its account, holds up no other.
+ * Safe to run in several instances at once: each key is one transaction, whose update only one of them can make. A key
+ * that cannot be dealt with, as when somebody has broken the audit chain of its account, holds up no other.
  */
 import type { Actor } from '@gw/contract/internal/audit-chain';
 import { restorableMs } from '@gw/contract/keys';
@@ -16,6 +16,7 @@ interface JobContext extends Pick<Context, 'db' | 'now'> {
   readonly log: Pick<Context['log'], 'error'>;
 }
 
+/** Never rejects for one key: what cannot be deleted is logged, and tried again in the next run. */
 export async function deleteOldHashes({ db, log, now }: JobContext): Promise<void> {
   const at = now();
   const before = new Date(at.getTime() - restorableMs);

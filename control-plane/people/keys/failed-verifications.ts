@@ -2,9 +2,9 @@
  * Writes failed verifications of keys into the audit log: one entry per key and minute, with the count of each code.
  * Attempts with keys that do not exist are one entry of the operators' chain.
  *
- * Invariant: what is counted is written exactly once. The counters of a minute are first taken over under a name of their
- * own, which nobody adds to; an entry names it, so that whoever finds them again sees what is already written. An entry
- * that cannot be written holds up no other, and is tried again as long as Redis keeps its counters.
+ * Invariant: what is counted is written exactly once. The counters of a minute are first taken over under a name of
+ * their own, which nobody adds to; an entry names it, so that whoever finds them again sees what is already written. An
+ * entry that cannot be written holds up no other, and is tried again as long as Redis keeps its counters.
  */
 import { randomUUID } from 'node:crypto';
 import { type Actor, operatorChain } from '@gw/contract/internal/audit-chain';
@@ -14,7 +14,9 @@ import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 
-/** ext-authz brings its counts each second; what comes later is an entry of its own. */
+/**
+ * How long after a minute its counts are taken, as ext-authz sends them each second. Later ones get their own entry.
+ */
 const settledMs = 5000;
 const actor: Actor = { kind: 'system', id: 'key-verification', name: null };
 const action = 'key.verification_failed';
@@ -24,6 +26,7 @@ interface Stores extends Pick<Context, 'db' | 'redis' | 'now'> {
 }
 type Counts = Map<string, Record<string, number>>;
 
+/** Writes the minutes that are over. What cannot be written is logged, and tried again in the next run. */
 export async function writeFailedVerifications(stores: Stores): Promise<void> {
   await takeOver(stores);
   for (const taken of await stores.redis.smembers(takenFailuresKey)) {
@@ -84,7 +87,9 @@ const writeOnce = (db: Context['db'], at: Date, { accountId, target }: Entry, af
     if (written.length === 0) await appendAudit(tx, at, { accountId, actor, action, target, requestId: null, after });
   });
 
-/** Asks for the entry if it is written. By chain and time, for which there is an index: the log is long, and this is often. */
+/**
+ * Builds the query for an entry that may be written already. It asks by chain and time, for which there is an index.
+ */
 export const entryWritten = ({ accountId, target }: Entry, { batch, from }: Content): Prisma.Sql => Prisma.sql`
   SELECT 1 FROM audit WHERE chain = ${accountId ?? operatorChain} AND at >= ${new Date(from)}
     AND action = ${action} AND target = ${target} AND after->>'batch' = ${batch}`;

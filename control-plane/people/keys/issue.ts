@@ -1,4 +1,6 @@
-/** Makes one key, in the transaction of whoever may. Its plaintext is in the value that is returned, and nowhere else. */
+/**
+ * Makes one key, in the transaction of whoever may. Its plaintext is in the value that is returned, and nowhere else.
+ */
 import { type AccountTier, defaultScopes, type Scope } from '@gw/contract/access';
 import { generateApiKey, hashApiKey, type RandomBytes } from '@gw/contract/internal/api-key';
 import type { Actor } from '@gw/contract/internal/audit-chain';
@@ -16,11 +18,12 @@ import { type KeyRefusal, mostKeys } from './refusals.ts';
 import type { Changed, Transaction } from './result.ts';
 
 export interface IssueOptions extends Pick<Context, 'now'> {
-  /** For new hashes. */
+  /** The secret that new keys are hashed with. */
   readonly pepper: Pepper;
   readonly random: RandomBytes;
 }
 
+/** A key to issue. Null as `expiresAt` means never; null as `predecessor` means that it succeeds no other key. */
 export interface NewKey {
   readonly accountId: string;
   readonly tier: AccountTier;
@@ -31,6 +34,7 @@ export interface NewKey {
   readonly predecessor: KeyRow | null;
 }
 
+/** Turns a request into a key to issue, with the default scopes if it names none. */
 export const newKey = ({ name, scopes, expires_at, limits }: KeyCreate) => ({
   name,
   scopes: scopes ?? defaultScopes,
@@ -38,7 +42,7 @@ export const newKey = ({ name, scopes, expires_at, limits }: KeyCreate) => ({
   limits: viewOf(limits),
 });
 
-/** The account is held by `tx`. */
+/** Issues a key, with its audit entry, or refuses. `tx` has to hold the row of the account already. */
 export async function issue(
   tx: Transaction,
   key: NewKey,
@@ -76,8 +80,8 @@ export async function issue(
 }
 
 /**
- * A key fills an account less far than people may, and only so much in a day, so that whoever has stolen one cannot keep
- * the people of the account from issuing what they need. The account is held by `tx`.
+ * A key fills an account less far than people may, and only so much in a day, so that whoever has stolen one cannot
+ * keep the people of the account from issuing what they need. The account is held by `tx`.
  */
 async function excessOf(
   tx: Transaction,
@@ -95,6 +99,7 @@ async function excessOf(
   return byKey && Number(today) >= mostKeys.byKeyInADay ? { why: 'too_many_today' } : null;
 }
 
+/** Returns the account and the target by which the audit log names a key. */
 export const subject = ({ account_id, public_id }: KeyRow) => ({ accountId: account_id, target: `key:${public_id}` });
 
 function refusalOf(key: NewKey, actor: Actor, at: Date): KeyRefusal | null {

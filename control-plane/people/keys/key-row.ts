@@ -16,12 +16,12 @@ export interface KeyRow {
   readonly public_id: string;
   readonly account_id: string;
   readonly name: string;
-  /** As they were granted; `scopesOf` tells which of them work. */
+  /** As they were granted; `scopesOf` says which of them are in force. */
   readonly scopes: readonly string[];
-  /** Of the account. */
+  /** The tier of the account. */
   readonly tier: AccountTier;
   readonly created_at: Date;
-  /** As it was set; `workingExpiry` tells whether it holds. */
+  /** As it was set; `workingExpiry` says whether it is in force. */
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   readonly predecessor: string | null;
@@ -34,7 +34,7 @@ export interface KeyRow {
   readonly limit_streams: number | null;
 }
 
-/** For a query over `keyTables`. */
+/** The columns of a `KeyRow`, for a query over `keyTables`. */
 export const keyColumns = Prisma.sql`k.public_id, k.account_id, k.name, k.scopes, a.tier::text AS tier, k.created_at, k.expires_at,
   k.revoked_at, k.predecessor, k.pepper_version, k.hash IS NOT NULL AS has_hash, u.last_used_on,
   k.limit_per_s, k.limit_burst, k.limit_per_day, k.limit_streams`;
@@ -42,7 +42,7 @@ export const keyTables = Prisma.sql`api_keys k JOIN accounts a ON a.id = k.accou
 
 export type Reader = Pick<Database, '$queryRaw'>;
 
-/** Null if there is none, or if it is another account's. */
+/** Returns the key, or null if the account has no such key. */
 export async function findKeyRow(db: Reader, accountId: string, id: string): Promise<KeyRow | null> {
   // Postgres would fault on some of what can stand in a path.
   if (!keyIdPattern.test(id)) return null;
@@ -52,8 +52,8 @@ export async function findKeyRow(db: Reader, accountId: string, id: string): Pro
 }
 
 /**
- * Those of them that there are in the account, held until the transaction ends: whoever comes second sees what the first has
- * made of them. In one order, so that two who hold the same ones do not wait for each other.
+ * Returns those of `ids` that are keys of the account, and locks them until the transaction ends. It locks them in one
+ * order, so that two that want the same keys do not wait for each other.
  */
 export async function holdKeyRows(tx: Reader, accountId: string, ids: readonly string[]): Promise<readonly KeyRow[]> {
   // Postgres would fault on some of what can stand in a path.
@@ -64,7 +64,7 @@ export async function holdKeyRows(tx: Reader, accountId: string, ids: readonly s
     ORDER BY k.public_id FOR NO KEY UPDATE OF k`;
 }
 
-/** The newest of its successors that is active; null: there is none. */
+/** Returns the id of the newest successor that is active, or null if there is none. */
 export async function liveSuccessorOf(
   tx: Reader,
   { account_id, public_id }: KeyRow,
@@ -77,18 +77,23 @@ export async function liveSuccessorOf(
   return rows.find((row) => stateOf(row, now) === 'active')?.public_id ?? null;
 }
 
+/** Returns the state at `now`. A revoked key is `revoked` even if it has expired too. */
 export function stateOf({ expires_at, revoked_at, tier }: KeyRow, now: Date): KeyObject['state'] {
   if (revoked_at !== null) return 'revoked';
   const expiry = workingExpiry(expires_at, tier);
   return expiry !== null && expiry <= now ? 'expired' : 'active';
 }
 
+/**
+ * Whether a revoked key can still be restored: it was revoked less than 90 days before `now`, and its hash is there.
+ */
 export const isRestorable = ({ revoked_at, has_hash }: KeyRow, now: Date): boolean =>
   has_hash && revoked_at !== null && now.getTime() < revoked_at.getTime() + restorableMs;
 
+/** Returns the scopes that are in force in the tier of the account. */
 export const scopesOf = ({ scopes, tier }: KeyRow): Scope[] => workingScopes(scopes, tier);
 
-/** Null: as much as the account, which is so for every tier but Enterprise. */
+/** Returns the limits of the key; null if it has only those of its account, as in every tier but Enterprise. */
 export function limitsOf({
   limit_burst,
   limit_per_day,
@@ -100,6 +105,7 @@ export function limitsOf({
   return tier === 'enterprise' && Object.values(limits).some((limit) => limit !== null) ? limits : null;
 }
 
+/** Returns the key as the API shows it at `now`. */
 export function keyObject(row: KeyRow, now: Date): KeyObject {
   const { revoked_at } = row;
   return {
@@ -127,8 +133,8 @@ export interface KeyPage {
 }
 
 /**
- * The keys of an account, page by page. The cursor is a place in the order, so a key that is issued meanwhile shifts nothing.
- * Returns null if there is no key `query.after`.
+ * Returns one page of an account's keys, or null if there is no key `query.after`. The cursor is a place in the order,
+ * so a key that is issued meanwhile does not shift the pages.
  */
 export async function listKeys(
   { db, now }: Pick<Context, 'db' | 'now'>,

@@ -1,9 +1,10 @@
 /**
  * The life of API keys: issue, rotation, limits, revocation, restoring.
  *
- * Invariant: the plaintext is in the value that `create`, `rotate` and `issueFirst` return, and nowhere else. Each change is
- * one transaction with its audit entry, holds the row that it decides about and whoever asks for it (`caller.ts`), and is
- * announced after its commit. A key that exists may always be revoked; what opens a door needs an active account.
+ * Invariant: the plaintext is in the value that `create`, `rotate` and `issueFirst` return, and nowhere else. Each
+ * change is one transaction with its audit entry, holds the row that it decides about and whoever asks for it
+ * (`caller.ts`), and is announced after its commit. A key that exists may always be revoked; what opens a door needs an
+ * active account.
  */
 import type { AccountTier } from '@gw/contract/access';
 import { isRetired, type Pepper, type Peppers } from '@gw/contract/internal/pepper';
@@ -36,7 +37,7 @@ import { setLimits, viewOf } from './limits.ts';
 import type { Changed, KeyResult, Transaction } from './result.ts';
 
 export interface KeysOptions extends IssueOptions, Pick<Context, 'db' | 'redis' | 'log'> {
-  /** The other one that is known while the pepper is exchanged. */
+  /** The other pepper that is known while the pepper is being replaced; null at other times. */
   readonly otherPepper?: Pepper | null;
 }
 
@@ -56,7 +57,7 @@ export function createKeys(options: KeysOptions) {
     return result as KeyResult<T>;
   };
 
-  /** Held, so that a suspension comes before or after, never between the look and the change. */
+  /** Locks the account, so that it cannot be suspended between this check and the change. */
   const activeAccount = async (tx: Transaction, id: string): Promise<KeyResult<{ tier: AccountTier }>> => {
     const [account] = await tx.$queryRaw<{ tier: AccountTier; state: string }[]>`
       SELECT tier::text AS tier, state::text AS state FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`;
@@ -85,9 +86,10 @@ export function createKeys(options: KeysOptions) {
       }),
 
     /**
-     * A successor; the predecessor goes on working until it is revoked. Refused while an earlier successor is active: of
-     * rotations at once, or of one that is sent again because its reply was lost, there is one key and no other that
-     * nobody knows of. The account is held, so each sees what the one before has made.
+     * Issues a successor; the predecessor works until it is revoked. It is refused while an earlier successor is
+     * active: rotations at the same time, or one that is sent again because its reply was lost, make only one key, so
+     * that there is none that nobody knows of. The account is locked, so each rotation sees what the one before has
+     * made.
      */
     rotate: (accountId: string, id: string, wanted: KeyRotate, caller: Caller) =>
       change<IssuedKeyObject>(async (tx) => {
@@ -105,7 +107,7 @@ export function createKeys(options: KeysOptions) {
         return issueIn(tx, { ...key, accountId, tier: account.value.tier, predecessor }, caller);
       }),
 
-    /** Of a revoked key: nothing changes, also not the time of its revocation. A key may always revoke itself. */
+    /** Changes nothing if the key is revoked already, not even the time. A key may always revoke itself. */
     revoke: (accountId: string, id: string, caller: Caller) =>
       change<KeyObject>(async (tx) => {
         const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
@@ -115,7 +117,7 @@ export function createKeys(options: KeysOptions) {
         return row.revoked_at === null ? setRevoked(tx, row, now(), caller, now()) : ok(keyObject(row, now()));
       }),
 
-    /** Of a key that is not revoked: nothing changes. */
+    /** Changes nothing if the key is not revoked. */
     restore: (accountId: string, id: string, caller: Caller) =>
       change<KeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
@@ -131,7 +133,7 @@ export function createKeys(options: KeysOptions) {
         return setRevoked(tx, row, null, caller, now());
       }),
 
-    /** What the key may take of the account's limits; null: all of it. The same as before: nothing changes. */
+    /** Sets how much of the account's limits the key may use; null means all. The same limits again change nothing. */
     changeLimits: (accountId: string, id: string, wanted: KeyLimitsRequest | null, caller: Caller) =>
       change<KeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
@@ -144,8 +146,8 @@ export function createKeys(options: KeysOptions) {
       }),
 
     /**
-     * The first key of an account whose onboarding is complete, in the transaction that completes it. That transaction
-     * has to leave the account active; call `announce` after its commit.
+     * Issues the first key of an account, in the transaction that completes its onboarding. That transaction has to
+     * make the account active; call `announce` after its commit.
      */
     issueFirst: (tx: Transaction, accountId: string, tier: AccountTier, wanted: KeyCreate, caller: Caller) =>
       issueIn(tx, { ...newKey(wanted), accountId, tier, predecessor: null }, caller) as Promise<

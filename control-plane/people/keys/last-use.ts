@@ -9,9 +9,10 @@ import { usedKeysKey } from '@gw/contract/internal/redis';
 import type { Context } from '../../shared/context.ts';
 
 const batch = 1000;
-/** Days that may still wait, after an outage of this job. */
+/** How many days are looked through, today included, since this job may have been away. */
 const daysBack = 7;
 
+/** Rejects if a store does not answer; then the rest stays in Redis for the next run. */
 export async function storeLastUses({ db, redis, now }: Pick<Context, 'db' | 'redis' | 'now'>): Promise<void> {
   for (let back = 0; back < daysBack; back++) {
     const day = new Date(now().getTime() - back * dayMs).toISOString().slice(0, 10);

@@ -1,8 +1,9 @@
 /**
  * What a key may take of the limits of its account: Enterprise only.
  *
- * Invariants: no part is given above what the account has at that time, and by a key none above what it has itself. If the account is given less later, its own limit
- * binds first; if it leaves the tier, the limits of its keys go with those of the account.
+ * Invariants: no part is given above what the account has at that time, and by a key none above what it has itself. If
+ * the account is given less later, its own limit binds first; if it leaves the tier, the limits of its keys go with
+ * those of the account.
  */
 import { type AccountTier, enterpriseStreams } from '@gw/contract/access';
 import type { Actor } from '@gw/contract/internal/audit-chain';
@@ -14,7 +15,7 @@ import { findKeyRow, type KeyRow, keyObject, limitsOf } from './key-row.ts';
 import type { KeyRefusal } from './refusals.ts';
 import type { Changed, Transaction } from './result.ts';
 
-/** Null: none, even where each part is absent. */
+/** Returns the limits with null for each absent part; null as a whole if all parts are absent. */
 export function viewOf(wanted: KeyLimitsRequest | null | undefined): KeyLimitsView | null {
   const { burst = null, per_day = null, per_s = null, streams = null } = wanted ?? {};
   const limits = { per_s, burst, per_day, streams };
@@ -27,7 +28,7 @@ interface AccountLimits extends KeyLimitsView {
   readonly tier: AccountTier;
 }
 
-/** Null: the account may give them to a key. It is held by `tx`. */
+/** Returns why the account cannot give a key these limits, or null if it can. `tx` has to hold the account. */
 export async function limitsRefusal(
   tx: Transaction,
   accountId: string,
@@ -46,8 +47,8 @@ export async function limitsRefusal(
 }
 
 /**
- * Null: whoever asks may issue a key with `limits`. A key that has limits gives none above them, or it could leave them
- * behind with a key of its own making. Its row is held by `tx`.
+ * Returns why whoever asks may not issue a key with `limits`, or null if they may. A key that has limits cannot give
+ * higher ones, or it could escape them with a key that it has made. `tx` has to hold its row.
  */
 export async function ownLimitsRefusal(
   tx: Transaction,
@@ -64,7 +65,7 @@ export async function ownLimitsRefusal(
   return null;
 }
 
-/** `row` and its account are held by `tx`. */
+/** Sets the limits of a key, with the audit entry; null takes them away. `tx` has to hold `row` and its account. */
 export async function setLimits(
   tx: Transaction,
   row: KeyRow,

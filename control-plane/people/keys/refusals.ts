@@ -14,13 +14,14 @@ export type KeyRefusal =
   | { readonly why: 'scope_not_granted'; readonly scope: Scope; readonly byKey: boolean; readonly inherited: boolean }
   /** One that is active. */
   | { readonly why: 'has_successor'; readonly successor: string }
-  /** In a state in which nothing that opens a door may be done. */
+  /** The account is in a state in which no key is issued or restored. */
   | { readonly why: 'account_not_active'; readonly state: string }
   | { readonly why: 'revoked' | 'too_late' | 'pepper_retired' | 'people_only' | 'too_many' | 'too_many_today' };
 
-/** Keys of one account that are neither revoked nor expired, by who wants one more; and how many a day keys may issue. */
+/** How many valid keys an account can have, by who asks for one more, and how many keys can issue within 24 hours. */
 export const mostKeys = { byKey: 1000, byPeople: 2000, byKeyInADay: 200 } as const;
 
+/** The error of the public API, where the key of another account is as unknown as one that does not exist. */
 export function publicError(refusal: KeyRefusal): ApiError {
   switch (refusal.why) {
     case 'caller':
@@ -76,7 +77,7 @@ export function publicError(refusal: KeyRefusal): ApiError {
   }
 }
 
-/** The operators' port: 409 for what the state of a key or of its account does not allow. */
+/** The error of the operators' port: 409 if the state of the key or of its account forbids the change. */
 export function peopleError(refusal: KeyRefusal): ApiError {
   if (refusal.why === 'account_not_active')
     return invalidTransition(`The account is in the state ${refusal.state}: no key is issued or restored.`);

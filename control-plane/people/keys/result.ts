@@ -5,7 +5,7 @@ import type { KeyRefusal } from './refusals.ts';
 
 export type KeyResult<T> = Result<T, KeyRefusal>;
 
-/** With the id of the key that every instance has to read again. */
+/** `changed` is the id of the key that every ext-authz has to read again; absent if nothing has changed. */
 export type Changed<T> = KeyResult<T> & { readonly changed?: string };
 
 export type Transaction = Prisma.TransactionClient;

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
 
+/** Registers `routes` in a scope of their own, where a body that is not strict JSON, or is null, is `invalid_json`. */
 export function withStrictBodies(
   app: FastifyInstance,
   context: Context,
