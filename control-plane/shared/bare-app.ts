@@ -17,7 +17,10 @@ import { handleErrors, refuse } from './replies.ts';
 
 /** Longer than Envoy keeps an idle connection, so that this side never closes one in use. */
 const keepAliveTimeoutMs = 3_660_000;
-/** Envoy lets through half of this and adds its own: what it has let through is never refused here, where Node has no words. */
+/**
+ * Envoy lets through half of this and adds its own: what it has let through is never refused here, where Node has no
+ * words.
+ */
 const maxHeaderSize = 64 * 1024;
 
 function listener(tls: InternalTls): (handle: RequestListener) => Server {
@@ -32,10 +35,14 @@ function listener(tls: InternalTls): (handle: RequestListener) => Server {
 
 export interface BareOptions
   extends Pick<FastifyServerOptions, 'requestIdHeader' | 'genReqId' | 'trustProxy' | 'exposeHeadRoutes'> {
-  /** Both sides show a certificate; null: plain, or a Unix socket. */
+  /** With it both sides show a certificate; null means plain HTTP, or a Unix socket. */
   readonly tls?: InternalTls | null;
 }
 
+/**
+ * Builds an application without routes: bodies up to 64 KiB unless a route says otherwise, and a request lasts 30 s at
+ * most.
+ */
 export function bareApp(context: Context, { tls = null, ...options }: BareOptions = {}): FastifyInstance {
   const logger: FastifyBaseLogger = context.log;
   const app = Fastify({

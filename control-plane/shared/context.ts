@@ -1,4 +1,7 @@
-/** The stores that every route and job of the control plane is given, and what else each of them asks. Tests pass their own. */
+/**
+ * The stores that every route and job of the control plane is given, and what else each of them asks. Tests pass their
+ * own.
+ */
 import type { Addresses } from '@gw/contract/errors';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -6,7 +9,7 @@ import type { Redis } from 'ioredis';
 
 export interface Context {
   readonly db: Database;
-  /** For commands that answer at once; a blocking read has a connection of its own. */
+  /** Only for commands that answer at once; a read that blocks has a connection of its own. */
   readonly redis: Redis;
   readonly log: Logger;
   readonly addresses: Addresses;

@@ -24,7 +24,7 @@ const identitySchema = z.object({
     .transform((text) => (text === undefined ? null : z.array(z.string()).parse(JSON.parse(text)))),
 });
 
-/** Refuses each request of `app` that does not show the token. */
+/** Makes `app` refuse each request that does not show the internal token. */
 export function demandToken(app: FastifyInstance, token: string, context: Context): void {
   const expected = digest(`Bearer ${token}`);
   app.addHook('onRequest', async (request, reply) => {
@@ -37,7 +37,10 @@ export function demandToken(app: FastifyInstance, token: string, context: Contex
 /** Of equal length whatever was sent, as the comparison in constant time needs it. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Throws if the headers are missing or malformed: then the gateway itself is at fault, and nothing may be shown. */
+/**
+ * Returns who calls. Throws if the headers are missing or malformed: only an error of the gateway itself can cause
+ * that.
+ */
 export function identityOf(request: FastifyRequest): Identity {
   return identitySchema.parse(namedHeaders(request.headers));
 }

@@ -13,12 +13,13 @@ export interface DocumentOptions {
   readonly description: string;
   readonly url: string;
   readonly securitySchemes: Json;
-  /** What a route says of those who may call it. */
+  /** Returns the fields that say who may call a route; they are added to its operation. */
   readonly accessOf: (route: RouteOptions) => Json;
+  /** Further fields of the document itself. */
   readonly more: Json;
 }
 
-/** Has to be called before the routes are registered. What it returns is for when all of them are. */
+/** Call it before the routes are registered, and the function that it returns after all of them are. */
 export function describeRoutes(app: FastifyInstance, options: DocumentOptions): () => Json {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
@@ -96,7 +97,9 @@ function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query', na
   }));
 }
 
-/** What JSON Schema cannot say, such as a check by code, is left out. What has a name within the schema goes to `named`. */
+/**
+ * What JSON Schema cannot say, such as a check by code, is left out. What has a name within the schema goes to `named`.
+ */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output', named: Json): Json {
   const { $schema: _, $defs = {}, id: __, ...converted } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   for (const [name, { id: ___, ...definition }] of Object.entries($defs)) named[name] = definition;

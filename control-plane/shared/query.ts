@@ -1,8 +1,9 @@
 /**
- * Invariant: no query gets to its handler with a parameter that the endpoint does not take, or with text that is no UTF-8. A
- * filter that is misspelt would else be one that silently lets everything through.
+ * Invariant: no query gets to its handler with a parameter that the endpoint does not take, or with text that is no
+ * UTF-8. A filter that is misspelt would else be one that silently lets everything through.
  *
- * What an endpoint takes is said by its schema; one without a schema takes nothing. What a value may be is for the schema.
+ * What an endpoint takes is said by its schema; one without a schema takes nothing. What a value may be is for the
+ * schema.
  */
 import { type Addresses, type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { FastifyInstance } from 'fastify';
@@ -11,11 +12,12 @@ import { refuse } from './replies.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** For what others write: probes, and the identity provider that sends a browser back. */
+    /** Takes any query, since others write it: probes, and the identity provider that sends a browser back. */
     anyQuery?: true;
   }
 }
 
+/** Makes `app` refuse unknown parameters, and throw for a query whose schema is not an object. */
 export function refuseUnknownQueries(app: FastifyInstance, addresses: Addresses): void {
   app.addHook('preValidation', async (request, reply) => {
     const { config, schema } = request.routeOptions;
@@ -29,10 +31,12 @@ export function refuseUnknownQueries(app: FastifyInstance, addresses: Addresses)
   });
 }
 
-/** Names longer than this are not repeated whole. */
+/** How many characters of an unknown name are repeated in the error. */
 const longestShown = 64;
 
-/** Null: each of its parameters is one of `taken`. `url`: as it came, since a decoder may mend what is broken. */
+/**
+ * Returns what is wrong with a query; null if it is fine. `url` is as it came, since a decoder could hide bad bytes.
+ */
 export function queryRefusal(url: string, taken: readonly string[]): ApiError | null {
   for (const pair of textOf(url).split('&')) {
     if (pair === '') continue;

@@ -13,7 +13,7 @@ const prefix = '{gw}';
 export interface OpenQueue<Data> {
   readonly queue: Queue<Data>;
   readonly worker: Worker<Data>;
-  /** Lets jobs that run come to their end, unless Redis is away. */
+  /** Waits for the jobs that run, but for 5 s at most, and not at all if Redis is away. */
   close(): Promise<void>;
 }
 
@@ -24,6 +24,7 @@ export interface QueueSettings<Data> {
   readonly run: Processor<Data>;
 }
 
+/** Opens a queue with its worker. It resolves even if Redis is away, and the worker begins when Redis is there. */
 export async function openQueue<Data>(settings: QueueSettings<Data>): Promise<OpenQueue<Data>> {
   const { name, redisUrl, run } = settings;
   // Loaded here, so that a gateway without jobs does not pay its memory.
@@ -52,8 +53,8 @@ export async function openQueue<Data>(settings: QueueSettings<Data>): Promise<Op
 }
 
 /**
- * Between two attempts to connect, `disconnect` alone takes the next attempt back and lets nobody go who waits for an answer.
- * An attempt that is given up before it has opened a socket tells all of them.
+ * Between two attempts to connect, `disconnect` alone takes the next attempt back and lets nobody go who waits for an
+ * answer. An attempt that is given up before it has opened a socket tells all of them.
  */
 function end(connection: Redis): void {
   connection.disconnect();

@@ -2,11 +2,11 @@
 import type { Logger } from '@gw/service/log';
 
 export interface RepeatedJob {
-  /** Resolves when the run that is under way has ended. */
+  /** Starts no further run. Resolves when the run that is under way has ended. */
   stop(): Promise<void>;
 }
 
-/** Several as one. */
+/** Combines several jobs into one that stops them all. */
 export const allJobs = (jobs: readonly RepeatedJob[]): RepeatedJob => ({
   stop: async () => void (await Promise.all(jobs.map((job) => job.stop()))),
 });
@@ -18,7 +18,9 @@ export interface RepeatOptions {
   readonly run: () => Promise<void>;
 }
 
-/** Runs at once, then `everyMs` after the end of each run. One log line when it begins to fail, one when it is well again. */
+/**
+ * Runs at once, then `everyMs` after the end of each run. Logs once when it begins to fail, and once when it recovers.
+ */
 export function repeat({ name, everyMs, log, run }: RepeatOptions): RepeatedJob {
   let stopped = false;
   let failing = false;

@@ -12,6 +12,7 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 
 const jsonType = 'application/json; charset=utf-8';
 
+/** Sends the error object, with its status and its headers. */
 export function refuse(reply: FastifyReply, error: ApiError, addresses: Addresses): FastifyReply {
   return reply
     .code(error.status)
@@ -19,10 +20,11 @@ export function refuse(reply: FastifyReply, error: ApiError, addresses: Addresse
     .send(errorBody(error, addresses));
 }
 
-/** For bodies that are JSON text already. */
+/** Sends a body that is JSON text already. */
 export const sendJson = (reply: FastifyReply, text: string, status = 200): FastifyReply =>
   reply.code(status).type(jsonType).send(text);
 
+/** Makes `app` answer exceptions, unknown paths and wrong methods with the error object. What is 5xx is logged. */
 export function handleErrors(app: FastifyInstance, addresses: Addresses): void {
   app.setErrorHandler(async (cause, request, reply) => {
     const error = errorOf(cause, request);

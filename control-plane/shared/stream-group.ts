@@ -4,27 +4,30 @@ import type { Redis } from 'ioredis';
 
 export interface Entry {
   readonly streamId: string;
-  /** What stands in the field, JSON; undefined if the field is missing. */
+  /** The JSON text of the field; undefined if the field is missing. */
   readonly text: string | undefined;
-  /** Taken out of the stream while it was pending. */
+  /** True if the entry was taken out of the stream while it was pending. */
   readonly deleted: boolean;
 }
 
 export interface StreamNames {
   readonly stream: string;
   readonly group: string;
-  /** The one field of an entry. */
+  /** The field of an entry that is read. */
   readonly field: string;
 }
 
+/** Each command rejects if Redis does not answer. `idleMs` is how long a consumer has to be silent to count as dead. */
 export interface StreamGroup {
-  /** From the first entry on, so that what was written before the group existed is not passed over. */
+  /** Makes the group if there is none. It begins at the first entry, even if that was written before. */
   ensure(redis: Redis): Promise<void>;
-  /** Makes the entries of dead consumers this consumer's own, and forgets consumers that left nothing behind. */
+  /**
+   * Takes over up to `count` entries of dead consumers, and removes consumers that left nothing and are long silent.
+   */
   claimAbandoned(redis: Redis, consumer: string, idleMs: number, count: number): Promise<void>;
-  /** What this consumer read before and did not acknowledge, behind the entry `after`. */
+  /** Returns what this consumer has read and not acknowledged, after the entry `after`. */
   readOwn(redis: Redis, consumer: string, count: number, after?: string): Promise<Entry[]>;
-  /** What nobody read yet; waits up to `blockMs` for it, or not at all. */
+  /** Returns what no consumer has read yet, and waits up to `blockMs` for it, or not at all. */
   readNew(redis: Redis, consumer: string, count: number, blockMs?: number): Promise<Entry[]>;
 }
 
