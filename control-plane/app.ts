@@ -21,9 +21,9 @@ export interface InternalServices {
 
 export interface InternalOptions {
   readonly internalToken: string;
-  /** Of the providers, by their reference. */
+  /** The credentials of providers by their reference. */
   readonly credentials: ReadonlyMap<string, string>;
-  /** Both sides show a certificate; null: plain, or a Unix socket. */
+  /** With it both sides show a certificate; null means plain HTTP, or a Unix socket. */
   readonly tls?: InternalTls | null;
 }
 

@@ -22,9 +22,9 @@ export interface Config {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly internalToken: string;
-  /** For the internal listener on `host:port`; null: plain. */
+  /** For the internal listener on `host:port`; null means plain HTTP. */
   readonly internalTls: InternalTls | null;
-  /** For the hashes of keys; the same as those of ext-authz. */
+  /** The secrets that keys are hashed with; ext-authz needs the same. */
   readonly peppers: Peppers;
   /** Provider credentials by reference: `GW_CREDENTIAL_<REF>`. */
   readonly credentials: ReadonlyMap<string, string>;
@@ -44,6 +44,7 @@ export interface Config {
 
 const credentialPrefix = 'GW_CREDENTIAL_';
 
+/** Reads and checks all settings. Throws one error that names everything that is wrong. */
 export function loadConfig(environment: Environment): Config {
   const settings = readSettings(environment);
   const config: Config = {

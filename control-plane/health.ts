@@ -9,6 +9,7 @@ import { countFaults, isCheckOverdue, registerMetrics } from './ledger/index.ts'
 import type { Services } from './services.ts';
 import type { Context } from './shared/context.ts';
 
+/** Which parts answer within 2 s, and whether a catalogue is loaded. */
 export interface Health {
   readonly postgres: boolean;
   readonly redis: boolean;
@@ -40,7 +41,7 @@ export function shortHealthRoute(app: FastifyInstance): void {
   app.get('/healthz', { config: { ...config, reply: healthSchema } }, async () => ({ status: 'ok' }));
 }
 
-/** For operators: 503 with what is missing, and the numbers of the monitoring system. */
+/** Registers the health for operators, which is 503 if a part is missing, and the metrics for Prometheus. */
 export function operatorHealthRoutes(app: FastifyInstance, context: Context, { catalogue, ledger }: Services): void {
   const { db } = context;
   app.get('/healthz', { config: { ...config, reply: operatorHealthSchema } }, async (_request, reply) => {
@@ -75,7 +76,7 @@ async function probe({ db, redis }: Context, catalogue: CatalogueView): Promise<
 
 const answers = async (question: PromiseLike<unknown>): Promise<boolean> => (await bounded(question)) !== null;
 
-/** Null if there is no answer in time. */
+/** Resolves to null if there is no answer within 2 s, or an error. */
 function bounded<T>(question: PromiseLike<T>): Promise<T | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(null), probeMs);

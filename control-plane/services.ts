@@ -13,7 +13,7 @@ export interface Services {
   readonly ledger: LedgerServices;
 }
 
-/** Throws if a file of the settings is not there or not as it should be. */
+/** Throws if a file that the settings name is missing or malformed. */
 export function openServices(context: Context, config: Config): Services {
   const people = openPeople(context, config);
   const names = {

@@ -21,7 +21,7 @@ import type { RepeatedJob } from './shared/repeat.ts';
 interface Stores {
   readonly db: Database;
   readonly redis: Redis;
-  /** For reads that wait. */
+  /** The connection for reads that block. */
   readonly blockingRedis: Redis;
   close(): Promise<void>;
 }
@@ -31,10 +31,13 @@ export interface Overrides {
   readonly log?: Logger;
   readonly now?: () => Date;
   readonly stores?: Stores;
-  /** False: nothing happens by itself. */
+  /** False starts no jobs. */
   readonly runJobs?: boolean;
 }
 
+/**
+ * Resolves when both ports listen. It starts even if Postgres or Redis is away; rejects if a setting or a port fails.
+ */
 export async function startControlPlane(config: Config, overrides: Overrides = {}) {
   const { now = () => new Date(), runJobs = true } = overrides;
   const log = overrides.log ?? openLog('control-plane', config.logLevel);
