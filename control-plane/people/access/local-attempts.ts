@@ -28,7 +28,7 @@ interface Counter {
 
 const maxCounters = 10_000;
 
-/** The counts of this instance alone, in ms of `now`. It keeps 10,000 at most; the least recently used goes first. */
+/** Counts failures in this instance alone. It keeps 10,000 counters at most; the least recently used goes first. */
 export class LocalAttempts {
   readonly #counters = new Map<string, Counter>();
   readonly #now: () => Date;

@@ -50,7 +50,7 @@ export function createKeys(options: KeysOptions) {
   const { db, now } = options;
   const peppers: Peppers = { current: options.pepper, other: options.otherPepper ?? null };
 
-  /** Runs `change` with its audit entry in one transaction, then tells the instances. Null: nothing had to change. */
+  /** Runs `run` in one transaction, then tells every ext-authz of the key that it names as changed, if any. */
   const change = async <T>(run: (tx: Transaction) => Promise<Changed<T>>) => {
     const { changed, ...result } = await db.$transaction(run, patience);
     if (changed !== undefined) await announceKeyChange(options, changed);
