@@ -40,8 +40,8 @@ export interface BareOptions
 }
 
 /**
- * Builds an application without routes: bodies up to 64 KiB unless a route says otherwise, and a request lasts 30 s at
- * most.
+ * Builds an application without routes, which refuses what no route may get: unknown parameters, encoded bodies,
+ * idempotency keys. A body has 64 KiB at most unless a route says otherwise.
  */
 export function bareApp(context: Context, { tls = null, ...options }: BareOptions = {}): FastifyInstance {
   const logger: FastifyBaseLogger = context.log;
