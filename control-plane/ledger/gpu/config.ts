@@ -10,33 +10,36 @@
 import type { SettingReader } from '@gw/contract/internal/environment';
 import { z } from 'zod';
 
+/** The units that an energy counter can have. */
 export const counterUnits = ['mJ', 'J', 'Wh', 'kWh'] as const;
 export type CounterUnit = (typeof counterUnits)[number];
 
+/** The counters of one deployment, as Prometheus selectors. */
 export interface DeploymentCounters {
-  /** Selects one series for each GPU of the deployment, and none else. */
+  /** Selects one series for each GPU of the deployment, and no others. */
   readonly energy: string;
   readonly unit: CounterUnit;
   /** Select the token counters, input and output, of every server on these GPUs, each series once. */
   readonly tokens: readonly string[];
 }
 
+/** Where GPU counters are read, and how long their samples are waited for. Without deployments no server is asked. */
 export interface GpuSettings {
   readonly deployments: ReadonlyMap<string, DeploymentCounters>;
   readonly prometheus: { readonly baseUrl: string; readonly headers: Readonly<Record<string, string>> };
   readonly refreshS: number;
-  /** Added to both ends of a call, for what its times and those of the samples can differ by. */
+  /** By how much our clock and that of Prometheus can differ; both ends of a call are widened by it. */
   readonly marginS: number;
-  /** How far a sample may lie from the call, beyond the margin. */
+  /** How far a sample can be from the call, beyond the margin. */
   readonly maxGapS: number;
-  /** How long after a call missing samples are waited for. */
+  /** How long after the end of a call its samples are waited for. */
   readonly giveUpS: number;
 }
 
 const example =
   'GW_GPU_COUNTERS={"my-h100":{"energy":"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{Hostname=\\"gpu-1\\"}","tokens":["vllm:prompt_tokens_total{instance=\\"gpu-1:8000\\"}","vllm:generation_tokens_total{instance=\\"gpu-1:8000\\"}"]}}';
 
-/** A metric with label matchers: no function, no range, no operator. */
+/** Accepts a metric with label matchers, but no function, range or operator. */
 const selector = z
   .string()
   .max(1000)
@@ -108,7 +111,7 @@ function readToken(settings: SettingReader): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Without a slash at its end; a path before `/api/v1` may be in it. */
+/** Returns the address without a slash at its end; it can hold a path that comes before `/api/v1`. */
 function readUrl(settings: SettingReader): string {
   const shown = 'http://prometheus:9090';
   const text = settings.required('GW_GPU_PROMETHEUS_URL', shown);

@@ -24,17 +24,17 @@ export interface GpuJobOptions {
   readonly log: Logger;
   readonly seals: Seals;
   readonly now: () => Date;
-  /** Told of each batch of new versions. */
+  /** Called after each batch, with the number of new versions. */
   readonly onMeasured: (count: number) => void;
 }
 
 const batch = 200;
 const leaseS = 120;
 const longestPauseS = 300;
-/** As long as Prometheus keeps samples unless it is told otherwise. */
+/** How long Prometheus keeps samples by default, s: 15 days. */
 const keptS = (15 * dayMs) / 1000;
 
-/** One round: works until nothing is due. Throws if Postgres is away; then the leases run out. */
+/** Returns a round, which works until nothing is due. It rejects if Postgres is away; then the leases run out. */
 export function openGpuJob(options: GpuJobOptions): () => Promise<void> {
   const { db, log, now } = options;
   let failing = '';
@@ -69,7 +69,7 @@ async function measureAll(options: GpuJobOptions, calls: readonly WaitingCall[])
   return judged;
 }
 
-/** Times of calls are ours and those of samples are Prometheus': beyond the margin they would not fit each other. */
+/** Refuses if the clock of Prometheus is further from ours than the margin: calls have our times, samples have its. */
 async function clockRefusal({ prometheus, settings }: GpuJobOptions): Promise<PrometheusRefusal | null> {
   if (settings.deployments.size === 0) return null;
   const skewS = await prometheus.skewS();
@@ -78,7 +78,7 @@ async function clockRefusal({ prometheus, settings }: GpuJobOptions): Promise<Pr
   return { refused: 'clock_skew', detail: `its clock differs from ours by ${skewS.toFixed(3)} s` };
 }
 
-/** What each outcome means for its receipt; then the versions are made and the rows are taken out or put off. */
+/** Gives each call its verdict, makes the new versions, and removes or postpones the calls. */
 async function conclude(
   { db, log, now, onMeasured, seals, settings }: GpuJobOptions,
   judged: readonly Judged[],
@@ -120,7 +120,7 @@ async function conclude(
 
 const ageS = (call: WaitingCall, at: Date): number => at.getTime() / 1000 - callOf(call).endS;
 
-/** Null while it is still worth to wait. */
+/** Returns null while waiting can still help. A refusal is waited out for 15 days, missing samples for `giveUpS`. */
 function givenUp(call: WaitingCall, outcome: MeasureOutcome, { giveUpS }: GpuSettings, at: Date): Measured | null {
   const limitS = 'refusal' in outcome ? keptS : giveUpS;
   return ageS(call, at) > limitS ? nothingCounted : null;

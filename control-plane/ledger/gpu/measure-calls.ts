@@ -1,14 +1,15 @@
 /**
  * Measures the calls of one deployment with few questions to Prometheus: calls that lie close to each other share one.
  *
- * Invariant: every call gets an outcome. A reply that is too large is asked for again in shorter spans, down to a call by
- * itself; only what is too large even then has to wait.
+ * Invariant: every call gets an outcome. A reply that is too large is asked for again in shorter spans, down to a call
+ * by itself; only what is too large even then has to wait.
  */
 import type { DeploymentCounters, GpuSettings } from './config.ts';
 import { type Measured, type MeasuredCall, measureCall, windowOf } from './measure.ts';
 import { isRefused, type Prometheus, type PrometheusRefusal, type Series } from './prometheus.ts';
 import type { WaitingCall } from './queue.ts';
 
+/** What came of one call: a reading (or why there is none), or the wait for samples, or the refusal of Prometheus. */
 export type MeasureOutcome =
   | { readonly telemetry: Measured }
   /** The samples do not cover the call yet. */
@@ -25,7 +26,7 @@ interface Source {
   readonly prometheus: Prometheus;
 }
 
-/** One question covers calls of at most this span, unless one call alone is longer. */
+/** Seconds that one question covers at most, unless a single call is longer. */
 const longestSpanS = 900;
 
 export async function measureCalls(
@@ -35,7 +36,7 @@ export async function measureCalls(
 ): Promise<Judged[]> {
   const judged: Judged[] = [];
   let spanS = longestSpanS;
-  /** The shortest question that was too large for a call by itself, and what was said to it. */
+  /** The shortest span, in s, of a single call whose reply was too large, and that refusal. */
   let hopeless: { readonly lengthS: number; readonly refusal: PrometheusRefusal } | null = null;
   for (let rest = [...calls]; rest.length > 0; ) {
     const [span = [], ...others] = spansOf(rest, source.settings, spanS);
@@ -68,6 +69,9 @@ function outcomeOf(
   return telemetry === null ? { waits: true } : { telemetry };
 }
 
+/**
+ * Returns when the call ran and what it used. The end is its start plus the provider's latency, 0 if that is not known.
+ */
 export function callOf({ facts }: WaitingCall): MeasuredCall {
   const startS = Date.parse(facts?.requestedAt ?? '') / 1000;
   const { promptTokens = 0, completionTokens = 0 } = facts?.usage ?? {};

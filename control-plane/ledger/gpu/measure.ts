@@ -9,22 +9,27 @@ import type { TelemetryReading, TelemetryRefusal } from '@gw/methodology/telemet
 import type { CounterUnit, DeploymentCounters, GpuSettings } from './config.ts';
 import type { Sample, Series } from './prometheus.ts';
 
+/** What the counters are compared with; the times are in seconds since 1970, by our clock. */
 export interface MeasuredCall {
-  /** Seconds since 1970. */
+  /** When the provider was asked. */
   readonly startS: number;
   readonly endS: number;
-  /** Input and output, as the provider counted. */
+  /** Input and output tokens of the call. */
   readonly tokens: number;
   /** How many GPUs the deployment has; null if it is not stated. */
   readonly gpus: number | null;
 }
 
+/** The energy of a call, or why the counters do not give it. */
 export type Measured = TelemetryReading | TelemetryRefusal;
 type Rules = Pick<GpuSettings, 'marginS' | 'maxGapS'>;
 
 const mjPer: Readonly<Record<CounterUnit, number>> = { mJ: 1, J: 1000, Wh: 3_600_000, kWh: 3_600_000_000 };
 
-/** Null: the samples do not cover the call, or not yet. */
+/**
+ * Returns the share of this call in the energy of its GPUs, by tokens: the formula is `readGpuCounters` of
+ * `@gw/methodology`. Null if the samples do not cover the call, or do not yet; `counter_reset` if a counter fell.
+ */
 export function measureCall(
   call: MeasuredCall,
   { unit }: Pick<DeploymentCounters, 'unit'>,
@@ -52,7 +57,7 @@ export function measureCall(
   );
 }
 
-/** Bounds what is stored with a receipt: 64 GPUs and as many token counters. */
+/** How many counters are stored with a receipt at most: 64 GPUs and as many token counters. */
 const mostSeen = 128;
 
 interface Window {
@@ -63,7 +68,7 @@ interface Window {
   readonly latest: number;
 }
 
-/** What has to be asked for. */
+/** Returns the window in which samples are needed, in seconds since 1970. */
 export function windowOf({ startS, endS }: Pick<MeasuredCall, 'startS' | 'endS'>, { marginS, maxGapS }: Rules): Window {
   const [start, end] = [startS - marginS, endS + marginS];
   return { earliest: start - maxGapS, start, end, latest: end + maxGapS };
@@ -73,7 +78,7 @@ interface Pair {
   readonly id: string;
   readonly before: Sample;
   readonly after: Sample;
-  /** Whether the counter went backwards in between: what it had counted before is lost. */
+  /** Whether the counter went backwards in between, so that what it had counted before is lost. */
   readonly fell: boolean;
 }
 

@@ -1,8 +1,9 @@
 /**
  * Raw samples of counters from a Prometheus server (HTTP API v1). Not yet tried against a live one.
  *
- * Invariant: what comes back are samples as they were scraped, of the metric that was asked for, in ascending time; or a
- * refusal. A partial reply (`warnings`) is refused: a GPU that is missing from it would count as one that used nothing.
+ * Invariant: what comes back are samples as they were scraped, of the metric that was asked for, in ascending time; or
+ * a refusal. A partial reply (`warnings`) is refused: a GPU that is missing from it would count as one that used
+ * nothing.
  */
 import { elementAt } from '@gw/contract/internal/defined';
 import { z } from 'zod';
@@ -17,7 +18,7 @@ export interface Sample {
 
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** Ascending; those that are no finite, non-negative number are left out, as if they had not been scraped. */
+  /** In ascending time. Values from 0 to 2^53 alone: others are left out, as if they had not been scraped. */
   readonly samples: readonly Sample[];
 }
 
@@ -25,10 +26,11 @@ export type PrometheusRefusal = Pick<GridRefusal, 'detail'> & {
   readonly refused: GridRefusal['refused'] | 'clock_skew';
 };
 
+/** Never rejects: what goes wrong is a refusal. */
 export interface Prometheus {
-  /** Samples from `fromS` to `toS`, both included. */
+  /** Returns the samples from `fromS` to `toS` (seconds since 1970), both included. */
   samples(selector: string, fromS: number, toS: number): Promise<readonly Series[] | PrometheusRefusal>;
-  /** How far its clock is from ours, seconds; positive if it is ahead. */
+  /** Returns how far its clock is from ours, s; positive if it is ahead. The time of the way does not count. */
   skewS(): Promise<number | PrometheusRefusal>;
 }
 
@@ -88,7 +90,7 @@ export function prometheusAt(
 
 const malformed = (detail: string): PrometheusRefusal => ({ refused: 'malformed', detail });
 
-/** Null if the times do not ascend. */
+/** Returns null if the times do not ascend. */
 function seriesOf({ metric, values }: { metric: Record<string, string>; values: [number, string][] }): Series | null {
   const isAscending = values.every(([atS], index) => index === 0 || atS > elementAt(values, index - 1)[0]);
   if (!isAscending) return null;

@@ -1,14 +1,15 @@
 /**
- * The calls whose counters are still to be read. A trigger on the receipts fills the table; supersede.ts makes the version.
+ * The calls whose counters are still to be read. A trigger on the receipts fills the table; supersede.ts makes the
+ * version.
  *
- * Invariant: a row leaves only when its receipt has got what there is to say. A claim is a lease, so that the work of an
- * instance that died is taken up by another.
+ * Invariant: a row leaves only when its receipt has got what there is to say. A claim is a lease, so that the work of
+ * an instance that died is taken up by another.
  */
 import type { Receipt } from '@gw/contract/receipt';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import { parseRow, type StoredReceipt } from '../receipts/newest-rows.ts';
 
-/** With the newest version of its receipt. */
+/** A call that waits for its counters, with the newest version of its receipt. `attempts` counts this one too. */
 export interface WaitingCall extends StoredReceipt {
   readonly id: string;
   readonly deployment: string;
@@ -23,7 +24,7 @@ interface Row {
   readonly facts: string | null;
 }
 
-/** At most `count` that are due, each to one instance for `leaseS`. */
+/** Claims at most `count` calls that are due. No other instance gets them before `leaseS` have passed. */
 export async function claimDue(
   db: Database,
   now: Date,
@@ -46,7 +47,7 @@ export async function claimDue(
   return rows.map(({ body, facts, ...row }) => ({ ...row, ...parseRow({ body, facts }) }));
 }
 
-/** For receipts that are still degraded after `supersede`, which takes them out: something else of the call is missing. */
+/** Puts receipts back into `recalculations` that are degraded even with their energy: `supersede` took them out. */
 export async function noteRecalculations(db: Queryable, receipts: readonly Receipt[]): Promise<void> {
   const rows = receipts.map(({ id, created_at }) => ({ id, created_at }));
   if (rows.length === 0) return;
@@ -60,6 +61,7 @@ export async function removeWaiting(db: Queryable, ids: readonly string[]): Prom
   if (ids.length > 0) await db.$executeRaw`DELETE FROM gpu_measurements WHERE receipt_id IN (${Prisma.join(ids)})`;
 }
 
+/** A call whose samples are not there yet, and when to look again. */
 export interface Postponed {
   readonly id: string;
   readonly dueAt: Date;

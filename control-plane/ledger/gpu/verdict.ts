@@ -2,8 +2,8 @@
  * What a measurement makes of a receipt.
  *
  * Invariant: pure. A modelled receipt is replaced only by one that knows more; an explicit telemetry tier that the
- * counters could not serve ends as `tier_unavailable`, for good and with the reason. What was measured is in the facts of
- * the new version, so a later one needs no counters.
+ * counters could not serve ends as `tier_unavailable`, for good and with the reason. What was measured is in the facts
+ * of the new version, so a later one needs no counters.
  */
 
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
@@ -13,9 +13,10 @@ import type { NewVersion } from '../receipts/supersede.ts';
 import type { Measured } from './measure.ts';
 import type { WaitingCall } from './queue.ts';
 
-/** `settled`: there is nothing to do. */
+/** The new version that the receipt gets, or `settled` if it gets none. */
 export type Verdict = NewVersion | 'settled';
 
+/** Judges a call by its measurement. `at` is the time that the new version states for its revision. */
 export function verdictOn(call: Pick<WaitingCall, 'receipt' | 'facts'>, telemetry: Measured, at: Date): Verdict {
   const { receipt, facts } = call;
   // Done by an attempt that could not say so any more.
@@ -34,7 +35,7 @@ export function verdictOn(call: Pick<WaitingCall, 'receipt' | 'facts'>, telemetr
   return { current: receipt, numbers: degradedAgain(receipt, assessment), facts: next };
 }
 
-/** Energy that was not measured then is not measured later; whatever else is missing can still come. */
+/** Makes the numbers of a receipt that stays degraded: energy that was not measured then cannot be measured later. */
 function degradedAgain(
   current: Receipt,
   { reason, explanation }: { readonly reason: NotAssessed; readonly explanation: string },
