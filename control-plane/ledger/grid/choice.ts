@@ -17,16 +17,19 @@ import type { ZoneSource } from './config.ts';
 import type { StoredReading } from './store.ts';
 
 export interface GridChoice {
-  /** At most one for each zone. */
+  /** The readings that receipts use, at most one for each zone. */
   readonly receipt: readonly SnapshotGridReading[];
+  /** Marginal values and forecasts for routing: at most one for each zone, source, kind and signal. */
   readonly routing: readonly OperationalReading[];
 }
 
+/** Whether a reading came from this source. Its name can be longer, as it can end in the version of the factors. */
 export const isFrom = ({ zone, source, place }: ZoneSource, reading: StoredReading): boolean =>
   reading.zone === zone &&
   reading.place === place &&
   (reading.source === source || reading.source.startsWith(`${source} `));
 
+/** Chooses by the order that the head of this file gives; without `sources` the choice is empty. */
 export function chooseGrid(
   readings: readonly StoredReading[],
   sources: readonly ZoneSource[],
@@ -55,7 +58,7 @@ export function chooseGrid(
   return { receipt, routing: [...routing.values()] };
 }
 
-/** `ranked`: by source as configured, then the newest first. */
+/** `ranked` is in the order of the configured sources, and newest first within each. */
 function bestAverage(
   ranked: readonly StoredReading[],
   at: number,
@@ -74,7 +77,10 @@ function bestAverage(
   return stale ? { ...stale, temporalMatch: 'none' } : null;
 }
 
-/** An estimate is at best `fresh`: `live_window` is for what was measured. */
+/**
+ * Turns a stored reading into one of the catalogue. An estimate is `fresh` at best: only measured ones are
+ * `live_window`.
+ */
 function snapshotReading(reading: StoredReading, waterLPerKwh: number | null): SnapshotGridReading {
   const { zone, gPerKwh, source, signal, basis, isEstimated } = reading;
   return {

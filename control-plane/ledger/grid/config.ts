@@ -16,6 +16,7 @@ export interface ZoneSource extends ZonePlace {
   readonly source: SourceName;
 }
 
+/** Sources in order of preference, with their addresses and keys. The keys of sources that are not named are empty. */
 export interface GridSettings {
   readonly sources: readonly ZoneSource[];
   readonly refreshMs: number;
@@ -76,7 +77,7 @@ function readSources(settings: SettingReader): ZoneSource[] {
   return sources;
 }
 
-/** The source, or what is wrong. */
+/** Returns the source, or text that says what is wrong. */
 function readEntry(text: string): ZoneSource | string {
   const [, zone, name, place = ''] = /^([A-Za-z0-9_-]{2,32})=([a-z-]+)(?::(.*))?$/.exec(text) ?? [];
   if (zone === undefined) return `GW_GRID_SOURCES: "${text}" is not ZONE=SOURCE:PLACE. Example: ${example}`;
@@ -88,7 +89,7 @@ function readEntry(text: string): ZoneSource | string {
   return { zone, source, place };
 }
 
-/** Without a slash at its end. */
+/** Returns the address without a slash at its end. */
 function readUrl(settings: SettingReader, name: string, fallback: string): string {
   const text = settings.optional(name, fallback);
   const url = URL.canParse(text) ? new URL(text) : null;

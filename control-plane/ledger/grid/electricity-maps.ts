@@ -21,7 +21,7 @@ import {
 
 const source = 'electricity-maps';
 
-/** The length of a period, ms. */
+/** The length of a period in ms, by the name that the service gives it. */
 const granularities: ReadonlyMap<string, number> = new Map([
   ['5_minutes', 5 * minuteMs],
   ['15_minutes', 15 * minuteMs],
@@ -58,6 +58,7 @@ export function electricityMaps(http: Http, { baseUrl, key }: ElectricityMapsSet
   };
 }
 
+/** Reads a reply to `latest` or to `history`. Values are in gCO2e/kWh. */
 export function parseElectricityMaps(raw: string, asked: ZonePlace, fetchedAt: Date): GridReply {
   const parsed = parseReply(replySchema, raw);
   if (isRefusal(parsed)) return parsed;

@@ -2,14 +2,15 @@
  * Reads ENTSO-E's generation document (A75) as series of megawatts.
  *
  * Invariant: entities are not expanded and nothing outside the document is looked at; periods whose values are held
- * (A03) are bounded together, so that a hostile document costs no more than its length. A document of any other kind, or
- * without the fields used here, is a refusal.
+ * (A03) are bounded together, so that a hostile document costs no more than its length. A document of any other kind,
+ * or without the fields used here, is a refusal.
  */
 import { minuteMs } from '@gw/contract/internal/durations';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { z } from 'zod';
 import { type GridRefusal, timeText } from './reading.ts';
 
+/** One period of the generation of one type in one bidding zone. */
 export interface GenerationSeries {
   readonly domain: string;
   /** ENTSO-E's code of the type of generation. */
@@ -59,6 +60,7 @@ const documentSchema = z.union([
   z.object({ Acknowledgement_MarketDocument: z.object({ Reason: z.array(z.object({ code: z.string() })) }) }),
 ]);
 
+/** Never throws: what cannot be read is a refusal. An acknowledgement in place of the document is `no_data`. */
 export function readGeneration(raw: string): { readonly series: readonly GenerationSeries[] } | GridRefusal {
   const malformed = (detail: string): GridRefusal => ({ refused: 'malformed', detail });
   let json: unknown;
@@ -95,7 +97,10 @@ export function readGeneration(raw: string): { readonly series: readonly Generat
   return { series };
 }
 
-/** Under curve type A03 a value holds until the next point, or until the end of the period. Null if they do not fit. */
+/**
+ * Returns megawatts by the start of their interval (ms since 1970), or null if points lie outside of the period.
+ * `holds` is true for curve type A03, in which a value holds until the next point.
+ */
 function points(period: z.infer<typeof periodSchema>, intervalMs: number, holds: boolean): Map<number, number> | null {
   const { start, end } = period.timeInterval;
   const count = (end - start) / intervalMs;

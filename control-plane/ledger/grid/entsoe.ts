@@ -49,6 +49,7 @@ export function entsoe(http: Http, { baseUrl, token }: EntsoeSettings): GridAdap
   };
 }
 
+/** Computes the intensity of each complete interval, gCO2e/kWh, by the formula in the head of this file. */
 export function parseEntsoe(raw: string, asked: ZonePlace, fetchedAt: Date): GridReply {
   const document = readGeneration(raw);
   if (isRefusal(document)) return document;
@@ -79,7 +80,7 @@ export function parseEntsoe(raw: string, asked: ZonePlace, fetchedAt: Date): Gri
 /** Megawatts by type. */
 type Mix = ReadonlyMap<string, number>;
 
-/** The mean mix of each interval for which every type is complete; by the start of the interval. */
+/** Returns the mean mix of each interval in which every type is complete, by its start (ms since 1970). */
 function completeMixes(series: readonly GenerationSeries[], intervalMs: number): Map<number, Mix> {
   const generated = meansByType(
     series.filter((each) => !each.isConsumption),
@@ -103,7 +104,7 @@ function completeMixes(series: readonly GenerationSeries[], intervalMs: number):
   return mixes;
 }
 
-/** Type → start of the interval → mean megawatts; intervals with gaps are left out. */
+/** Returns the mean megawatts by type and by start of the interval; intervals with gaps are left out. */
 function meansByType(series: readonly GenerationSeries[], intervalMs: number): Map<string, Map<number, number>> {
   const byType = new Map<string, GenerationSeries[]>();
   for (const each of series) {
@@ -127,7 +128,7 @@ function meansByType(series: readonly GenerationSeries[], intervalMs: number): M
   return means;
 }
 
-/** Null if nothing is generated, or too much of it has no factor. */
+/** Returns gCO2e/kWh; null if nothing is generated, or if too much of it has no factor. */
 function intensityOf(mix: Mix): number | null {
   let covered = 0;
   let uncovered = 0;

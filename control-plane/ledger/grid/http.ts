@@ -10,7 +10,7 @@ import type { GridRefusal } from './reading.ts';
 export interface Http {
   readonly fetch: typeof fetch;
   readonly now: () => Date;
-  /** For the whole reply, body included. */
+  /** The limit for the whole reply, body included. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
 }
@@ -21,7 +21,7 @@ export interface HttpReply {
   readonly fetchedAt: Date;
 }
 
-/** `also` lists statuses other than 200 whose body the caller wants to read. */
+/** Never rejects. `also` lists statuses other than 200 whose body the caller wants to read. */
 export async function get(
   http: Http,
   url: string,
@@ -49,7 +49,7 @@ export async function get(
   }
 }
 
-/** Null if it is longer. */
+/** Returns null if the body is longer than `maxBytes`. */
 async function textWithin(response: Response, maxBytes: number): Promise<string | null> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -75,7 +75,7 @@ function refusalOf(response: Response, now: Date): GridRefusal {
 
 const longestWaitMs = dayMs;
 
-/** Seconds or an HTTP date, as ms from `now`; null if there is none that can be read. At most a day. */
+/** Reads `Retry-After` (seconds or an HTTP date) as ms from `now`, a day at most; null if it is absent or malformed. */
 export function retryAfter(text: string | null, now: Date): number | null {
   if (text === null) return null;
   const ms = /^\s*\d+\s*$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime();

@@ -38,11 +38,12 @@ export interface GridJobsOptions {
   readonly refreshMs: number;
   readonly refresh: Refresh;
   readonly log: Logger;
-  /** Of the first repetition of a failed attempt, ms. */
+  /** How long after a failed attempt the first repetition comes. */
   readonly backoffMs?: number;
   readonly tendEveryMs?: number;
 }
 
+/** Starts the queue and keeps its schedule. It resolves even if Redis is away. */
 export async function startGridJobs(options: GridJobsOptions): Promise<RepeatedJob> {
   const { redisUrl, log } = options;
   const { UnrecoverableError } = await import('bullmq');

@@ -35,7 +35,7 @@ const replySchema = z.object({
   ]),
 });
 
-/** `place` is empty for all of Great Britain, or the number of a region, 1 to 17. */
+/** Makes the adapter. The `place` of a zone is empty for all of Great Britain, or the number of a region, 1 to 17. */
 export function neso(http: Http, { baseUrl }: { readonly baseUrl: string }): GridAdapter {
   return {
     read: async (asked, span) => {
@@ -53,6 +53,7 @@ function pathOf({ place }: ZonePlace, span: Span, now: Date): string {
   return `/intensity/${text(now.getTime() - backMs)}/${text(now.getTime() + slotMs)}`;
 }
 
+/** Reads half-hours in gCO2/kWh, national or of the region that was asked for. */
 export function parseNeso(raw: string, asked: ZonePlace, fetchedAt: Date): GridReply {
   const parsed = parseReply(replySchema, raw);
   if (isRefusal(parsed)) return parsed;

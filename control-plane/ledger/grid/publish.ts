@@ -1,8 +1,8 @@
 /**
  * Makes the catalogue carry the readings that hold now.
  *
- * Invariant: it is one idempotent statement, so any instance may do it at any time; where nothing has changed nothing is
- * written, and the version of the catalogue stays. A source that is no longer configured disappears.
+ * Invariant: it is one idempotent statement, so any instance may do it at any time; where nothing has changed nothing
+ * is written, and the version of the catalogue stays. A source that is no longer configured disappears.
  */
 import type { Database } from '@gw/prisma/client';
 import type { AnnualReading } from '../../catalogue/read.ts';
@@ -17,6 +17,7 @@ export interface PublishOptions {
   readonly now: () => Date;
 }
 
+/** Writes the readings that `chooseGrid` gives for this moment. Rejects if Postgres is away. */
 export async function publishGrid({ db, sources, annualReading, now }: PublishOptions): Promise<void> {
   const at = now();
   const zones = [...new Set(sources.map(({ zone }) => zone))];

@@ -18,12 +18,14 @@ export interface ZonePlace {
   readonly place: string;
 }
 
+/** Which emissions the number counts: of the whole life cycle, or of combustion alone. */
 export type Basis = 'lifecycle' | 'direct' | 'unknown';
 /** What the number means: of all electricity in the zone, or of the power station that would serve one more kWh. */
 export type Kind = 'average' | 'marginal';
 
+/** One reading of a source: gCO2e (or gCO2, by its `basis`) per kWh in one period. */
 export interface GridObservation {
-  /** The adapter's name, with the version of its factors where the number is our own computation. */
+  /** The adapter's name, with the version of its factors if the number is our own computation. */
   readonly source: string;
   readonly zone: string;
   readonly place: string;
@@ -31,19 +33,19 @@ export interface GridObservation {
   readonly signal: 'average' | 'marginal' | 'forecast';
   readonly kind: Kind;
   readonly basis: Basis;
-  /** Half-open. */
+  /** The period includes its start and not its end. */
   readonly periodStart: Date;
   readonly periodEnd: Date;
   readonly observedAt: Date;
   readonly fetchedAt: Date;
   readonly isEstimated: boolean;
-  /** True once the source will hardly change it: measured, and its period was over when it was fetched. */
+  /** True for a measured value whose period was over when it was fetched: the source will hardly change it. */
   readonly settled: boolean;
   /** SHA-256 of the reply as it came. */
   readonly rawSha256: string;
 }
 
-/** Closed list. */
+/** Why there is no reading. The list is closed. */
 export type RefusalReason =
   | 'null_value'
   | 'implausible_value'
@@ -66,7 +68,7 @@ export interface GridRefusal {
   readonly refused: RefusalReason;
   /** For the log; never holds a key or a url. */
   readonly detail: string;
-  /** How long the source wants to be left alone. */
+  /** How long the source asks not to be asked again. */
   readonly retryAfterMs?: number;
 }
 
@@ -74,24 +76,25 @@ export type GridReply = readonly GridObservation[] | GridRefusal;
 
 export const isRefusal = <T extends object>(reply: T | GridRefusal): reply is GridRefusal => 'refused' in reply;
 
-/** `latest`: what is needed for now. `day`: the last 24 hours, to replace estimates by settled values. */
+/** `latest` asks for what is needed now, `day` for the last 24 hours, so that settled values replace estimates. */
 export type Span = 'latest' | 'day';
 
+/** Reads one source. It never rejects: what goes wrong is a refusal. */
 export interface GridAdapter {
   read(asked: ZonePlace, span: Span): Promise<GridReply>;
 }
 
-/** Above any power station's emissions; a larger value is in another unit. */
+/** More than any power station emits, so a larger value is in another unit. */
 const highestGPerKwh = 3000;
 
 /** No source that is read here publishes for more than an hour or less than a minute. */
 const longestPeriodMs = hourMs;
 const shortestPeriodMs = minuteMs;
-/** Nobody is asked for more than 24 hours back, nor for the future; the rest is room for what surrounds the answer. */
+/** Only the last 24 hours are asked for; the rest is room for periods around them that a reply also holds. */
 const longestBackMs = 48 * hourMs;
 const longestAheadMs = 3 * hourMs;
 
-/** RFC 3339, with or without seconds. */
+/** Reads a time of RFC 3339, with or without seconds, as ms since 1970. */
 export const timeText = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/)
@@ -103,7 +106,7 @@ export interface Statement {
   readonly gPerKwh: number | null;
   readonly start: number;
   readonly end: number;
-  /** When the source itself dates the value; else the end of its period, or the start of one that is under way. */
+  /** The source's own date of the value. If absent: the end of its period, or the start if it is not over yet. */
   readonly observed?: number;
   readonly kind: Kind;
   readonly isForecast: boolean;
@@ -111,19 +114,19 @@ export interface Statement {
   readonly isEstimated: boolean;
 }
 
-/** What holds for a whole reply. */
+/** What all statements of one reply share. */
 export interface Origin {
   readonly source: string;
   readonly asked: ZonePlace;
   readonly fetchedAt: Date;
   readonly raw: string;
-  /** The length of every period, ms, where the source has only one. */
+  /** The length of every period in ms, if the source has only one length. */
   readonly periodMs?: number;
 }
 
 /**
- * Turns statements into readings. Nulls are left out and refused only if nothing else is there; one absurd value or
- * period refuses the whole reply, since its neighbours are then in doubt too.
+ * Turns statements into readings. Nulls are left out, and refused only if there is nothing else. One absurd value or
+ * period refuses the whole reply, since the others are then in doubt too.
  */
 export function observations(origin: Origin, statements: readonly Statement[]): GridReply {
   if (statements.length === 0) return { refused: 'no_data', detail: 'the series is empty' };
@@ -141,7 +144,7 @@ export function observations(origin: Origin, statements: readonly Statement[]): 
   return readings.length > 0 ? readings : { refused: 'null_value', detail: 'every value is null' };
 }
 
-/** What is wrong with the period, or null. */
+/** Returns what is wrong with the period, or null. */
 function periodProblem({ fetchedAt, periodMs }: Origin, { start, end }: Statement): string | null {
   const lengthMs = end - start;
   const isLength = periodMs === undefined || lengthMs === periodMs;

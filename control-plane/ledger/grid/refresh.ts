@@ -1,8 +1,8 @@
 /**
  * Asks one source for one zone, and stores what it says.
  *
- * Invariant: a source that wants to be left alone is left alone by every instance: the pause is kept in Redis. Nothing is
- * stored but what an adapter let pass; a refusal leaves the readings before as they are, and they grow old.
+ * Invariant: a source that wants to be left alone is left alone by every instance: the pause is kept in Redis. Nothing
+ * is stored but what an adapter let pass; a refusal leaves the readings before as they are, and they grow old.
  */
 import { minuteMs } from '@gw/contract/internal/durations';
 import type { Database } from '@gw/prisma/client';
@@ -26,7 +26,7 @@ export const adaptersOf = (settings: GridSettings, http: Http): Adapters => ({
   entsoe: entsoe(http, settings.entsoe),
 });
 
-/** `paused`: the source was not asked. */
+/** How many revisions were new, or `paused` if the source was not asked, or why it gave no reading. */
 export type RefreshOutcome = { readonly stored: number } | { readonly paused: true } | GridRefusal;
 
 export interface RefreshOptions {
@@ -40,10 +40,10 @@ export type Refresh = (zoneSource: ZoneSource, span: Span) => Promise<RefreshOut
 
 const pauseKey = (source: SourceName): string => `gw:grid:pause:${source}`;
 const tooManyPauseMs = 60_000;
-/** A wrong key does not mend itself, and asking on with it may close the account. */
+/** A wrong key does not become right by waiting, and the source can close the account if it is asked on and on. */
 const unauthorizedPauseMs = 15 * minuteMs;
 
-/** Throws if Postgres or Redis is away. */
+/** Makes the function that asks and stores. That one rejects if Postgres or Redis is away. */
 export function createRefresh({ db, redis, adapters, log }: RefreshOptions): Refresh {
   const failing = new Set<string>();
   return async (zoneSource, span) => {

@@ -7,7 +7,7 @@
 import type { Queryable } from '@gw/prisma/client';
 import type { GridObservation } from './reading.ts';
 
-/** Returns how many revisions were new. */
+/** Stores readings; returns how many revisions were new. A reply that was fetched before the stored one adds none. */
 export function storeReadings(db: Queryable, readings: readonly GridObservation[]): Promise<number> {
   return db.$executeRaw`
     INSERT INTO grid_readings (zone, source, place, kind, period_start, period_end, revision, signal, basis, g_per_kwh,
@@ -31,7 +31,7 @@ export function storeReadings(db: Queryable, readings: readonly GridObservation[
     ON CONFLICT DO NOTHING`;
 }
 
-/** A row as the choice needs it: the newest revision of its period. */
+/** The newest revision of a reading, with the fields that the choice needs. */
 export type StoredReading = Pick<
   GridObservation,
   | 'zone'
@@ -48,8 +48,8 @@ export type StoredReading = Pick<
 >;
 
 /**
- * What has begun and ended less than 24 hours ago, and what held a week ago at this time. No interval lasts a day, which
- * bounds what is read however long the history is.
+ * Returns the readings whose period has begun and ended less than 24 hours ago or has not ended, and those of this time
+ * a week ago. No period lasts a day, which bounds what is read, however long the history is.
  */
 export function recentReadings(db: Queryable, zones: readonly string[], now: Date): Promise<StoredReading[]> {
   return db.$queryRaw<StoredReading[]>`

@@ -22,7 +22,7 @@ const source = 'watttime';
 const signalType = 'co2_moer';
 /** g/kWh in 1 lb/MWh: 453.59237 g in a pound, 1000 kWh in a MWh. */
 const gPerKwhInLbPerMwh = 0.453_592_37;
-/** The service's tokens hold for 30 minutes. */
+/** How long a token is used: those of the service are valid for 30 minutes. */
 const tokenMs = 25 * minuteMs;
 
 const seconds = z.number().positive().nullish();
@@ -80,6 +80,7 @@ export function wattTime(http: Http, { baseUrl, user, password }: WattTimeSettin
   };
 }
 
+/** Reads marginal values, and turns lb/MWh into gCO2/kWh. Periods last 5 minutes unless the reply says otherwise. */
 export function parseWattTime(raw: string, asked: ZonePlace, fetchedAt: Date): GridReply {
   const parsed = parseReply(replySchema, raw);
   if (isRefusal(parsed)) return parsed;
