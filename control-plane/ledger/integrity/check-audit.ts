@@ -2,8 +2,8 @@
  * Checks the chains of the audit log.
  *
  * Invariant: after each round every entry up to the heads was hashed here at least once since this process started, and
- * after a full one, once since it began. An end that was once found right and is gone or another one is found in every round
- * until it is there again, even if the head went with it, and after a restart too (heads-seen.ts).
+ * after a full one, once since it began. An end that was once found right and is gone or another one is found in every
+ * round until it is there again, even if the head went with it, and after a restart too (heads-seen.ts).
  */
 import { setImmediate } from 'node:timers/promises';
 import { ChainCheck, firstPrevHash } from '@gw/contract/internal/audit-chain';
@@ -14,18 +14,20 @@ import type { Fault } from './faults.ts';
 import { type Place, readHeadsSeen, writeHeadsSeen } from './heads-seen.ts';
 
 const start: Place = { seq: 0, hash: firstPrevHash };
-/** Hashed in a few milliseconds; requests to this process go in between. */
+/** Entries that are hashed at once, in a few milliseconds; then requests to this process get their turn. */
 const pageSize = 200;
 const chainsPage = 1000;
 
+/** Both rounds return every fault that they find, also those found before, and reject if Postgres is away. */
 export interface AuditCheck {
-  /** What was added since the last round. */
+  /** Checks what was added since the last round. */
   newest(): Promise<Fault[]>;
+  /** Checks every chain from its first entry. */
   full(): Promise<Fault[]>;
 }
 
 export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
-  /** The furthest end of each chain that was found right, here or by another instance. */
+  /** The furthest end of each chain that this or another instance has found right. */
   const seen = new Map<string, Place>();
   let forged: readonly Fault[] = [];
 
@@ -87,7 +89,7 @@ const named =
   (chain: string) =>
   ({ fault, seq }: SeqFault): Fault => ({ name: chain, number: seq, fault });
 
-/** The entries behind `from` up to the head; what is written while this reads is for the next round. */
+/** Hashes the entries after `from` up to the head. What is written meanwhile is left to the next round. */
 async function hashed(db: Database, head: Chain, from: Place, knownSeq: number) {
   const check = new ChainCheck(from);
   const faults: SeqFault[] = head.seq > 0 && head.hash === null ? [{ seq: head.seq, fault: 'without a head' }] : [];

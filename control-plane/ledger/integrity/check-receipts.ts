@@ -1,9 +1,9 @@
 /**
  * Checks the rows of the ledger against their seals.
  *
- * Invariant: a full check looks at every row that was there when it began, in the hands of one instance at a time; whoever
- * takes it over goes on where the last one was. It takes a quarter of one core at most, however large the ledger is: then it
- * takes longer than the period, and the time of the last one tells.
+ * Invariant: a full check looks at every row that was there when it began, in the hands of one instance at a time;
+ * whoever takes it over goes on where the last one was. It takes a quarter of one core at most, however large the
+ * ledger is: then it takes longer than the period, and the time of the last one tells.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@gw/prisma/client';
@@ -15,13 +15,14 @@ import { type Fault, forgetFaults, noteFaults } from './faults.ts';
 export interface ReceiptCheckOptions {
   readonly db: Database;
   readonly log: Logger;
-  /** Writes down what it finds. */
+  /** Its `check` also reports what it finds. */
   readonly seals: Seals;
   readonly fullS: number;
-  /** Ends a check between two pages. */
+  /** Ends the check after the page that it is at. */
   readonly signal: AbortSignal;
 }
 
+/** A version of a receipt, as a place in the order of the ledger. */
 export interface Place {
   readonly id: string;
   readonly version: number;
@@ -30,17 +31,17 @@ export interface Place {
 export interface CheckedPage {
   readonly checked: number;
   readonly faults: readonly Fault[];
-  /** Null after the last one. */
+  /** Where the next page begins; null after the last one. */
   readonly next: Place | null;
 }
 
 const newestCount = 1000;
 const pageSize = 250;
 const leaseS = 120;
-/** Times as long as a page took, before the next one. */
+/** How long the check rests after a page: this many times what the page took. */
 const restFactor = 3;
 
-/** The newest are looked at in each round, since an answer is served from them most often. */
+/** Checks the newest 1,000 versions, which are in every round because they are served most often. */
 export async function checkNewest({ db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>): Promise<void> {
   await seals.check(
     await db.$queryRaw<LedgerRow[]>`
@@ -48,7 +49,10 @@ export async function checkNewest({ db, seals }: Pick<ReceiptCheckOptions, 'db' 
   );
 }
 
-/** The rows behind this place. A version without the one before it was not made so: that one was taken out. */
+/**
+ * Checks the 250 versions after this place, and reports what it finds. If a version lacks the one before it, that one
+ * was deleted, and is `missing`.
+ */
 export async function checkPage(
   { db, log, seals }: Pick<ReceiptCheckOptions, 'db' | 'log' | 'seals'>,
   after: Place,
@@ -75,7 +79,7 @@ export async function checkPage(
   };
 }
 
-/** Begins or goes on with the full check if it is due and nobody else is at it. Throws if Postgres is away. */
+/** Begins the full check or goes on with it, if it is due and no other instance has it. Throws if Postgres is away. */
 export async function checkAll(options: ReceiptCheckOptions): Promise<void> {
   const { db, signal } = options;
   for (let claim = await take(options); claim !== null && !signal.aborted; ) {

@@ -4,11 +4,14 @@ import type { LedgerKey, LedgerKeys } from '../receipts/seal.ts';
 
 export interface IntegritySettings {
   readonly keys: LedgerKeys;
-  /** Receipts of calls from before may be without a seal. Not in the database, whose owner could put it later. */
+  /**
+   * Receipts of calls before this time can be without a seal; null means that none can. It is a setting, because
+   * whoever owns the database could move it there.
+   */
   readonly sealedSince: Date | null;
-  /** What is new is checked so often. */
+  /** How often that what is new is checked. */
   readonly everyS: number;
-  /** Everything is checked again that long after it was. */
+  /** How long after the end of a full check the next one begins. */
   readonly fullS: number;
 }
 
@@ -49,7 +52,7 @@ function readTime(settings: SettingReader): Date | null {
   return new Date(at);
 }
 
-/** `1:<key>,2:<key>`: those that older rows are sealed with. */
+/** Reads the keys that older rows are sealed with, as `1:<key>,2:<key>`. */
 function readOthers(settings: SettingReader): LedgerKey[] {
   const text = settings.optional('GW_LEDGER_KEYS_PREVIOUS', '');
   if (text === '') return [];

@@ -1,23 +1,24 @@
 /**
  * What was found to be wrong with the ledger and with the audit log, by readers and by the checks.
  *
- * Invariant: a fault is written and logged by its name when it is found, and counts until a full check that began later has
- * not found it again. Its row stays for ever, with the time of that.
+ * Invariant: a fault is written and logged by its name when it is found, and counts until a full check that began later
+ * has not found it again. Its row stays for ever, with the time of that.
  */
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 
 export type FaultKind = 'audit' | 'receipt';
 
+/** One record that was found altered, missing or forged. */
 export interface Fault {
   /** A chain, or the id of a receipt. */
   readonly name: string;
-  /** Of the entry in its chain, or the version of the receipt. */
+  /** The number of the entry in its chain, or the version of the receipt. */
   readonly number: number;
   readonly fault: string;
 }
 
-/** Never rejects: without Postgres it is in the log alone, and is found again. */
+/** Writes faults down, and logs those that are new. Never rejects: without Postgres they are in the log alone. */
 export async function noteFaults(
   { db, log }: { readonly db: Database; readonly log: Logger },
   kind: FaultKind,
@@ -41,7 +42,7 @@ export async function noteFaults(
   }
 }
 
-/** After a full check that began then. */
+/** Marks as mended what a full check that began at `begun` has not found again. */
 export async function forgetFaults(db: Database, kind: FaultKind, begun: Date): Promise<void> {
   await db.$executeRaw`
     UPDATE integrity_faults SET mended_at = CURRENT_TIMESTAMP
@@ -49,8 +50,8 @@ export async function forgetFaults(db: Database, kind: FaultKind, begun: Date): 
 }
 
 /**
- * Whether the last full check of a kind ended more than two periods ago, or, if it was the first, began so long ago. A time
- * that is still to come counts as long ago: no check wrote it.
+ * Whether the last full check of either kind ended more than two periods (`fullS`, s) ago, or, if none has ended yet,
+ * began so long ago. A time in the future counts as long ago, since no check has written it.
  */
 export async function isCheckOverdue(db: Database, fullS: number): Promise<boolean> {
   const [found] = await db.$queryRaw<{ overdue: boolean }[]>`
@@ -62,6 +63,7 @@ export async function isCheckOverdue(db: Database, fullS: number): Promise<boole
 
 export type FaultCounts = Readonly<Record<FaultKind, number>>;
 
+/** Counts the faults that are not mended. */
 export async function countFaults(db: Database): Promise<FaultCounts> {
   const rows = await db.integrityFault.groupBy({ by: ['kind'], where: { mendedAt: null }, _count: true });
   const of = (kind: FaultKind): number => rows.find((row) => row.kind === kind)?._count ?? 0;

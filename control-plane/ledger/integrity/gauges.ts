@@ -3,6 +3,7 @@ import type { Database } from '@gw/prisma/client';
 import { Gauge, type Registry } from 'prom-client';
 import { countFaults, type FaultKind } from './faults.ts';
 
+/** Adds the gauges to the metrics. They are read from Postgres at each scrape, and absent while it does not answer. */
 export function registerIntegrity(registry: Registry, db: Database): void {
   registry.registerMetric(
     faultsOf(db, 'audit', 'gw_audit_chain_faults', 'Faults found in the chains of the audit log'),

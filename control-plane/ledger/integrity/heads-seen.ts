@@ -1,18 +1,20 @@
 /**
  * The furthest end of each chain of the audit log that a check has found right, kept for the next process.
  *
- * Invariant: each is sealed with the key of the ledger, so that whoever has the database alone can write none that passes,
- * and only moves forward. They can take one away, or put an older one back: then only a process that runs knows better.
+ * Invariant: each is sealed with the key of the ledger, so that whoever has the database alone can write none that
+ * passes, and only moves forward. They can take one away, or put an older one back: then only a process that runs knows
+ * better.
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import { isSealOf, keyOf, type LedgerKeys, sealOf } from '../receipts/seal.ts';
 
-/** An entry of a chain. */
+/** An entry of a chain, by its number and its hash. */
 export interface Place {
   readonly seq: number;
   readonly hash: string;
 }
 
+/** The ends that were found right, by the name of their chain. */
 export interface HeadsSeen {
   readonly places: ReadonlyMap<string, Place>;
   /** Chains whose end is not sealed with a key that is known here. */
@@ -33,7 +35,7 @@ export async function readHeadsSeen(db: Database, keys: LedgerKeys): Promise<Hea
   return { places, forged };
 }
 
-/** Those that are further than what is stored. */
+/** Stores those ends that are further than the stored ones, sealed with the current key. */
 export async function writeHeadsSeen(db: Database, keys: LedgerKeys, seen: ReadonlyMap<string, Place>): Promise<void> {
   const stored = new Map((await db.auditHeadSeen.findMany()).map(({ chain, seq }) => [chain, Number(seq)]));
   const { current } = keys;

@@ -32,7 +32,7 @@ export interface AuditRoundOptions extends Pick<Context, 'db' | 'log'> {
   readonly keys: LedgerKeys;
 }
 
-/** Every instance checks for itself. The first round is a full one. */
+/** Returns a round of this instance, which checks the audit log by itself. The first round is a full one. */
 export function openAuditRound({ db, keys, log }: AuditRoundOptions, fullS: number): () => Promise<void> {
   const check = openAuditCheck(db, keys);
   let fullAt = Number.NEGATIVE_INFINITY;

@@ -8,7 +8,7 @@ import { noteFaults } from './faults.ts';
 export interface LedgerSealsOptions {
   readonly db: Database;
   readonly keys: LedgerKeys;
-  /** Rows of calls from before may be without a seal. Null: none may. */
+  /** Rows of calls before this time can be without a seal; null means that none can. */
   readonly sealedSince: Date | null;
   readonly log: Logger;
 }
@@ -27,7 +27,7 @@ export function openLedgerSeals(options: LedgerSealsOptions): Seals {
   });
 }
 
-/** Says what is missing where the ledger begins with rows from before the seals. Fails open: it only writes to the log. */
+/** Logs which setting is missing if the ledger begins with rows from before the seals. Never rejects. */
 export async function warnOfUnsealed({ db, log, sealedSince }: LedgerSealsOptions): Promise<void> {
   if (sealedSince !== null) return;
   const [oldest] = await db.$queryRaw<{ isUnsealed: boolean }[]>`
