@@ -1,8 +1,8 @@
 /**
  * Completes the facts of a degraded receipt from what is known now.
  *
- * Invariant: what was known of a call stays. Only what was missing is taken from the catalogue, and the names of what was
- * taken are given back. The grid value is one for the time of the call.
+ * Invariant: what was known of a call stays. Only what was missing is taken from the catalogue, and the names of what
+ * was taken are given back. The grid value is one for the time of the call.
  */
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { Receipt } from '@gw/contract/receipt';
@@ -11,9 +11,10 @@ import type { TelemetryRefusal } from '@gw/methodology/telemetry/reading';
 import type { HeldCatalogue } from '../../catalogue/keeper.ts';
 import type { StoredFacts } from './revision.ts';
 
-/** The zone's reading for a moment in the past, or null. */
+/** Returns the reading of a zone for a moment in the past, or null. Rejects if Postgres is away. */
 export type ReadingAt = (zone: string, at: Date) => Promise<SnapshotGridReading | null>;
 
+/** Facts of a call, with what was missing as far as it is known now. */
 export interface Completion {
   readonly facts: StoredFacts;
   /** Names of what was taken from the catalogue, such as `model.activeParametersB`. */
@@ -29,6 +30,7 @@ const modelFields = [
   'ttftS',
 ] as const satisfies readonly (keyof ModelFacts)[];
 
+/** Fills what the facts lack from the catalogue, and the grid value from the history. */
 export async function completeFacts(
   facts: StoredFacts,
   receipt: Receipt,
@@ -46,7 +48,7 @@ export async function completeFacts(
   return { facts: { ...facts, model, grid }, completed: grid === null ? completed : [...completed, 'grid'] };
 }
 
-/** The zone that the call was in, else the one that its region is in by now: it was missing for a reason. */
+/** Tries the zone that the call was in, then the one that its region is in now, since the first one can be wrong. */
 async function gridAt(
   { created_at, grid_zone, region }: Receipt,
   regions: HeldCatalogue['snapshot']['regions'],
@@ -60,10 +62,10 @@ async function gridAt(
   return null;
 }
 
-/** Counters that were waited for in vain. */
+/** What stands in the facts of a call whose counters gave no samples in time. */
 export const nothingCounted: TelemetryRefusal = { source: 'gpu_counters', refused: 'no_samples', raw: null };
 
-/** Counters that nobody reads any more had nothing for this call: no version with measured energy follows. */
+/** Returns the facts of a call whose counters are no longer waited for, so that no measured version is promised. */
 export function unmeasured(facts: StoredFacts | null): StoredFacts | null {
   if (facts?.telemetryFollows !== true) return facts;
   const { telemetryFollows: _, ...known } = facts;
@@ -71,8 +73,8 @@ export function unmeasured(facts: StoredFacts | null): StoredFacts | null {
 }
 
 /**
- * For facts that could not be calculated with, although nothing is missing: what the catalogue says of the model and the
- * deployment by now. Null if it says the same.
+ * Replaces the model and the deployment by what the catalogue says now, for facts that lack nothing and still cannot be
+ * calculated with. Null if the catalogue says the same.
  */
 export function replaceFacts(
   { completed: before, facts }: Completion,

@@ -2,6 +2,9 @@
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import { timeOfReceipt } from './receipt-id.ts';
 
+/**
+ * A row of `receipts`, without its seal. `body`, `routing_trace` and `facts` are JSON values; null if there is none.
+ */
 export interface ReceiptRow {
   readonly id: string;
   readonly version: number;
@@ -20,13 +23,13 @@ export interface ReceiptRow {
   readonly body: unknown;
   readonly routing_trace: unknown;
   readonly facts: unknown;
-  /** Replaces what is stored under its id and version. */
+  /** True if the client was shown this receipt, so that it replaces another one of its id and version. */
   readonly shown: boolean;
 }
 
 export type ParsedEntry = { readonly row: ReceiptRow } | { readonly poison: string };
 
-/** Poison is what no retry can mend. The reason names the field at fault, never its value. */
+/** Reads an entry. `poison` says why no retry can make a row of it: it names the wrong field, never its value. */
 export function parseEntry(text: string | undefined): ParsedEntry {
   if (text === undefined) return { poison: 'the field "entry" is missing' };
   let raw: { receipt?: unknown; routingTrace?: unknown; facts?: unknown };

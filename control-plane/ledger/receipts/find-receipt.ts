@@ -15,16 +15,16 @@ export interface FoundReceipt {
   /** The receipt as JSON, in the text that the client saw. */
   readonly json: string;
   readonly pending: boolean;
-  /** What the numbers were made from, as JSON; `null` as text where there was nothing. */
+  /** What the numbers were made from, as JSON; the text `null` if there was nothing. */
   readonly facts: string;
 }
 
-/** It is there, but is not what the gateway has stored. */
+/** The receipt is there, but is not what the gateway has stored. */
 export interface NotGenuine {
   readonly fault: LedgerFault;
 }
 
-/** A copy that may be outdated is served all the same if Postgres has not answered by then. */
+/** How long Postgres is waited for before the copy in Redis is served, even if it can be outdated. */
 const newerBoundMs = 300;
 
 interface StoredReceipt extends FoundReceipt {
@@ -42,8 +42,8 @@ interface ReceiptStores extends Pick<Context, 'db' | 'log' | 'redis'> {
 }
 
 /**
- * Null if there is none, or if it is another account's. Without a version: the newest.
- * Throws if Redis could not be asked and Postgres has nothing: then nobody knows.
+ * Returns null if the account has no such receipt. Without a version it returns the newest one. Throws if Redis could
+ * not be asked and Postgres has nothing, since it is not known then whether there is one.
  */
 export async function findReceipt(
   stores: ReceiptStores,

@@ -16,18 +16,18 @@ import { insertReceipts, isRefusedData } from './store-batch.ts';
 
 export interface IngesterOptions {
   readonly db: Database;
-  /** A connection of its own: it blocks while it waits for entries. */
+  /** A connection that nothing else uses, since it blocks while it waits for entries. */
   readonly redis: Redis;
   readonly log: Logger;
   readonly seals: Seals;
-  /** Unique among all instances. */
+  /** The name under which this instance reads the stream; unique among all instances. */
   readonly consumer: string;
-  /** A consumer that was silent this long is dead, and its entries are taken over. */
+  /** How long a consumer has to be silent before its entries are taken over. */
   readonly abandonedAfterMs?: number;
 }
 
 export interface Ingester {
-  /** Ends after the batch under way. */
+  /** Resolves after the batch under way. */
   stop(): Promise<void>;
 }
 
@@ -39,13 +39,14 @@ const gatherMs = 200;
 const firstRetryMs = 100;
 const longestRetryMs = 5000;
 
+/** Starts at once. Errors of either store are logged once, and tried again with pauses of up to 5 s. */
 export function startIngester(options: IngesterOptions): Ingester {
   const { log, abandonedAfterMs = 30_000 } = options;
   const stopping = new AbortController();
   let retryMs = firstRetryMs;
   let claimAt = 0;
 
-  /** Own entries are those that this consumer read but, after a fault, did not finish. */
+  /** Returns how many entries it finished. Own entries are those that this consumer read and could not finish. */
   const round = async (): Promise<number> => {
     if (Date.now() >= claimAt) {
       await ledger.ensure(options.redis);
@@ -133,7 +134,7 @@ async function finish({ db, redis, log, seals }: IngesterOptions, entries: reado
   await copies.exec().catch(() => {});
 }
 
-/** Returns the rows that Postgres refuses for what they are. One such row must not hold up the others. */
+/** Returns the rows whose values Postgres refuses. They do not hold up the others. */
 async function insertAll(
   db: Database,
   rows: readonly { entry: Entry; row: ReceiptRow }[],

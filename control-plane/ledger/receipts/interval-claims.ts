@@ -6,6 +6,7 @@
  */
 import type { Database } from '@gw/prisma/client';
 
+/** An interval of a grid zone that this instance has claimed. */
 export interface Interval {
   readonly zone: string;
   readonly periodStart: Date;
@@ -13,20 +14,20 @@ export interface Interval {
   readonly notedAt: Date;
   /** By the clock of Postgres. */
   readonly begunAt: Date;
-  /** Names the claim as well: whoever takes the interval after its end has another. */
+  /** When the claim ends. It also identifies the claim, since a later one ends at another time. */
   readonly claimedUntil: Date;
 }
 
 /**
  * After a reading is noted, its interval is looked through a second time. It is longer than a statement can take twice
- * (28.5 s each, by Postgres itself: prisma/client.ts), so that receipts whose storing had begun before the reading could
- * be seen are found.
+ * (28.5 s each, by Postgres itself: prisma/client.ts), so that receipts whose storing had begun before the reading
+ * could be seen are found.
  */
 const secondLookMs = 60_000;
-/** An instance that was silent this long is taken for dead, and its interval is looked through by another. */
+/** How long a claim lasts; then another instance looks through the interval. */
 const leaseS = 300;
 
-/** The interval that has been due for longest, if no other instance has it. */
+/** Claims the interval that has been due for longest and that no other instance has; null if there is none. */
 export async function claim(db: Database): Promise<Interval | null> {
   const rows = await db.$queryRaw<Interval[]>`
     UPDATE restatements SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'
@@ -39,7 +40,7 @@ export async function claim(db: Database): Promise<Interval | null> {
   return rows[0] ?? null;
 }
 
-/** Null if the claim was over, and another instance has taken the interval. */
+/** Extends a claim. Returns null if it had ended and another instance has taken the interval. */
 export async function renew(db: Database, interval: Interval): Promise<Interval | null> {
   const { zone, periodStart, periodEnd, claimedUntil } = interval;
   const [row] = await db.$queryRaw<Pick<Interval, 'claimedUntil'>[]>`
@@ -49,7 +50,10 @@ export async function renew(db: Database, interval: Interval): Promise<Interval 
   return row === undefined ? null : { ...interval, ...row };
 }
 
-/** Done after the second look; noted again meanwhile: due again, as the note says. */
+/**
+ * Ends a claim after a complete look. The interval is deleted after its second look, and is due for that one after its
+ * first; if it was noted again meanwhile, it stays due as that note says.
+ */
 export async function finish(db: Database, interval: Interval): Promise<void> {
   const { zone, periodStart, periodEnd, notedAt, begunAt, claimedUntil } = interval;
   const which = { zone, periodStart, periodEnd, claimedUntil };

@@ -15,12 +15,12 @@ export interface LedgerPage {
   readonly hasMore: boolean;
   /** Rows of this page that are not what the gateway has stored. */
   readonly altered: readonly { readonly id: string; readonly version: number }[];
-  /** Of the page, with those. */
+  /** The first and last receipt of the page, altered ones included; null if the page is empty. */
   readonly firstId: string | null;
   readonly lastId: string | null;
 }
 
-/** Keyset paging: the cursor is a place in the order, so rows that arrive meanwhile shift nothing. */
+/** Returns one page. The cursor is a place in the order, so rows that arrive meanwhile do not shift the pages. */
 export async function ledgerPage(
   { db, seals }: Pick<Context, 'db'> & { readonly seals: Seals },
   accountId: string,
@@ -52,10 +52,10 @@ export async function ledgerPage(
   };
 }
 
-/** For a query over `receipts r`: the version of each receipt that counts. */
+/** The condition, in a query over `receipts r`, for the version of each receipt that counts. */
 export const counted = (version: CountedVersion): Prisma.Sql =>
   version === 'issued' ? Prisma.sql`r.version = 1` : newest;
 
-/** For a query over `receipts r`. */
+/** The condition, in a query over `receipts r`, for the newest version of each receipt. */
 export const newest = Prisma.sql`NOT EXISTS (
   SELECT 1 FROM receipts n WHERE n.id = r.id AND n.created_at = r.created_at AND n.version > r.version)`;

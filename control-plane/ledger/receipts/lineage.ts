@@ -12,6 +12,7 @@ import { verify } from '@gw/methodology/recompute';
 import type { FoundReceipt } from './find-receipt.ts';
 import type { StoredFacts } from './revision.ts';
 
+/** What `/v1/gw/lineage/{id}` replies. `lineage` is null if nothing was calculated, and `explanation` says why. */
 export interface ReceiptLineage {
   readonly object: 'gw.receipt_lineage';
   readonly receipt_id: string;
@@ -22,6 +23,7 @@ export interface ReceiptLineage {
   readonly revision: Revision | null;
 }
 
+/** The stored facts do not give the stored numbers. The message names the receipt and at most three differences. */
 export class LineageMismatchError extends Error {
   constructor(receiptId: string, mismatches: readonly string[]) {
     super(`The stored facts of ${receiptId} do not give its numbers: ${mismatches.slice(0, 3).join('; ')}`);
@@ -45,7 +47,9 @@ export function receiptLineage(found: FoundReceipt): ReceiptLineage {
   return { ...about, lineage: result.lineage, explanation: null, revision };
 }
 
-/** Facts of another shape than the calculation knows make it throw: then they do not give the numbers either. */
+/**
+ * Runs a step of the calculation, and turns what it throws into a LineageMismatchError: facts can have another shape.
+ */
 function explained<T>(receipt: Receipt, step: () => T): T {
   try {
     return step();

@@ -2,7 +2,7 @@
 import type { Receipt } from '@gw/contract/receipt';
 import type { StoredFacts } from './revision.ts';
 
-/** As it is read: JSON in the text that is stored. */
+/** A row as it is read: `body` and `facts` are JSON in the text that is stored. */
 export interface StoredRow {
   readonly id: string;
   readonly createdAt: Date;
@@ -15,6 +15,7 @@ export interface StoredReceipt {
   readonly facts: StoredFacts | null;
 }
 
+/** Parses a row. Provider and region come from the facts if the receipt lacks them. */
 export function parseRow({ body, facts: text }: Pick<StoredRow, 'body' | 'facts'>): StoredReceipt {
   const receipt = JSON.parse(body) as Receipt;
   const facts = text === null ? null : (JSON.parse(text) as StoredFacts | null);

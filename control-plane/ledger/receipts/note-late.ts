@@ -1,16 +1,16 @@
 /**
- * Receipts that are stored after the grid values that they should have had were settled: from a backlog, from the disk of
- * a sidecar, made with a catalogue that was a moment old, or made anew by a job from what was known at the call.
+ * Receipts that are stored after the grid values that they should have had were settled: from a backlog, from the disk
+ * of a sidecar, made with a catalogue that was a moment old, or made anew by a job from what was known at the call.
  *
- * Invariant: an interval is noted whenever a stored receipt lacks the settled value that `settledFor` would give it, and
- * only then, so that the steady stream of receipts notes nothing.
+ * Invariant: an interval is noted whenever a stored receipt lacks the settled value that `settledFor` would give it,
+ * and only then, so that the steady stream of receipts notes nothing.
  */
 import { dayMs } from '@gw/contract/internal/durations';
 import { gridReadingSchema } from '@gw/contract/internal/snapshot';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import { isStandIn } from './settled-grid.ts';
 
-/** What is stored of a receipt; `body` and `facts` as they came. */
+/** What is stored of a receipt. `body` and `facts` are not validated. */
 export interface StoredNumbers {
   readonly created_at: string;
   readonly tier: string;
@@ -22,20 +22,20 @@ interface Used {
   readonly created_at: string;
   readonly zone: string;
   readonly source: string;
-  /** For a source that was silent: then the settled value of any source takes its place. */
+  /** True if it stood in for a source that was silent: then the settled value of any source can replace it. */
   readonly stands_in: boolean;
   readonly period_start: string;
   readonly period_end: string;
   readonly g_per_kwh: number;
 }
 
-/** Notes the intervals for the restatement to look at. Idempotent. */
+/** Notes the intervals whose receipts may have to be restated. Doing it again is safe. */
 export async function noteLateReceipts(db: Queryable, rows: readonly StoredNumbers[]): Promise<void> {
   const noting = notingOf(rows);
   if (noting !== null) await db.$executeRaw`${noting}`;
 }
 
-/** The statement that does so, on its own or as a part of the one that stores the rows; null if no row has a grid value. */
+/** Returns the statement that notes them, alone or as part of another one; null if no row has a grid value. */
 export function notingOf(rows: readonly StoredNumbers[]): Prisma.Sql | null {
   // Calls of one second mostly are alike.
   const used = [...new Set(rows.flatMap(gridUsed).map((each) => JSON.stringify(each)))];

@@ -1,10 +1,10 @@
 /**
- * Makes degraded receipts again, once what they lacked is there: the parameters or the class of their model, a grid value
- * for the time of the call, or a calculation that does not fail on them.
+ * Makes degraded receipts again, once what they lacked is there: the parameters or the class of their model, a grid
+ * value for the time of the call, or a calculation that does not fail on them.
  *
- * Invariant: what cannot be made yet stays noted in `recalculations`. If it waits for an entry of the catalogue, it is tried
- * again when that entry changes (wake.ts), and once a day in any case; else with growing pauses. What can never be made is
- * taken out. Any number of instances may run; one that dies leaves what it had taken due again.
+ * Invariant: what cannot be made yet stays noted in `recalculations`. If it waits for an entry of the catalogue, it is
+ * tried again when that entry changes (wake.ts), and once a day in any case; else with growing pauses. What can never
+ * be made is taken out. Any number of instances may run; one that dies leaves what it had taken due again.
  */
 import { setImmediate } from 'node:timers/promises';
 import { dayMs, hourMs } from '@gw/contract/internal/durations';
@@ -21,18 +21,20 @@ import { type NewVersion, supersede } from './supersede.ts';
 
 export interface RecalculateOptions {
   readonly db: Database;
-  /** Called for each batch, which sees one state of the history. */
+  /** Called once for each batch, so that a batch sees one state of the history. */
   readonly history: () => ReadingAt;
   readonly now: () => Date;
   readonly log: Logger;
   readonly seals: Seals;
-  /** Ends a run between two batches. */
+  /** Ends the run after the batch that it is at. */
   readonly signal: AbortSignal;
-  /** Told of each batch. */
+  /** Called after each batch that made versions, with their number. */
   readonly onRecalculated: (count: number) => void;
 }
 
-/** A new version, or what it waits for (null: nothing that can be named), or the word that none will ever come. */
+/**
+ * A new version; or the catalogue entry that it waits for (null if none can be named); or that none will ever be made.
+ */
 export type Recalculation =
   | { readonly version: NewVersion }
   | { readonly waitsFor: string | null }
@@ -51,7 +53,7 @@ interface Known {
 const batchSize = 200;
 const firstPauseS = 10;
 const longestPauseS = hourMs / 1000;
-/** For what is woken when it can be made. */
+/** How long a receipt is left alone that is woken when its entry changes. */
 const parkedS = dayMs / 1000;
 
 /** Tries everything that is due. Throws if Postgres is away; what was taken is then due again after its pause. */
@@ -70,7 +72,7 @@ export async function recalculateDue(options: RecalculateOptions, held: HeldCata
   if (total > 0) log.info({ recalculated: total }, 'recalculated degraded receipts');
 }
 
-/** Taking one moves its next attempt, so that an instance that dies holds nothing. */
+/** Claims a batch by moving its next attempt, so that an instance that dies holds nothing. */
 async function claim(db: Database): Promise<string[]> {
   const rows = await db.$queryRaw<{ receipt_id: string }[]>`
     UPDATE recalculations SET attempts = attempts + 1, due_at = CURRENT_TIMESTAMP
@@ -112,7 +114,7 @@ async function recalculateBatch(
   return made.size;
 }
 
-/** What was woken since it was taken (by an instance with a newer catalogue) is due, and stays so. */
+/** Postpones receipts. One that an instance with a newer catalogue has woken meanwhile stays due. */
 async function putOff(db: Database, waiting: readonly { id: string; waitsFor: string | null }[]): Promise<void> {
   await db.$executeRaw`
     UPDATE recalculations w SET waits_for = n."waitsFor", due_at = CASE
@@ -122,7 +124,10 @@ async function putOff(db: Database, waiting: readonly { id: string; waitsFor: st
     WHERE w.receipt_id = n.id`;
 }
 
-/** One receipt that nobody can read must not hold up the others of its batch; Postgres being away shows in the next step. */
+/**
+ * One receipt that nobody can read must not hold up the others of its batch; Postgres being away shows in the next
+ * step.
+ */
 async function tried(row: WaitingRow, held: HeldCatalogue, known: Known, log: Logger): Promise<Recalculation> {
   try {
     const { facts, receipt } = parseRow(row);
@@ -133,7 +138,7 @@ async function tried(row: WaitingRow, held: HeldCatalogue, known: Known, log: Lo
   }
 }
 
-/** Of the newest version. */
+/** Makes the version that follows the newest one, or says what it waits for. Rejects if Postgres is away. */
 export async function recalculated(
   { receipt, facts }: StoredReceipt,
   held: HeldCatalogue,

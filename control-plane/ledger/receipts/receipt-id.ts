@@ -1,7 +1,7 @@
 /** The time inside a receipt id: it places the row in its partition, so that a replay finds the same one. */
 import { receiptIdPattern } from '@gw/contract/management';
 
-/** Null if this is not a receipt id, or one from a time that no clock shows. */
+/** Returns the time, ms exact; null if this is not a receipt id, or its year is beyond 9999. */
 export function timeOfReceipt(id: string): Date | null {
   if (!receiptIdPattern.test(id)) return null;
   const digits = id.slice('rcpt_'.length).replaceAll('-', '').slice(0, 12);

@@ -1,11 +1,11 @@
 /**
- * Restates receipts: when the grid value of an interval is settled, or settled anew, the receipts of that interval which
- * were made with another number get a version with it. Energy and tier stay; the carbon is computed anew, by the
+ * Restates receipts: when the grid value of an interval is settled, or settled anew, the receipts of that interval
+ * which were made with another number get a version with it. Energy and tier stay; the carbon is computed anew, by the
  * methodology that made the receipt.
  *
- * Invariant: an interval is looked through completely at least once after everything that could concern it was committed,
- * by any number of instances, of which any may die. A receipt that has the settled number is left alone, so that there is
- * no loop, and each version is made once (supersede.ts).
+ * Invariant: an interval is looked through completely at least once after everything that could concern it was
+ * committed, by any number of instances, of which any may die. A receipt that has the settled number is left alone, so
+ * that there is no loop, and each version is made once (supersede.ts).
  */
 import { minuteMs } from '@gw/contract/internal/durations';
 import { assess } from '@gw/methodology/assess';
@@ -27,9 +27,9 @@ export interface RestateOptions {
   readonly now: () => Date;
   readonly log: Logger;
   readonly seals: Seals;
-  /** Ends a run between two batches. */
+  /** Ends the run after the batch that it is at. */
   readonly signal: AbortSignal;
-  /** Told of each batch. */
+  /** Called after each batch that made versions, with their number. */
   readonly onRestated: (count: number) => void;
 }
 
@@ -60,7 +60,7 @@ export async function restateDue(options: RestateOptions): Promise<void> {
   }
 }
 
-/** How many versions were made, and the claim as it is in the end; null if it was lost. */
+/** Returns how many versions were made, and the claim as it is in the end, which is null if it was lost. */
 async function lookThrough(
   options: RestateOptions,
   interval: Interval,
@@ -81,7 +81,7 @@ async function lookThrough(
   return { held, restated };
 }
 
-/** The last receipt of a full page; null if there are fewer before `until`. */
+/** Returns the last receipt of a full page; null if fewer receipts are left before `until`. */
 async function endOfPage(db: Database, zone: string, from: Place, until: Date): Promise<Place | null> {
   const rows = await db.$queryRaw<Place[]>`
     SELECT r.id, r.created_at AS "createdAt" FROM receipts r
@@ -143,7 +143,7 @@ function tried(row: StoredRow, readings: readonly SettledReading[], options: Res
   }
 }
 
-/** Null where nothing is to be restated. */
+/** Returns the version that the settled reading makes of a receipt; null if it changes nothing, or cannot be made. */
 export function restated(
   { receipt, facts }: StoredReceipt,
   readings: readonly SettledReading[],
@@ -174,7 +174,7 @@ export function restated(
   return { current: receipt, numbers: assessment.impact, facts: restatedFacts };
 }
 
-/** Water is not part of a settled value; it follows the zone. */
+/** Returns the grid value of the new facts. Water is that of the old ones: it depends on the zone alone. */
 function gridOf(settled: SettledReading, waterLPerKwh: number | null) {
   const { zone, gPerKwh, source, basis } = settled;
   return {

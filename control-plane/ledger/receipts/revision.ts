@@ -7,12 +7,14 @@
 import type { GridReplacement, Revision } from '@gw/contract/lineage';
 import type { CallFacts, GridReading } from '@gw/methodology/assess';
 
-/** What is stored with a receipt: the argument of `assess`, and what became of it since the call. */
+/**
+ * What is stored with a receipt: the argument of `assess`, and from the second version on why that version was made.
+ */
 export interface StoredFacts extends CallFacts {
   readonly revision?: Revision;
 }
 
-/** `settled`: the value that replaces `grid`. */
+/** Says what was replaced; `settled` is the reading that replaces `grid`. */
 export function gridReplacement(grid: GridReading, settled: { revision: number; rawSha256: string }): GridReplacement {
   return {
     replaced_source: grid.source,

@@ -1,8 +1,9 @@
 /**
  * The digest of a row of the ledger, and the seal on it.
  *
- * Invariant: a row is genuine only if its content gives its digest, its digest gives its seal by a key that the database
- * does not hold, and its columns say what its content says. So whoever has the database alone can make no row that passes.
+ * Invariant: a row is genuine only if its content gives its digest, its digest gives its seal by a key that the
+ * database does not hold, and its columns say what its content says. So whoever has the database alone can make no row
+ * that passes.
  *
  * Anybody who has the content can compute the digest (contract/internal/ledger-entry.ts). The seal is HMAC-SHA-256 of
  * `gw.receipt`, a line feed and the digest in hexadecimal; that form is frozen too.
@@ -12,18 +13,20 @@ import { ledgerDigest } from '@gw/contract/internal/ledger-entry';
 import type { ReceiptRow } from './entry-row.ts';
 import { timeOfReceipt } from './receipt-id.ts';
 
+/** A key that rows and heads are sealed with. */
 export interface LedgerKey {
-  /** Stands beside each seal. */
+  /** From 1 to 32767; it is stored beside each seal. */
   readonly id: number;
   readonly secret: Buffer;
 }
 
 export interface LedgerKeys {
   readonly current: LedgerKey;
-  /** Those of before, with which older rows are sealed. */
+  /** Earlier keys, with which older rows are sealed. */
   readonly others: readonly LedgerKey[];
 }
 
+/** The digest of a row's content and the seal on it, both in hexadecimal, and the id of the key. */
 export interface Seal {
   readonly content_sha256: string;
   readonly seal: string;
@@ -32,10 +35,12 @@ export interface Seal {
 
 export type SealedReceipt = ReceiptRow & Seal;
 
-/** `altered`: its content is not what was sealed. `forged`: its digest was made anew, without the key. */
+/**
+ * `altered`: the content is not what was sealed. `forged`: the digest fits the content, and the seal does not fit it.
+ */
 export type LedgerFault = 'altered' | 'forged' | 'unsealed' | 'unknown key';
 
-/** As it is read back (sealed-rows.ts); JSON in the text that is stored. */
+/** A row as it is read back (sealed-rows.ts): its JSON is the text that is stored. */
 export interface LedgerRow {
   readonly id: string;
   readonly version: number;
@@ -67,11 +72,14 @@ function contentSha256(row: Content): string {
   return ledgerDigest({ account_id, key_id, endpoint, receipt, routing_trace, facts });
 }
 
+/** What a seal is on; it is part of what is sealed, so that no seal passes for one of another kind. */
 export type SealedKind = 'gw.receipt' | 'gw.audit_head';
 
+/** Returns the HMAC-SHA-256 of the kind, a line feed and the text, in hexadecimal. */
 export const sealOf = ({ secret }: LedgerKey, kind: SealedKind, text: string): string =>
   createHmac('sha256', secret).update(`${kind}\n${text}`, 'utf8').digest('hex');
 
+/** Compares in constant time. A seal of another length is wrong, not an error. */
 export const isSealOf = (key: LedgerKey, kind: SealedKind, text: string, seal: string): boolean =>
   timingSafeEqual(Buffer.from(sealOf(key, kind, text)), Buffer.from(seal.padEnd(64).slice(0, 64)));
 
@@ -83,7 +91,9 @@ export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T
   return { ...row, content_sha256: digest, seal: sealOf(current, 'gw.receipt', digest), seal_key: current.id };
 }
 
-/** `sealedSince`: rows of calls from before may be without a seal. Null: none may. */
+/**
+ * Returns what is wrong with a row, or null. Rows of calls before `sealedSince` can be unsealed; null means none can.
+ */
 export function faultOf(row: LedgerRow, keys: LedgerKeys, sealedSince: Date | null): LedgerFault | null {
   const { content_sha256, seal, seal_key } = row;
   const body = JSON.parse(row.body);
@@ -108,7 +118,7 @@ const copied = [
   ...(['prompt_tokens', 'completion_tokens', 'energy_wh', 'carbon_g'] as const),
 ] as const;
 
-/** Sums and filters read the columns. */
+/** Whether the columns, by which rows are summed and filtered, are those of the body. */
 function saysTheSame(row: LedgerRow, body: Readonly<Record<string, unknown>>): boolean {
   return (
     copied.every((name) => row[name] === (body[name] ?? null)) &&

@@ -1,7 +1,8 @@
 /**
  * Rows of the ledger, read so that their seals can be checked.
  *
- * Invariant: whoever serves a row or makes another one of it has asked `check` first, and whatever that finds is reported.
+ * Invariant: whoever serves a row or makes another one of it has asked `check` first, and whatever that finds is
+ * reported.
  */
 import { setImmediate } from 'node:timers/promises';
 import { Prisma } from '@gw/prisma/client';
@@ -16,25 +17,26 @@ export interface FaultyRow {
 
 export interface SealsOptions {
   readonly keys: LedgerKeys;
-  /** Since when every row is sealed. Null: from the first one on. */
+  /** Since when every row has to be sealed; null means from the first one on. */
   readonly sealedSince: Date | null;
-  /** Told of each row that is not genuine, each time that one is come upon. Never rejects. */
+  /** Called with the rows that are not genuine, every time they are read. It must not reject. */
   readonly report: (faults: readonly FaultyRow[]) => Promise<void>;
 }
 
 export interface Seals {
+  /** Seals rows with the current key. */
   seal(rows: readonly ReceiptRow[]): Promise<SealedReceipt[]>;
-  /** What is wrong with each of the rows, in their order; null: nothing. */
+  /** Returns what is wrong with each row, in their order; null means nothing. It reports what it finds. */
   check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;
 }
 
-/** For a query over `receipts r`: the columns of a LedgerRow. */
+/** The columns of a LedgerRow, for a query over `receipts r`. */
 export const storedColumns = Prisma.sql`r.id, r.version, r.created_at, r.account_id, r.key_id, r.endpoint, r.model,
   r.region, r.tier, r.status, r.prompt_tokens::float8 AS prompt_tokens, r.completion_tokens::float8 AS completion_tokens,
   r.energy_wh::float8 AS energy_wh, r.carbon_g::float8 AS carbon_g, r.body::text AS body,
   r.routing_trace::text AS routing_trace, r.facts::text AS facts, r.shown, r.content_sha256, r.seal, r.seal_key`;
 
-/** As many as take a few milliseconds; requests to this process go in between. */
+/** Rows that are hashed at once, in a few milliseconds; then requests to this process get their turn. */
 const pieceSize = 25;
 
 export function openSeals({ keys, report, sealedSince }: SealsOptions): Seals {
@@ -61,7 +63,7 @@ async function inPieces<T, R>(rows: readonly T[], each: (row: T) => R): Promise<
   return done;
 }
 
-/** Those of the rows that are genuine. */
+/** Returns the rows that are genuine; the others are reported. */
 export async function genuine(seals: Seals, rows: readonly LedgerRow[]): Promise<LedgerRow[]> {
   const faults = await seals.check(rows);
   return rows.filter((_, at) => faults[at] === null);

@@ -1,9 +1,10 @@
 /**
- * The two steps that a receipt of the first version may take after it was stored: it becomes the one that the client was
- * shown, or it gets the facts that it was stored without.
+ * The two steps that a receipt of the first version may take after it was stored: it becomes the one that the client
+ * was shown, or it gets the facts that it was stored without.
  *
- * Invariant: each step is taken once, by the function of the database that allows these two and keeps the row as it was; the
- * services may not change the ledger otherwise. A row that is not genuine takes none: what was altered is never sealed.
+ * Invariant: each step is taken once, by the function of the database that allows these two and keeps the row as it
+ * was; the services may not change the ledger otherwise. A row that is not genuine takes none: what was altered is
+ * never sealed.
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
@@ -12,7 +13,7 @@ import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
 
 const tries = 5;
 
-/** `rows`: entries whose id was there already. Throws if Postgres is away; doing it again is safe. */
+/** Takes both steps for `rows`, whose ids were stored already. Throws if Postgres is away; doing it again is safe. */
 export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], seals: Seals): Promise<void> {
   // An entry that has neither adds nothing to the one that is stored.
   const adding = rows.filter((row) => row.version === 1 && (isShown(row) || row.facts !== null));
@@ -42,11 +43,11 @@ async function stored(db: Database, rows: readonly ReceiptRow[]): Promise<Ledger
     ORDER BY r.id`;
 }
 
-/** Only a receipt without numbers takes the place of another one. */
+/** Whether the entry can replace a stored receipt: only one without numbers can. */
 const isShown = ({ carbon_g, energy_wh, shown, tier }: ReceiptRow): boolean =>
   shown && tier === 'degraded' && energy_wh === null && carbon_g === null;
 
-/** Null if the entries add nothing to it. */
+/** Returns the row with what the entries add to it; null if they add nothing. */
 function after(row: LedgerRow, entries: readonly ReceiptRow[]): ReceiptRow | null {
   const own = entries.filter(({ id }) => id === row.id);
   const shown = row.shown ? undefined : own.find(isShown);
@@ -65,5 +66,5 @@ function after(row: LedgerRow, entries: readonly ReceiptRow[]): ReceiptRow | nul
   };
 }
 
-/** A JSON null is no facts. */
+/** A JSON null means that there are no facts. */
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));

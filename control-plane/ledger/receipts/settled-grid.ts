@@ -1,9 +1,9 @@
 /**
  * Which settled value takes the place of the one that a receipt was made with.
  *
- * Invariant: a receipt is restated from the source that it was made with. Another configured source serves only where the
- * value stood in for a source that was silent (last week's, the year's, a stale one). The interval of the call comes
- * first; failing that, the interval that the value was for.
+ * Invariant: a receipt is restated from the source that it was made with. Another configured source serves only where
+ * the value stood in for a source that was silent (last week's, the year's, a stale one). The interval of the call
+ * comes first; failing that, the interval that the value was for.
  */
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { Receipt } from '@gw/contract/receipt';
@@ -12,7 +12,7 @@ import { isFrom } from '../grid/choice.ts';
 import type { ZoneSource } from '../grid/config.ts';
 import type { StoredReading } from '../grid/store.ts';
 
-/** A settled average; the last settled revision of its interval. */
+/** A settled average, in the last settled revision of its interval. */
 export interface SettledReading extends StoredReading {
   readonly revision: number;
   readonly rawSha256: string;
@@ -34,7 +34,7 @@ const standIns: ReadonlySet<unknown> = new Set<Receipt['grid_temporal_match']>([
 /** Whether the value of such a `grid_temporal_match` stood in for a source that was silent. */
 export const isStandIn = (match: unknown): boolean => standIns.has(match);
 
-/** Null where there is none, and where it is the same number. `sources`: as configured, those named first preferred. */
+/** Returns null if there is no settled value, or if it is the same number. `sources` are in order of preference. */
 export function settledFor(
   { createdAt, match, grid }: GridUsed,
   readings: readonly SettledReading[],
@@ -56,7 +56,7 @@ export function settledFor(
   return settled === undefined || settled.gPerKwh === grid.gPerKwh ? null : settled;
 }
 
-/** The settled averages of a zone for intervals that meet `[from, to)`. */
+/** Returns the settled averages of a zone for intervals that overlap `[from, to)`. */
 export function settledReadings(db: Queryable, zone: string, from: Date, to: Date): Promise<SettledReading[]> {
   return db.$queryRaw<SettledReading[]>`
     SELECT DISTINCT ON (source, place, period_start, period_end) zone, source, place, kind, signal, basis,

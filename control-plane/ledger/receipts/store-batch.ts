@@ -2,8 +2,8 @@
  * Puts rows into Postgres, idempotently: the id, version and time of a receipt are its primary key.
  *
  * Invariant: in whatever order the entries of one call come, and however often, what is stored in the end is the same:
- * the receipt that the client was shown, and the facts, if any entry has them. Later versions are never touched. Rows are
- * inserted; the two steps that one may take afterwards are in settle.ts.
+ * the receipt that the client was shown, and the facts, if any entry has them. Later versions are never touched. Rows
+ * are inserted; the two steps that one may take afterwards are in settle.ts.
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
@@ -12,7 +12,7 @@ import type { SealedReceipt } from './seal.ts';
 import type { Seals } from './sealed-rows.ts';
 import { settleReceipts } from './settle.ts';
 
-/** What is there already stays as it is, unless the client was shown another receipt. */
+/** Stores rows. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
 export async function insertReceipts(db: Database, rows: readonly ReceiptRow[], seals: Seals): Promise<void> {
   const wanted = distinct(rows);
   const inserted = await insert(db, await seals.seal(wanted));
@@ -25,7 +25,10 @@ export async function insertReceipts(db: Database, rows: readonly ReceiptRow[], 
 
 const keyOf = ({ id, version }: ReceiptRow): string => `${id} ${version}`;
 
-/** Each id and version once, as the client was shown it if it was; in one order, so that two ingesters never wait in a ring. */
+/**
+ * Each id and version once, as the client was shown it if it was; in one order, so that two ingesters never wait in a
+ * ring.
+ */
 function distinct(rows: readonly ReceiptRow[]): ReceiptRow[] {
   const byKey = new Map<string, ReceiptRow>();
   for (const row of rows) {

@@ -1,11 +1,11 @@
 /**
  * Puts new versions of receipts into the ledger.
  *
- * Invariant: a version is never changed or renumbered, and version n + 1 is made once, however many instances make it at
- * once and whatever is ingested meanwhile: it is inserted by one statement, only after n and only if it is not there. Whose call it
- * was, when it was and how it went are those of version n; only what was calculated may differ. Nothing is made of a version
- * that is not genuine, so that what was altered is never sealed. The same statement notes for the restatement whatever
- * settled grid value the new version lacks.
+ * Invariant: a version is never changed or renumbered, and version n + 1 is made once, however many instances make it
+ * at once and whatever is ingested meanwhile: it is inserted by one statement, only after n and only if it is not
+ * there. Whose call it was, when it was and how it went are those of version n; only what was calculated may differ.
+ * Nothing is made of a version that is not genuine, so that what was altered is never sealed. The same statement notes
+ * for the restatement whatever settled grid value the new version lacks.
  */
 import type { Receipt, ReceiptHead, ReceiptNumbers } from '@gw/contract/receipt';
 import { Prisma, type Queryable } from '@gw/prisma/client';
@@ -22,7 +22,7 @@ export interface NewVersion {
   readonly facts: unknown;
 }
 
-/** The version after `current`, in the receipt's order of fields. */
+/** Returns the version after `current`, with its fields in the order of a receipt. */
 export function nextVersion({ current, numbers }: Pick<NewVersion, 'current' | 'numbers'>): Receipt {
   const head: ReceiptHead = {
     id: current.id,

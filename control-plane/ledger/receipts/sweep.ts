@@ -28,8 +28,8 @@ return 1
 const batchSize = 100;
 
 /**
- * A sweep that waits for one lease after each return of Redis: holders that were cut off from it, too, have that long
- * to renew their leases or to bring what they have on disk.
+ * Returns a sweep that does nothing until one lease after each return of Redis: holders that were also cut off have
+ * that long to renew their leases, or to bring what they have on disk.
  */
 export function openSweeper(redis: Redis, now: () => Date, log: Logger): () => Promise<void> {
   let readyAt = now().getTime();
@@ -41,7 +41,7 @@ export function openSweeper(redis: Redis, now: () => Date, log: Logger): () => P
   };
 }
 
-/** Returns how many receipts this call closed. */
+/** Closes at most 100 receipts whose lease is over; returns how many it closed. Rejects if Redis is away. */
 export async function sweepPending(redis: Redis, now: Date, log: Logger): Promise<number> {
   const nowMs = now.getTime();
   const ids = await redis.zrangebyscore(pendingReceiptsKey, '-inf', nowMs, 'LIMIT', 0, batchSize);
@@ -56,7 +56,7 @@ export async function sweepPending(redis: Redis, now: Date, log: Logger): Promis
   return closed;
 }
 
-/** Null if there is nothing to close: the entry is gone, unreadable, or no longer pending. */
+/** Returns the entry closed, or null if there is nothing to close: it is gone, unreadable, or no longer pending. */
 function closedText(text: string): string | null {
   if (text === '') return null;
   let raw: unknown;

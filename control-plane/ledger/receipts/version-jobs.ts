@@ -52,9 +52,9 @@ export function startVersionJobs(
 }
 
 /**
- * One round. First it wakes what the catalogue has something new for, and only then it tries, so that nothing is put off
- * with a catalogue that is older than the one that woke it. What is due is tried even where the waking fails; the fault
- * is thrown afterwards, and the next round wakes the rest.
+ * Returns a round. It wakes first and tries afterwards, so that nothing is postponed with a catalogue that is older
+ * than the one that woke it. What is due is tried even if the waking fails; that error is thrown afterwards, and the
+ * next round wakes the rest.
  */
 export function openRecalculation(
   options: RecalculateOptions,
@@ -77,8 +77,8 @@ export function openRecalculation(
 }
 
 /**
- * What a receipt of that moment would have got, had everything been known that is known by now. Calls of one minute share
- * what is read of the history: periods begin and end with a minute.
+ * Returns the reading that a receipt of that moment would have got, had everything been known that is known now. Calls
+ * of one minute share what is read, since periods begin and end with a minute.
  */
 export function readingInHistory({ db }: Pick<Context, 'db'>, sources: readonly ZoneSource[]): ReadingAt {
   const known = new Map<string, Promise<StoredReading[]>>();

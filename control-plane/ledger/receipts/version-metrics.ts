@@ -10,6 +10,7 @@ export interface VersionMetrics {
   register(registry: Registry): void;
 }
 
+/** The gauges are counted in Postgres at each scrape, and absent while it does not answer. */
 export function createVersionMetrics(db: Database): VersionMetrics {
   const versions = new Counter({
     name: 'gw_receipt_versions_total',

@@ -1,8 +1,9 @@
 /**
  * Makes degraded receipts due for which the catalogue has something new.
  *
- * Invariant: no statement reads or changes more than a page of them, each is looked at once, and what was woken stays so if
- * the rest fails. A receipt that is being tried at that moment is passed over: whoever tries it sees the new catalogue next.
+ * Invariant: no statement reads or changes more than a page of them, each is looked at once, and what was woken stays
+ * so if the rest fails. A receipt that is being tried at that moment is passed over: whoever tries it sees the new
+ * catalogue next.
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { HeldCatalogue } from '../../catalogue/keeper.ts';
@@ -12,8 +13,8 @@ const pageSize = 5000;
 type Known = Pick<HeldCatalogue, 'snapshot'>;
 
 /**
- * Everything whose missing entry has changed between two catalogues; the first time, whatever waits: the build, too, may
- * be another than the one that tried. Throws if Postgres is away; doing it again is safe.
+ * Wakes every receipt whose missing entry differs between the two catalogues; with null as `before` all that wait,
+ * since another build can have tried them. Throws if Postgres is away; doing it again is safe.
  */
 export async function wake(db: Database, before: Known | null, after: Known, signal: AbortSignal): Promise<void> {
   if (before?.snapshot === after.snapshot) return;
@@ -23,7 +24,7 @@ export async function wake(db: Database, before: Known | null, after: Known, sig
   }
 }
 
-/** `name`: what they wait for; null: whatever it is. Returns the last id of a full page, null at the end. */
+/** `name` is what they wait for; null means anything. Returns the last id of a full page, or null at the end. */
 async function wakePage(db: Database, name: string | null, from: string): Promise<string | null> {
   const which = name === null ? Prisma.empty : Prisma.sql`AND waits_for = ${name}`;
   // Arrays, so that the planner looks each up in the index, whatever it believes of the table.
@@ -40,7 +41,7 @@ async function wakePage(db: Database, name: string | null, from: string): Promis
   return page?.last ?? null;
 }
 
-/** What receipts may wait for that is there now, or that is another than before. */
+/** Returns the names that receipts can wait for and whose entries are new or have changed. */
 function changed(before: Known['snapshot'], after: Known['snapshot']): string[] {
   const models = changedIn(before.models, after.models);
   // What could not be calculated with may be of the deployment.
