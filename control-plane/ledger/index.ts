@@ -15,10 +15,11 @@ export { countFaults, isCheckOverdue } from './integrity/faults.ts';
 export { warnOfUnsealed } from './integrity/open-seals.ts';
 export { startJobs } from './jobs.ts';
 
+/** What the routes and jobs of this wing share; one per process. */
 export interface LedgerServices {
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
-  /** How long after a full check of the records the next one begins. */
+  /** How long after the end of a full check of the records the next one begins, s. */
   readonly fullCheckS: number;
 }
 
@@ -30,6 +31,7 @@ export function openLedger(context: Context, { fullS, keys, sealedSince }: Integ
   };
 }
 
+/** Registers the reads of receipts, lineages and usage on the internal listener. */
 export function publicRoutes(app: FastifyInstance, context: Context, { seals }: Pick<LedgerServices, 'seals'>): void {
   receiptRoutes(app, context, seals);
   usageRoutes(app, context);

@@ -1,8 +1,8 @@
 /**
  * What the ledger does by itself, in every instance at once; each job is safe to run in several.
  *
- * Plain timers: every job here is one idempotent step that takes its own lock in its store and needs neither history nor
- * retries of its own. Only the grid sources, which belong to others and have limits, are asked through a job queue.
+ * Plain timers: every job here is one idempotent step that takes its own lock in its store and needs neither history
+ * nor retries of its own. Only the grid sources, which belong to others and have limits, are asked through a job queue.
  */
 
 import { dayMs } from '@gw/contract/internal/durations';
@@ -34,7 +34,7 @@ interface JobServices {
 
 export interface JobOptions {
   readonly catalogue: CatalogueView;
-  /** Unique among all instances. */
+  /** The name under which this instance reads the stream; unique among all instances. */
   readonly consumer: string;
   readonly blockingRedis: Redis;
   readonly redisUrl: string;
@@ -69,7 +69,7 @@ export function startJobs(
   return allJobs(jobs);
 }
 
-/** Even without any counters: a call that was promised a measurement has to learn that there is none. */
+/** Runs even if no counters are configured, since a call that was promised a measurement has to get its verdict. */
 function gpuCounters(
   { db, log, now }: Context,
   { seals, versionMetrics }: JobServices,
@@ -89,7 +89,7 @@ function gridSources({ db, redis, log, now }: Context, grid: GridSettings, redis
   return { stop: async () => (await started).stop() };
 }
 
-/** Looked at every minute and made once a day, so that a failure at midnight is mended a minute later. */
+/** Makes the partitions once a day, and tries every minute until it succeeds. */
 function dailyPartitions({ db, log, now }: Context): RepeatedJob {
   let madeOn = -1;
   return repeat({

@@ -8,7 +8,7 @@ interface Row {
   readonly model: string;
   readonly requests: number;
   readonly requests_degraded: number;
-  /** Decimal digits: a double would round a sum beyond 2^53. */
+  /** Decimal digits, since a double would round a sum beyond 2^53. */
   readonly prompt_tokens: string;
   readonly completion_tokens: string;
   readonly energy_wh: number | null;
@@ -16,8 +16,9 @@ interface Row {
 }
 
 /**
- * `[from, to)`. Sums are made in decimal by the database and rounded to 12 significant digits at the end. Receipts that
- * were found not to be genuine are in no sum and in no count; they are found by whoever reads them and by the check.
+ * Returns what was used in `[from, to)`. Energy (Wh) and carbon (gCO2e) are summed in decimal by the database, and
+ * rounded to 12 significant digits at the end; null if no receipt has a number. Receipts that were found not to be
+ * genuine are in no sum and no count.
  */
 export async function usageOf(
   db: Database,
@@ -51,8 +52,7 @@ export async function usageOf(
 }
 
 /**
- * Null beyond 2^53: an inexact number would pass for an exact one. Counts that can be true do not add up to that, but the
- * ledger keeps what was once believed.
+ * Returns null beyond 2^53, where a number would be inexact. Only counts that a provider made up can add up to that.
  */
 function exact(digits: string): number | null {
   const sum = Number(digits);
