@@ -27,6 +27,7 @@ export const accountSchema = z.strictObject({
 });
 export type AccountView = z.infer<typeof accountSchema>;
 
+/** Shows an account. Limits of its own come first, and what it lacks of them is that of its tier. */
 export function accountView(row: AccountRow): AccountView {
   // The database demands all three of an Enterprise account.
   const tier = tierLimits[row.tier === 'audit_plus' ? 'audit_plus' : 'audit'];

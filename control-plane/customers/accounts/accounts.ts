@@ -3,8 +3,8 @@
  *
  * Invariant: each change holds the account's row, is one transaction with its audit entry, and is announced to every
  * ext-authz after its commit. While an account is in onboarding, name, tier and limits are those that were screened and
- * agreed on; only Enterprise has limits of its own, and so have its keys: with the tier they go. With a tier the keys of the
- * account lose the scopes that only it has (`workingScopes`).
+ * agreed on; only Enterprise has limits of its own, and so have its keys: with the tier they go. With a tier the keys
+ * of the account lose the scopes that only it has (`workingScopes`).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AccountTier, ShadowLimit } from '@gw/contract/access';
@@ -23,6 +23,7 @@ import { type AccountRow, type AccountView, accountView, type LimitsView } from 
 
 type Tx = Prisma.TransactionClient;
 
+/** Which accounts to list; they are ordered by id. */
 export interface AccountQuery {
   readonly state?: AccountRow['state'] | undefined;
   readonly tier?: AccountTier | undefined;
@@ -32,37 +33,41 @@ export interface AccountQuery {
   readonly limit: number;
 }
 
+/** What to change; a field that is absent stays as it is. */
 export interface AccountChange {
   readonly name?: string;
   readonly tier?: AccountTier;
-  /** Null: those of the tier. */
+  /** Null means those of the tier. */
   readonly limits?: NegotiatedLimits | null;
   readonly shadow?: readonly ShadowLimit[];
-  /** Null: every model. */
+  /** Null means every model. */
   readonly models?: readonly string[] | null;
 }
 
-/** `streams` null: as many as were agreed with nobody in particular; absent: as before. */
+/** Limits of one account. `streams` null means the default of Enterprise; absent, it stays as it is. */
 export interface NegotiatedLimits extends Omit<LimitsView, 'streams'> {
   readonly streams?: number | null;
 }
 
-/** What the steps of the onboarding have looked at. */
+/** The fields that the steps of the onboarding judge, so that they cannot change meanwhile. */
 const settledInOnboarding = ['name', 'tier', 'limits'] as const;
 
+/**
+ * The changes refuse with `invalid_account` if the id is unknown, or `invalid_transition` if the state forbids them.
+ */
 export interface Accounts {
   list(query: AccountQuery): Promise<{ data: AccountView[]; hasMore: boolean }>;
   read(id: string): Promise<AccountView | null>;
-  /** Blocks inference and new keys; reads and revocation stay open. */
+  /** Blocks inference and new keys. Reads, and the revocation of keys, still work. */
   suspend(change: ChangeContext, id: string, reason: string): Promise<ChangeResult<AccountView>>;
-  /** `acceptsMatch`: even if what was found about its name, or that it could not be looked at, waits for a decision. */
+  /** With `acceptsMatch` it decides what waits for a decision: a match of its name, or that no list could be read. */
   reinstate(
     change: ChangeContext,
     id: string,
     reason: string,
     acceptsMatch?: boolean,
   ): Promise<ChangeResult<AccountView>>;
-  /** A new name needs a `reason`: another name may be another organisation. */
+  /** A new name needs a `reason`, since another name can mean another organisation. */
   update(change: ChangeContext, id: string, wanted: AccountChange, reason?: string): Promise<ChangeResult<AccountView>>;
 }
 
@@ -154,7 +159,7 @@ async function move(
   return ok(row);
 }
 
-/** Only what differs. Limits of its own go with the tier Enterprise, unless the change says something else of them. */
+/** Returns only what differs. An account that leaves Enterprise loses its own limits, unless the change sets them. */
 function without(asked: AccountChange, before: AccountRow): AccountChange {
   const view = accountView(before);
   const { models, name, negotiated, shadow, tier } = view;
@@ -176,7 +181,7 @@ const ownLimitsOf = ({ limitBurst, limitPerDay, limitPerS, limitStreams }: Accou
 const withStreams = <T extends NegotiatedLimits | null | undefined>(limits: T, { limitStreams }: AccountRow) =>
   limits && limits.streams === undefined ? { ...limits, streams: limitStreams } : limits;
 
-/** Returns how many keys had some. Their change is announced with that of the account. */
+/** Takes away the limits of all keys; returns how many had some. This is announced with the change of the account. */
 const dropLimitsOfKeys = (tx: Tx, accountId: string) =>
   tx.$executeRaw`
     UPDATE api_keys SET limit_per_s = NULL, limit_burst = NULL, limit_per_day = NULL, limit_streams = NULL

@@ -1,8 +1,8 @@
 /**
  * The people of a customer who have a login.
  *
- * Invariant: they belong to one account, and nothing here looks beyond it. Whoever changes something may still do so in the
- * transaction of the change.
+ * Invariant: they belong to one account, and nothing here looks beyond it. Whoever changes something may still do so in
+ * the transaction of the change.
  */
 import { fieldError } from '@gw/contract/errors';
 import { err, ok } from '@gw/contract/internal/result';
@@ -34,14 +34,16 @@ export const adminWithCredentialSchema = adminSchema.extend({ credential: z.stri
 export type AdminWithCredential = z.infer<typeof adminWithCredentialSchema>;
 
 export interface OrganisationAdmins {
-  /** Null: there is no such account. */
+  /** Null if there is no such account. */
   list(accountId: string): Promise<AdminView[] | null>;
   create(
     change: ChangeContext,
     accountId: string,
     person: { name: string; email: string },
   ): Promise<ChangeResult<AdminWithCredential>>;
+  /** Disabling ends all sessions of the person. */
   setEnabled(change: ChangeContext, accountId: string, id: string, enabled: boolean): Promise<ChangeResult<AdminView>>;
+  /** Replaces the credential, and ends all sessions of the person. */
   resetCredential(change: ChangeContext, accountId: string, id: string): Promise<ChangeResult<AdminWithCredential>>;
 }
 

@@ -21,7 +21,7 @@ const params = z.object({ accountId: idSchema });
 const adminParams = params.extend({ id: idSchema });
 const reasonBody = z.strictObject({ reason: nameSchema });
 const reinstateBody = reasonBody.extend({ accepts_match: z.boolean().default(false) });
-/** What Postgres holds as an integer. */
+/** A positive number that Postgres can hold as an integer. */
 const count = z.int().min(1).max(2_147_483_647);
 const updateBody = z
   .strictObject({
