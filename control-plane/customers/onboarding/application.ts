@@ -20,18 +20,19 @@ export interface ScreenedNames {
   readonly technical_contact: string;
 }
 
-/** What a screening has left behind. `waits`: it could not be done yet, for the reason that is stated. */
+/** What a screening has found. `waits` means that it could not be done yet, for the `reason` beside it. */
 export interface StoredScreening {
   readonly outcome: 'clear' | 'match' | 'prohibited' | 'waits';
-  /** Of step 3: the names that were compared. */
+  /** The names that were compared in step 3. */
   readonly screened?: ScreenedNames;
-  /** Of an account with a new name: nobody has decided yet about what was found, or that nothing could be looked at. */
+  /** True if nobody has decided yet what to do about a new name that has a match, or could not be compared. */
   readonly needs_decision?: boolean;
   /** Names that could not be screened yet, since when (RFC 3339), and why. */
   readonly unscreened?: { readonly names: ScreenedNames; readonly since: string; readonly reason: string };
   readonly [detail: string]: unknown;
 }
 
+/** An application with its account. What a later step brings is null until then. */
 export interface ApplicationRow {
   readonly account_id: string;
   readonly name: string;
@@ -56,12 +57,13 @@ const columns = Prisma.sql`o.account_id, a.name, a.tier::text AS tier, a.billing
   o.contract_reference, o.contract_signed_at, o.expires_at, o.updated_at, a.created_at`;
 const tables = Prisma.sql`onboarding o JOIN accounts a ON a.id = o.account_id`;
 
-/** The same as `stageOf`, in SQL. */
+/** Computes in SQL what `stageOf` computes. */
 const stage = Prisma.sql`CASE
   WHEN o.state = 'use_screening' AND o.use_screening->>'outcome' = 'match' THEN 'use_match'
   WHEN o.state = 'sanctions_screening' AND o.sanctions_screening->>'outcome' = 'match' THEN 'sanctions_match'
   ELSE o.state::text END`;
 
+/** Returns the stage: the state, or the match that its screening has found. */
 export function stageOf({ state, use_screening, sanctions_screening }: ApplicationRow): Stage {
   if (state === 'use_screening' && use_screening?.outcome === 'match') return 'use_match';
   if (state === 'sanctions_screening' && sanctions_screening?.outcome === 'match') return 'sanctions_match';
@@ -81,8 +83,8 @@ export async function findApplication(db: Queryable, accountId: string): Promise
 }
 
 /**
- * Held until the transaction ends, with its account: whoever comes second sees what the first has made of it, and name,
- * tier and limits stay as they are read here. The account first, as whoever changes accounts does, and both before any
+ * Returns an application, or null, and locks it and its account until the transaction ends, so that name, tier and
+ * limits stay as they are read here. The account is locked first, as by every change of accounts, and both before any
  * chain of the audit log.
  */
 export async function holdApplication(tx: Queryable, accountId: string): Promise<ApplicationRow | null> {
@@ -92,7 +94,7 @@ export async function holdApplication(tx: Queryable, accountId: string): Promise
   return rows[0] ?? null;
 }
 
-/** The newest first. Null: there is no application `query.after`. */
+/** Returns one page, newest first; null if there is no application `query.after`. */
 export async function listApplications(
   db: Database,
   query: ApplicationQuery,
@@ -116,20 +118,21 @@ const isRenamed = Prisma.sql`o.state = 'complete' AND a.state IN ('active', 'sus
   AND o.sanctions_screening->'screened' IS DISTINCT FROM jsonb_build_object('organisation', a.name,
     'billing_contact', a.billing_contact->>'name', 'technical_contact', a.technical_contact->>'name')`;
 
-/** Whose screening is still to be done, the oldest first. */
+/** Returns the accounts whose screening is still to be done, those first that were tried the longest time ago. */
 export async function findUnscreened(db: Queryable, most: number): Promise<readonly string[]> {
   const rows = await db.$queryRaw<{ account_id: string }[]>`
     SELECT o.account_id FROM onboarding o WHERE ${isUnscreened} ORDER BY o.updated_at LIMIT ${most}`;
   return rows.map((row) => row.account_id);
 }
 
-/** Whose names are no longer those that were screened last; first those that were tried the longest time ago. */
+/** Returns the accounts whose names were changed since they were screened, in the same order. */
 export async function findRenamed(db: Queryable, most: number): Promise<readonly string[]> {
   const rows = await db.$queryRaw<{ account_id: string }[]>`
     SELECT o.account_id FROM ${tables} WHERE ${isRenamed} ORDER BY o.updated_at LIMIT ${most}`;
   return rows.map((row) => row.account_id);
 }
 
+/** Counts what `findUnscreened` (applications) and `findRenamed` (accounts) look for. */
 export async function countUnscreened(db: Queryable): Promise<{ applications: number; accounts: number }> {
   const [counted] = await db.$queryRaw<{ applications: number; accounts: number }[]>`
     SELECT count(*) FILTER (WHERE ${isUnscreened})::int AS applications,
@@ -138,7 +141,7 @@ export async function countUnscreened(db: Queryable): Promise<{ applications: nu
   return counted ?? { applications: 0, accounts: 0 };
 }
 
-/** Who has not acted for too long. While it is for the gateway to screen, nobody else can act. */
+/** Returns the accounts whose application has expired. None expires while it waits for the gateway to screen it. */
 export async function findIdle(db: Queryable, now: Date, most: number): Promise<readonly string[]> {
   const rows = await db.$queryRaw<{ account_id: string }[]>`
     SELECT o.account_id FROM onboarding o
@@ -177,7 +180,7 @@ export function applicationObject(row: ApplicationRow) {
 }
 export type ApplicationObject = ReturnType<typeof applicationObject>;
 
-/** In the form in which they are hashed. */
+/** Returns the steps in the form in which they are hashed. */
 export async function readSteps(db: Database, accountId: string): Promise<readonly OnboardingStep[]> {
   const rows = await db.onboardingStep.findMany({ where: { accountId }, orderBy: { id: 'asc' } });
   return rows.map(({ step, action, from, to, actorKind, actorId, at, input, outcome }) => ({
@@ -193,7 +196,7 @@ export async function readSteps(db: Database, accountId: string): Promise<readon
   }));
 }
 
-/** What the monitoring system reads of screenings that are still to be done. */
+/** The gauge of screenings that are still to be done; absent while Postgres does not answer. */
 export const unscreenedCount = (db: Database): Gauge =>
   new Gauge({
     name: 'gw_unscreened',

@@ -29,7 +29,7 @@ export const applicationSchema = z
     tier: z.enum(accountTiers),
     billing_contact: contact,
     technical_contact: contact,
-    /** Negotiated; the other tiers have limits of their own. */
+    /** Only for Enterprise, which needs them; the other tiers have fixed limits. */
     limits: z.strictObject({ per_s: count, burst: count, per_day: count, streams: count.exactOptional() }).optional(),
   })
   .refine(({ tier, limits }) => tier !== 'enterprise' || limits !== undefined, {
@@ -52,7 +52,7 @@ export const declarationSchema = z.strictObject({
 export const decisionSchema = z.strictObject({ reason: text(10, 2000) });
 
 export const contractSchema = z.strictObject({
-  /** Of the signed document. */
+  /** The SHA-256 of the signed document. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 in 64 lower-case hex digits'),
   /** Where the document is kept. */
   reference: line(500),
@@ -64,12 +64,12 @@ export const contractSchema = z.strictObject({
 });
 export type SignedContract = z.infer<typeof contractSchema>;
 
-/** What clocks may differ by. */
+/** How far clocks can differ. */
 const skewMs = 300_000;
-/** The day begins earliest at UTC+14. */
+/** How much earlier a day begins at UTC+14 than in UTC. */
 const firstDaybreakMs = 14 * hourMs;
 
-/** Whether the contract is signed only in the future. A date counts as soon as it is that day anywhere. */
+/** Whether the contract is dated in the future. A date has come as soon as it is that day anywhere on earth. */
 export function isSignedLater({ signed_at }: SignedContract, now: Date): boolean {
   const ahead = signed_at.includes('T') ? skewMs : firstDaybreakMs;
   return new Date(signed_at).getTime() > now.getTime() + ahead;

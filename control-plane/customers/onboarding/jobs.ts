@@ -24,7 +24,7 @@ const firstPauseMs = 15_000;
 export interface OnboardingJobsOptions extends Omit<ScreeningRunOptions, 'onboarding'>, Pick<Context, 'log'> {
   readonly redisUrl: string;
   readonly onboarding: Onboarding;
-  /** For tests: pauses and the time after which the job of a dead instance is taken up, ms. */
+  /** Tests set these pauses, and `stalledMs`, after which another instance takes over the job of a dead one. */
   readonly firstPauseMs?: number;
   readonly tendEveryMs?: number;
   readonly renamedEveryMs?: number;
@@ -35,6 +35,7 @@ interface JobData {
   readonly accountId: string;
 }
 
+/** Starts the jobs. The queue is opened only when there is something to screen. */
 export function startOnboardingJobs(options: OnboardingJobsOptions): RepeatedJob {
   const { db, log, onboarding } = options;
   let opening: Promise<OpenQueue<JobData>> | null = null;

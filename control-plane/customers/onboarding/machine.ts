@@ -9,7 +9,7 @@
  * (5) signed contract, (6) issue of the key.
  */
 
-/** As they are stored. */
+/** The states as they are stored. */
 export const onboardingStates = [
   'account_created',
   'use_screening',
@@ -27,6 +27,7 @@ export type OnboardingState = (typeof onboardingStates)[number];
 export const stages = [...onboardingStates, 'use_match', 'sanctions_match'] as const;
 export type Stage = (typeof stages)[number];
 
+/** What operators do to an application. */
 export const operatorActions = [
   'declare',
   'clear_match',
@@ -36,6 +37,7 @@ export const operatorActions = [
   'sign_contract',
   'issue_key',
 ] as const;
+/** What the gateway does to an application: the outcomes of screenings, and the expiry. */
 export const systemActions = [
   'pass_use',
   'match_use',
@@ -47,12 +49,12 @@ export const systemActions = [
 export type OnboardingAction = (typeof operatorActions)[number] | (typeof systemActions)[number];
 
 export interface Move {
-  /** 1 to 6: the step of the specification in which it happens. */
+  /** The step of the specification in which it happens, 1 to 6. */
   readonly step: number;
   readonly to: Stage;
 }
 
-/** Step 4 is for industries of high risk alone; the others go past it. */
+/** Leads to step 4 only for industries of high risk; the others skip it. */
 const afterSanctions = (highRisk: boolean): Move => ({ step: 3, to: highRisk ? 'manual_review' : 'contract_pending' });
 
 type Table = Readonly<Record<Stage, Partial<Record<OnboardingAction, Move | ((highRisk: boolean) => Move)>>>>;
@@ -90,14 +92,16 @@ const moves: Table = {
   expired: {},
 };
 
-/** Null: the action must not happen here. `highRisk` is known once the declaration is screened. */
+/**
+ * Returns the move, or null if the action is not allowed here. `highRisk` is known once the declaration is screened.
+ */
 export function moveOf(stage: Stage, action: OnboardingAction, highRisk: boolean): Move | null {
   const move = moves[stage][action];
   if (move === undefined) return null;
   return typeof move === 'function' ? move(highRisk) : move;
 }
 
-/** How the stage is stored: a match waits in the state of its screening. */
+/** Returns the state that a stage is stored as: a match waits in the state of its screening. */
 export function stateOf(stage: Stage): OnboardingState {
   if (stage === 'use_match') return 'use_screening';
   return stage === 'sanctions_match' ? 'sanctions_screening' : stage;

@@ -1,10 +1,10 @@
 /**
  * The screening of names that were changed after the first key.
  *
- * Invariant: a name under which an account works was compared with the lists, or is for at most a day without a whole list
- * that it could be compared with (and some seconds for the job). A match of a name that was changed, whatever was decided
- * about the name before, and a day without a list, suspend the account, and mark it: nobody reinstates it, whatever else
- * it was suspended for, without having accepted what was found.
+ * Invariant: a name under which an account works was compared with the lists, or is for at most a day without a whole
+ * list that it could be compared with (and some seconds for the job). A match of a name that was changed, whatever was
+ * decided about the name before, and a day without a list, suspend the account, and mark it: nobody reinstates it,
+ * whatever else it was suspended for, without having accepted what was found.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { hourMs } from '@gw/contract/internal/durations';
@@ -22,10 +22,12 @@ export interface RenameOptions extends Pick<StepOptions, 'db' | 'now'> {
   readonly keys: Pick<Keys, 'announce'>;
 }
 
-/** How long an account works under a name that could not be compared with anything. */
+/** How long an account can work under a name that could not be compared with any list. */
 const longestUnscreenedMs = 24 * hourMs;
 
-/** Throws if the names are others by now: they are to be screened again. */
+/**
+ * Records what a screening of new names has found, and suspends the account if it has to. Throws if they changed again.
+ */
 export async function recordRename(
   { db, now, keys }: RenameOptions,
   accountId: string,
@@ -54,7 +56,7 @@ export async function recordRename(
   if (suspended) await keys.announce(accountMessage(accountId));
 }
 
-/** Says on the application since when and why its names are not screened, and ends it after a day. */
+/** Notes on the application since when and why its names are not screened; after a day it suspends the account. */
 export async function noteUnscreened(
   { db, now, keys }: RenameOptions,
   accountId: string,
@@ -90,13 +92,18 @@ export async function noteUnscreened(
   if (suspended) await keys.announce(accountMessage(accountId));
 }
 
-/** The application of an account whose names wait for a decision, held; null: nothing does. `tx` holds the account. */
+/**
+ * Returns the application, which `tx` then holds, if its names wait for a decision, and null if not. `tx` has to hold
+ * the account already.
+ */
 export async function findUndecided(tx: Prisma.TransactionClient, accountId: string): Promise<ApplicationRow | null> {
   const row = await holdApplication(tx, accountId);
   return row?.sanctions_screening?.needs_decision === true ? row : null;
 }
 
-/** Records the decision. After the account's own entry in the audit log, as the operators' chain comes last. */
+/**
+ * Records the decision. Call it after the account's own entry in the audit log, since the operators' chain comes last.
+ */
 export async function acceptMatch(
   tx: Prisma.TransactionClient,
   { account_id: accountId, sanctions_screening }: ApplicationRow,
@@ -112,7 +119,7 @@ export async function acceptMatch(
 const step = <Action extends string>(accountId: string, action: Action) =>
   ({ accountId, step: 3, action, from: 'complete', to: 'complete' }) as const;
 
-/** False if it is suspended already, or closed. The words are those that the customer reads. */
+/** Returns false if the account is not active. The customer can read the `reason`. */
 async function suspend(tx: Prisma.TransactionClient, accountId: string, caller: Caller, at: Date): Promise<boolean> {
   const where = { id: accountId, state: 'active' } as const;
   const { count } = await tx.account.updateMany({ where, data: { state: 'suspended' } });
@@ -130,7 +137,7 @@ async function suspend(tx: Prisma.TransactionClient, accountId: string, caller: 
   return true;
 }
 
-/** Whether anything was found about a name that is another one than at the screening before. */
+/** Whether a name that has changed since the last screening has a match, or cannot be compared. */
 function concernsNewName(names: NameScreening, screened: ScreenedNames, row: ApplicationRow): boolean {
   const before = row.sanctions_screening?.screened;
   const roles = Object.keys(screened) as (keyof ScreenedNames)[];

@@ -2,9 +2,9 @@
  * Screens one application as far as it can be: use, then names and dual use; and again the names of an account that was
  * renamed after its first key.
  *
- * Invariant: an application goes on only by a result that was made with whole lists and the rules of this moment, for the
- * names that it has then. What prevents that is noted on the application and thrown, so that the job is tried again:
- * nobody is cleared by a fault.
+ * Invariant: an application goes on only by a result that was made with whole lists and the rules of this moment, for
+ * the names that it has then. What prevents that is noted on the application and thrown, so that the job is tried
+ * again: nobody is cleared by a fault.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../shared/context.ts';
@@ -24,7 +24,10 @@ export interface ScreeningRunOptions extends Pick<Context, 'db' | 'now'> {
   readonly settings: ScreeningSettings;
 }
 
-/** Does nothing for an application that has no screening to be done. */
+/**
+ * Does nothing if there is nothing to screen. Throws if a list cannot be used (a ListError, which is noted on the
+ * application), if a name changes meanwhile, or if Postgres is away.
+ */
 export async function screenApplication(accountId: string, options: ScreeningRunOptions): Promise<void> {
   const { db, onboarding, policy } = options;
   const application = await findApplication(db, accountId);

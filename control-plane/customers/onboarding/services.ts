@@ -14,7 +14,7 @@ export interface OnboardingServices {
   readonly settings: ScreeningSettings;
 }
 
-/** Throws if the operator's policy file is not there or not as it should be. */
+/** Throws if the operator's policy file is missing or malformed. */
 export function openOnboarding(
   { db, now }: Pick<Context, 'db' | 'now'>,
   keys: Keys,

@@ -36,7 +36,7 @@ import {
 import { asJson, writeStep } from './write-step.ts';
 
 export interface OnboardingOptions extends StepOptions {
-  /** A new account's id. */
+  /** Makes the id of a new account. */
   readonly newAccountId: () => string;
   readonly keys: Pick<Keys, 'issueFirst' | 'announce'>;
 }
@@ -64,7 +64,7 @@ export function createOnboarding(options: OnboardingOptions) {
     declare: (accountId: string, declaration: Declaration, caller: Caller) =>
       take(accountId, 'declare', caller, () => ({ data: { declaration: asJson(declaration) }, input: declaration })),
 
-    /** The outcome of step 2, by the screening job. */
+    /** Records the outcome of step 2, for the screening job. */
     recordUse(accountId: string, result: UseScreening): Promise<StepResult> {
       const actions = { clear: 'pass_use', match: 'match_use', prohibited: 'prohibit_use' } as const;
       const change: StepRecord = {
@@ -75,7 +75,7 @@ export function createOnboarding(options: OnboardingOptions) {
       return take(accountId, actions[result.outcome], bySystem('screening'), () => change);
     },
 
-    /** The outcome of step 3, by the screening job. */
+    /** Records the outcome of step 3, for the screening job. Throws if a name was changed while it was screened. */
     recordSanctions(
       accountId: string,
       result: StoredScreening & { readonly outcome: 'clear' | 'match'; readonly screened: ScreenedNames },
@@ -95,7 +95,7 @@ export function createOnboarding(options: OnboardingOptions) {
     noteUnscreened: (accountId: string, screened: ScreenedNames, reason: string): Promise<void> =>
       noteUnscreened(options, accountId, screened, reason, bySystem('screening')),
 
-    /** Says on the application why its screening is not done yet. No step: nothing has happened. */
+    /** Notes on the application why its screening is not done yet. This is no step, since nothing has happened. */
     async noteWaiting(accountId: string, reason: string): Promise<void> {
       const at = now();
       const note = JSON.stringify({ outcome: 'waits', reason: reason.slice(0, 500), at: at.toISOString() });
@@ -115,7 +115,9 @@ export function createOnboarding(options: OnboardingOptions) {
         input: { sha256, reference, signed_at },
       })),
 
-    /** Step 6. The plaintext is in the returned value and nowhere else. */
+    /**
+     * Takes step 6, and makes the account active. The plaintext of the key is in the returned value and nowhere else.
+     */
     async issueKey(
       accountId: string,
       wanted: KeyCreate,
@@ -141,7 +143,7 @@ export function createOnboarding(options: OnboardingOptions) {
       return ok({ application: taken.value, key: issued });
     },
 
-    /** Ends what nobody carries on. Of several instances one ends each application. */
+    /** Ends up to 100 applications that have expired; returns how many. Only one of several instances ends each. */
     async expireIdle(): Promise<number> {
       let expired = 0;
       for (const accountId of await findIdle(db, now(), 100)) {

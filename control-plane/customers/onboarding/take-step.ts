@@ -2,8 +2,8 @@
  * One step of an application as one transaction: the application's row, the row of the step, the audit entry and the
  * state of the account change together or not at all.
  *
- * Invariant: the application and its account are held from the look at the stage to the commit, so of two people who act
- * at once the second is refused; and so is who may not act any longer.
+ * Invariant: the application and its account are held from the look at the stage to the commit, so of two people who
+ * act at once the second is refused; and so is who may not act any longer.
  */
 import type { ApiError } from '@gw/contract/errors';
 import { dayMs } from '@gw/contract/internal/durations';
@@ -30,6 +30,7 @@ export interface StepOptions extends Pick<Context, 'db' | 'now'> {
   readonly idleDays: number;
 }
 
+/** Why a step was not taken; then nothing has changed. */
 export type OnboardingRefusal =
   | { readonly why: 'unknown_application' }
   /** Whoever asks may not any longer. */
@@ -46,7 +47,7 @@ export interface StepRecord {
   readonly outcome?: unknown;
 }
 
-/** Ends the transaction of a step that is refused after it has begun to write. */
+/** Thrown to undo a step that is refused after it has begun to write; `takeStep` turns it into a refusal. */
 export class StepRefused extends Error {
   readonly refusal: OnboardingRefusal;
   constructor(refusal: OnboardingRefusal) {
@@ -55,10 +56,14 @@ export class StepRefused extends Error {
   }
 }
 
+/** How long a transaction waits for a connection, and lasts, ms. */
 export const patience = { maxWait: 5000, timeout: 10_000 };
 export const expiryAt = (at: Date, idleDays: number): Date => new Date(at.getTime() + idleDays * dayMs);
 
-/** Holds the row, asks the machine, writes. `then` runs in the same transaction, before the entries of the audit log. */
+/**
+ * Takes a step if the machine allows it. `changeOf` says what to write, and `then` runs in the same transaction, before
+ * the entries of the audit log. Whatever they throw undoes the step; `StepRefused` is returned as a refusal.
+ */
 export async function takeStep(
   { db, now, idleDays }: StepOptions,
   accountId: string,

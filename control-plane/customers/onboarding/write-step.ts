@@ -1,10 +1,10 @@
 /**
  * The record of a step: its row, and its entries in the audit log.
  *
- * Invariant: what a screening has found, and what was decided about it, is not told to the customer, neither in words nor
- * by the number, the actor or the hash of entries. So each step has its entry, with the hash of its row, in the operators'
- * chain; the account's chain, which the customer reads whole, has entries of the customer's own steps alone, and one that
- * says the same of every end.
+ * Invariant: what a screening has found, and what was decided about it, is not told to the customer, neither in words
+ * nor by the number, the actor or the hash of entries. So each step has its entry, with the hash of its row, in the
+ * operators' chain; the account's chain, which the customer reads whole, has entries of the customer's own steps alone,
+ * and one that says the same of every end.
  */
 import type { Actor } from '@gw/contract/internal/audit-chain';
 import { type OnboardingStep, stepHash } from '@gw/contract/internal/onboarding-step';
@@ -36,11 +36,12 @@ const auditActions: Readonly<Record<RecordedAction, string>> = {
   accept_match: 'application.match_accepted',
 };
 
-/** In these the customer takes part. */
+/** The steps in which the customer takes part. */
 const customersSteps: readonly RecordedAction[] = ['create', 'declare', 'sign_contract', 'issue_key'];
-/** Whoever or whatever has ended an application. */
+/** Stands in the account's chain for whoever or whatever has ended an application. */
 const onboardingItself: Actor = { kind: 'system', id: 'onboarding', name: null };
 
+/** A step that was taken; `from` is null for the first one. */
 export interface StepToWrite {
   readonly accountId: string;
   readonly step: number;
@@ -53,9 +54,10 @@ export interface StepToWrite {
   readonly outcome?: unknown;
 }
 
+/** Returns a value as it comes back from JSON; null and undefined become `{}`. */
 export const asJson = (value: unknown): Prisma.InputJsonValue => JSON.parse(JSON.stringify(value ?? {}));
 
-/** `tx` has to be a transaction that holds the account. The last thing that it does, as chains are locked last. */
+/** Has to be the last thing that `tx` does, since chains are locked last. `tx` has to hold the account. */
 export async function writeStep(tx: Transaction, written: StepToWrite): Promise<void> {
   const { accountId, step, action, from, to, at } = written;
   const { actor, requestId } = written.caller;
