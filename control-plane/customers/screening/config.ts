@@ -1,6 +1,7 @@
 /**
- * Which lists names are screened against. `GW_SANCTIONS_FILES` is a comma-separated list of `path=format:entries/names`,
- * with the least numbers of entries and of names (aliases included) below which a list counts as incomplete:
+ * Which lists names are screened against. `GW_SANCTIONS_FILES` is a comma-separated list of
+ * `path=format:entries/names`, with the least numbers of entries and of names (aliases included) below which a list
+ * counts as incomplete:
  *
  *   GW_SANCTIONS_FILES=/lists/sdn.csv=ofac-csv:15000/30000,/lists/eu.xml=eu-xml
  *
@@ -14,22 +15,23 @@ export const listFormats = ['ofac-csv', 'ofac-xml', 'eu-csv', 'eu-xml', 'names-c
 export type ListFormat = (typeof listFormats)[number];
 const withoutEndMark: readonly ListFormat[] = ['ofac-csv', 'eu-csv'];
 
+/** One list of `GW_SANCTIONS_FILES`. A list that is not whole is a ListError. */
 export interface ListFile {
   readonly path: string;
   readonly format: ListFormat;
-  /** A list of fewer entries is not whole. */
+  /** A list with fewer entries is not whole. */
   readonly leastEntries: number;
-  /** Nor is one of fewer names, those of all its files together. */
+  /** A list with fewer names, in all its files together, is not whole. */
   readonly leastNames: number;
 }
 
 export interface ScreeningSettings {
   readonly lists: readonly ListFile[];
-  /** Also the built-in list of invented names. */
+  /** Whether the built-in list of invented names is used too. */
   readonly synthetic: boolean;
-  /** From this score on two names count as the same, 0 to 1. */
+  /** The score, 0 to 1, from which on two names count as the same. */
   readonly threshold: number;
-  /** JSON in the form of use-policy.json; null: the built-in policy. */
+  /** A JSON file in the form of use-policy.json; null means the built-in policy. */
   readonly policyFile: string | null;
   /** Days without a step after which an application expires. */
   readonly idleDays: number;
@@ -37,6 +39,7 @@ export interface ScreeningSettings {
 
 export const defaultThreshold = 0.85;
 
+/** Settings without any list, with which nobody is cleared. */
 export const noLists: ScreeningSettings = {
   lists: [],
   synthetic: false,

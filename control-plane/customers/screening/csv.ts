@@ -20,7 +20,7 @@ export class CsvRecords implements Sink {
   /** Whether the file ends with the end of a record. */
   #ended = true;
 
-  /** `take` gets each record that is not empty. */
+  /** `take` is called with each record that is not empty, its fields decoded and trimmed. */
   constructor(delimiter: ',' | ';', take: (fields: readonly string[]) => void) {
     this.#delimiter = delimiter;
     this.#take = take;

@@ -3,7 +3,8 @@
  * the CSV export of version 1.1 (https://data.europa.eu, "Consolidated Financial Sanctions File 1.1").
  *
  * Invariant: what does not fit the form is a ListError. The CSV export has no end mark: cut between two rows it looks
- * whole, so the operator has to state the least numbers of entries and names; the XML export ends with its root element.
+ * whole, so the operator has to state the least numbers of entries and names; the XML export ends with its root
+ * element.
  */
 import { z } from 'zod';
 import { CsvRecords } from './csv.ts';
@@ -21,6 +22,7 @@ const entitySchema = z.object({ logicalId: z.string().regex(/^\d+$/), nameAlias:
 const wholeNameOf = ({ wholeName, firstName, middleName, lastName }: z.infer<typeof aliasSchema>): string =>
   (wholeName?.trim() || [firstName, middleName, lastName].filter(Boolean).join(' ')).trim();
 
+/** Calls `onName` for every name. Throws a ListError if the file cannot be read, is not whole or has another form. */
 export async function readEuXml(path: string, onName: OnName): Promise<ListContent> {
   let entries = 0;
   const counted = counting(onName);
@@ -47,6 +49,7 @@ const columns = {
   last: 'NameAlias_LastName',
 } as const;
 
+/** Calls `onName` for every name. Throws a ListError if the file cannot be read or has another form. */
 export async function readEuCsv(path: string, onName: OnName): Promise<ListContent> {
   const ids = new Set<string>();
   const named = new Set<string>();
@@ -80,7 +83,7 @@ export async function readEuCsv(path: string, onName: OnName): Promise<ListConte
   return { date, entries: ids.size, files: [{ ...file, names: counted.names() }] };
 }
 
-/** `05/08/2026` or `2026-08-05`. */
+/** Reads `05/08/2026` (5 August) or `2026-08-05`; null for anything else. */
 function isoDate(text: string): string | null {
   const [, day, month, year] = /^(\d\d)\/(\d\d)\/(\d{4})$/.exec(text) ?? [];
   if (year !== undefined) return `${year}-${month}-${day}`;

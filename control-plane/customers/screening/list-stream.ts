@@ -2,12 +2,14 @@
  * Reads the files of a list piece by piece, so that a list of any length costs the memory of one entry.
  *
  * Invariant: bytes are given out as one character each (latin1), since everything that separates entries and fields is
- * ASCII; text is decoded field by field, or entry by entry, with `decodeText`. The SHA-256 covers every byte of the file.
+ * ASCII; text is decoded field by field, or entry by entry, with `decodeText`. The SHA-256 covers every byte of the
+ * file.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 
+/** One name of an entry; aliases have the same `entryId`. */
 export interface ListedName {
   /** The list's own id of the entry. */
   readonly entryId: string;
@@ -15,21 +17,22 @@ export interface ListedName {
 }
 export type OnName = (listed: ListedName) => void;
 
-/** `names`: how many of its names were compared. */
+/** One file of a list. `names` says how many of its names were compared. */
 export interface FileVersion {
   readonly name: string;
   readonly sha256: string;
   readonly names: number;
 }
 
+/** What was read of a list, without its names. */
 export interface ListContent {
-  /** As the list states it; null: it states none. */
+  /** The date that the list states, as YYYY-MM-DD; null if it states none. */
   readonly date: string | null;
   readonly entries: number;
   readonly files: readonly FileVersion[];
 }
 
-/** A list that is not there, or not whole, or of another form. Nobody may be cleared by it. */
+/** A list is missing, or not whole, or has another form. Nobody is cleared by it. */
 export class ListError extends Error {}
 
 export interface ByteSource {
@@ -39,13 +42,14 @@ export interface ByteSource {
 
 export const fileSource = (path: string): ByteSource => ({ name: basename(path), chunks: createReadStream(path) });
 
+/** Takes the text of a file piece by piece, one character for each byte (latin1). */
 export interface Sink {
   push(text: string): void;
   /** Throws a ListError if what was pushed is not whole. */
   end(): void;
 }
 
-/** Hands each name on, and counts it. */
+/** Returns an `onName` that counts the names that it hands on. */
 export function counting(onName: OnName): { readonly onName: OnName; names(): number } {
   let names = 0;
   return {
@@ -57,7 +61,7 @@ export function counting(onName: OnName): { readonly onName: OnName; names(): nu
   };
 }
 
-/** Gives the whole file to `sink`, piece by piece. Throws a ListError that names the file. */
+/** Gives the whole file to `sink`. Throws a ListError that names the file if it cannot be read or is not whole. */
 export async function readBytes({ name, chunks }: ByteSource, sink: Sink): Promise<Omit<FileVersion, 'names'>> {
   const hash = createHash('sha256');
   try {
@@ -77,7 +81,9 @@ export async function readBytes({ name, chunks }: ByteSource, sink: Sink): Promi
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const windows1252 = new TextDecoder('windows-1252');
 
-/** UTF-8, or Windows-1252 where it is not valid UTF-8: old exports are written so, and neither hides a name. */
+/**
+ * Decodes latin1 as UTF-8, or as Windows-1252 if that is not valid: old exports are in it, and neither hides a name.
+ */
 export function decodeText(bytes: string): string {
   if (!/\P{ASCII}/u.test(bytes)) return bytes;
   const buffer = Buffer.from(bytes, 'latin1');

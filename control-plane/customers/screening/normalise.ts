@@ -5,8 +5,9 @@
  * letters by a table stays as it is, and `isComparable` says so.
  *
  * What looks the same on paper is compared as the same. `normaliseName` takes a letter of another script for its sound
- * (Cyrillic `Н` is n), which is right for names that are meant in that script; `foldLookalikes` takes it for its shape (`Н`
- * is H). Both forms of a name are compared, and a word of several scripts, which no language writes, is left to people.
+ * (Cyrillic `Н` is n), which is right for names that are meant in that script; `foldLookalikes` takes it for its shape
+ * (`Н` is H). Both forms of a name are compared, and a word of several scripts, which no language writes, is left to
+ * people.
  */
 import { latinShapes } from '@gw/policy/lookalikes';
 
@@ -93,21 +94,24 @@ const letters: Readonly<Record<string, string>> = {
   ω: 'o',
 };
 
-/** Say what a company is in law, not which one it is. */
+/** Words that say what a company is in law, not which one it is. */
 const legalForms = new Set(
   `ab ag ao aps as asa bv bhd co company corp corporation cjsc dd doo eood fzc fze fzco gk gmbh ges inc incorporated jsc
   kft kg kk limited llc llp lp ltd ltda mbh nv oao ojsc ood ooo oy oyj pao pjsc plc pt pte pty pvt sa sae sal sarl sas
   sdn spa spzoo srl sro zao`.split(/\s+/),
 );
-/** Forms of several words, before their dots and blanks are gone. */
+/** Legal forms of several words. */
 const longForms =
   /\b(?:(?:public |open |closed )?joint[ -]stock company|limited liability company|sociedad anonima|societe anonyme|gesellschaft mit beschrankter haftung|aktiengesellschaft)\b/g;
 
 const marks = /\p{M}+/gu;
-/** Inside of a word they are no gap: O'Neil, S.A. */
+/** Characters that do not separate words, as in O'Neil and S.A. */
 const joiners = /['’‘`´ʼ.]/g;
 const gaps = /[^\p{L}\p{N}]+/u;
-/** Lower-case words in Latin letters where a table knows them, without marks, punctuation and legal forms. */
+/**
+ * Returns the words of a name in lower case, without marks, punctuation and legal forms, in Latin letters as far as the
+ * table goes.
+ */
 export function normaliseName(name: string): readonly string[] {
   const words = wordsOf(name.normalize('NFKD').replace(/\s+/g, ' '), longForms);
   const kept = words.filter((word) => !legalForms.has(word));
@@ -115,7 +119,7 @@ export function normaliseName(name: string): readonly string[] {
   return kept.length > 0 ? kept : words;
 }
 
-/** The words of a running text, in the same form; legal forms stay. */
+/** Returns the words of a text in the same form, with its legal forms. */
 export const normaliseText = (text: string): readonly string[] => wordsOf(text.normalize('NFKD'), null);
 
 function wordsOf(text: string, without: RegExp | null): string[] {
@@ -128,11 +132,11 @@ function wordsOf(text: string, without: RegExp | null): string[] {
   return rest.length > 0 ? rest : whole;
 }
 
-/** False for a name in a script that no table here writes in Latin letters: no list of Latin names can clear it. */
+/** False for a name in a script that the table does not know, which no list of Latin names can clear. */
 export const isComparable = (words: readonly string[]): boolean =>
   words.length > 0 && words.every((word) => /^[a-z0-9]+$/.test(word));
 
-/** The name as a Latin reader would see it. The same where it has no letter that looks like a Latin one. */
+/** Returns the name as a Latin reader sees it: Cyrillic and Greek letters become the Latin ones that they look like. */
 export function foldLookalikes(name: string): string {
   if (!/[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(name)) return name;
   return name.normalize('NFKD').replace(/\P{ASCII}/gu, (letter) => latinShapes.get(letter) ?? letter);

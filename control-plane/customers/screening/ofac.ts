@@ -1,10 +1,10 @@
 /**
- * The list of Specially Designated Nationals of the US Treasury, in the two forms that are read here: the three CSV files
- * (sdn.csv, with alt.csv and add.csv beside it; data specification of 2023-09-25) and the XML file sdn.xml.
+ * The list of Specially Designated Nationals of the US Treasury, in the two forms that are read here: the three CSV
+ * files (sdn.csv, with alt.csv and add.csv beside it; data specification of 2023-09-25) and the XML file sdn.xml.
  *
- * Invariant: what does not fit the form is a ListError. The CSV files have no end mark; that one of the three was cut is
- * found by its references to the others, and by the least numbers of entries and names, which the operator has to state.
- * Aliases that the list itself calls weak are not compared: they are single words that many people go by.
+ * Invariant: what does not fit the form is a ListError. The CSV files have no end mark; that one of the three was cut
+ * is found by its references to the others, and by the least numbers of entries and names, which the operator has to
+ * state. Aliases that the list itself calls weak are not compared: they are single words that many people go by.
  */
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ import {
 } from './list-stream.ts';
 import { decodeEntities, XmlEntries } from './xml-entries.ts';
 
-/** `path`: of sdn.csv. */
+/** Reads sdn.csv at `path`, and alt.csv and add.csv beside it. Throws a ListError if one is missing or does not fit. */
 export async function readOfacCsv(path: string, onName: OnName): Promise<ListContent> {
   const ids = new Set<string>();
   const beside = (name: string): string => {
@@ -80,6 +80,7 @@ const entrySchema = z.object({
 const nameOf = ({ firstName, lastName }: z.infer<typeof name>): string =>
   decodeEntities([firstName, lastName].filter(Boolean).join(' ')).trim();
 
+/** Calls `onName` for every name that is not weak. Throws a ListError if the file is not whole or has another form. */
 export async function readOfacXml(path: string, onName: OnName): Promise<ListContent> {
   let entries = 0;
   const counted = counting(onName);

@@ -2,8 +2,8 @@
  * Compares names with every entry of the configured lists.
  *
  * Invariant: `clear` means that each name was compared with each name of every list that is in letters which can be
- * compared (the others are counted in the result), and that each list was whole. Anything else is a match, or a ListError:
- * then nothing is known, and nobody is cleared.
+ * compared (the others are counted in the result), and that each list was whole. Anything else is a match, or a
+ * ListError: then nothing is known, and nobody is cleared.
  *
  * Each list passes by once and is not kept, so the memory is that of the names, whatever the list's length; and the
  * lists are those of this moment.
@@ -22,15 +22,17 @@ export interface NameToScreen {
   readonly name: string;
 }
 
+/** An entry of a list that one of the names matches. */
 export interface NameMatch {
   readonly role: string;
   readonly list: string;
   readonly entry_id: string;
   readonly listed_name: string;
-  /** From `nameSimilarity`, three decimals. */
+  /** What `nameSimilarity` gives, 0 to 1, to three decimals. */
   readonly score: number;
 }
 
+/** Which version of a list was read. */
 export interface ListVersion extends ListContent {
   readonly list: string;
   readonly format: string;
@@ -41,18 +43,20 @@ export interface ListVersion extends ListContent {
 export interface NameScreening {
   readonly outcome: 'clear' | 'match';
   readonly threshold: number;
-  /** The highest scores first; at most 20, `match_count` has their number. */
+  /** At most 20, the highest scores first; `match_count` says how many there are. */
   readonly matches: readonly NameMatch[];
   readonly match_count: number;
-  /** Whose names have a match, also one that is not among the 20. */
+  /** The roles whose names have a match, even if it is not among the 20. */
   readonly matched: readonly string[];
-  /** Whose names are in a script that cannot be compared with Latin names, or mix scripts: for people to look at. */
+  /**
+   * The roles whose names mix scripts, or are in one that cannot be compared with Latin: people have to look at them.
+   */
   readonly not_comparable: readonly string[];
   readonly lists: readonly ListVersion[];
 }
 
 const mostMatches = 20;
-/** Longer than any name on a list: behind it records have run together. */
+/** Longer than any name on a list, so that a longer one means that records have run together. */
 const longestName = 1000;
 
 const readers: Readonly<Record<ListFile['format'], (path: string, onName: OnName) => Promise<ListContent>>> = {
@@ -71,7 +75,7 @@ interface List {
   read(onName: OnName): Promise<ListContent>;
 }
 
-/** Throws a ListError if there is no list, or one is not whole. */
+/** Throws a ListError if no list is configured, or if one is missing or not whole. */
 export async function screenNames(
   names: readonly NameToScreen[],
   settings: Pick<ScreeningSettings, 'lists' | 'synthetic' | 'threshold'>,
@@ -114,7 +118,7 @@ export async function screenNames(
 
 type Forms = readonly (readonly string[])[];
 
-/** The words of a name by the sound of its letters, and by their shape where that differs. */
+/** Returns the words of a name by the sound of its letters, and also by their shape if that differs. */
 function formsOf(name: string): Forms {
   const folded = foldLookalikes(name);
   return folded === name ? [normaliseName(name)] : [normaliseName(name), normaliseName(folded)];

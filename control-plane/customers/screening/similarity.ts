@@ -2,8 +2,8 @@
  * How alike two names are, from 0 to 1.
  *
  * The words of both names are paired, each word once, the most alike first; two words are alike by Jaro-Winkler
- * (M. A. Jaro, 1989; W. E. Winkler, 1990: prefix of at most 4, scaling 0.1), and not at all below `wordThreshold`, or if
- * one has fewer than `leastLengthRatio` of the other's letters.
+ * (M. A. Jaro, 1989; W. E. Winkler, 1990: prefix of at most 4, scaling 0.1), and not at all below `wordThreshold`, or
+ * if one has fewer than `leastLengthRatio` of the other's letters.
  * The score is the greater of
  *  - the paired share: letters in pairs, each pair times its likeness, over all letters of both names;
  *  - 0.9 times the likeness of all words of the shorter name, where each of them is paired and at least two of them
@@ -31,10 +31,10 @@ const common = new Set(
 );
 
 const weightOf = (word: string): number => word.length * (common.has(word) ? commonWeight : 1);
-/** Enough to tell one name from another. */
+/** Whether a word is enough to tell one name from another. */
 const isDistinctive = (word: string): boolean => word.length >= 3 && !common.has(word);
 
-/** Of two normalised names. 0 if one of them is empty. */
+/** Returns the score of two normalised names, by the formula in the head of this file; 0 if one of them is empty. */
 export function nameSimilarity(one: readonly string[], other: readonly string[]): number {
   if (one.length === 0 || other.length === 0) return 0;
   const joined = joinedSimilarity(one.join(''), other.join(''));
@@ -94,7 +94,7 @@ function joinedSimilarity(a: string, b: string): number {
   return likeness >= 0.93 ? likeness : 0;
 }
 
-/** 0 where it can be seen early that `least` is not reached. */
+/** Returns the Jaro-Winkler likeness, 0 to 1; 0 if it is clear from the lengths that it is below `least`. */
 export function jaroWinkler(a: string, b: string, least = 0): number {
   if (a === b) return 1;
   const shortest = Math.min(a.length, b.length);

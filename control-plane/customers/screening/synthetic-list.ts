@@ -1,6 +1,6 @@
 /**
- * The plain form of a list, for lists that come in no form of their own (dual-use lists, an own block list), and the list
- * of invented names for trials and tests. Whoever bears such a name in truth is meant by nobody.
+ * The plain form of a list, for lists that come in no form of their own (dual-use lists, an own block list), and the
+ * list of invented names for trials and tests. Whoever bears such a name in truth is meant by nobody.
  *
  * The form: CSV in UTF-8 with the columns `id,name`, one row for each name; aliases repeat the id. The last row is
  * `end,<number of ids>`, so that a cut file is found.
@@ -28,6 +28,7 @@ synthetic-5,"Corvina Centrifuge Works"
 end,5
 `;
 
+/** Reads a list in the plain form. Throws a ListError if it does not end with its last row, or has another form. */
 export const readNamesCsv = (path: string, onName: OnName): Promise<ListContent> =>
   readNames(fileSource(path), null, onName);
 

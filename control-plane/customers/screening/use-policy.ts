@@ -1,8 +1,8 @@
 /**
  * What applicants declare is judged by this; what clients send, by the rules of policy/ (docs/use-policy.md).
  *
- * The use policy as data: which uses are prohibited, which phrases are looked at by people, which industries are of high
- * risk. The built-in one is a start, to be replaced by the operator's own (`GW_USE_POLICY_FILE`).
+ * The use policy as data: which uses are prohibited, which phrases are looked at by people, which industries are of
+ * high risk. The built-in one is a start, to be replaced by the operator's own (`GW_USE_POLICY_FILE`).
  *
  * Invariant: each result carries the version of the policy and the SHA-256 of its content, so that it is known years
  * later by which rules an application was judged. Declaring a prohibited use ends an application; a phrase never does,
@@ -31,20 +31,21 @@ const rulesSchema = z.strictObject({
 export const usePolicySchema = rulesSchema.extend({ sha256: z.string() });
 export type UsePolicy = z.infer<typeof usePolicySchema>;
 
-/** Throws if the file is not there or not as it should be: better no start than other rules than the operator's. */
+/** Throws if the file is missing or malformed, since no start is better than other rules than the operator's. */
 export function loadUsePolicy({ policyFile }: Pick<ScreeningSettings, 'policyFile'>): UsePolicy {
   const rules = rulesSchema.parse(policyFile === null ? builtIn : JSON.parse(readFileSync(policyFile, 'utf8')));
   // The schema has put the fields into its own order, so that layout and order of the file make no difference.
   return { ...rules, sha256: createHash('sha256').update(JSON.stringify(rules)).digest('hex') };
 }
 
+/** What an applicant declares in step 2. */
 export interface Declaration {
   readonly intended_use: string;
-  /** Ids of uses, the applicant's own words or those of the policy. */
+  /** Ids of uses, from the policy or the applicant's own. */
   readonly uses: readonly string[];
   /** Id of an industry of the policy. */
   readonly industry: string;
-  /** ISO 3166-1 alpha-2: where the service will be used. */
+  /** Where the service will be used, as ISO 3166-1 alpha-2. */
   readonly countries: readonly string[];
 }
 
@@ -52,12 +53,13 @@ export interface UseScreening {
   readonly outcome: 'clear' | 'match' | 'prohibited';
   readonly policy_version: string;
   readonly policy_sha256: string;
-  /** Ids of prohibited uses that were declared. */
+  /** The ids of the prohibited uses that were declared. */
   readonly prohibited: readonly string[];
   readonly phrases: readonly string[];
   readonly high_risk: boolean;
 }
 
+/** Judges a declaration. An industry that the policy does not know is of high risk. */
 export function screenUse(declaration: Declaration, policy: UsePolicy): UseScreening {
   const prohibited = policy.prohibited_uses.map(({ id }) => id).filter((id) => declaration.uses.includes(id));
   const found = phrasesIn(
@@ -84,6 +86,7 @@ export interface DualUseScreening {
   readonly countries: readonly string[];
 }
 
+/** A match is a phrase, or a country, of the policy's list for dual use. */
 export function screenDualUse(declaration: Declaration, policy: UsePolicy): DualUseScreening {
   const found = phrasesIn(declaration, policy.dual_use.phrases);
   const countries = policy.dual_use.countries.filter((country) => declaration.countries.includes(country));
@@ -96,7 +99,7 @@ export function screenDualUse(declaration: Declaration, policy: UsePolicy): Dual
   };
 }
 
-/** Whole words, whatever their case and punctuation. */
+/** Returns the phrases that the declaration holds as whole words, whatever their case and punctuation. */
 function phrasesIn({ intended_use, uses }: Declaration, wanted: readonly string[]): string[] {
   const text = ` ${normaliseText([intended_use, ...uses.map((use) => use.replaceAll('_', ' '))].join(' . ')).join(' ')} `;
   return wanted.filter((phrase) => text.includes(` ${normaliseText(phrase).join(' ')} `));

@@ -2,7 +2,8 @@
  * Cuts an XML file into its entries, from pieces of it in latin1, and parses each by itself.
  *
  * Invariant: only elements, attributes and the entities that XML itself has are known; there is no document type that
- * could define others, since it would stand outside of the entries. A file whose root element does not end is not whole.
+ * could define others, since it would stand outside of the entries. A file whose root element does not end is not
+ * whole.
  */
 import { defined } from '@gw/contract/internal/defined';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
@@ -12,13 +13,14 @@ const longestEntry = 4 * 1024 * 1024;
 const longestFrame = 64 * 1024;
 
 export interface XmlForm {
-  /** The names of the root element and of the entries, which stand right inside of it. */
+  /** The names of the root element, and of the entries, which are its children. */
   readonly root: string;
   readonly entry: string;
-  /** Elements that may stand several times in an entry. */
+  /** Elements that can occur several times in an entry, and are read as arrays. */
   readonly lists: readonly string[];
 }
 
+/** Calls `take` with each entry, parsed; text is not decoded (`decodeEntities`). Throws ListErrors. */
 export class XmlEntries implements Sink {
   readonly #form: XmlForm;
   readonly #take: (entry: unknown) => void;
@@ -63,7 +65,7 @@ export class XmlEntries implements Sink {
     if (this.#head === null) throw new ListError(`has no <${entry}>`);
   }
 
-  /** What stands before the first entry; `end` has seen to it that there is one. */
+  /** The text before the first entry. Throws before `end` has made sure that there is one. */
   get head(): string {
     return defined(this.#head, 'What stands before the first entry');
   }
@@ -88,7 +90,7 @@ export class XmlEntries implements Sink {
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Text as it is meant. Throws a ListError for an entity that XML does not have: the name would be another. */
+/** Decodes entities. Throws a ListError for one that XML does not have, since the name would be another. */
 export const decodeEntities = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w*));?/gi, (whole, decimal, hex, name) => {
     const code = decimal !== undefined ? Number(decimal) : hex !== undefined ? Number.parseInt(hex, 16) : null;
