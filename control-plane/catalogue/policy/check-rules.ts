@@ -5,10 +5,10 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type CompiledRules, compileRules } from '@gw/policy/compile';
 import type { z } from 'zod';
 
-/** As many problems as one reads at a time. */
+/** How many problems an error names. */
 const shown = 5;
 
-/** What every release writes of a rule; the rest may be of another one. */
+/** A rule as it is stored: every release writes its id, and the rest can be of another release. */
 export interface StoredRule {
   readonly id: string;
 }
@@ -18,6 +18,7 @@ export interface Checked {
   readonly rules: readonly PolicyRule[];
 }
 
+/** Returns the rules, compiled, or one error that names up to five problems. Its `param` is the first rule at fault. */
 export function checkRules(stored: readonly StoredRule[]): Result<Checked, ApiError> {
   const read = policyRulesSchema.safeParse(stored);
   if (!read.success) return err(unreadable(stored, read.error));

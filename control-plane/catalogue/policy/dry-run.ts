@@ -16,10 +16,10 @@ import type { Context } from '../../shared/context.ts';
 import { checkRules, type StoredRule } from './check-rules.ts';
 import { differences, differencesSchema, noRulesYet, openVersions, type VersionView } from './versions.ts';
 
-/** What is let in from clients, too. */
+/** How deep a sample can nest: as deep as a request of a client. */
 const maxDepth = 64;
 
-/** Without recursion, which a hostile nesting could exhaust. */
+/** It does not recurse, since a hostile nesting could exhaust the stack. */
 function isShallow(value: unknown): boolean {
   let level = [value];
   for (let depth = 0; depth <= maxDepth; depth++) {
@@ -32,9 +32,9 @@ function isShallow(value: unknown): boolean {
 const sampleSchema = z
   .strictObject({
     name: nameSchema.exactOptional(),
-    /** As the content of one message. */
+    /** Screened as the content of one message. */
     text: z.string().exactOptional(),
-    /** Of a request, as a client would send it. */
+    /** The body of a request, as a client would send it. */
     body: z.record(z.string(), z.unknown()).refine(isShallow, `nests deeper than ${maxDepth}`).exactOptional(),
   })
   .refine(({ body, text }) => (body === undefined) !== (text === undefined), 'takes either a text or a body');
@@ -44,7 +44,7 @@ export const dryRunBodySchema = z
     rules: policyRulesSchema.exactOptional(),
     version: z.int().min(1).max(2_147_483_647).exactOptional(),
     samples: z.array(sampleSchema).max(100).default([]),
-    /** With the exemptions of this account. */
+    /** The account whose exemptions apply. */
     account_id: idSchema.exactOptional(),
   })
   .refine(({ rules, version }) => rules === undefined || version === undefined, 'takes either rules or a version');
@@ -76,11 +76,12 @@ export const dryRunSchema = z.strictObject({
 });
 type DryRun = z.infer<typeof dryRunSchema>;
 
+/** Tries the rules of the request, or those of a version, or those in force. Refuses if they cannot be compiled. */
 export function openDryRun(context: Pick<Context, 'db'>): (body: DryRunBody) => Promise<ChangeResult<DryRun>> {
   const { db } = context;
   const versions = openVersions(context);
 
-  /** Those of the request, of the version that it names, or in force. */
+  /** Returns the rules of the request, or of the version that it names, or those in force. */
   const rulesFor = async (body: DryRunBody, inForce: VersionView): Promise<ChangeResult<RulesToTry>> => {
     if (body.rules !== undefined) return ok({ version: null, rules: body.rules });
     if (body.version === undefined) return ok(inForce);

@@ -32,14 +32,14 @@ type RemovedExemption = z.infer<typeof removedExemptionSchema>;
 
 export interface ExemptionFilter {
   readonly accountId?: string | undefined;
-  /** `<account> <rule>` of the last one of the page before. */
+  /** The last exemption of the page before. */
   readonly after?: readonly [accountId: string, ruleId: string] | undefined;
   readonly limit: number;
 }
 
 export interface Exemptions {
   list(filter: ExemptionFilter): Promise<ExemptionView[]>;
-  /** What is exempt already stays as it is, with its first reason. */
+  /** Exempts an account from a rule that is in force. One that is exempt already stays so, with its first reason. */
   add(change: ChangeContext, accountId: string, ruleId: string, reason: string): Promise<ChangeResult<ExemptionView>>;
   remove(change: ChangeContext, accountId: string, ruleId: string): Promise<ChangeResult<RemovedExemption>>;
 }

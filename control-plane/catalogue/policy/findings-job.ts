@@ -15,18 +15,18 @@ import { writeFindings } from './write-findings.ts';
 
 export interface FindingsOptions extends Pick<Context, 'db' | 'redis' | 'now'> {
   readonly log: Pick<Context['log'], 'error'>;
-  /** Unique among all instances. */
+  /** The name under which this instance reads the stream; unique among all instances. */
   readonly consumer: string;
-  /** A consumer that was silent this long is dead, and its entries are taken over. */
+  /** How long a consumer has to be silent before its entries are taken over. */
   readonly abandonedAfterMs?: number;
 }
 
 const findings = streamGroup({ stream: policyEventStream, group: policyEventGroup, field: 'event' });
 const batchSize = 500;
-/** Of one run, so that whoever stops the job waits for a bounded time. */
+/** How many batches one run writes at most, so that stopping the job takes a bounded time. */
 const batchesPerRun = 20;
 
-/** Longer than anything hands the same finding over again: a sidecar may have kept one through an outage. */
+/** How long a finding is remembered: longer than a sidecar can keep one, and hand it over again. */
 const rememberedMs = 35 * dayMs;
 
 /** Deletes the notes by which a finding that comes again is known. */
@@ -35,13 +35,13 @@ export async function forgetFindings({ db, now }: Pick<Context, 'db' | 'now'>): 
   await db.$executeRaw`DELETE FROM policy_events WHERE written_at < ${before}`;
 }
 
-/** Each run writes what is there. Throws, after all else was written, if something could not be. */
+/** Returns a run, which writes what is there. It rejects after it if something could not be written. */
 export function openFindingsJob(options: FindingsOptions): () => Promise<void> {
   const { redis, consumer, abandonedAfterMs = 30_000 } = options;
   let claimAt = 0;
   let ownMayExist = true;
 
-  /** What was read and, after an error, not finished. A page at a time, since what fails again stays. */
+  /** Finishes what was read before an error, page by page, since what fails again stays. */
   const finishOwn = async (errors: unknown[]): Promise<void> => {
     let after = '0';
     for (let batch = 0; batch < batchesPerRun; batch++) {
@@ -78,7 +78,7 @@ export function openFindingsJob(options: FindingsOptions): () => Promise<void> {
   };
 }
 
-/** Returns what kept entries from being written; they stay in the stream. Throws if the database does not answer. */
+/** Returns the errors of entries that could not be written and stay in the stream. Throws if Postgres is away. */
 async function finish(options: FindingsOptions, entries: readonly Entry[]): Promise<unknown[]> {
   if (entries.length === 0) return [];
   const { db, log, now } = options;
@@ -146,7 +146,7 @@ async function readEvents(
   return { byAccount, dead };
 }
 
-/** Null: it is none, or holds text that Postgres cannot. */
+/** Returns null if the text is no event, or holds text that Postgres cannot store. */
 function eventOf(text: string): PolicyEvent | null {
   try {
     const event = policyEventSchema.parse(JSON.parse(text));
@@ -156,7 +156,7 @@ function eventOf(text: string): PolicyEvent | null {
   }
 }
 
-/** The dead ones are never trimmed: somebody has to look at each. */
+/** Takes entries out of the stream. The dead ones go to a list that is never trimmed: somebody has to look at each. */
 async function takeOut({ redis }: FindingsOptions, dead: readonly Dead[], done: readonly string[]): Promise<void> {
   const transaction = redis.multi();
   for (const { reason, text } of dead) transaction.xadd(deadPolicyEventStream, '*', 'event', text, 'reason', reason);

@@ -7,7 +7,7 @@ import { findVersionInForce, lockPolicy, writeVersion } from './versions.ts';
 
 const actor: Actor = { kind: 'system', id: 'system', name: null };
 
-/** To be called again and again: it looks no further once it has seen a version. */
+/** Returns a job that writes version 1. It can run again and again, and does nothing once it has seen a version. */
 export function openFirstVersion({
   db,
   now,

@@ -1,4 +1,4 @@
-/** In the order in which each key came first. */
+/** Groups a list by key, in the order in which the keys first occur. */
 export function grouped<T>(list: readonly T[], keyOf: (each: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const each of list) {

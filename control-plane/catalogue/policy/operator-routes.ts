@@ -2,7 +2,8 @@
  * `/operator/v1/policy`: the rules that requests are screened by, as operators look after them. Not the use policy that
  * applicants declare against: that one is a file (customers/screening/use-policy.ts).
  *
- * Invariant: samples of a dry run are neither stored nor logged, and no reply but that of the dry run shows anything of them.
+ * Invariant: samples of a dry run are neither stored nor logged, and no reply but that of the dry run shows anything of
+ * them.
  */
 import { actionSchema, policyRulesSchema, ruleIdSchema, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import { pageOf, pageSchema } from '@gw/contract/list';
@@ -30,7 +31,7 @@ import {
 const support = (reply: z.ZodType) => ({ access: { kind: 'operator', role: 'support' }, reply }) as const;
 const admin = (reply: z.ZodType) => ({ access: { kind: 'operator', role: 'admin' }, reply }) as const;
 
-/** A set of rules within its bounds fits, whatever its script, and so do samples of some length. */
+/** Bytes of a body: enough for any set of rules within its bounds, in any script, and for samples of some length. */
 const bodyLimit = 8 * 1024 * 1024;
 const numberSchema = z.coerce.number().int().min(1).max(2_147_483_647);
 const publishBody = z

@@ -2,9 +2,9 @@
  * The versions of the rules that requests are screened by.
  *
  * Invariant: a version is one whole set and never changes; the newest is in force. Versions are published one after the
- * other, each by whoever knew the one before and still may, in one transaction with its entry in the audit log. A set that cannot be
- * compiled is never published. A publication that changes no rule leaves no trace. What is stored may be of another release
- * and mean nothing to this one: it is shown as it is, and can always be replaced.
+ * other, each by whoever knew the one before and still may, in one transaction with its entry in the audit log. A set
+ * that cannot be compiled is never published. A publication that changes no rule leaves no trace. What is stored may be
+ * of another release and mean nothing to this one: it is shown as it is, and can always be replaced.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiError, fieldError } from '@gw/contract/errors';
@@ -32,15 +32,16 @@ type VersionHead = z.infer<typeof headSchema>;
 export const listedVersionSchema = headSchema.extend({ rule_count: z.int() });
 type ListedVersion = z.infer<typeof listedVersionSchema>;
 
-/** Of a rule alone what every release writes. */
+/** Checks of each rule only what every release writes. */
 export const versionSchema = headSchema.extend({ rules: z.array(z.looseObject({ id: z.string() })) });
 export type VersionView = z.infer<typeof versionSchema>;
 
+/** A change of the rules. */
 export interface Publication {
-  /** The version that the new rules were made from; null: whatever is in force. */
+  /** The version that the new rules were made from; null means the one in force. */
   readonly basedOn: number | null;
   readonly note: string;
-  /** What the rules in force become, or why not. */
+  /** Returns what the rules in force become, or why they cannot. */
   readonly become: (
     inForce: readonly StoredRule[],
     tx: Prisma.TransactionClient,
@@ -48,11 +49,12 @@ export interface Publication {
 }
 
 export interface Versions {
-  /** Newest first, from below `before`. */
+  /** Lists versions below `before`, newest first. */
   list(limit: number, before?: number): Promise<ListedVersion[]>;
   read(version: number): Promise<VersionView | null>;
-  /** Null until the first version is there. */
+  /** Resolves to null until there is a first version. */
   inForce(): Promise<VersionView | null>;
+  /** Puts a set into force. Refuses if another version than `basedOn` is in force, or if the set cannot be compiled. */
   publish(change: ChangeContext, publication: Publication): Promise<ChangeResult<VersionView>>;
 }
 
@@ -95,6 +97,7 @@ const headOf = ({ createdAt, createdBy, note, sha256, version }: Omit<Row, 'rule
 
 const viewOf = (row: Row): VersionView => ({ ...headOf(row), rules: versionSchema.shape.rules.parse(row.rules) });
 
+/** 404 until the first version is written, within a second of the first start. */
 export const noRulesYet = (): ApiError =>
   notFound('policy_version', 'There are no rules yet; the control plane is about to write the first ones.');
 
@@ -134,13 +137,13 @@ async function publish(
   return ok(after);
 }
 
-/** Whole sets. */
+/** Replaces the rules by a whole set. */
 export const becomeRules =
   (rules: readonly PolicyRule[]): Publication['become'] =>
   async () =>
     ok(rules);
 
-/** Those of an older version, to roll back to it. */
+/** Replaces the rules by those of an older version. */
 export const becomeVersion =
   (version: number): Publication['become'] =>
   async (_, tx) => {
@@ -148,7 +151,7 @@ export const becomeVersion =
     return found === null ? err(fieldError('version', 'version: there is no such version.')) : ok(found.rules);
   };
 
-/** One rule, changed in place. */
+/** Changes one rule in place. */
 export const becomeWithRule =
   (ruleId: string, changes: Partial<Pick<PolicyRule, 'action' | 'enabled'>>): Publication['become'] =>
   async (inForce) =>
@@ -156,10 +159,11 @@ export const becomeWithRule =
       ? ok(inForce.map((rule) => (rule.id === ruleId ? { ...rule, ...changes } : rule)))
       : err(notFound('policy_rule', 'No rule in force has this id.'));
 
-/** Of whoever writes versions or exemptions. */
+/** Lets changes of versions and exemptions come one by one until `tx` ends. */
 export const lockPolicy = (tx: Prisma.TransactionClient): Promise<number> =>
   tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('policy'))`;
 
+/** Stores a version. `tx` has to hold `lockPolicy`, and `rules` have to be checked already. */
 export async function writeVersion(
   tx: Prisma.TransactionClient,
   { actor, at }: Pick<ChangeContext, 'actor' | 'at'>,
@@ -175,7 +179,10 @@ const ruleIds = z.array(z.string());
 export const differencesSchema = z.strictObject({ added: ruleIds, removed: ruleIds, changed: ruleIds });
 type RuleDifferences = z.infer<typeof differencesSchema>;
 
-/** Ids of rules. The order of a set counts too, since the first rule that blocks gives the code; it names no rule. */
+/**
+ * Returns the ids of the rules that differ. Another order alone makes a new version too, since the first rule that
+ * blocks gives the code, but it does not show here.
+ */
 export function differences(before: readonly StoredRule[], after: readonly StoredRule[]): RuleDifferences {
   const old = new Map(before.map((rule) => [rule.id, rule]));
   const left = new Set(after.map(({ id }) => id));

@@ -10,12 +10,12 @@ import type { Database } from '@gw/prisma/client';
 import { type AuditFact, appendAudits } from '../../people/audit/append.ts';
 import { grouped } from './grouped.ts';
 
-/** Up to so many alike are an entry each; a flood must not make the chain of the account a bottleneck. */
+/** How many findings of a kind get an entry each; more would make the chain of the account a bottleneck. */
 export const singlesAtMost = 20;
-/** A flood is written down call by call all the same, this many to an entry. */
+/** How many calls share an entry beyond that; each call is still named. */
 export const callsPerEntry = 100;
 
-/** `events`: all of one account; those that were written before are passed over. Returns how many entries it made. */
+/** Writes events of one account, without those that were written before. Returns how many entries it made. */
 export function writeFindings(
   db: Database,
   at: Date,
@@ -44,7 +44,7 @@ export function writeFindings(
   );
 }
 
-/** What is written of events of one account. `names`: of keys, by their ids. */
+/** Returns what is written of events of one account. `names` holds the names of keys by their ids. */
 export function factsOf(
   events: readonly PolicyEvent[],
   names: ReadonlyMap<string, string>,
@@ -54,7 +54,7 @@ export function factsOf(
   );
 }
 
-/** What one entry says of all of its calls. */
+/** Returns a key for what one entry says of all of its calls. */
 const likeness = ({ action, code, key_id, policy_sha256, policy_version, rule_ids }: PolicyEvent): string =>
   JSON.stringify([key_id, action, code, rule_ids, policy_version, policy_sha256]);
 
