@@ -16,7 +16,7 @@ import type { EntryKind, EntryName, Tx } from './entry-kind.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export type Viewed<Entry> = Entry & {
-  /** What will not work as one may expect. */
+  /** Sentences that say what will not work as one may expect. */
   readonly warnings: readonly string[];
 };
 
@@ -26,13 +26,14 @@ export interface Removed {
   readonly deleted: true;
 }
 
+/** The entries of one kind. Unknown ids are `invalid_<kind>`. */
 export interface Entries<Entry> {
   list(): Promise<Viewed<Entry>[]>;
   read(id: string): Promise<Viewed<Entry> | null>;
-  /** `body`: what the kind's schemas have let through. */
+  /** `body` has to be what the kind's schema has accepted. */
   add(change: ChangeContext, body: unknown): Promise<ChangeResult<Viewed<Entry>>>;
   change(change: ChangeContext, id: string, body: unknown): Promise<ChangeResult<Viewed<Entry>>>;
-  /** Refused while anything refers to it. */
+  /** Refuses with `invalid_transition` while anything refers to the entry. */
   remove(change: ChangeContext, id: string): Promise<ChangeResult<Removed>>;
 }
 

@@ -1,28 +1,33 @@
-/** What follows from the table of a kind's fields: the bodies of requests, replies, the columns, and what the services get. */
+/**
+ * What follows from the table of a kind's fields: the bodies of requests, replies, the columns, and what the services
+ * get.
+ */
 import { type CatalogueField, camel, type EntryFields, type FieldTable } from '@gw/contract/internal/catalogue/field';
 import { z } from 'zod';
 
-/** Fields that a request has given. */
+/** The fields that a request has given. */
 export type Given<T extends FieldTable> = { readonly [Name in keyof T]?: EntryFields<T>[Name] | undefined };
 
 type Row = Readonly<Record<string, unknown>>;
 const rangeSchema = z.object({ min: z.number(), max: z.number() }).nullable();
 
-/** `id`: the field that names an entry, which is given when it is added and never changes. */
+/**
+ * Makes the schemas of a kind. `id` is the field that names an entry: it is given when it is added and never changes.
+ */
 export function entryBodies<T extends FieldTable>(table: T, id: Readonly<Record<string, z.ZodType<string>>>) {
   const shapeOf = (schemaOf: (field: CatalogueField) => z.ZodType): Record<string, z.ZodType> =>
     Object.fromEntries(Object.entries(table).map(([name, field]) => [name, schemaOf(field)]));
   return {
     addBody: z.strictObject({ ...shapeOf(({ entry, needed }) => (needed ? entry : entry.optional())), ...id }),
     changeBody: z.strictObject(shapeOf(({ change, entry }) => (change ?? entry).optional())),
-    /** In replies, beside what is no field of the table. */
+    /** The schema of replies, without what is no field of the table. */
     shown: z.strictObject({ ...id, ...shapeOf(({ entry, shown }) => shown ?? entry) }),
   };
 }
 
 /**
- * The fields of a new entry in the order of their table. `body`: what `addBody` has let through; `byOthers`: of what was not
- * given, what follows from other fields.
+ * Returns the fields of a new entry in the order of their table. `body` has to be what `addBody` has accepted;
+ * `byOthers` holds defaults that follow from other fields.
  */
 export function newFields<T extends FieldTable>(table: T, body: Row, byOthers: Given<T> = {}): EntryFields<T> {
   const derived: Row = byOthers;
@@ -37,7 +42,7 @@ export function newFields<T extends FieldTable>(table: T, body: Row, byOthers: G
 const columnsNamed = (name: string, { columns }: CatalogueField): readonly [string, string?] =>
   columns ?? [camel(name)];
 
-/** The columns of an entry's fields. */
+/** Returns the columns of an entry's fields. A range is in two columns, both null if it is not known. */
 export function columnsOf(table: FieldTable, entry: object): Record<string, unknown> {
   const values: Row = { ...entry };
   return Object.fromEntries(
@@ -59,13 +64,13 @@ function valueIn(row: Row, name: string, field: CatalogueField): unknown {
   return row[column] === null || row[max] === null ? null : { min: row[column], max: row[max] };
 }
 
-/** The fields of an entry from its columns. */
+/** Returns the fields of an entry from its columns. */
 export function fieldsIn<T extends FieldTable>(table: T, row: Row): EntryFields<T> {
   const values = Object.entries(table).map(([name, field]) => [name, valueIn(row, name, field)]);
   // Only what was of these schemas is ever stored.
   return Object.fromEntries(values) as EntryFields<T>;
 }
 
-/** The same as the services get them; still to be parsed. */
+/** Returns the fields as the services get them, under camel-case names and not yet validated. */
 export const snapshotFieldsIn = (table: FieldTable, row: Row): object =>
   Object.fromEntries(Object.entries(table).map(([name, field]) => [camel(name), valueIn(row, name, field)]));

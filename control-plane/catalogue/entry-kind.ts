@@ -13,7 +13,7 @@ export type Tx = Prisma.TransactionClient;
 
 export type EntryName = 'model' | 'region' | 'provider' | 'deployment';
 
-/** `Entry`: as operators see it, whole. `Id`: the field that names it. */
+/** One kind of entry. `Entry` is one as operators see it, whole. */
 export interface EntryKind<Entry extends object> {
   readonly name: EntryName;
   readonly path: string;
@@ -21,16 +21,16 @@ export interface EntryKind<Entry extends object> {
   readonly idSchema: z.ZodType<string>;
   readonly addBody: z.ZodType;
   readonly changeBody: z.ZodType;
-  /** Of a reply, without what all kinds have: `object` and `warnings`. */
+  /** The schema of a reply, without what all kinds have: `object` and `warnings`. */
   readonly shown: z.ZodObject;
-  /** Throws if it is not what `addBody` has let through. */
+  /** Returns the new entry with its defaults. Throws if `body` is not what `addBody` has accepted. */
   readonly added: (body: unknown, at: Date) => Entry;
   readonly changed: (before: Entry, body: unknown) => Entry;
-  /** What is wrong with it as a whole, or with what it refers to. */
+  /** Returns what is wrong with the entry as a whole, or with what it refers to; null if nothing is. */
   readonly refusal: (tx: Tx, entry: Entry) => Promise<ApiError | null>;
-  /** What is wrong with the step from one to the other by this `body`, where each may stand alone. */
+  /** Returns what is wrong with the change, even if the entry before and the one after are both valid. */
   readonly changeRefusal?: (before: Entry, after: Entry, body: unknown) => ApiError | null;
-  /** What refers to it, in words; null: nothing. */
+  /** Returns in words what refers to the entry; null if nothing does. */
   readonly usedBy: (tx: Tx, id: string) => Promise<string | null>;
   readonly warnings: (entry: Entry, around: Surroundings) => readonly string[];
   readonly rows: {
@@ -42,7 +42,7 @@ export interface EntryKind<Entry extends object> {
   };
 }
 
-/** `entry` with what was given in place of what it had; an absent field stays. */
+/** Returns `entry` with the fields that are given; absent ones stay as they are. */
 export const withGiven = <Entry extends object>(
   entry: Entry,
   given: { [Field in keyof Entry]?: Entry[Field] | undefined },
@@ -52,7 +52,7 @@ export const withGiven = <Entry extends object>(
   ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Entry>),
 });
 
-/** `a, b and 3 more`. */
+/** Lists ids for an error: `a, b and 3 more`. */
 export function namesOf(ids: readonly string[], shown = 5): string {
   const rest = ids.length - shown;
   return rest > 0 ? `${ids.slice(0, shown).join(', ')} and ${rest} more` : ids.join(', ');

@@ -12,23 +12,25 @@ import type { Catalogue } from './read.ts';
 type Offer = Pick<Snapshot, 'deployments' | 'regions'>;
 
 export interface Handover {
-  /** The newest catalogue that was read; from now on Envoy gets it. */
+  /** Takes the newest catalogue that was read; Envoy gets it from now on. */
   took(catalogue: Catalogue): void;
-  /** `before`: what services have; null: nothing. */
+  /** Whether `next` can be published. `before` is what services have; null if they have none. */
   mayPublish(next: Offer, before: Offer | null): boolean;
-  /** Services have this version, or take it up at this moment. */
+  /** Notes that services have this version, or get it at this moment. */
   published(version: number): void;
-  /** What Envoy gets beside the newest, newer ones first. */
+  /** Returns the catalogues that Envoy gets beside the newest, newer ones first. */
   retiring(): readonly Catalogue[];
 }
 
-/** Instances read the database each second, Envoy asks each second; with some air. */
+/**
+ * How long every instance and every Envoy needs to take up a cluster: both ask each second, and the rest is reserve.
+ */
 const settleMs = 2500;
-/** Sidecars look each second, and a call that was routed before is tried again within this. */
+/** How long a sidecar can still name a cluster: it looks each second, and calls that are routed end their attempts. */
 const keepMs = 30_000;
 
 export function openHandover(now: () => Date): Handover {
-  /** When each cluster came into the answers. */
+  /** When each cluster came into the answers, ms since 1970. */
   let since = new Map<string, number>();
   let newest: Catalogue | null = null;
   let past: { readonly catalogue: Catalogue; readonly until: number | null }[] = [];

@@ -29,7 +29,7 @@ export function publicRoutes(app: FastifyInstance, context: Context, catalogue: 
   catalogueRoutes(app, context, catalogue);
 }
 
-/** What Envoy asks for its own sake. */
+/** Registers the routes from which Envoy fetches its own configuration. */
 export const envoyRoutes = xdsRoutes;
 
 export function operatorRoutes(app: FastifyInstance, context: Context, { surroundings }: CatalogueServices): void {
@@ -37,7 +37,7 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { surroun
   policyOperatorRoutes(app, context);
 }
 
-/** `consumer`: unique among all instances. */
+/** Starts the jobs. `consumer` names this instance in the stream of findings; it has to be unique. */
 export function startJobs(context: Context, { keeper }: CatalogueServices, consumer: string): RepeatedJob {
   const { log } = context;
   return allJobs([

@@ -27,22 +27,23 @@ redis.call('PUBLISH', ARGV[3], ARGV[1])
 return 1
 `;
 
+/** The catalogue at one version, as Postgres has it and as the services get it. */
 export interface HeldCatalogue {
   readonly catalogue: Catalogue;
   readonly snapshot: Snapshot;
 }
 
 export interface CatalogueView {
-  /** Null until Postgres was read for the first time. */
+  /** Returns null until Postgres was read for the first time. */
   readonly current: () => HeldCatalogue | null;
-  /** Earlier ones that services may still have, and Envoy therefore too; newer ones first. */
+  /** Returns earlier ones that services can still have, so that Envoy needs them too; newer ones first. */
   readonly retiring: () => readonly Catalogue[];
 }
 
 export interface CatalogueKeeper extends CatalogueView {
   /**
-   * Reads Postgres if its version moved, then publishes if Redis lacks that version and Envoy had the time to take up what
-   * it names. Throws if either store is away.
+   * Reads Postgres if its version moved, then publishes if Redis lacks that version and Envoy had the time to take up
+   * what it names. Throws if either store is away.
    */
   refresh(): Promise<void>;
 }
@@ -69,7 +70,7 @@ export function createCatalogueKeeper({ db, redis, annualReading, now, log }: Ke
     return held;
   };
 
-  /** Once per process: new code may bring new grid data or a new shape under a version that services already hold. */
+  /** Runs once per process, since new code can bring other grid data or another shape under a version in use. */
   const raiseIfContentDiffers = async (snapshot: Snapshot): Promise<boolean> => {
     const text = await redis.get(snapshotKey);
     comparedContent = true;
@@ -114,7 +115,7 @@ export function createCatalogueKeeper({ db, redis, annualReading, now, log }: Ke
   };
 }
 
-/** Null even if it cannot be read: then nobody can have taken it up. */
+/** Returns null if there is no snapshot, or if it cannot be read: then no service can have it. */
 async function readPublished(redis: Redis): Promise<Snapshot | null> {
   const text = await redis.get(snapshotKey);
   if (text === null) return null;
@@ -125,7 +126,7 @@ async function readPublished(redis: Redis): Promise<Snapshot | null> {
   }
 }
 
-/** Unreadable counts as different. */
+/** Whether both are the same but for `publishedAt`; false if `text` cannot be read. */
 function sameContent(text: string, snapshot: Snapshot): boolean {
   try {
     const other = snapshotSchema.parse(JSON.parse(text));

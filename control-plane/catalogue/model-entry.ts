@@ -76,7 +76,7 @@ function wrongSize({ active_parameters_b: active, kind, model_class: size, total
   return null;
 }
 
-/** An endpoint that a customer uses would vanish. */
+/** Refuses another kind while the model is in use, since an endpoint that a customer uses would vanish. */
 async function wrongKind(tx: Prisma.TransactionClient, { id, kind }: ModelEntry) {
   const before = await tx.model.findUnique({ where: { id } });
   if (before === null || before.kind === kind) return null;
@@ -84,7 +84,7 @@ async function wrongKind(tx: Prisma.TransactionClient, { id, kind }: ModelEntry)
   return users === null ? null : fieldError('kind', `kind: cannot change while ${users}.`);
 }
 
-/** As the receipts' calculation takes them. */
+/** Returns the fields as the calculation of receipts takes them. */
 const factsOf = (model: ModelEntry) => ({
   kind: model.kind,
   modelClass: model.model_class,

@@ -6,12 +6,12 @@ import type { Receipt } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
 import { availableTiers, servesTelemetry } from '@gw/methodology/tier';
 
-/** An allow-list of models, or null for all. */
+/** The only models that an account can use; null means all. */
 export type AllowedModels = readonly string[] | null;
 
 const isAllowed = (allowed: AllowedModels, modelId: string): boolean => allowed === null || allowed.includes(modelId);
 
-/** Models that the account may use and that some region serves. */
+/** Returns the models that the account can use and that some region serves. */
 export function modelObjects(snapshot: Snapshot, allowed: AllowedModels): ModelObject[] {
   return snapshot.models.flatMap((model) => {
     const regions = regionsServing(snapshot, model.id);
@@ -29,7 +29,7 @@ export function modelObjects(snapshot: Snapshot, allowed: AllowedModels): ModelO
   });
 }
 
-/** In the comprehensive boundary and in some region; a call that asks for less gets told (`invalid_tier`). */
+/** Returns the tiers of receipts that some region offers in the comprehensive boundary. */
 function offeredTiers(snapshot: Snapshot, model: Snapshot['models'][number]): ModelObject['tiers'] {
   const isMeasured = snapshot.deployments.some(
     ({ models, telemetry }) => Object.hasOwn(models, model.id) && servesTelemetry(telemetry, 'comprehensive'),
@@ -42,6 +42,7 @@ function regionsServing(snapshot: Snapshot, modelId: string): string[] {
   return snapshot.regions.filter((region) => codes.includes(region.code)).map((region) => region.code);
 }
 
+/** Shows a region with its carbon intensity (gCO2e/kWh) at `requestedAt`, null if it is not known. */
 export function regionObject(
   snapshot: Snapshot,
   region: SnapshotRegion,

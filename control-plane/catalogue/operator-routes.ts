@@ -42,7 +42,7 @@ function entryRoutes<Entry extends object>(
   const one = `${path}/*`;
   type One = FastifyRequest<{ Params: { '*': string } }>;
   const unknown = (reply: FastifyReply) => refuse(reply, notFound(name), context.addresses);
-  /** Null: it cannot be the id of anything. */
+  /** Returns null if this cannot be the id of anything. */
   const idIn = (request: One): string | null => idSchema.safeParse(request.params['*']).data ?? null;
 
   app.get(path, { config: { ...viewer, reply: pageSchema(viewed) } }, async () =>

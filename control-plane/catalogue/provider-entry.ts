@@ -1,8 +1,8 @@
 /**
  * Providers as operators look after them.
  *
- * Invariant: no secret is here: a provider names its credential, and the address can hold none. A credential is sent to the
- * address that it was named for: whoever changes the address names it anew.
+ * Invariant: no secret is here: a provider names its credential, and the address can hold none. A credential is sent to
+ * the address that it was named for: whoever changes the address names it anew.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { type EntryFields, slugSchema } from '@gw/contract/internal/catalogue/field';
@@ -75,7 +75,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
   },
 };
 
-/** The origin, so that a credential does not go unencrypted either where it went encrypted before. */
+/** Refuses another origin, scheme included, if the credential would go there without having been named for it. */
 function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError | null {
   const [from, to] = [before, after].map(({ base_url }) => new URL(base_url).origin);
   if (from === to || after.credential_ref === null) return null;

@@ -19,32 +19,35 @@ import type { StoredRule } from './policy/check-rules.ts';
 import { grouped } from './policy/grouped.ts';
 import { findVersionInForce } from './policy/versions.ts';
 
+/** A provider as Envoy needs it. Its header, scheme and credential are null if it takes none. */
 export interface Provider {
   readonly id: string;
   readonly kind: 'simulator' | 'openai';
   readonly baseUrl: string;
   readonly authHeader: string | null;
   readonly authScheme: string | null;
-  /** The name of a secret. */
+  /** The name of its credential in the environment: `GW_CREDENTIAL_<name>`. */
   readonly credentialRef: string | null;
 }
 
+/** The catalogue at one version, in the order in which clients see it. */
 export interface Catalogue {
   readonly version: number;
   readonly models: Snapshot['models'];
   readonly regions: Snapshot['regions'];
   readonly deployments: Snapshot['deployments'];
   readonly providers: readonly Provider[];
-  /** What live sources say: at most one reading for each zone, and the signals for routing. */
+  /** What live sources say: at most one reading for each zone here, and the signals for routing below. */
   readonly liveGrid: readonly SnapshotGridReading[];
   readonly operationalGrid: readonly OperationalReading[];
-  /** What requests are screened by; absent until the first version is there. */
+  /** The rules that requests are screened by; absent until there is a first version. */
   readonly policy?: Snapshot['policy'];
 }
 
-/** The zone's annual average, or null if there is none. */
+/** Returns the zone's yearly average; null if there is none. */
 export type AnnualReading = (zone: string) => SnapshotGridReading | null;
 
+/** Rejects if Postgres is away, or if a row does not fit the schema of the snapshot. */
 export function readCatalogue(db: Database): Promise<Catalogue> {
   return db.$transaction(
     async (tx) => {
@@ -84,9 +87,9 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
 type StoredPolicy = Omit<Policy, 'rules'> & { readonly rules: readonly StoredRule[] };
 
 /**
- * The rules in force and who is exempt from which; null until the first version is there: services screen by the rules that
- * they came with. The rules are handed on as they are stored: each service checks whether it can use them, so that they hold
- * up nothing else.
+ * Returns the rules in force, and who is exempt from which; null until there is a first version, while services screen
+ * by the rules that they came with. They are handed on as they are stored: each service checks whether it can use them,
+ * so that bad rules hold up nothing else.
  */
 async function readPolicy(tx: Prisma.TransactionClient): Promise<StoredPolicy | null> {
   const inForce = await findVersionInForce(tx);
@@ -98,7 +101,7 @@ async function readPolicy(tx: Prisma.TransactionClient): Promise<StoredPolicy | 
   return { version, sha256, rules, exemptions };
 }
 
-/** `publishedAt` is the only part that does not follow from the catalogue and the bundled grid data. */
+/** Makes the snapshot. Only `publishedAt` does not follow from the catalogue and the bundled grid data. */
 export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, publishedAt: Date): Snapshot {
   const { liveGrid, operationalGrid } = catalogue;
   const zones = [...new Set(catalogue.regions.map((region) => region.gridZone))];

@@ -7,16 +7,16 @@ import { annualReading } from '@gw/methodology/grid-annual';
 export interface Surroundings {
   /** Names of the credentials in the environment. */
   readonly credentials: ReadonlySet<string>;
-  /** Deployments whose counters are configured. */
+  /** The ids of deployments whose GPU counters are configured. */
   readonly gpuDeployments: ReadonlySet<string>;
-  /** Whether a carbon intensity of the grid zone is known: from a live source or as a yearly average. */
+  /** Whether the carbon intensity of a grid zone is known, from a live source or as a yearly average. */
   readonly knowsZone: (zone: string) => boolean;
 }
 
 export interface SurroundingNames {
   readonly credentials: Iterable<string>;
   readonly gpuDeployments: Iterable<string>;
-  /** Zones with a live source. */
+  /** The grid zones that have a live source. */
   readonly liveZones: Iterable<string>;
 }
 

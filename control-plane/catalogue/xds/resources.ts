@@ -1,15 +1,15 @@
 /**
  * Envoy's dynamic configuration, made from the catalogue.
  *
- * Invariant: a version is a hash of its content, so every instance gives the same response, and secrets appear in
- * the response for secrets alone. Catalogues come newest first; of a deployment that several have, the newest one holds.
+ * Invariant: a version is a hash of its content, so every instance gives the same response, and secrets appear in the
+ * response for secrets alone. Catalogues come newest first; of a deployment that several have, the newest one holds.
  */
 import { createHash } from 'node:crypto';
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { clusterResources, type DeploymentEndpoint, listenerResources, secretResources } from '@gw/envoy/clusters';
 import type { Catalogue } from '../read.ts';
 
-/** What Envoy gets of one type of resource: see DiscoveryResponse in the xDS protocol. */
+/** What Envoy gets of one type of resource. It has the meaning of DiscoveryResponse in the xDS protocol. */
 export interface DiscoveryResponse {
   readonly version: string;
   readonly resources: readonly object[];
@@ -21,7 +21,7 @@ export const clusterResponse = (catalogues: readonly Catalogue[]): DiscoveryResp
 export const listenerResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
   responseWith(listenerResources(endpoints(catalogues)));
 
-/** Only the secrets that were asked for, and only those that a provider names. */
+/** Returns only those secrets that were asked for, that a provider names and that the environment has. */
 export function secretResponse(
   catalogues: readonly Catalogue[],
   credentials: ReadonlyMap<string, string>,
@@ -36,7 +36,7 @@ export function secretResponse(
   return responseWith(secretResources(secrets));
 }
 
-/** Names of secrets that the catalogue needs and the environment lacks. */
+/** Returns the names of the secrets that the catalogue needs and the environment lacks. */
 export function missingCredentials(catalogue: Catalogue, credentials: ReadonlyMap<string, string>): string[] {
   return catalogue.providers.flatMap(({ credentialRef }) =>
     credentialRef !== null && !credentials.has(credentialRef) ? credentialRef : [],
