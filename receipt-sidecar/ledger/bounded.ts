@@ -1,6 +1,6 @@
 /** Waiting with an end. */
 
-/** What is left of the time that a reply waits, all that it waits for together. */
+/** What is left of the time that a reply waits for all stores together. */
 export interface Patience {
   leftMs: number;
 }
@@ -8,13 +8,13 @@ export interface Patience {
 const sliceMs = 5;
 
 /**
- * Whether `work` succeeds while the patience lasts, and within `mostMs`; false if it fails or takes longer. What was waited
- * is taken from the patience. Never rejects, and does not stop the work.
+ * Resolves to whether `work` succeeds within the patience and within `mostMs`; false if it fails or takes longer. The
+ * time waited in vain is taken from the patience. Never rejects, and does not stop the work.
  *
  * A process that got no processor for a while finds its timers over although the answer lies in its socket already, or
- * although it had no time to send the question; and its reply could not have left meanwhile anyway. So the time is taken
- * in slices, of which none counts more than twice its length, and the end comes one turn of the event loop after the last,
- * when what has arrived was read.
+ * although it had no time to send the question; and its reply could not have left meanwhile anyway. So the time is
+ * taken in slices, of which none counts more than twice its length, and the end comes one turn of the event loop after
+ * the last, when what has arrived was read.
  */
 export function succeedsWithin(
   work: Promise<unknown>,
@@ -50,13 +50,15 @@ export function succeedsWithin(
 }
 
 export interface BoundedWrites {
-  /** Whether a write has not come back. */
+  /** Whether a write has not come back yet. */
   readonly hanging: () => boolean;
-  /** Whether the write succeeds while the patience lasts. Never rejects, and does not stop the write. */
+  /** Resolves to whether the write succeeds within the patience. Never rejects, and does not stop the write. */
   attempt(write: () => Promise<unknown>, patience: Patience): Promise<boolean>;
 }
 
-/** Writes to a disk that may hang: while one has not come back, no other is begun, which would only wait behind it. */
+/**
+ * Writes to a disk that can hang: while one write has not come back, others fail at once instead of waiting behind it.
+ */
 export function boundedWrites(): BoundedWrites {
   let hanging: Promise<unknown> | null = null;
   return {

@@ -4,7 +4,7 @@
  * Invariant: an entry leaves only when a store has it; above the bound a new one is refused and counted as lost.
  */
 export interface Kept {
-  /** An entry of the same id is replaced. False if there is no room. */
+  /** Keeps an entry, in place of one of the same id. Returns false, and counts it as lost, if there is no room. */
   add(receiptId: string, entry: string): boolean;
   /** Hands the entries to `take`, a batch at a time, until one is not taken. Returns how many were. */
   hand(take: (receiptId: string, entry: string) => Promise<boolean>): Promise<number>;
@@ -14,7 +14,7 @@ export interface Kept {
 
 const batch = 100;
 
-/** `maxChars`: of all entries together. */
+/** `maxChars` bounds the characters of all entries together. */
 export function openKept(maxChars: number): Kept {
   const entries = new Map<string, string>();
   let chars = 0;

@@ -8,12 +8,16 @@ import { appendFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promis
 import { join } from 'node:path';
 
 export interface Spool {
+  /** Appends one line of JSON. Rejects if the disk refuses it. */
   append(entry: string): Promise<void>;
-  /** Hands every waiting entry to `take`, in order; stops and keeps the rest when `take` fails. Returns how many were taken. */
+  /**
+   * Hands the waiting entries to `take`, a file at a time, and deletes each file that was taken. Returns how many
+   * entries were taken. Rejects if `take` does; then that file and those after it stay.
+   */
   replay(take: (entries: readonly string[]) => Promise<void>): Promise<number>;
 }
 
-/** `id` tells the files of several sidecars on one volume apart. */
+/** Opens the spool, and makes its folder. `id` tells the files of several sidecars on one volume apart. */
 export async function openSpool(folder: string, id: string): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const current = join(folder, `${id}.jsonl`);

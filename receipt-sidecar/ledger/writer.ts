@@ -1,9 +1,10 @@
 /**
  * Writes receipts behind the reply: into the ledger's Redis stream, or onto disk while Redis is away.
  *
- * Invariants: a receipt whose id a client has seen is never lost by one fault: it is in Redis before the reply goes out,
- * or in the spool. A reply waits for both together no longer than one bound. What neither took in time is given up, the client
- * is told so in a degraded receipt, and that one, kept in memory until a store takes it, is what the ledger holds in the end.
+ * Invariants: a receipt whose id a client has seen is never lost by one fault: it is in Redis before the reply goes
+ * out, or in the spool. A reply waits for both together no longer than one bound. What neither took in time is given
+ * up, the client is told so in a degraded receipt, and that one, kept in memory until a store takes it, is what the
+ * ledger holds in the end.
  */
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
@@ -13,13 +14,13 @@ import { openKept } from './kept.ts';
 import type { Spool } from './spool.ts';
 
 export interface LedgerWriter {
-  /** A call is on its way to a provider: if this process dies, the control plane closes the receipt as degraded. */
+  /** Stores a pending receipt: if this process dies, the control plane closes it as degraded. It waits for nothing. */
   begin(receiptId: string, entry: string): void;
   /** Takes back the pending receipt of a call that reached no provider. */
   discard(receiptId: string): void;
-  /** The receipt is made. Resolves to whether it is safe, at the latest when its patience is at an end. Never rejects. */
+  /** Stores a finished receipt. Resolves to whether it is safe, after some 250 ms at the latest. Never rejects. */
   finish(receiptId: string, entry: string): Promise<boolean>;
-  /** `finish` gave up, and this is what the ledger is to hold instead, as soon as a store takes it. */
+  /** Keeps in memory what the ledger has to hold after `finish` gave up, until a store takes it. */
   keep(receiptId: string, entry: string): void;
   /** Counts the receipts that no store has yet, and those that were lost because there was no room for them. */
   counts(): { readonly kept: number; readonly lost: number };
@@ -34,8 +35,9 @@ export interface LedgerWriterOptions {
 }
 
 /**
- * A reply waits this long for Redis and the spool together; the spool has what Redis leaves of it. A store that hangs costs
- * that once: nobody waits for it again until it answers. With less, stores that only share busy processors count as lost.
+ * A reply waits this long for Redis and the spool together; the spool has what Redis leaves of it. A store that hangs
+ * costs that once: nobody waits for it again until it answers. With less, stores that only share busy processors count
+ * as lost.
  */
 const patienceMs = 250;
 const redisBoundMs = 150;
@@ -44,7 +46,7 @@ const tendEveryMs = 1000;
 /** While Redis is away it is asked this often whether it is back. */
 const probeEveryMs = 100;
 const replayBatch = 200;
-/** Of what waits in memory: some 20,000 receipts. */
+/** Characters that wait in memory at most: some 20,000 receipts. */
 const maxKeptChars = 64 * 1024 * 1024;
 
 const idOf = (entry: string): string => (JSON.parse(entry) as { receipt: { id: string } }).receipt.id;
@@ -54,13 +56,13 @@ const isShown = (entry: string): boolean => entry.endsWith('"shown":true}');
 export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions): LedgerWriter {
   const underWay = new Set<string>();
   let spooled = true; // An earlier process may have left something.
-  /** Redis did not take a receipt in time: no other one waits for it, or piles up before it, until it answers again. */
+  /** True after Redis did not take a receipt in time: no other one waits for it until it answers again. */
   let away = false;
   const disk = boundedWrites();
-  /** The disk has refused the last write. */
+  /** Whether the disk has refused the last write. */
   let refused = false;
   const kept = openKept(maxKeptChars);
-  /** Those that clients have been shown another receipt of than the one that was made: what is late on disk is not theirs. */
+  /** Ids whose clients were shown another receipt than the one that was made, which can still arrive late on disk. */
   const givenUp = new Set<string>();
 
   const renew = setInterval(() => {
