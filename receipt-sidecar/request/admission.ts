@@ -1,9 +1,9 @@
 /**
  * From the body of a call to the word that it may go to a provider, and to which.
  *
- * Invariants: the steps keep their order, and the first that refuses is the answer. A step that has its answer at once is
- * not waited for: a call all of whose steps have is decided in the same turn of the event loop. A call whose client has
- * gone meets no further step. Who is not admitted holds no slot.
+ * Invariants: the steps keep their order, and the first that refuses is the answer. A step that has its answer at once
+ * is not waited for: a call all of whose steps have is decided in the same turn of the event loop. A call whose client
+ * has gone meets no further step. Who is not admitted holds no slot.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { Result } from '@gw/contract/internal/result';
@@ -17,15 +17,16 @@ import type { Outgoing } from './parse.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import { chooseRoute, type Route } from './route.ts';
 
+/** A request, as far as its headers and its body tell. */
 export interface AdmissionRequest {
   readonly endpoint: Endpoint;
   readonly bytes: Buffer;
   readonly caller: Caller;
   readonly catalogue: Catalogue;
   readonly requestId: string | null;
-  /** False once the client has gone. */
+  /** Returns false once the client has gone. */
   readonly isOpen: () => boolean;
-  /** Has something done once the client goes. */
+  /** Sets what is done when the client goes. */
   readonly onGone: (then: () => void) => void;
 }
 
@@ -33,17 +34,17 @@ export interface ReadBody {
   readonly request: ParsedRequest;
   readonly outgoing: Outgoing;
 }
-/** Reads, validates and screens a body. */
+/** Reads, validates and screens a body. It throws or rejects only if the gateway itself fails. */
 export type Read = (asked: AdmissionRequest) => MaybePromise<Result<ReadBody, ApiError>>;
 
 export interface Steps {
-  /** What a request has to pass before it may take a slot. */
+  /** What a request has to pass before it can take a slot. */
   readonly read: Read;
-  /** For a stream alone. */
+  /** Takes a slot; it is called only for a stream. */
   readonly takeSlot: (caller: Caller) => Promise<Result<Slot, ApiError>>;
 }
 
-/** `slot`: of a stream; whoever gets it releases it. */
+/** A call that can go to a provider. `slot` is that of a stream, and whoever gets it has to release it. */
 export interface Admitted {
   readonly outcome: 'admitted';
   readonly request: ParsedRequest;
@@ -60,7 +61,7 @@ export type Admission =
 const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
 
-/** Rejects or throws only on an error of ours. */
+/** Decides whether a call goes on, and where to. It throws or rejects only if the gateway itself fails. */
 export function admit(asked: AdmissionRequest, steps: Steps): MaybePromise<Admission> {
   if (tooLarge(asked.bytes)) return refused(apiError('request_too_large'));
   return andThen(steps.read(asked), (read) => {

@@ -2,9 +2,9 @@
  * Keeps the schema check cheap, whatever a client sends: the check looks at every value and remembers every problem, so
  * that 10 MiB of wrong ones would take seconds and gigabytes.
  *
- * Invariant: what the schema gets to see has at most `maxValues` values. Texts and tokens to embed or complete, which may
- * be millions of numbers, are checked here and stand in front of the schema as one text; only in the field that the endpoint
- * has for them.
+ * Invariant: what the schema gets to see has at most `maxValues` values. Texts and tokens to embed or complete, which
+ * may be millions of numbers, are checked here and stand in front of the schema as one text; only in the field that the
+ * endpoint has for them.
  */
 
 import { maxTexts } from '@gw/contract/embeddings';
@@ -13,11 +13,11 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import type { Endpoint } from './endpoint.ts';
 
 const maxValues = 50_000;
-/** Objects whose keys are the client's: each wrong pair is two problems. */
+/** How many pairs an object with the client's own keys can have: each wrong pair is two problems. */
 const maxPairs = { metadata: 16, logit_bias: 10_000 } as const;
 
 const isText = (value: unknown): boolean => typeof value === 'string';
-/** Servers complete nothing, too, and cannot embed it. */
+/** Empty text can be completed, but not embedded. */
 const isTextWithWords = (value: unknown): boolean => isText(value) && value !== '';
 const isToken = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isTokens = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isToken);
@@ -45,7 +45,9 @@ function countValues(value: unknown, budget: number): number {
   return count;
 }
 
-/** The body as the schema of the endpoint may see it. */
+/**
+ * Returns the body as the schema of the endpoint gets it, with checked lists replaced by one text; or what is wrong.
+ */
 export function boundedForSchema(endpoint: Endpoint, body: unknown): Result<unknown, ApiError> {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) return ok(body);
   const light: Record<string, unknown> = { ...body };

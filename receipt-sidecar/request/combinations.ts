@@ -8,7 +8,7 @@ import type { Endpoint } from './endpoint.ts';
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** `body`: as the schema of the endpoint took it. */
+/** Returns what contradicts itself, or null. `body` has to be one that the schema of the endpoint has accepted. */
 export function contradiction(endpoint: Endpoint, body: JsonObject): ApiError | null {
   if (endpoint === 'embeddings') return null;
   if (isGiven(body.stream_options) && body.stream !== true)
@@ -42,7 +42,7 @@ interface Choice extends Tool {
   readonly allowed_tools?: { readonly tools: readonly Tool[] } | null;
 }
 
-/** Of the two kinds of tools that have names; other servers have more kinds, of which nothing is known here. */
+/** Returns the name of a tool of the two kinds that have names; nothing is known here of other kinds. */
 function nameOf(tool: Tool): string | undefined {
   if (tool.type === 'function') return tool.function?.name;
   return tool.type === 'custom' ? tool.custom?.name : undefined;

@@ -1,29 +1,32 @@
 /**
  * Counts the tokens of prompts.
  *
- * Invariant: work grows with the length of the text, hardly more, whatever the text is: pieces are merged over a heap, and
- * a piece too long for that counts for the least that it can be. A count is never above the true one.
+ * Invariant: work grows with the length of the text, hardly more, whatever the text is: pieces are merged over a heap,
+ * and a piece too long for that counts for the least that it can be. A count is never above the true one.
  */
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
 import { textPieces } from './text-pieces.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
+/** Prompts whose tokens are to be counted. */
 export interface CountJob {
   readonly texts: readonly string[];
-  /** Whether they are one prompt, else each is one. */
+  /** Whether all texts are one prompt; otherwise each is one. */
   readonly together: boolean;
-  /** Tokens that a prompt may have. */
+  /** How many tokens a prompt can have. */
   readonly limit: number;
-  /** Counting ends above this many. */
+  /** How many tokens are counted at most. */
   readonly stopAbove: number;
 }
 
 export interface Counted {
-  /** The first prompt with more tokens than the limit, if there is one. `whole`: false if it has at least so many. */
+  /**
+   * The first prompt above the limit, or null. `whole` is false if it has at least so many tokens, and perhaps more.
+   */
   readonly over: { readonly at: number; readonly tokens: number; readonly whole: boolean } | null;
 }
 
-/** A longer piece, which no text of a person has, would need too much memory to merge. In bytes. */
+/** Bytes of a piece that is merged; a longer one, which no natural text has, would need too much memory. */
 const longestPiece = 64 * 1024;
 /** How many pieces between two looks at the clock. */
 const piecesPerLook = 4096;
@@ -58,8 +61,8 @@ function countText(text: string, vocabulary: Vocabulary, stopAbove: number, isLa
 }
 
 /**
- * How many tokens a piece is after all merges: always the pair of the lowest rank, of equal ones the first. The heap holds
- * rank and place in one number; an entry whose pair has changed since is passed over.
+ * How many tokens a piece is after all merges: always the pair of the lowest rank, of equal ones the first. The heap
+ * holds rank and place in one number; an entry whose pair has changed since is passed over.
  */
 function countMerged(bytes: string, ranks: Vocabulary['ranks']): number {
   const length = bytes.length;
@@ -108,7 +111,7 @@ function push(heap: number[], value: number): void {
   heap[at] = value;
 }
 
-/** Of a heap that is not empty. */
+/** Takes the lowest number out of a heap, which must not be empty. */
 function pop(heap: number[]): number {
   const top = heap[0] as number;
   const last = heap.pop() as number;
@@ -124,7 +127,7 @@ function pop(heap: number[]): number {
   return top;
 }
 
-/** The first text with more than `limit` tokens, or `together` all of them. Null: not counted in time. */
+/** Counts until a prompt is above the limit. Returns null if `isLate` became true before the end. */
 export function countTokens(job: CountJob, vocabulary: Vocabulary, isLate: () => boolean): Counted | null {
   const { limit, stopAbove, texts, together } = job;
   let sum: Sum = { tokens: 0, whole: true };

@@ -6,12 +6,14 @@
 import { maxBodyBytes } from './headers.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** The text of each list, or the first number that stands for nothing, or that all texts are longer than is read. */
+/** The text of each list; or the first number that is no token; or that the texts together are too long. */
 export type Decoded = { readonly texts: readonly string[] } | { readonly unknown: number } | { readonly tooLong: true };
 
 type Lists = readonly (readonly number[])[];
 
-/** A special token parts two texts, as a line end does. A token of five digits can be 128 bytes of text. */
+/**
+ * Decodes lists of tokens; a special token becomes a line end. Five digits can stand for 128 bytes, hence the bound.
+ */
 export function decodeTokens(lists: Lists, vocabulary: Vocabulary, maxTextBytes = maxBodyBytes): Decoded {
   const { lastSpecial, sizes } = vocabulary;
   let bytes = 0;
@@ -23,7 +25,7 @@ export function decodeTokens(lists: Lists, vocabulary: Vocabulary, maxTextBytes 
   return bytes > maxTextBytes ? { tooLong: true } : { texts: lists.map((list) => textOf(list, vocabulary)) };
 }
 
-/** By way of its bytes: some tokens are not whole text, and of millions of pieces a string would be put together slowly. */
+/** Goes by bytes: some tokens are not whole text, and joining millions of strings would be slow. */
 function textOf(list: readonly number[], { sizes, tokens }: Vocabulary): string {
   let length = 0;
   for (const number of list) length += sizes[number] ?? 1;

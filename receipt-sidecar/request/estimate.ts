@@ -1,36 +1,39 @@
 /**
  * How long a prompt can be, and how long it roughly is: for what a provider claims, and where it claims nothing.
  *
- * Invariants: a prompt has no more tokens than `mostPromptTokens`, whatever the tokenizer and the template, and no fewer than
- * its `promptTextBytes` make. Every call is measured, so a text is looked at once and none is made.
+ * Invariants: a prompt has no more tokens than `mostPromptTokens`, whatever the tokenizer and the template, and no
+ * fewer than its `promptTextBytes` make. Every call is measured, so a text is looked at once and none is made.
  */
 import type { JsonObject } from '@gw/contract/internal/strict-json';
 import type { Endpoint } from './endpoint.ts';
 
-/** Between 1.6 and 9.2 over languages, code and data; gw-1.3 carries the range into the bounds of a receipt. */
+/**
+ * UTF-8 bytes per token: 1.6 to 9.2 over languages, code and data. gw-1.3 carries that range into a receipt's bounds.
+ */
 export const bytesPerToken = 4;
-/** An image of 1024 × 1024 in OpenAI's tiling; any other part that is not text counts the same. */
+/** Tokens of a part that is not text: what an image of 1024 × 1024 has in OpenAI's tiling. */
 const tokensPerPart = 765;
-/** OpenAI's frame of a message. */
+/** Tokens that frame a message in OpenAI's chat format. */
 const tokensPerMessage = 4;
 
-/** A text of this length and more is worth the call that counts its bytes; a shorter one has about as many as characters. */
+/** Characters from which on counting the bytes is worth a call; a shorter text counts by its characters. */
 const longText = 64;
 /** Some servers read pictures out of the text. */
 const inlinePicture = ';base64,';
 
 export interface PromptSize {
-  /** Rounded up. */
+  /** The estimate, rounded up. */
   readonly estimatedPromptTokens: number;
   /** UTF-8 bytes of text that is certain to be read. */
   readonly promptTextBytes: number;
-  /** Null where the body does not tell. */
+  /** How many tokens the prompt can have at most; null if the body does not tell. */
   readonly mostPromptTokens: number | null;
 }
 
 const isObject = (value: unknown): value is JsonObject => value !== null && typeof value === 'object';
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** Measures a prompt. `promptBytes` is the length of the whole body. */
 export function promptSize(endpoint: Endpoint, body: JsonObject, promptBytes: number): PromptSize {
   const most = mostPromptTokens(endpoint, body, promptBytes);
   const size = Array.isArray(body.messages) ? sizeOfMessages(body.messages) : sizeOfPrompt(body.prompt ?? body.input);
@@ -80,7 +83,7 @@ function addText(size: Size, text: string, isRead: boolean): void {
   if (isRead && !text.includes(inlinePicture)) size.bytes += bytes;
 }
 
-/** About the bytes of a value as JSON, without making it. */
+/** Returns about how many bytes a value has as JSON, without making that. */
 function jsonBytes(value: unknown): number {
   if (typeof value === 'string') return 2 + (value.length < longText ? value.length : Buffer.byteLength(value));
   if (!isObject(value)) return 4;
@@ -92,10 +95,12 @@ function jsonBytes(value: unknown): number {
 
 /** What templates add, generously: a default system prompt, the frame of a message, instructions for tools. */
 const allowance = { template: 2048, message: 64, tool: 512 } as const;
-/** OpenAI's dearest image (gpt-4o-mini, high detail) is 48,169 tokens; doubled for others. */
+/** OpenAI's largest image (gpt-4o-mini, high detail) has 48,169 tokens; others are allowed about twice that. */
 const mostPerImage = 100_000;
 
-/** Null where bytes say nothing: files, audio and video can be sent by reference, and a hosted tool adds its findings. */
+/**
+ * Returns null if bytes say nothing: files, audio and video can be references, and a hosted tool adds what it finds.
+ */
 function mostPromptTokens(endpoint: Endpoint, body: JsonObject, promptBytes: number): number | null {
   if (endpoint !== 'chat') return promptBytes + allowance.template;
   if (body.web_search_options != null) return null;

@@ -1,15 +1,15 @@
 /**
- * The name of a field as a server that is not particular reads it: Go's decoder takes `MODELS`, and `modelſ`, for `models`, and
- * others take `apiBase`, `api-base` and `api_base ` for `api_base`.
+ * The name of a field as a server that is not particular reads it: Go's decoder takes `MODELS`, and `modelſ`, for
+ * `models`, and others take `apiBase`, `api-base` and `api_base ` for `api_base`.
  *
- * Invariant: whatever decides by the name of a field what a provider may get compares folded names, so that another spelling
- * is no way round it.
+ * Invariant: whatever decides by the name of a field what a provider may get compares folded names, so that another
+ * spelling is no way round it.
  */
 
 /** Longest name that can be one of those that are looked for; a longer one is not read. */
 const longestName = 64;
 
-/** Only letters and digits, all small; of a name that is too long nothing. */
+/** Returns only the letters and digits of a name, all small; empty for a name of more than 64 characters. */
 export function foldedName(name: string): string {
   const trimmed = name.trim();
   if (trimmed.length > longestName) return '';
@@ -19,7 +19,7 @@ export function foldedName(name: string): string {
     .replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** Its words with `_` between them: for names that are known by their beginnings. */
+/** Returns the words of a name with `_` between them, for names that are known by their beginnings. */
 export const snakeName = (name: string): string =>
   name
     .trim()

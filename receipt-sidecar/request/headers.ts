@@ -2,6 +2,7 @@
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { type Headers, setHeader } from '../messages.ts';
 
+/** 10 MiB; a larger body is refused. */
 export const maxBodyBytes = 10 * 1024 * 1024;
 
 /**
@@ -18,6 +19,7 @@ const forwarded = new Set([
   'x-forwarded-proto',
 ]);
 
+/** Returns why a request is refused for its headers, or null. */
 export function refusedHeaders(headers: Headers): ApiError | null {
   const type = (headers.get('content-type') ?? '').split(';');
   if (type[0]?.trim().toLowerCase() !== 'application/json')
@@ -34,7 +36,7 @@ export function refusedHeaders(headers: Headers): ApiError | null {
 
 export const tooLarge = (body: Uint8Array): boolean => body.length > maxBodyBytes;
 
-/** Names to take off: all that the allow-list of the contract does not name. */
+/** Returns the names of all headers that are not on the allow-list. */
 export function headersToRemove(headers: Headers): string[] {
   return [...headers.keys()].filter(
     (name) => !name.startsWith(':') && name !== 'host' && !forwarded.has(name) && !name.startsWith('x-sim-'),
@@ -42,13 +44,16 @@ export function headersToRemove(headers: Headers): string[] {
 }
 
 export interface Timeouts {
-  /** The whole time of a JSON reply. */
+  /** How long a whole JSON reply can take. */
   readonly upstreamTimeoutS: number;
-  /** Until the first byte of a stream, before the next region is tried. */
+  /** How long the first byte of a stream can take before the next deployment is tried. */
   readonly firstByteTimeoutS: number;
 }
 
-/** Headers for Envoy's router; the listener of a deployment takes them off again. `others`: regions to try after the first. */
+/**
+ * Makes the headers for Envoy's router, which the listener of a deployment removes. `others`: deployments after the
+ * first.
+ */
 export function steeringHeaders(stream: boolean, others: number, { upstreamTimeoutS, firstByteTimeoutS }: Timeouts) {
   const timeouts = stream
     ? [

@@ -20,11 +20,11 @@ import type { ParsedRequest } from './parsed-request.ts';
 import { schemaError } from './schema-error.ts';
 import { steeringField } from './steering-fields.ts';
 
-/** The body for the provider but for what the route decides: `serialise` puts that in front. */
+/** The body for the provider, without what the route decides; `serialise` puts that in front. */
 export interface Outgoing {
-  /** A JSON object that is never empty; as bytes, where a thread has made them. */
+  /** A JSON object that is never empty; it is bytes if a thread has made it. */
   readonly rest: JsonObject | Uint8Array;
-  /** How the client gave no temperature; null: it gave one. */
+  /** How the client gave no temperature; null if it gave one, or for embeddings. */
   readonly noTemperature: 'absent' | 'null' | null;
 }
 
@@ -33,7 +33,7 @@ interface ParsedBody {
   /** Without the gateway's own fields. */
   readonly body: JsonObject;
 }
-/** `isDense`: it has more parts than were to be read. */
+/** `isDense` is true if the body has more parts than `mostParts`. */
 export type Parsed = Result<ParsedBody, ApiError> & { readonly isDense?: boolean };
 
 const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
@@ -42,6 +42,7 @@ const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
   embeddings: embeddingRequestSchema,
 };
 
+/** Parses and validates a body. It reads `mostParts` parts of JSON at most, or as many as there are. */
 export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: number): Parsed {
   const json = parseStrictJson(bytes, mostParts);
   // Random seeds of 64 bits are common, and passed on they would be other numbers.
@@ -99,23 +100,23 @@ function summaryOf(endpoint: Endpoint, body: JsonObject, given: Given, promptByt
 
 const outputFields = ['max_completion_tokens', 'max_tokens'] as const;
 
-/** Text completions make their choices for each prompt. */
+/** Returns how many prompts the body has. */
 function promptsOf(endpoint: Endpoint, body: JsonObject): number {
   const prompts = { chat: null, completions: body.prompt, embeddings: body.input }[endpoint];
   return Array.isArray(prompts) && typeof prompts[0] !== 'number' ? prompts.length : 1;
 }
 
-/** As the schema took them: null counts as absent, of each option and of all. */
+/** Returns the options without those that are null; null if there are none. */
 const givenOptions = (options: unknown): GwOptions | null =>
   (options ?? null) === null
     ? null
     : Object.fromEntries(Object.entries(options as object).filter(([, value]) => value !== null));
 
-/** Key order does not make two options different. */
+/** Returns JSON that does not depend on the order of keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** What the provider gets but for model and default temperature. Asks for usage in every stream. */
+/** Returns what the provider gets besides model and default temperature. It asks for usage in every stream. */
 export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject): Outgoing {
   const { model: _model, ...rest } = body;
   const isMissing = endpoint !== 'embeddings' && (rest.temperature === undefined || rest.temperature === null);
@@ -125,9 +126,7 @@ export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject):
   return { rest, noTemperature };
 }
 
-/**
- * The bytes for the provider, in parts. Sends OpenAI's default temperature explicitly, since servers differ in theirs.
- */
+/** Returns the bytes for the provider, in parts. OpenAI's default temperature, 1, is explicit, since servers differ. */
 export function serialise(
   { noTemperature, rest }: Outgoing,
   providerModel: string,

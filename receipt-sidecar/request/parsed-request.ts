@@ -6,22 +6,25 @@ export interface ParsedRequest extends PromptSize {
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly options: GwOptions;
-  /** Where the client wrote them; absent: `gw`. */
+  /** The field in which the client wrote the options; `gw` if absent. */
   readonly optionsPath?: string;
   readonly stream: boolean;
   /** Whether the client asked for the usage chunk of a stream. */
   readonly wantsUsage: boolean;
-  /** How many choices it asked for. */
+  /** How many choices the client asked for, in all prompts together. */
   readonly choices: number;
   /** UTF-8 bytes of the whole body: no text of a prompt has more. */
   readonly promptBytes: number;
-  /** Texts that are read one by one. */
+  /** How many prompts the request has, which are read one by one. */
   readonly prompts: number;
-  /** What is written, of which `choices` are delivered. */
+  /** How many answers are written, of which `choices` are delivered. */
   readonly candidates: number;
   /** Whether the reply repeats the prompt. */
   readonly echoes: boolean;
-  /** The field by which the client bounds what is generated, and the most tokens that it allows for each choice; null: no bound. */
+  /**
+   * The field by which the client bounds what is generated, and the most tokens that it allows for each choice; null:
+   * no bound.
+   */
   readonly outputField: 'max_completion_tokens' | 'max_tokens' | null;
   readonly maxTokens: number | null;
 }

@@ -1,9 +1,9 @@
 /**
  * Refuses a prompt that is longer than the context window of its model.
  *
- * Invariant: nothing that fits is ever refused. What cannot be counted for certain (images, tools, names, a template) is
- * not counted; a model whose tokenizer is not known counts nothing but lists of tokens; and where counting fails the call
- * goes on, since the provider refuses by itself. Only the prompt counts, not what was asked to be generated.
+ * Invariant: nothing that fits is ever refused. What cannot be counted for certain (images, tools, names, a template)
+ * is not counted; a model whose tokenizer is not known counts nothing but lists of tokens; and where counting fails the
+ * call goes on, since the provider refuses by itself. Only the prompt counts, not what was asked to be generated.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { JsonObject } from '@gw/contract/internal/strict-json';
@@ -15,20 +15,23 @@ import { promptField, tooManyTokens } from './prompt-words.ts';
 import type { ReadingContext } from './reading-context.ts';
 import { tokenListsOf } from './token-lists.ts';
 
-/** OpenAI's chat format: each message is framed by so many tokens besides its role, and the reply is opened by as many. */
+/** Tokens that frame each message in OpenAI's chat format besides its role, and that open the reply. */
 const tokensOfFrame = 3;
 const tokensOfRole = 1;
-/** So that the message names the exact count of a prompt that is a little too long, and a huge one is not counted whole. */
+/** Up to how many times the limit is counted: a prompt a little too long gets its exact count, a huge one does not. */
 const countedTimesLimit = 2;
 
-/** A prompt that a vocabulary has to be had for. */
+/** A prompt whose tokens cannot be judged without the vocabulary of its model. */
 export interface Uncounted {
   readonly tokenizer: Tokenizer;
   readonly job: CountJob;
   readonly refusalOf: (over: NonNullable<Counted['over']>) => ApiError;
 }
 
-/** Null: it fits, which is so for all prompts that are shorter in bytes than the window; or nothing is known for certain. */
+/**
+ * Returns null if the prompt fits, as all do that have no more bytes than the window has tokens, or if it cannot be
+ * known.
+ */
 export function promptLength(
   request: ParsedRequest,
   body: JsonObject,
@@ -63,11 +66,11 @@ export function promptLength(
 }
 
 interface Found {
-  /** Which of how many prompts. */
+  /** Which prompt it is (from 0), of how many. */
   readonly at: number;
   readonly of: number;
   readonly tokens: number;
-  /** False if it has at least so many. */
+  /** False if it has at least so many tokens, and perhaps more. */
   readonly isWhole: boolean;
 }
 
@@ -77,18 +80,18 @@ function refusal(request: ParsedRequest, model: string, limit: number, { at, of,
   return apiError('prompt_too_long', { message, param });
 }
 
-/** Servers have several words for cutting a prompt that is too long; who sends one does not want to be refused. */
+/** Fields that ask a server to cut a prompt that is too long: a client that sends one does not want to be refused. */
 const truncation = ['truncate_prompt_tokens', 'truncate', 'truncation'];
 const asksToTruncate = (body: JsonObject): boolean =>
   truncation.some((field) => body[field] !== undefined && body[field] !== null && body[field] !== false);
 
 interface Prompt {
   readonly texts: readonly string[];
-  /** Tokens around the texts. */
+  /** How many tokens frame the texts. */
   readonly frame: number;
   /** Whether texts and frame are all of the prompt. */
   readonly isWhole: boolean;
-  /** Whether the texts are one prompt; else each is one. */
+  /** Whether all texts are one prompt; otherwise each is one. */
   readonly together: boolean;
 }
 
@@ -107,11 +110,11 @@ function promptOf(endpoint: Endpoint, body: JsonObject): Prompt {
   };
 }
 
-/** What the prompt holds besides the messages, in a form that only the provider knows. */
+/** Fields that add to the prompt in a form that only the provider knows. */
 const beside = ['tools', 'functions', 'response_format'];
 const plainFields = new Set(['role', 'content']);
 
-/** The text of a message, its parts joined by nothing, which is the least that they can be. */
+/** Returns the text of a message, its parts joined by nothing, so that the count is not too high. */
 function contentOf(message: JsonObject): { readonly text: string; readonly isWhole: boolean } {
   const { content } = message;
   const isPlain = Object.keys(message).every((field) => plainFields.has(field) || message[field] === null);

@@ -5,7 +5,7 @@ const outcomes = ['fits', 'too_long', 'uncounted'] as const;
 export type PromptOutcome = (typeof outcomes)[number];
 
 export interface PromptMetrics {
-  /** `uncounted`: the thread was overloaded, too slow or dead, and the prompt passed. */
+  /** `uncounted` means that counting took more than 2 s or failed, and that the prompt passed. */
   note(outcome: PromptOutcome): void;
   /** Adds the metric to those of the service. */
   register(registry: Registry): void;

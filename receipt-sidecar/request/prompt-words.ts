@@ -3,7 +3,7 @@ export const promptField = { chat: 'messages', completions: 'prompt', embeddings
 
 const grouped = (count: number): string => count.toLocaleString('en-US');
 
-/** `isWhole`: false where it has at least so many. */
+/** Words the refusal. `isWhole` is false if the prompt has at least so many tokens, and perhaps more. */
 export const tooManyTokens = (
   which: string,
   model: string,

@@ -1,6 +1,6 @@
 /**
- * Reads one request: from its bytes to a short summary, the body for the provider, and what screening says of it; or to the
- * refusal. The same on the main thread, for small bodies, and on the threads, for all others.
+ * Reads one request: from its bytes to a short summary, the body for the provider, and what screening says of it; or to
+ * the refusal. The same on the main thread, for small bodies, and on the threads, for all others.
  *
  * Invariants: the first step that refuses is the answer, in this order: JSON, schema, length of the prompt, lists of
  * tokens, screening. Fails closed: without an outcome of screening there is no summary.
@@ -25,16 +25,16 @@ import type { ReadingContext } from './reading-context.ts';
 import { tokenLists } from './token-lists.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** How the work is done where it is done. */
+/** What reading uses, which differs between the main thread and the others. */
 export interface Tools {
   readonly find: (rules: CompiledRules, texts: Texts) => MaybePromise<readonly PolicyRule[]>;
-  /** Null on the main thread: a vocabulary would hold it up. */
+  /** Null on the main thread, which loading a vocabulary would hold up. */
   readonly vocabulary: Vocabulary | null;
-  /** Monotonic, ms. */
+  /** A monotonic clock, ms. */
   readonly clock: () => number;
 }
 
-/** What the rules found; of the text only a salted hash. */
+/** What the rules found, with only a salted hash of the text, both in hexadecimal. */
 export interface Finding {
   readonly verdict: Verdict;
   readonly salt: string;
@@ -42,7 +42,7 @@ export interface Finding {
 }
 
 interface Notes {
-  /** What came of counting; null: nothing had to be counted. */
+  /** What came of counting; null if nothing had to be counted. */
   readonly counted: PromptOutcome | null;
 }
 export type Reading =
@@ -55,7 +55,7 @@ export type Reading =
       readonly screenS: number;
     });
 
-/** No reading without this vocabulary. */
+/** The request cannot be read without this vocabulary. */
 export interface Lacks {
   readonly outcome: 'lacks';
   readonly tokenizer: Tokenizer;
@@ -64,6 +64,7 @@ export interface Lacks {
 /** How long the tokens of one request may be counted, ms: after that it goes on uncounted. */
 const countMs = 2000;
 
+/** Goes on from a parsed body. It is asynchronous only if `tools.find` is. */
 export function readParsed(parsed: Parsed, context: ReadingContext, tools: Tools): MaybePromise<Reading | Lacks> {
   if (!parsed.ok) return { outcome: 'refused', error: parsed.error, counted: null };
   const { body, request } = parsed.value;
@@ -94,7 +95,7 @@ function found(verdict: Verdict, salt: Uint8Array, body: Parameters<typeof scree
   return { verdict, salt: Buffer.from(salt).toString('hex'), sha256: screenedSha256(salt, body) };
 }
 
-/** Fails open, where it takes too long and where it fails: the provider counts too. */
+/** Fails open if counting takes too long or fails, since the provider counts too. */
 function count(
   { job, refusalOf }: Uncounted,
   vocabulary: Vocabulary,

@@ -1,9 +1,9 @@
 /**
  * Has the body of a request read: a small one here and now, all others on a thread.
  *
- * Invariants: fails closed: a body that no thread has read goes nowhere, since it was not screened. What a rule finds is
- * recorded, for blocked and for flagged calls; the client is told which screen it was and never which words it was that
- * matched, so that nobody learns the rules by trying.
+ * Invariants: fails closed: a body that no thread has read goes nowhere, since it was not screened. What a rule finds
+ * is recorded, for blocked and for flagged calls; the client is told which screen it was and never which words it was
+ * that matched, so that nobody learns the rules by trying.
  */
 import type { Worker } from 'node:worker_threads';
 import { type ApiError, apiError } from '@gw/contract/errors';
@@ -27,9 +27,9 @@ export interface ReaderOptions {
   readonly events: Pick<PolicyEvents, 'record'>;
   readonly screenMetrics: Pick<ScreenMetrics, 'screened'>;
   readonly promptMetrics: Pick<PromptMetrics, 'note'>;
-  /** ms since 1970. */
+  /** The time, ms since 1970. */
   readonly now: () => number;
-  /** Monotonic, ms. */
+  /** A monotonic clock, ms. */
   readonly clock: () => number;
   readonly newId: () => string;
   readonly randomBytes: (length: number) => Uint8Array;
@@ -43,6 +43,9 @@ const messages = {
     'The request matches a published pattern of unacceptable use. It was blocked, and the audit log of the account has an entry of it.',
 } as const;
 
+/**
+ * Makes the reader. What no thread can take in time is refused with `overloaded`, and what fails with `internal_error`.
+ */
 export function makeReader(options: ReaderOptions): Read {
   const toldFacts = new WeakMap<Worker, Catalogue>();
   return (asked) => {
@@ -66,7 +69,7 @@ export function makeReader(options: ReaderOptions): Read {
   };
 }
 
-/** What cannot be taken in time, or went with its thread, is for later; what failed on a thread would fail again. */
+/** `overloaded` asks the client to try again; what failed on a thread would fail again. */
 const refusals: Readonly<Record<Failure, 'overloaded' | 'internal_error'>> = {
   ...{ full: 'overloaded', late: 'overloaded', stuck: 'overloaded', died: 'overloaded' },
   failed: 'internal_error',
@@ -129,7 +132,7 @@ function concluded(
   return record(options, asked, finding).then((error) => (error ? err(error) : ok({ request, outgoing })));
 }
 
-/** The client's answer waits for the entry, so that it is there when the message speaks of it. */
+/** Records a finding, and returns the refusal if it blocks. The client's answer waits until the entry is stored. */
 async function record(
   { events, now, newId }: ReaderOptions,
   { caller, catalogue, requestId }: AdmissionRequest,

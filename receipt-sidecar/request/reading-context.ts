@@ -1,6 +1,6 @@
 import type { CompiledRules } from '@gw/policy/compile';
 
-/** What of a model reading depends on. */
+/** The parts of a model that reading depends on. A context window of null is not known. */
 export interface ModelFacts {
   readonly id: string;
   readonly contextWindow: number | null;
@@ -11,10 +11,10 @@ export interface ModelFacts {
 export interface ReadingContext {
   readonly models: ReadonlyMap<string, ModelFacts>;
   readonly rules: CompiledRules;
-  /** The models that the account may use; null: all. */
+  /** The only models that the account can use; null means all. */
   readonly allowed: readonly string[] | null;
-  /** Rules that do not hold for the account. */
+  /** The ids of the rules that do not hold for the account. */
   readonly exempt: readonly string[];
-  /** Of what is found, random. */
+  /** Makes the random salt for the hash of what is found. */
   readonly salt: () => Uint8Array;
 }

@@ -17,12 +17,12 @@ export interface Route {
   readonly model: SnapshotModel;
   readonly providerModel: string;
   readonly pinned: boolean;
-  /** In the order in which they are tried; at least one. */
+  /** The deployments in the order in which they are tried; at least one. */
   readonly failoverChain: readonly [Candidate, ...Candidate[]];
   readonly cluster: string;
-  /** Every deployment of the model, in the order of provider preference, also those that could not be chosen. */
+  /** Every deployment of the model in the order of provider preference, even if it could not be chosen. */
   readonly offered: readonly Candidate[];
-  /** Why one could not be chosen; null: it could. */
+  /** Returns why a deployment could not be chosen; null if it could. */
   readonly barredBy: (candidate: Candidate) => Bar | null;
 }
 
@@ -49,7 +49,7 @@ const optionPath = ({ optionsPath = 'gw' }: ParsedRequest, name: keyof ParsedReq
 
 const kindOf = (endpoint: Endpoint): SnapshotModel['kind'] => (endpoint === 'embeddings' ? 'embedding' : 'chat');
 
-/** `allowedModels`: the account's allow-list, or null for all. */
+/** Chooses the route, or says why there is none. `allowedModels` are the only ones that can be used; null means all. */
 export function chooseRoute(
   request: ParsedRequest,
   catalogue: Catalogue,
@@ -73,10 +73,10 @@ export function chooseRoute(
 interface Offer {
   /** Every deployment of the model, in the order of provider preference. */
   readonly all: readonly Candidate[];
-  /** Whether it can serve the tier that was asked for. */
+  /** Whether a deployment can serve the tier that was asked for. */
   readonly serves: (candidate: Candidate) => boolean;
   readonly isOffered: boolean;
-  /** What can be asked for in the boundary of the call. */
+  /** Returns the tiers that can be asked for in the boundary of the call. */
   readonly tiers: () => readonly string[];
 }
 

@@ -25,11 +25,11 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return at;
 }
 
-/** Longest part of a client's own key that is said back. */
+/** How many characters of a client's own key are repeated in an error. */
 const longestName = 64;
 const short = (part: PropertyKey): PropertyKey => (typeof part === 'string' ? part.slice(0, longestName) : part);
 
-/** Of a value that may be this or that: the problem of the form that it comes closest to, which is the deepest one. */
+/** Returns, for a value of several forms, the problem of the form that it comes closest to: the deepest one. */
 function deepest(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;
   let found: Issue = issue;
@@ -41,7 +41,7 @@ function deepest(issue: Issue): Issue {
   return found;
 }
 
-/** The first problem, in the order of the schema. `value`: what was checked. */
+/** Returns the first problem, in the order of the schema. `value` is what was checked. */
 export function schemaError(error: z.ZodError, value: unknown): ApiError {
   const issue = error.issues[0] && deepest(error.issues[0]);
   if (!issue || (issue.path.length === 0 && issue.code !== 'unrecognized_keys')) {

@@ -1,9 +1,10 @@
 /**
- * Fields by which a client would steer the provider itself: where it sends the call, with whose credential, to which model,
- * past which checks. Behind another gateway they are a way into its network, and round the models that an account may use.
+ * Fields by which a client would steer the provider itself: where it sends the call, with whose credential, to which
+ * model, past which checks. Behind another gateway they are a way into its network, and round the models that an
+ * account may use.
  *
- * Invariant: none of them reaches a provider. Which provider takes a call is not known yet, and may change by a fail-over,
- * so what any of them obeys holds for all. Other unknown fields are the provider's business and pass.
+ * Invariant: none of them reaches a provider. Which provider takes a call is not known yet, and may change by a
+ * fail-over, so what any of them obeys holds for all. Other unknown fields are the provider's business and pass.
  */
 import { chatRequestSchema } from '@gw/contract/chat';
 import { completionRequestSchema } from '@gw/contract/completions';
@@ -33,7 +34,7 @@ const steers = (name: string): boolean =>
     isOf(observers, name) ||
     snakeName(name).includes('_cost_per_'));
 
-/** LiteLLM looks here as well. A list of tags chooses a deployment. */
+/** Judges a field of `metadata`, where LiteLLM looks as well. A list of tags chooses a deployment. */
 const steersAsMetadata = (name: string, value: unknown): boolean =>
   foldedName(name) !== '' &&
   (metadataNames.has(foldedName(name)) ||
@@ -42,7 +43,7 @@ const steersAsMetadata = (name: string, value: unknown): boolean =>
 
 const ownNames = (shape: object): ReadonlyMap<string, string> =>
   new Map(Object.keys(shape).map((name) => [foldedName(name), name]));
-/** Folded → as it is written. */
+/** The names of an endpoint's own fields, by their folded forms. */
 const own: Readonly<Record<Endpoint, ReadonlyMap<string, string>>> = {
   chat: ownNames(chatRequestSchema.shape),
   completions: ownNames(completionRequestSchema.shape),
@@ -92,7 +93,7 @@ const inSearch = (value: unknown): Place =>
     });
   });
 
-/** What is handed on to an engine, a template or a router under names that it has for it. */
+/** Whether a field is handed on to an engine, a template or a router. */
 const isHandedOn = (name: string): boolean => /(?:args|params)$|^nvext$/.test(foldedName(name));
 
 const inHandedOn = (value: unknown): Place =>
@@ -102,7 +103,7 @@ const inHandedOn = (value: unknown): Place =>
     return below && `.${name.trim()}${below}`;
   });
 
-/** What of the value steers, below a field that may stand in a request itself. */
+/** Returns the place, below a field that is allowed itself, of something that steers; null if there is none. */
 function insideOf(name: string, value: unknown): Place {
   const folded = foldedName(name);
   if (folded === 'metadata') return inMetadata(value);
@@ -115,7 +116,7 @@ const unsupported = (param: string, message: string): ApiError => apiError('unsu
 const steersMessage = (param: string): string =>
   `\`${param}\` is not supported: it would steer how the provider handles the call, which is the gateway's to decide. Leave it out.`;
 
-/** `body`: as the schema of the endpoint took it. Null: nothing in it steers a provider. */
+/** Returns the refusal of the first field that steers a provider, or null. The schema has to have accepted `body`. */
 export function steeringField(endpoint: Endpoint, body: JsonObject): ApiError | null {
   for (const [written, value] of Object.entries(body)) {
     const name = written.trim();

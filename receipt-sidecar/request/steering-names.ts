@@ -1,12 +1,12 @@
 /**
- * The names of fields that steer a provider, by the kind of server that obeys them. How a name is compared, and where in a
- * request, is said in steering-fields.ts.
+ * The names of fields that steer a provider, by the kind of server that obeys them. How a name is compared, and where
+ * in a request, is said in steering-fields.ts.
  */
 
-/** These are obeyed in `metadata` too. */
+/** Names of a connection, which are obeyed in `metadata` too. */
 export const connection = ['base_url', 'api_base', 'api_key', 'user_config'];
 
-/** By the kind of server that obeys them; `openai` is what every kind of provider of the catalogue speaks. */
+/** Names by the kind of server that obeys them; every kind of provider of the catalogue speaks `openai`. */
 export const steering = {
   openai: [
     ...connection,
@@ -74,16 +74,19 @@ export const steering = {
   portkey: ['config', 'targets', 'virtual_key'],
 } as const;
 
-/** Besides those of `connection`, in `metadata`. Most names are a client's own labels. */
+/** Names that are obeyed in `metadata` besides `connection`; most names there are a client's own labels. */
 export const guardrails = ['guardrails', 'guardrail_config', 'disable_global_guardrail', 'disable_global_guardrails'];
 
-/** In a tool: the provider would call a server that the client names, from within its own network. */
+/** Names in a tool by which the provider would call a server of the client's choice from within its own network. */
 export const toolServers = [...connection, 'server_url', 'connector_id', 'authorization', 'headers'];
 
-/** Inside of `…_kwargs`, `…_args` and `…_params`: there the fields of the request stand in no schema, and some unpack it over them. */
+/**
+ * Names of request fields that are refused in `…_kwargs`, `…_args` and `…_params`, which some servers unpack over the
+ * request.
+ */
 export const replacing = ['model', 'messages', 'prompt', 'input', 'extra_body', 'gw'];
 
-/** Families of LiteLLM: connections to clouds, and to systems that the texts of calls are copied to. */
+/** Beginnings of LiteLLM's names for connections to clouds. */
 export const clouds = [
   'aws_',
   'azure_',
@@ -96,6 +99,7 @@ export const clouds = [
   'mock_',
   'auto_router_',
 ];
+/** Beginnings of LiteLLM's names for systems that the texts of calls are copied to. */
 export const observers = [
   ...['langfuse_', 'langsmith_', 'humanloop_', 'arize_', 'phoenix_', 'posthog_', 'wandb_', 'weave_', 'braintrust_'],
   ...['opik_', 'lunary_', 'helicone_', 'litellm_', 'user_api_key'],

@@ -1,28 +1,29 @@
 /**
  * Cuts a text into the pieces of a vocabulary, as its pattern does to the whole text at once.
  *
- * Invariants: the pattern sees `windowChars` at a time, since on a longer run of marks its own stack overflows; and a piece
- * is given whole, unless it is longer than that: then it comes in parts, which are marked.
+ * Invariants: the pattern sees `windowChars` at a time, since on a longer run of marks its own stack overflows; and a
+ * piece is given whole, unless it is longer than that: then it comes in parts, which are marked.
  */
 
-/** More than `longestPiece` of count-tokens.ts, so that what is merged is whole. */
+/** Characters of a window: more than `longestPiece` of count-tokens.ts, so that what is merged is whole. */
 export const windowChars = 72 * 1024;
-/** What a pattern may have to see behind the end of a piece: a contraction, and half of a surrogate pair. */
+/** Characters that a pattern may have to see after a piece: a contraction, and half of a surrogate pair. */
 const seenBehind = 8;
 
 export interface Piece {
   readonly text: string;
-  /** Of a piece that is longer than a window. */
+  /** True if it is a part of a piece that is longer than a window. */
   readonly isPart: boolean;
 }
 
-/** Where a piece may end for certain, whatever comes behind the window: not among spaces, which may go on. */
+/** Returns where a piece can end, whatever follows the window: not within spaces, which can go on. */
 function certainEnd(window: string): number {
   let end = window.length - seenBehind;
   while (end > 0 && /\s/.test(window[end - 1] as string)) end--;
   return end;
 }
 
+/** Yields the pieces in their order. What the pattern does not match is left out. */
 export function* textPieces(text: string, pattern: RegExp): Generator<Piece> {
   let isPart = false;
   for (let from = 0; from < text.length; ) {

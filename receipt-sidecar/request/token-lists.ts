@@ -1,8 +1,9 @@
 /**
  * Lists of tokens in place of text: `prompt` and `input` may be both.
  *
- * Invariant: a list is either read, so that its text can be screened, or refused. Nothing that a server is known to take for
- * a prompt passes unread: without the vocabulary nobody could say what it asks for (docs/decisions/0008-token-arrays.md).
+ * Invariant: a list is either read, so that its text can be screened, or refused. Nothing that a server is known to
+ * take for a prompt passes unread: without the vocabulary nobody could say what it asks for
+ * (docs/decisions/0008-token-arrays.md).
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { err, ok, type Result } from '@gw/contract/internal/result';
@@ -20,7 +21,7 @@ type Tokens = readonly number[];
 /** The texts, or why a list cannot be read. */
 export type ReadLists = Result<readonly string[], ApiError>;
 
-/** The field of the request that holds lists, and the lists; null where it holds text. */
+/** Returns the field of the request that holds lists, and the lists; null if it holds text. */
 export function tokenListsOf(
   endpoint: Endpoint,
   body: JsonObject,
@@ -32,7 +33,7 @@ export function tokenListsOf(
   return Array.isArray(value[0]) ? { field, lists: value as Tokens[] } : null;
 }
 
-/** What other servers take in place of a prompt, and nobody here can read: numbers of tokens, and vectors. */
+/** Fields that other servers take for a prompt and that cannot be read here: numbers of tokens, and vectors. */
 export const unreadableFields = [
   'prompt_token_ids',
   'input_ids',
@@ -46,7 +47,7 @@ const holdsNumbers = (value: unknown): boolean =>
   Array.isArray(value) &&
   (typeof value[0] === 'number' || (Array.isArray(value[0]) && typeof value[0][0] === 'number'));
 
-/** The first field that would pass unread, in whatever letters; null if there is none. */
+/** Returns the first field that would pass unread, in any spelling; null if there is none. */
 function unreadField(endpoint: Endpoint, body: JsonObject): string | null {
   const own = ownField(endpoint);
   for (const [name, value] of Object.entries(body)) {
@@ -60,7 +61,7 @@ function unreadField(endpoint: Endpoint, body: JsonObject): string | null {
 const ownField = (endpoint: Endpoint): string | null =>
   ({ chat: null, completions: 'prompt', embeddings: 'input' })[endpoint];
 
-/** Lists that a vocabulary has to be had for. */
+/** Lists that cannot be read without the vocabulary of their model. */
 export interface Unread {
   readonly lists: readonly Tokens[];
   readonly tokenizer: Tokenizer;
@@ -68,8 +69,8 @@ export interface Unread {
 }
 
 /**
- * The texts of the lists of a request, in their order; null if it holds none. A model that does not exist has no texts
- * either: the route refuses it.
+ * Returns the lists of a request, or why they cannot be read; null if it holds none. For a model that does not exist it
+ * returns no texts, since the route refuses the call.
  */
 export function tokenLists(
   request: ParsedRequest,

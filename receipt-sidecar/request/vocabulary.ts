@@ -7,13 +7,13 @@ import type { Tokenizer } from '@gw/contract/internal/tokenizers';
 export interface Vocabulary {
   /** Text, or the bytes of a token that is not whole text, by number; numbers that are left out have no token. */
   readonly tokens: readonly (string | readonly number[] | undefined)[];
-  /** How many UTF-8 bytes each of them is. */
+  /** How many UTF-8 bytes each token is. */
   readonly sizes: Uint8Array;
   /** The number of each token, by its bytes as Latin-1 text. */
   readonly ranks: ReadonlyMap<string, number>;
-  /** Cuts text into pieces. */
+  /** The pattern that cuts text into pieces. */
   readonly pieces: RegExp;
-  /** Above the tokens of text are the special ones, up to this number. */
+  /** The highest number of a token; the special ones are above those of text. */
   readonly lastSpecial: number;
 }
 
@@ -32,7 +32,7 @@ type Pattern = 'O200K' | 'CL100K' | 'R50K';
 
 const loaded = new Map<Tokenizer, Vocabulary>();
 
-/** Read when it is first asked for. */
+/** Reads a vocabulary when it is first asked for, and keeps it. */
 export async function vocabularyOf(name: Tokenizer): Promise<Vocabulary> {
   const known = loaded.get(name);
   if (known) return known;

@@ -18,7 +18,7 @@ const bodies: readonly (readonly [Endpoint, object])[] = [
   ['embeddings', { input: text }],
 ];
 const rounds = 40;
-/** Of the letters that have a table from the start. */
+/** How many code points are folded beforehand. */
 const points = 0x10000;
 
 export function warmUp(): void {
