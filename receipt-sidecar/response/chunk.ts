@@ -2,7 +2,7 @@
 
 export type Chunk = Record<string, unknown> & { readonly choices?: unknown };
 
-/** Providers wrap the news of a failure in several ways. */
+/** Whether a chunk says in one of several ways that the provider failed. */
 export const isError = (chunk: Chunk): boolean =>
   Boolean(chunk.error) || chunk.object === 'error' || chunk.type === 'error';
 
@@ -16,7 +16,9 @@ const longestName = 256;
 const name = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= longestName ? value : undefined;
 
-/** What a chunk of our own takes from the provider's, so that it fits into the stream. It is kept for the whole stream. */
+/**
+ * Returns what a chunk of our own takes from the provider's, so that it fits into the stream; it is kept to its end.
+ */
 export const originOf = ({ id, created, model }: Chunk): Origin => ({
   id: name(id),
   created: typeof created === 'number' ? created : undefined,

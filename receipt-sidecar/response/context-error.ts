@@ -1,8 +1,8 @@
 /**
  * The words in which providers say that a prompt is too long for the model, as one code.
  *
- * Invariant: numbers are only said again in our words where the provider's text says for certain what they count. Else the
- * text itself is shown.
+ * Invariant: numbers are only said again in our words where the provider's text says for certain what they count. Else
+ * the text itself is shown.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { ParsedRequest } from '../request/parsed-request.ts';
@@ -10,12 +10,12 @@ import { promptField, tooManyTokens } from '../request/prompt-words.ts';
 import type { ProviderWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';
 
-/** Codes and types that say it by themselves. */
+/** Codes and types that say by themselves that the prompt is too long. */
 const certain = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error']);
 
 /**
- * `tokens` are those of the prompt, `limit` what the model takes. `output` stands where room for the answer is part of the
- * sum that is too large.
+ * `tokens` are those of the prompt, `limit` what the model takes. `output` stands where room for the answer is part of
+ * the sum that is too large.
  */
 const sayings: readonly RegExp[] = [
   // OpenAI, Azure, DeepSeek, vLLM, llama-cpp-python, OpenRouter: with the parts of the sum.
@@ -53,12 +53,12 @@ const sayings: readonly RegExp[] = [
   /input is too long for requested model/i,
 ];
 
-/** No text of this kind is longer. */
+/** How many characters of a provider's text are looked at; no text of this kind is longer. */
 const longestSaying = 2000;
 
 /**
- * Null if the provider says something else. `isQuoted`: whether its text may be shown; that of a reply which is no plain
- * refusal of the request may be about the provider itself.
+ * Returns null if the provider says something else. `isQuoted` says whether its text can be shown: only that of a plain
+ * refusal of the request can, since any other can be about the provider itself.
  */
 export function contextError(words: ProviderWords, request: ParsedRequest, isQuoted: boolean): ApiError | null {
   const text = (words.message ?? '').slice(0, longestSaying);
@@ -75,13 +75,13 @@ export function contextError(words: ProviderWords, request: ParsedRequest, isQuo
   return apiError('prompt_too_long', { param, ...(message === undefined ? {} : { message }) });
 }
 
-/** llama.cpp has the numbers in fields of their own. */
+/** Returns the counts; null if they are not certain. llama.cpp has them in fields of their own. */
 function countsOf(groups: Record<string, string | undefined> | undefined, { fields }: ProviderWords) {
   const tokens = numberOf(groups?.tokens ?? fields.n_prompt_tokens);
   const limit = numberOf(groups?.limit ?? fields.n_ctx);
   return Number.isSafeInteger(tokens) && Number.isSafeInteger(limit) ? { tokens, limit } : null;
 }
 
-/** An object of the provider's can refuse to become a number. */
+/** Converts only texts and numbers, since an object of the provider's can throw when it is converted. */
 const numberOf = (value: unknown): number =>
   typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;

@@ -1,8 +1,8 @@
 /**
  * Energy that a provider reports of one call, by the one shape that the deployment that served it is configured for.
  *
- * Invariant: what looks like the energy of another shape is not believed. Where a provider says it several times its last
- * word counts, even if that word is refused. Nothing here throws.
+ * Invariant: what looks like the energy of another shape is not believed. Where a provider says it several times its
+ * last word counts, even if that word is refused. Nothing here throws.
  */
 import { readEcologitsImpacts } from '@gw/methodology/telemetry/ecologits-impacts';
 import { readEnergyHeader } from '@gw/methodology/telemetry/energy-header';
@@ -11,13 +11,13 @@ import { readMelious } from '@gw/methodology/telemetry/melious';
 import { readNeuralwatt, readNeuralwattComment } from '@gw/methodology/telemetry/neuralwatt';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 
-/** Where a shape has its energy. */
+/** Where a shape has its energy, in Wh after reading. */
 interface Shape {
-  /** A JSON reply, or a chunk of a stream. */
+  /** Reads a JSON reply, or a chunk of a stream. */
   readonly object?: (body: unknown) => TelemetryResult;
-  /** One comment line of a stream. */
+  /** Reads one comment line of a stream. */
   readonly comment?: (line: string) => TelemetryResult;
-  /** Header name in lower case → value. */
+  /** Reads headers, whose names are in lower case. */
   readonly headers?: (headers: unknown) => TelemetryResult;
 }
 
@@ -38,7 +38,7 @@ export class EnergyReader {
     this.#shape = shape;
   }
 
-  /** The last word so far; null if nothing was said. */
+  /** The last reading or refusal so far; null if nothing was said. */
   get said(): TelemetryResult {
     return this.#said;
   }
@@ -56,7 +56,7 @@ export class EnergyReader {
     this.#take(this.#shape.object?.(value));
   }
 
-  /** A comment line of a stream, with its colon. */
+  /** Takes a comment line of a stream, with its colon. */
   takeComment(line: string): void {
     this.#take(this.#shape.comment?.(line));
   }
@@ -66,7 +66,7 @@ export class EnergyReader {
   }
 }
 
-/** `shape`: the deployment's, from the catalogue. Null if its replies carry no energy that can be read. */
+/** `shape` is that of the deployment, from the catalogue. Null if its replies have no energy that can be read. */
 export function createEnergyReader(
   shape: string | null,
   headers: () => Readonly<Record<string, string>>,

@@ -1,12 +1,12 @@
 /**
- * Rewrites a stream of completion chunks: the receipt rides on the last chunk that has choices, or on the usage chunk if
- * the client asked for one, or on a chunk of its own if the stream ended without either. Where the provider reports energy
- * in its stream, the receipt is made at the end, since that may come behind the usage.
+ * Rewrites a stream of completion chunks: the receipt rides on the last chunk that has choices, or on the usage chunk
+ * if the client asked for one, or on a chunk of its own if the stream ended without either. Where the provider reports
+ * energy in its stream, the receipt is made at the end, since that may come behind the usage.
  *
- * Invariant: every chunk of the provider comes out once, in order, unchanged but for what is ours (`gw`, `routing_trace`)
- * and a usage chunk that nobody asked for; nothing else of the provider comes out, and no byte that was not read as what it
- * is here. Its comments and lines of other fields become empty comments, which keep connections open. Behind `[DONE]` and
- * behind an error there is nothing. The receipt is asked for exactly once.
+ * Invariant: every chunk of the provider comes out once, in order, unchanged but for what is ours (`gw`,
+ * `routing_trace`) and a usage chunk that nobody asked for; nothing else of the provider comes out, and no byte that
+ * was not read as what it is here. Its comments and lines of other fields become empty comments, which keep connections
+ * open. Behind `[DONE]` and behind an error there is nothing. The receipt is asked for exactly once.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
@@ -16,10 +16,11 @@ import { dataEvent, doneEvent, EventReader, isPlain, keepAlive } from './events.
 import { type Additions, addToObject, parseObject, withoutForgery } from './json-body.ts';
 import { ReplyCounts, type SaidSoFar } from './usage.ts';
 
+/** What a stream has said so far. */
 export interface StreamFacts {
-  /** Its counts and its text so far. */
+  /** The counts and the text so far. */
   readonly said: SaidSoFar;
-  /** Energy that the provider reported, or the refusal of what it said. */
+  /** The energy that the provider reported, or the refusal of what it said; null if it said nothing. */
   readonly telemetry: TelemetryResult;
   /** Whether the provider itself said that it failed. */
   readonly failed: boolean;
@@ -32,9 +33,9 @@ export interface EventStreamOptions {
   /** `chat.completion.chunk` or `text_completion`, for a chunk of our own. */
   readonly chunkObject: string;
   readonly addresses: Addresses;
-  /** Null where the provider reports no energy. */
+  /** Null if the provider reports no energy. */
   readonly energyReader: EnergyReader | null;
-  /** What a failure means that says the prompt is too long; null for any other. */
+  /** Returns the error for a failure that says that the prompt is too long; null for any other. */
   readonly tooLong: (chunk: Readonly<Record<string, unknown>>) => ApiError | null;
   /** Makes the receipt, once, when everything that counts is known. */
   readonly receipt: (facts: StreamFacts) => Required<Additions>;
@@ -47,7 +48,10 @@ interface HeldChunk {
 
 /** An event larger than this is not a completion chunk: pictures in base64 are. */
 const maxEventBytes = 4 * 1024 * 1024;
-/** Commas, lists and objects: reading an event of this many takes some 10 ms. A chunk with all logprobs has a few hundred. */
+/**
+ * Commas, lists and objects: reading an event of this many takes some 10 ms. A chunk with all logprobs has a few
+ * hundred.
+ */
 const maxEventParts = 30_000;
 /** A chunk that waits for its usage is not worth keeping more behind it. */
 const maxBehindBytes = 1024 * 1024;
@@ -109,14 +113,14 @@ export class EventStream {
     return this.#take();
   }
 
-  /** The stream is over, in order: what was still waiting, and the receipt if it has not gone out. */
+  /** Ends the stream in order. Returns what was still waiting, and the receipt if it has not gone out. */
   end(): Buffer {
     this.#reader.end();
     if (this.#over === null) this.#finish();
     return this.#take();
   }
 
-  /** Usage or energy did not come in time: the held chunk goes out with a receipt from what was seen. */
+  /** Gives up waiting for usage or energy. Returns the held chunk, with a receipt from what was seen. */
   giveUpWaiting(): Buffer {
     if (this.#held) this.#finish();
     return this.#take();
@@ -166,7 +170,7 @@ export class EventStream {
     this.#reader.stop();
   }
 
-  /** Only before anything was generated: behind that, no prompt was too long. */
+  /** Returns what `tooLong` says, but only before anything was generated. */
   #refusal(chunk: Chunk): ApiError | null {
     return this.#said.isEmpty ? this.#options.tooLong(chunk) : null;
   }

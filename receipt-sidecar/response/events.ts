@@ -2,23 +2,23 @@
  * Reads server-sent events out of a byte stream that may be split anywhere, as a browser does: lines end in LF, CR or
  * CRLF, a byte order mark at the start is none of the first line.
  *
- * Invariant: every byte is looked at and copied a bounded number of times, however a provider cuts its pieces, and what is
- * kept of an unfinished event is counted in `size`.
+ * Invariant: every byte is looked at and copied a bounded number of times, however a provider cuts its pieces, and what
+ * is kept of an unfinished event is counted in `size`.
  */
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const colon = 0x3a;
-/** A line of its own costs more than its bytes. */
+/** Bytes that a line counts for in `size` besides its own. */
 const lineCost = 64;
 
 export interface EventHandler {
   /**
-   * An event with data: its `data:` lines joined. `isError`: by its `event:` line. `bytes`: the provider's, where they are
-   * one plain line that `dataEvent` would write alike but for letters that it escapes; else null.
+   * An event with data: its `data:` lines joined. `isError`: by its `event:` line. `bytes`: the provider's, where they
+   * are one plain line that `dataEvent` would write alike but for letters that it escapes; else null.
    */
   event(data: string, isError: boolean, bytes: Buffer | null): void;
-  /** A comment line, with its colon. */
+  /** Takes a comment line, with its colon. */
   comment(line: string): void;
 }
 
@@ -29,20 +29,20 @@ export class EventReader {
   #dataCost = 0;
   #isError = false;
   #isFirstLine = true;
-  /** The last byte was a CR: a LF that follows belongs to it. */
+  /** True after a CR, so that a LF that follows belongs to it. */
   #afterCr = false;
   #isOver = false;
   /** Where the only line of data of the event lies in the piece at hand; -1: elsewhere, or not as we would write it. */
   #plainFrom = -1;
   #plainEnd = -1;
-  /** Lines without data, so that the client can be told that somebody is still there. */
+  /** Whether there were lines without data; then the client can be told that somebody is still there. */
   sawOther = false;
 
   constructor(handler: EventHandler) {
     this.#handler = handler;
   }
 
-  /** What is kept of the unfinished event. */
+  /** How many bytes the unfinished event costs. */
   get size(): number {
     return this.#unfinished.length + this.#dataCost;
   }
@@ -70,7 +70,7 @@ export class EventReader {
     if (from < bytes.length) this.#unfinished.add(bytes.subarray(from));
   }
 
-  /** The stream has ended. A provider may leave out the last line end and the blank line. */
+  /** Ends the stream. A provider can leave out the last line end and the blank line. */
   end(): void {
     if (this.#isOver) return;
     if (this.#unfinished.length > 0) this.#endLine(Buffer.alloc(0), 0, 0, false);
@@ -78,7 +78,7 @@ export class EventReader {
     this.stop();
   }
 
-  /** Nothing that comes now is looked at, or kept. */
+  /** Ignores whatever comes from now on. */
   stop(): void {
     this.#isOver = true;
     this.#unfinished.take();
@@ -155,7 +155,7 @@ class GrowingBytes {
     this.length = needed;
   }
 
-  /** All of it; none is left here. */
+  /** Takes out all bytes. */
   take(): Buffer {
     const all = this.#buffer.subarray(0, this.length);
     this.#buffer = Buffer.alloc(0);
@@ -170,21 +170,21 @@ const misread = ['\u0085', '\u2028', '\u2029', '\ufeff'] as const;
 const replaced = '\ufffd';
 const isMisread = (data: string): boolean => misread.some((letter) => data.includes(letter));
 
-/** Whether the bytes of an event, `data: ` and this data in one line, are what any reader takes them for. */
+/** Whether every reader understands the bytes of an event, `data: ` and this data in one line, as we do. */
 export function isPlain(data: string, bytes: Buffer): boolean {
   if (data.includes(replaced)) return false;
   const isAscii = bytes.length === data.length + 'data: \n\n'.length;
   return isAscii || !isMisread(data);
 }
 
-/** An event whose data is this JSON: in one line, whatever a reader takes for a line end. */
+/** Makes an event with this JSON as its data, in one line for every reader, whatever it takes for a line end. */
 export function dataEvent(json: string): Buffer {
   const line = json.includes('\n') ? json.replaceAll('\n', ' ') : json;
   const bytes = Buffer.from(`data: ${line}\n\n`);
   return isMisread(line) ? escaped(bytes) : bytes;
 }
 
-/** The letters that are misread as JSON escapes. Byte by byte, since a text that is full of them would take many times longer. */
+/** Escapes the letters that are misread. It goes by bytes, since a text full of them would take many times longer. */
 function escaped(bytes: Buffer): Buffer {
   const out = Buffer.allocUnsafe(bytes.length * 3);
   let length = 0;

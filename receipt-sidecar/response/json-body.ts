@@ -1,11 +1,12 @@
 /**
  * Adds `gw` and `routing_trace` to a JSON object of a provider.
  *
- * Invariants: no `gw`, `routing_trace` or `usage.gw` of the provider is left, in whatever spelling and for whichever of two
- * equal keys a reader takes. Everything else stays byte for byte, unless something had to be taken out: that serialises
- * the object anew. What is nested deeper than any reply is not read.
+ * Invariants: no `gw`, `routing_trace` or `usage.gw` of the provider is left, in whatever spelling and for whichever of
+ * two equal keys a reader takes. Everything else stays byte for byte, unless something had to be taken out: that
+ * serialises the object anew. What is nested deeper than any reply is not read.
  */
 
+/** What is added to a reply, as JSON texts. */
 export interface Additions {
   readonly gw?: string;
   readonly routingTrace?: string;
@@ -13,7 +14,7 @@ export interface Additions {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Null if the bytes are not UTF-8: decoded all the same, they would reach the client altered. */
+/** Returns null if the bytes are not UTF-8: decoded all the same, they would reach the client altered. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);
@@ -25,7 +26,7 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
 /** Deeper than any completion; far below what exhausts the recursion of JSON.stringify, or of a client's parser. */
 const maxDepth = 128;
 
-/** Null if `text` is not a JSON object, or one of more parts or levels than are read. */
+/** Returns null if `text` is not a JSON object, or has more than `maxParts` parts or 128 levels. */
 export function parseObject(text: string, maxParts = Number.POSITIVE_INFINITY): Record<string, unknown> | null {
   if (!isBounded(text, maxParts)) return null;
   try {
@@ -42,7 +43,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** One pass over the characters outside of strings. Of what is not JSON the answer means nothing. */
+/** Goes once over the characters outside of strings. The answer means nothing if the text is not JSON. */
 function isBounded(text: string, maxParts: number): boolean {
   // The usual chunk: so short that it holds no more parts, and with too few brackets in all to be deep.
   if (text.length <= maxParts && count(text, '{') + count(text, '[') <= maxDepth) return true;
@@ -62,8 +63,8 @@ function isBounded(text: string, maxParts: number): boolean {
 }
 
 /**
- * Whether there are more texts (keys too), lists and objects than `most`: they are what takes memory. A number takes hardly
- * more than its digits.
+ * Whether the JSON has more texts (keys included), lists and objects than `most`. These take the memory; a number takes
+ * hardly more than its digits.
  */
 export function holdsMoreThan(most: number, text: string): boolean {
   if (text.length <= most) return false;
@@ -78,14 +79,16 @@ export function holdsMoreThan(most: number, text: string): boolean {
   return false;
 }
 
-/** How often, as far as it matters: searching for a letter is many times cheaper than looking at each. */
+/**
+ * Counts a letter, up to a little more than `maxDepth`: searching is many times cheaper than looking at each letter.
+ */
 function count(text: string, letter: string): number {
   let found = 0;
   for (let at = text.indexOf(letter); at !== -1 && found <= maxDepth; at = text.indexOf(letter, at + 1)) found++;
   return found;
 }
 
-/** Index of the closing quote of the string that opens at `open`, or -1. */
+/** Returns the index of the closing quote of the string that opens at `open`, or -1. */
 function endOfString(text: string, open: number): number {
   const next = text.indexOf('"', open + 1);
   if (next === -1 || text.charCodeAt(next - 1) !== backslash) return next;
@@ -97,7 +100,7 @@ function endOfString(text: string, open: number): number {
   return -1;
 }
 
-/** `text` is the JSON that `value` was parsed from; additions are JSON texts. */
+/** Returns `text` without forgeries and with the additions. `text` has to be the JSON that `value` was parsed from. */
 export function addToObject(text: string, value: Record<string, unknown>, additions: Additions): string {
   const clean = withoutForgery(text, value);
   const end = clean.lastIndexOf('}');
@@ -107,7 +110,7 @@ export function addToObject(text: string, value: Record<string, unknown>, additi
   return `${clean.slice(0, end)}${comma}${added}${clean.slice(end)}`;
 }
 
-/** As they stand in an object. */
+/** Returns the additions as the inside of an object, without braces; empty if there are none. */
 export const additionsText = ({ gw, routingTrace }: Additions): string =>
   [gw && `"gw":${gw}`, routingTrace && `"routing_trace":${routingTrace}`].filter(Boolean).join(',');
 
@@ -117,12 +120,12 @@ export function isEmptyWithoutOurs(value: Record<string, unknown>): boolean {
 }
 
 /**
- * A `gw` at any depth, or a letter in an escape, which nobody needs: it could be inside of a `usage`, also of one that an
- * equal key behind it hides from JSON.parse, and not from a reader who takes the first.
+ * A `gw` at any depth, or a letter in an escape, which nobody needs: it could be inside of a `usage`, also of one that
+ * an equal key behind it hides from JSON.parse, and not from a reader who takes the first.
  */
 const couldHide = /"gw"|\\u00[4-7]/i;
 
-/** The text without what only we may say. */
+/** Returns the text without `gw`, `routing_trace` and `usage.gw` of the provider, unchanged if there are none. */
 export function withoutForgery(text: string, value: Record<string, unknown>): string {
   if (!claims(value) && !couldHide.test(text)) return text;
   const kept = Object.entries(value).filter(([key]) => !isOurs(key));
@@ -130,7 +133,10 @@ export function withoutForgery(text: string, value: Record<string, unknown>): st
   return JSON.stringify(Object.fromEntries(clean));
 }
 
-/** Some readers (Go's) do not mind the case of a key, and take ſ for s. The only other such letter, K (kelvin), is in no key here. */
+/**
+ * Some readers (Go's) do not mind the case of a key, and take ſ for s. The only other such letter, K (kelvin), is in no
+ * key here.
+ */
 const isOurs = (key: string): boolean =>
   (key.length === 2 && key.toLowerCase() === 'gw') || (key.length === 13 && key.toLowerCase() === 'routing_trace');
 const isUsage = (key: string): boolean => key.length === 5 && key.toLowerCase().replace('ſ', 's') === 'usage';

@@ -1,9 +1,9 @@
 /**
  * A JSON reply of a provider, which Envoy has buffered whole, on its way to the client.
  *
- * Invariants: a completion is never refused because there is no room or time to read it here, and nothing of it reaches the
- * client that was not read: where no thread could, Envoy goes on without us, and its Lua filter cleans the body that it still
- * has and adds the degraded receipt.
+ * Invariants: a completion is never refused because there is no room or time to read it here, and nothing of it reaches
+ * the client that was not read: where no thread could, Envoy goes on without us, and its Lua filter cleans the body
+ * that it still has and adds the degraded receipt.
  */
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { ok } from '@gw/contract/internal/result';
@@ -16,7 +16,7 @@ import { additionsText } from './json-body.ts';
 import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
 
-/** `account`: whose call it is. */
+/** Reads a reply. `account` is whose call it is: accounts take turns on the threads. */
 export type ReadReply = (account: string, bytes: Buffer, facts: ReplyFacts) => MaybePromise<JobResult<ReplyReading>>;
 
 export interface JsonReplyContext extends ReplyContext {
@@ -88,9 +88,9 @@ export class JsonReply implements Reply {
 }
 
 /**
- * Has a JSON reply read: a small one here and now, a large one on a thread. A large reply is never read here, even if its
- * thread dies: what ended a thread would end this process. The memory of the reply goes to the thread and comes back with
- * what is left of it; nothing is copied.
+ * Reads a small reply at once, and a large one on a thread. A large reply is never read here, even if its thread dies,
+ * since what ended a thread would end this process. Its memory goes to the thread and comes back: nothing is copied,
+ * and `bytes` are empty afterwards.
  */
 export function makeReplyReader(threads: Pick<ThreadPool, 'run'>): ReadReply {
   return (account, bytes, facts) => {

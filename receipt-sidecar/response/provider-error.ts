@@ -1,8 +1,8 @@
 /**
  * What a provider's failure means to the client.
  *
- * Invariant: nothing of a provider's reply gets out but, for its 400s, the message, redacted, and the field that it names:
- * they are about the client's own request. Its 401 and 403 are our fault and never shown as the client's.
+ * Invariant: nothing of a provider's reply gets out but, for its 400s, the message, redacted, and the field that it
+ * names: they are about the client's own request. Its 401 and 403 are our fault and never shown as the client's.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { ParsedRequest } from '../request/parsed-request.ts';
@@ -18,12 +18,12 @@ function rejection(words: ProviderWords | null, names: ReadonlyMap<string, strin
   return apiError('upstream_rejected_request', text ? { message: text } : {});
 }
 
-/** Statuses of which only the body says whether the request is at fault; llama.cpp's is 500 where a prompt is too long. */
+/** Statuses with which a provider refuses the request itself; llama.cpp answers 500 if a prompt is too long. */
 const rejecting = new Set([400, 404, 413, 422]);
 
 /**
- * `status`: the provider's, anything but a 200 that could be read. `providerModel`: what the provider calls the model; the
- * client may not know that name.
+ * Returns what the client is told of a provider's reply that is not a 200. `providerModel` is what the provider calls
+ * the model; the error has the client's name instead.
  */
 export function providerError(status: number, body: string, request: ParsedRequest, providerModel = ''): ApiError {
   const words = rejecting.has(status) || status === 500 ? readWords(body) : null;

@@ -1,9 +1,11 @@
 /**
- * Where servers put what they have to say about a request that they refuse: `{"error":{message,…}}` as OpenAI, the fields at
- * the top (vLLM, SGLang, Mistral, Bedrock), a text as `error` (TGI, TEI), a list of one (Gemini), `detail` (FastAPI).
+ * Where servers put what they have to say about a request that they refuse: `{"error":{message,…}}` as OpenAI, the
+ * fields at the top (vLLM, SGLang, Mistral, Bedrock), a text as `error` (TGI, TEI), a list of one (Gemini), `detail`
+ * (FastAPI).
  */
 import { parseObject } from './json-body.ts';
 
+/** What a provider says of a refusal. `message` is null if there is none; nothing else is validated. */
 export interface ProviderWords {
   readonly message: string | null;
   readonly code: unknown;
@@ -24,10 +26,10 @@ export function wordsOf(reply: Readonly<Record<string, unknown>>): ProviderWords
   return { message: textOf(message) ?? textOf(fields.error) ?? textOf(fields.detail), code, type, param, fields };
 }
 
-/** No refusal is longer. */
+/** How many characters a body can have to be read; no refusal is longer. */
 const longestBody = 256 * 1024;
 
-/** Null if the body is not a JSON object. */
+/** Returns null if the body is longer than 256 Ki characters, or is neither a JSON object nor a list of one. */
 export function readWords(body: string): ProviderWords | null {
   if (body.length > longestBody) return null;
   const listed = /^\s*\[(.*)\]\s*$/s.exec(body);

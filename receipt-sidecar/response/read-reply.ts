@@ -1,6 +1,7 @@
 /**
- * Reads one JSON reply of a provider: from its bytes to what it says of tokens and energy and to the bytes that may reach the
- * client; or to our error. The same on the main thread, for small replies, and on the threads, for all others.
+ * Reads one JSON reply of a provider: from its bytes to what it says of tokens and energy and to the bytes that may
+ * reach the client; or to our error. The same on the main thread, for small replies, and on the threads, for all
+ * others.
  *
  * Invariant: what is left of a reply that was read holds nothing that only we may say (see json-body.ts).
  */
@@ -14,32 +15,32 @@ import { providerError } from './provider-error.ts';
 import { wordsOf } from './provider-words.ts';
 import { ReplyCounts, type SaidSoFar } from './usage.ts';
 
-/** What reading depends on besides the body; plain data, since a thread is told it. */
+/** What reading depends on besides the body. It is plain data, since it is sent to a thread. */
 export interface ReplyFacts {
   readonly status: number;
   readonly request: ParsedRequest;
   /** What the provider calls the model. */
   readonly providerModel: string;
-  /** The shape in which the deployment reports energy, or null. */
+  /** The shape in which the deployment reports energy; null if it reports none. */
   readonly telemetryShape: string | null;
 }
 
-/** A JSON object, as bytes, and where in it another key goes. */
+/** A JSON object as bytes, to which keys can be added. */
 export interface CleanObject {
   readonly bytes: Uint8Array;
-  /** Of its last brace. */
+  /** The index of its last brace, before which another key goes. */
   readonly end: number;
   readonly isEmpty: boolean;
 }
 
 export type ReplyReading =
-  /** Null: it holds more than can be read, and may be a completion all the same. */
+  /** Null if the reply holds more than can be read: it can be a completion all the same. */
   | { readonly ok: false; readonly error: ApiError | null }
   | {
       readonly ok: true;
       readonly clean: CleanObject;
       readonly said: SaidSoFar;
-      /** What the body says; null: nothing. */
+      /** The energy that the body reports; null if it says nothing. */
       readonly telemetry: TelemetryResult;
     };
 
@@ -47,16 +48,17 @@ export type ReplyReading =
 export const maxReplyBytes = 64 * 1024 * 1024;
 
 /**
- * Texts, lists and objects. Twenty alternatives for each of sixteen thousand tokens have as many; read, they take at most 320 MB,
- * which a thread has (body-threads.ts). Where it runs out, it spends minutes on finding room.
+ * Texts, lists and objects. Twenty alternatives for each of sixteen thousand tokens have as many; read, they take at
+ * most 320 MB, which a thread has (body-threads.ts). Where it runs out, it spends minutes on finding room.
  */
 const mostParts = 2_000_000;
 
-/** Unlike a small Buffer, its bytes share their memory with nobody's. */
+/** Unlike a small Buffer, what it makes shares its memory with nothing else. */
 const encoder = new TextEncoder();
 
 const failed = (error: ApiError | null): ReplyReading => ({ ok: false, error });
 
+/** Reads a reply. Whatever is wrong with it is the error of the result. */
 export function readReply(
   bytes: Uint8Array,
   { providerModel, request, status, telemetryShape }: ReplyFacts,
@@ -92,7 +94,7 @@ const placeIn = (bytes: Uint8Array, isEmpty: boolean): CleanObject => ({
   end: bytes.lastIndexOf(closingBrace),
 });
 
-/** The object with more keys at its end, in parts, which are not copied. `added`: JSON texts. */
+/** Returns the object with `added` (JSON without braces) at its end, in parts, so that nothing is copied. */
 export function withAdded({ bytes, end, isEmpty }: CleanObject, added: string): readonly Buffer[] {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   return [whole.subarray(0, end), Buffer.from(added && `${isEmpty ? '' : ','}${added}`), whole.subarray(end)];

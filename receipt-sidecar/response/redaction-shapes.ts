@@ -11,10 +11,10 @@ export const hidden = '[redacted]';
 const address = '[address]';
 const path = '[path]';
 
-/** Nothing that helps a client is one word of this length. */
+/** Characters above which a word is hidden: no word that helps a client is so long. */
 const longestWord = 200;
 
-/** Names that stand for a credential: `strong` ones for nothing else. */
+/** Returns whether a word names a credential: `strong` ones name nothing else. Null if it does not. */
 export function keyName(word: string): 'strong' | 'weak' | null {
   if (word.length > 40 || !/^[A-Za-z_-]+$/.test(word)) return null;
   const parts = word
@@ -28,12 +28,12 @@ export function keyName(word: string): 'strong' | 'weak' | null {
   return /^(?:key|keys|token)$/.test(last) ? 'weak' : null;
 }
 
-/** Fields and indices: `messages[0].content`, `tools.3.function`. */
+/** Whether a word is a path of fields and indices, such as `messages[0].content` or `tools.3.function`. */
 const isFieldPath = (word: string): boolean =>
   /^[A-Za-z_]+(?:\[\d{1,6}\]?|\.[A-Za-z_]+|\.\d{1,6}(?=\.|$))*$/.test(word);
 const isNumber = (word: string): boolean => /^[-+]?[\d.,:%/-]+(?:e[-+]?\d+|[kKmM]|ms|s)?$/.test(word);
 
-/** Behind a word for a credential: whatever has digits or looks random. */
+/** Whether a word that follows the name of a credential can be one: it has digits or looks random. */
 export function isKeyLike(word: string): boolean {
   if (isNumber(word)) return false;
   if (/\*{2,}/.test(word) || /^[A-Za-z]{20,}$/.test(word)) return true;
@@ -41,7 +41,7 @@ export function isKeyLike(word: string): boolean {
   return /\d/.test(word);
 }
 
-/** What may be shown of a word that stands by itself. */
+/** Returns what can be shown of a word that stands by itself. */
 export function shapeOf(word: string): string {
   if (word.length > longestWord) return hidden;
   if (/^[A-Za-z]+$/.test(word) && word.length < 20) return word;
@@ -70,7 +70,7 @@ const ipV6 =
 const fields = [chatRequestSchema, completionRequestSchema, embeddingRequestSchema].flatMap(({ shape }) =>
   Object.keys(shape),
 );
-/** What a JSON pointer into a request, or a path of the API, begins with. */
+/** The first parts of JSON pointers into a request, and of paths of the API. */
 const pointers = new Set([...fields, 'body', 'properties', 'items', 'parameters', 'function', 'v1']);
 const folders = new Set('app data etc home mnt models opt root srv tmp usr var workspace'.split(' '));
 
@@ -87,7 +87,7 @@ const wellKnown = new Set([...innerDomains, ...domains]);
 /** Two letters that end the names of fields and files as often as those of countries. */
 const notCountries = new Set('id py js ts rs go md sh cc cu so'.split(' '));
 
-/** A name with a port, or one that ends like a domain; a path may follow. */
+/** Whether a word is a name with a port, or one that ends like a domain, perhaps with a path. */
 function isHost(word: string): boolean {
   const [, name = '', port, rest = ''] = /^([a-z0-9][a-z0-9._-]*)(?::(\d{2,5}))?(\/.*)?$/i.exec(word) ?? [];
   if (name === '' || !/[a-z]/i.test(name) || /^\d{4}-\d\d-\d\dT/.test(name)) return false;
@@ -103,7 +103,7 @@ function isHost(word: string): boolean {
   return isNumbered || (/^[a-z]{2}$/.test(last) && (!notCountries.has(last) || name.includes('-')));
 }
 
-/** Names, dates, versions and their like: `max_completion_tokens`, `claude-3-5-sonnet-20241022`. */
+/** Whether a text is made of names, dates and versions: `max_completion_tokens`, `claude-3-5-sonnet-20241022`. */
 const isWords = (text: string): boolean =>
   text
     .split(/[-_+/=]+/)

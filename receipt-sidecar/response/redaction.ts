@@ -2,16 +2,19 @@
  * What a provider says of a request, as far as it is the client's business.
  *
  * Invariant: no address, credential or place inside of a provider gets out, as far as its shape tells, and no control
- * character; names of fields and numbers stay, since they are what helps. What it costs is linear: the text is bounded first,
- * then split into words, each of which is bounded and judged once.
+ * character; names of fields and numbers stay, since they are what helps. What it costs is linear: the text is bounded
+ * first, then split into words, each of which is bounded and judged once.
  */
 import { hidden, isKeyLike, keyName, shapeOf } from './redaction-shapes.ts';
 
-/** No text that is worth reading is longer. */
+/** How many characters of a text are read. */
 const longestRead = 2000;
 const longestShown = 500;
 
-/** Null if nothing is left. `names`: the provider's name for something → the client's, which stays as it is. */
+/**
+ * Returns what can be shown of a text, 500 characters at most; null if nothing is left. `names` has the provider's
+ * names for things and the client's, which replace them and are not redacted.
+ */
 export function redacted(text: string, names: ReadonlyMap<string, string> = new Map()): string | null {
   const words = plainText(text, names);
   const known = new Set(names.values());
@@ -19,7 +22,7 @@ export function redacted(text: string, names: ReadonlyMap<string, string> = new 
   return said.trim() === '' ? null : said.trim().slice(0, longestShown);
 }
 
-/** Letters as they look, with nothing in between that nobody sees: `s\u200bk-` and `ｓｋ-` are `sk-`. */
+/** Returns letters as they look, without invisible ones: `s\u200bk-` and `ｓｋ-` become `sk-`. */
 function plainText(text: string, names: ReadonlyMap<string, string>): { text: string; isCut: boolean } {
   let said = plain(text.slice(0, longestRead));
   for (const [theirs, ours] of names) if (theirs !== '') said = said.replaceAll(plain(theirs), ours);
@@ -36,7 +39,7 @@ const plain = (text: string): string =>
     .replaceAll(/[\p{C}\p{Z}]/gu, ' ')
     .replaceAll(/ {2,}/g, ' ');
 
-/** Behind a word like "key" the next few are looked at more closely. */
+/** The state after a word like "key": the next few words are judged more strictly. */
 interface Alert {
   left: number;
   /** A name that only ever stands for a credential. */
@@ -46,7 +49,7 @@ interface Alert {
 }
 const alertWords = 3;
 
-/** `parts`: words, and between them what separates them. */
+/** Judges each word. `parts` are words and, between them, what separates them. */
 function judgedWords(parts: readonly string[], known: ReadonlySet<string>): string[] {
   let alert: Alert | null = null;
   let isScheme = false;
@@ -91,7 +94,7 @@ function judgedWords(parts: readonly string[], known: ReadonlySet<string>): stri
   return out;
 }
 
-/** From the scheme on, whatever else stands in it. */
+/** Replaces a URL, from its scheme to the end of the word. */
 function withoutUrl(word: string): string {
   let start = word.indexOf('://');
   while (start > 0 && /[a-z0-9+.-]/i.test(word.charAt(start - 1))) start -= 1;
@@ -99,7 +102,7 @@ function withoutUrl(word: string): string {
   return `${before}[url]`;
 }
 
-/** At what joins things in one word: a name and its value, items of a list. */
+/** Splits a word where it joins things: a name and its value, items of a list. */
 function splitWord(word: string, known: ReadonlySet<string>): string[] {
   if (known.has(trimmed(word)[0])) return [word];
   return word.split(/([,;(){}|]+|=+(?=[^=])|:(?=$))/).flatMap((each) => {

@@ -13,21 +13,26 @@ export interface ReplyContext {
   readonly record: CallRecord;
   readonly addresses: Addresses;
   readonly call: ProcessorCall;
-  /** Null where the deployment that answered reports no energy. */
+  /** Null if the deployment that answered reports no energy. */
   readonly energyReader: EnergyReader | null;
 }
 
 export interface Reply {
   chunk(bytes: Buffer, end: boolean): void;
-  /** What a stream has shown so far; null where nothing can be counted. */
+  /** What a stream has shown so far; null if nothing can be counted. */
   readonly seen: StreamFacts | null;
-  /** The call is over. */
+  /** Ends the reading, because the call is over. */
   close(): void;
 }
 
-/** Half an event, or a chunk that waits for usage or energy, is held this long, ms: well within Envoy's patience with one answer. */
+/**
+ * Half an event, or a chunk that waits for usage or energy, is held this long, ms: well within Envoy's patience with
+ * one answer.
+ */
 const holdMs = 500;
-/** Then Envoy is asked for more patience, once, since the usage is worth waiting for; after this long it will not come. */
+/**
+ * Then Envoy is asked for more patience, once, since the usage is worth waiting for; after this long it will not come.
+ */
 const usageHoldMs = 3000;
 const patience = wait(usageHoldMs / 1000 + 1);
 /**
@@ -35,7 +40,7 @@ const patience = wait(usageHoldMs / 1000 + 1);
  * client, which loses nothing by a broken connection. Behind `[DONE]` it is given time to end in order.
  */
 const endMs = { failed: 1000, done: 30_000 } as const;
-/** Above this many unanswered bytes Envoy could stop reading, so what is whole goes out. */
+/** Above this many unanswered bytes Envoy could stop reading, so that whole events go out. */
 const holdBytes = 64 * 1024;
 
 /**
@@ -45,7 +50,7 @@ const holdBytes = 64 * 1024;
 export class StreamReply implements Reply {
   readonly #context: ReplyContext;
   readonly #events: EventStream;
-  /** Messages without an answer, and their bytes. */
+  /** How many messages have no answer yet, and how many bytes they have. */
   #unanswered = 0;
   #unansweredBytes = 0;
   #ready: Buffer[] = [];
@@ -86,7 +91,9 @@ export class StreamReply implements Reply {
     this.#turns.stop();
   }
 
-  /** `piece`: whose last part it is. Each piece is a message of Envoy's and has one answer. */
+  /**
+   * Reads a part. `piece` is the piece that ends with it, if any: each piece is a message of Envoy and has one answer.
+   */
   #read(part: Buffer, piece: { readonly bytes: Buffer; readonly end: boolean } | null): void {
     const out = this.#events.push(part);
     if (out.length > 0) this.#ready.push(out);
@@ -107,7 +114,7 @@ export class StreamReply implements Reply {
     this.#flush(bytes);
   }
 
-  /** The usage, or the rest of an event, did not come in time. */
+  /** Runs when the usage, or the rest of an event, did not come in time. */
   #release(): void {
     this.#timer = undefined;
     if (this.#events.holding && !this.#patient) {
@@ -150,7 +157,9 @@ export class StreamReply implements Reply {
     return recorded;
   }
 
-  /** `made`: the receipt in the bytes that wait. `shown`: another one, if that could not be stored. */
+  /**
+   * Goes on after the receipt was stored. `shown` replaces `made`, in the bytes that wait, if that could not be stored.
+   */
   #resume(made: string, shown: string): void {
     this.#saved = null;
     if (made !== shown) {

@@ -9,10 +9,10 @@ interface Piece {
   readonly end: boolean;
 }
 
-/** `part` of a piece; with the last one comes the piece itself. */
+/** Reads a part of a piece; with the last part comes the piece itself. */
 type Read = (part: Buffer, piece: Piece | null) => void;
 
-/** As many of the smallest events take some milliseconds. */
+/** Bytes that are read in one turn: so many of the smallest events take some milliseconds. */
 const turnBytes = 32 * 1024;
 
 export class Turns {
@@ -24,7 +24,7 @@ export class Turns {
   #next: NodeJS.Immediate | undefined;
   #isPaused = false;
 
-  /** `fail`: of what is read in a later turn. */
+  /** `fail` is called if reading throws in a later turn; in the first one `add` throws. */
   constructor(read: Read, fail: (error: unknown) => void) {
     this.#read = read;
     this.#fail = fail;
@@ -35,7 +35,7 @@ export class Turns {
     if (!this.#next) this.#turn();
   }
 
-  /** The piece at hand is still read to its end; those behind it wait. */
+  /** Holds back the pieces that follow; the one that is being read is read to its end. */
   pause(): void {
     this.#isPaused = true;
   }

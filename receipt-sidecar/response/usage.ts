@@ -1,28 +1,32 @@
 /**
  * What a reply says of its tokens: the counts that the provider states, and the text that it delivered.
  *
- * Invariant: nothing is believed here; count.ts judges the one by the other. Taking a piece in costs no more than its length.
+ * Invariant: nothing is believed here; count.ts judges the one by the other. Taking a piece in costs no more than its
+ * length.
  */
 
-/** A count is null where it is not stated. It can be any whole number, also one that no call can have. */
+/**
+ * Tokens as the provider states them; null if it does not. Any whole number is possible, even one that cannot be true.
+ */
 export interface ClaimedUsage {
   readonly prompt: number | null;
   readonly completion: number | null;
   readonly total: number | null;
   readonly cached: number | null;
   readonly reasoning: number | null;
-  /** Tokens of a prediction that were written and thrown away. */
+  /** The tokens of a prediction that were written and thrown away. */
   readonly rejected: number | null;
 }
 
+/** What a reply has said so far. */
 export interface SaidSoFar {
   readonly claim: ClaimedUsage | null;
-  /** Whether text came after the claim: then it was a running count, and the end is missing in it. */
+  /** Whether text came after the claim: then it was a running count, without the end. */
   readonly isStale: boolean;
-  /** UTF-8 bytes. */
+  /** UTF-8 bytes of the answer, tool calls and refusals included. */
   readonly answerBytes: number;
   readonly reasoningBytes: number;
-  /** What may be text of the model, but is not known to be. */
+  /** UTF-8 bytes that can be text of the model, but are not known to be. */
   readonly otherBytes: number;
 }
 
@@ -31,7 +35,7 @@ const count = (value: unknown): number | null =>
 const field = (value: unknown, name: string): unknown =>
   value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[name] : undefined;
 
-/** `usage` of OpenAI's shape, and the cache of DeepSeek's; null if it states no count. */
+/** Reads `usage` in the shape of OpenAI, with DeepSeek's counts of its cache; null if it states no count. */
 export function readClaim(usage: unknown): ClaimedUsage | null {
   const hit = count(field(usage, 'prompt_cache_hit_tokens'));
   const miss = count(field(usage, 'prompt_cache_miss_tokens'));
@@ -51,9 +55,9 @@ export function readClaim(usage: unknown): ClaimedUsage | null {
   };
 }
 
-/** No text of a model lies deeper in a choice. */
+/** How deep text is looked for in a choice; none of a model lies deeper. */
 const maxDepth = 8;
-/** Names and kinds, which no model wrote. */
+/** Fields that hold names and kinds, which no model wrote. */
 const notText = new Set(['id', 'type', 'role', 'index', 'object', 'signature', 'format']);
 
 function textBytes(value: unknown, depth = 0): number {
@@ -80,7 +84,7 @@ export class ReplyCounts implements SaidSoFar {
     return this.answerBytes + this.reasoningBytes === 0;
   }
 
-  /** The text first, then the usage: a count in the same chunk covers it. */
+  /** Takes the text first and then the usage, since a count in the same chunk covers its text. */
   take(chunk: { readonly choices?: unknown; readonly usage?: unknown }): void {
     const before = this.answerBytes + this.reasoningBytes;
     if (Array.isArray(chunk.choices)) for (const choice of chunk.choices) this.#choice(choice);
