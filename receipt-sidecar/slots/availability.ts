@@ -1,8 +1,8 @@
 /**
  * Whether the instances can count streams together, that is, whether Redis answers and knows what runs.
  *
- * Invariant: after an outage, in which Redis may have lost what it knew, they count together again only once this process
- * has registered its slots, the others had time to register theirs, and what was taken meanwhile is on its way.
+ * Invariant: after an outage, in which Redis may have lost what it knew, they count together again only once this
+ * process has registered its slots, the others had time to register theirs, and what was taken meanwhile is on its way.
  */
 import type { Logger } from '@gw/service/log';
 import { succeedsWithin } from '../ledger/bounded.ts';
@@ -10,7 +10,7 @@ import type { Leases } from './leases.ts';
 
 export interface Availability {
   readonly together: () => boolean;
-  /** Redis did not answer as it should, or, without a fault, not in time. */
+  /** Notes that Redis failed with `error`, or without one that it did not answer in time. */
   lose(error?: unknown): void;
   stop(): void;
 }
@@ -29,12 +29,13 @@ export interface AvailabilityOptions {
 /** While Redis is away it is asked this often whether it is back. */
 const probeEveryMs = 250;
 const probeWithinMs = 250;
-/** After so many probes in vain over one connection it is made anew. */
+/** After so many probes in vain the connection is replaced. */
 const mostInVain = 40;
 const registerWithinMs = 1000;
-/** The others find Redis again within this time: a connection is tried once a second at least. */
+/** How long the other instances need to find Redis again: each tries to connect once a second at least. */
 const othersMs = 2000;
 
+/** Watches Redis. It begins with counting together if there is a connection. */
 export function watchAvailability({ leases, register, instances, now, log }: AvailabilityOptions): Availability {
   let together = leases.connected();
   let probing = false;

@@ -23,7 +23,7 @@ export class HeldSlots {
     return this.#accounts.get(accountId)?.has(id) ?? false;
   }
 
-  /** False if it was not held any more. */
+  /** Returns false if the slot was not held. */
   remove({ accountId, id }: Lease): boolean {
     const account = this.#accounts.get(accountId);
     if (!account?.delete(id)) return false;
@@ -42,7 +42,7 @@ export class HeldSlots {
     return open;
   }
 
-  /** Each account with its slots, as they are now. */
+  /** Returns each account with its slots, copied. */
   accounts(): (readonly [accountId: string, leases: readonly Lease[]])[] {
     return [...this.#accounts].map(([accountId, leases]) => [accountId, [...leases.values()]] as const);
   }

@@ -13,12 +13,14 @@ export const leaseMs = 30_000;
 /** Slots in one command: it holds Redis up for well under a millisecond. */
 const slotsPerCommand = 500;
 
+/** A slot and whose it is. */
 export interface Lease {
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string;
 }
 
+/** How many slots there can be, in the account and for the key. */
 export interface Room {
   readonly limit: number;
   /** Null means that the key can use all slots of the account. */
@@ -27,15 +29,17 @@ export interface Room {
   readonly evenIfFull: boolean;
 }
 
+/** What `take` found. The slot was taken if `full` is null, or if `evenIfFull` was set. */
 export interface Found {
   readonly full: 'account' | 'key' | null;
-  /** Open before, in the account and of this key. */
+  /** How many slots were open before in the account, and of this key. */
   readonly open: number;
   readonly keyOpen: number;
-  /** Leases of the account that had ended without a release. */
+  /** How many leases of the account had ended without a release. */
   readonly ended: number;
 }
 
+/** The promises reject if Redis does not answer. */
 export interface Leases {
   /** Takes a slot if there is room, in one round trip. */
   take(lease: Lease, room: Room): Promise<Found>;
@@ -48,11 +52,14 @@ export interface Leases {
   reconnect(): void;
   /** Whether there is a connection. */
   readonly connected: () => boolean;
-  /** `lost`: the connection broke, and with it perhaps what Redis held. `back`: there is one again. */
+  /**
+   * `lost` is called when the connection breaks, after which Redis can have lost its data; `back` when there is one
+   * again.
+   */
   watch(watcher: { lost(): void; back(): void }): void;
 }
 
-/** `scripts`: tests decide by a clock of their own. */
+/** Tests pass `scripts` with a clock of their own. */
 export function redisLeases(redis: Redis, scripts = { take: takeScript, renew: renewScript }): Leases {
   // Scripts travel whole each time. One that is called by its hash may have to be sent again, which is a second round trip,
   // and behind a release that was meant to come after it.

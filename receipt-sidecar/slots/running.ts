@@ -1,14 +1,16 @@
 /**
- * Streams that run although no slot is held for them here, as Envoy tells of them every ten seconds: the sidecar that let
- * them in has died or was stopped, or is another instance, which is told nothing by it.
+ * Streams that run although no slot is held for them here, as Envoy tells of them every ten seconds: the sidecar that
+ * let them in has died or was stopped, or is another instance, which is told nothing by it.
  *
- * Invariants: a stream that runs keeps its lease, whether its sidecar lives or not; a slot that was released here is not
- * taken again by a word that Envoy said before it heard of the end.
+ * Invariants: a stream that runs keeps its lease, whether its sidecar lives or not; a slot that was released here is
+ * not taken again by a word that Envoy said before it heard of the end.
  */
 import { HeldSlots } from './held-slots.ts';
 import type { Lease, Leases } from './leases.ts';
 
-/** Far longer than a word of Envoy is on its way. A stream that Envoy goes on with nevertheless counts again after twice this. */
+/**
+ * How long a release is remembered at least: far longer than a word of Envoy takes. It is forgotten after twice that.
+ */
 const rememberMs = 10_000;
 
 export interface RunningOptions {
@@ -33,6 +35,7 @@ export class Running {
     }, rememberMs);
   }
 
+  /** Renews the lease of a stream that Envoy reports as running, unless it was released here a short time ago. */
   tell(lease: Lease): void {
     if (this.#released.has(lease.id) || this.#releasedBefore.has(lease.id)) return;
     this.#told.add(lease);
@@ -40,6 +43,7 @@ export class Running {
     this.#collecting ??= setImmediate(() => this.#renew());
   }
 
+  /** Remembers a release, so that a late word of Envoy does not take the slot again. */
   released(lease: Lease): void {
     this.#released.add(lease.id);
     this.#told.remove(lease);
@@ -50,7 +54,7 @@ export class Running {
     clearInterval(this.#forgetting);
   }
 
-  /** Without Redis the word is let go: Envoy says it again. */
+  /** Renews what was told. Without Redis it does nothing, since Envoy reports again. */
   #renew(): void {
     const { leases, onError } = this.#options;
     const told = this.#told.accounts();

@@ -2,12 +2,13 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 const outcomes = ['taken', 'denied', 'shadowed'] as const;
-/** `shadowed`: taken, and would have been denied if the limit were in force. */
+/** `shadowed` means that the slot was taken, and would have been denied if the limit were in force. */
 export type SlotOutcome = (typeof outcomes)[number];
 
 export interface SlotMetrics {
+  /** Counts a decision; `local` is true if this instance counted alone. */
   decided(outcome: SlotOutcome, local: boolean): void;
-  /** Leases that ended by themselves: their holder died, or could not reach Redis. */
+  /** Counts leases that ended by themselves, because their holder died or could not reach Redis. */
   ended(leases: number): void;
   /** Adds the metrics to those of the service. */
   register(registry: Registry): void;

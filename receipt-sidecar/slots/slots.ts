@@ -1,10 +1,10 @@
 /**
  * Slots of open streams: one for each stream on its way, as many at once as the account and the key may have.
  *
- * Invariants: a slot that is held is renewed until it is released, and one that is released is renewed no more; one whose
- * holder has gone is renewed for as long as Envoy says that its stream runs. So what Redis counts is what runs and, for
- * `leaseMs`, what ended without a release. While Redis does not answer, each instance goes
- * on with its share of the limit in its own memory: never unlimited, never closed.
+ * Invariants: a slot that is held is renewed until it is released, and one that is released is renewed no more; one
+ * whose holder has gone is renewed for as long as Envoy says that its stream runs. So what Redis counts is what runs
+ * and, for `leaseMs`, what ended without a release. While Redis does not answer, each instance goes on with its share
+ * of the limit in its own memory: never unlimited, never closed.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { err, ok, type Result } from '@gw/contract/internal/result';
@@ -18,9 +18,9 @@ import { Running } from './running.ts';
 import type { SlotMetrics } from './slot-metrics.ts';
 
 export interface Slot {
-  /** By this Envoy names it while the stream runs. */
+  /** The name by which Envoy reports the stream while it runs. */
   readonly id: string;
-  /** The stream has ended. May be called again. */
+  /** Gives the slot back, because the stream has ended. It can be called again. */
   release(): void;
 }
 
@@ -35,15 +35,15 @@ export interface SlotOptions {
   readonly log: Logger;
 }
 
-/** A stream waits this long for Redis; those after it, until Redis answers again, not at all. */
+/** How long a stream waits for Redis; those after it do not wait at all until Redis answers again. */
 const patienceMs = 250;
 const renewEveryMs = leaseMs / 3;
-/** What a limit would have refused that is only watched is logged once in this time for each account. */
+/** How often what a limit in shadow mode would have refused is logged, for each account. */
 const reportEveryMs = 60_000;
-/** Releases that wait for Redis. */
+/** How many releases wait for Redis at most. */
 const mostOwed = 10_000;
 
-/** What is enforced: as agreed, or this instance's share of it. */
+/** The limits that are enforced: as agreed, or this instance's share of them. */
 interface Limits {
   readonly account: number;
   readonly key: number | null;
@@ -56,7 +56,7 @@ export class StreamSlots {
   readonly #running: Running;
   /** When a limit in shadow mode was last reported, by account. */
   readonly #reported = new Map<string, number>();
-  /** Released while Redis could not be told; it may come back with what it knew. */
+  /** Slots that were released while Redis could not be told; it can come back with what it knew. */
   readonly #owed: Lease[] = [];
   readonly #timers: readonly NodeJS.Timeout[];
   #abandoned = false;
@@ -77,7 +77,7 @@ export class StreamSlots {
     this.#timers = [setInterval(renew, renewEveryMs), setInterval(() => this.#forgetReports(), reportEveryMs)];
   }
 
-  /** Slots that this process holds. */
+  /** How many slots this process holds. */
   get open(): number {
     return this.#held.size;
   }
@@ -87,7 +87,10 @@ export class StreamSlots {
     return !this.#availability.together();
   }
 
-  /** Decides within a bounded time, whatever Redis does. Never rejects. */
+  /**
+   * Takes a slot, or refuses with `concurrent_streams_exceeded`. It waits for Redis some 250 ms at most, and never
+   * rejects.
+   */
   async take(caller: Caller): Promise<Result<Slot, ApiError>> {
     const { accountId, keyId, streams, keyStreams } = caller;
     const lease = { id: this.#options.newId(), accountId, keyId };
@@ -103,12 +106,12 @@ export class StreamSlots {
     return this.#decideAlone(lease, caller);
   }
 
-  /** Envoy says that the stream of this slot runs; who holds it renews it anyway. */
+  /** Takes Envoy's word that the stream of this slot runs. A slot that is held here is renewed anyway. */
   runs(lease: Lease): void {
     if (!this.#held.has(lease)) this.#running.tell(lease);
   }
 
-  /** From now on streams go on without this process: what is still held ends with its lease, not by a release. */
+  /** Stops releasing, because streams go on without this process: what is still held ends with its lease. */
   abandon(): void {
     this.#abandoned = true;
   }
@@ -119,7 +122,7 @@ export class StreamSlots {
     this.#availability.stop();
   }
 
-  /** Null if Redis does not answer in time. */
+  /** Resolves to null if Redis does not answer in time. */
   async #ask(lease: Lease, { account, key }: Limits, evenIfFull: boolean): Promise<Found | null> {
     let found: Found | null = null;
     let error: unknown;
@@ -147,7 +150,7 @@ export class StreamSlots {
     return this.#decide(lease, caller, { full, open, keyOpen, ended: 0 }, { account, key });
   }
 
-  /** Never nothing, unless nothing was agreed. */
+  /** Returns the share of this instance: at least 1, unless 0 was agreed. */
   #share(limit: number): number {
     return Math.min(limit, Math.max(1, Math.floor(limit / this.#options.instances)));
   }
@@ -203,18 +206,18 @@ export class StreamSlots {
 interface Enforced {
   readonly full: 'account' | 'key';
   readonly open: number;
-  /** What is enforced; less than `agreed` while instances cannot count together. */
+  /** The limit that is enforced; less than `agreed` while the instances cannot count together. */
   readonly limit: number;
   readonly agreed: number;
 }
 
 /**
- * Nobody knows when a stream will end. With many open one ends soon, and the official clients wait longer from one attempt
- * to the next only where they are not told how long.
+ * Nobody knows when a stream will end. With many open one ends soon, and the official clients wait longer from one
+ * attempt to the next only where they are not told how long.
  */
 const retryAfterS = 1;
 
-/** What a client reads that has too many streams open. */
+/** Returns the error for a client that has too many streams open. */
 function streamsExceeded({ full, open, limit, agreed }: Enforced): ApiError {
   const streams = open === 1 ? '1 stream' : `${open} streams`;
   const share =
