@@ -8,24 +8,33 @@ import { type Failure, ThreadPool, type ThreadPoolOptions } from './thread-pool.
 const mib = 1024 * 1024;
 
 /**
- * A body above this many bytes, or keys, texts, lists and objects, is read on a thread. One of this size takes some 5 ms of
- * the main thread at worst; giving it to a thread and taking it back costs a tenth of a millisecond.
+ * A body above this many bytes, or keys, texts, lists and objects, is read on a thread. One of this size takes some 5
+ * ms of the main thread at worst; giving it to a thread and taking it back costs a tenth of a millisecond.
  */
 export const inlineBytes = 128 * 1024;
 export const inlineParts = 2000;
 
-/** An ordinary batch of one account, 30 documents of 1 MiB, has room at once. What finds none is told so at once. */
+/**
+ * Sizes in bytes. An ordinary batch of one account, 30 documents of 1 MiB, has room; what has none is refused at once.
+ */
 const requests = { maxJobs: 1024, maxSize: 64 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 32 * mib } as const;
-/** The largest reply is 64 MiB. For one without room Envoy goes on by itself, with a degraded receipt. */
+/**
+ * Sizes in bytes. The largest reply has 64 MiB. If one has no room, Envoy goes on by itself, with a degraded receipt.
+ */
 const replies = { maxJobs: 1024, maxSize: 256 * mib, maxJobsOfAccount: 256, maxSizeOfAccount: 192 * mib } as const;
 
-/** An ordinary batch is read within the wait, even on one thread; on processors that are all busy the last ones are `late`. */
+/**
+ * An ordinary batch is read within the wait, even on one thread; on processors that are all busy the last ones are
+ * `late`.
+ */
 export const bodyThreadBounds = {
   bounds: { request: requests, reply: replies },
   ...{ waitMs: 10_000, answerMs: 10_000, idleMs: 30_000 },
 } as const;
 
-/** How long Envoy has to wait for the word on a body that goes to a thread, s: both of the above, and what comes after. */
+/**
+ * How long Envoy has to wait for the word on a body that goes to a thread, s: both of the above, and what comes after.
+ */
 export const bodyPatienceS = 25;
 
 /** More threads than this gain little: bodies this large are rare, and each thread holds vocabularies of its own. */
@@ -33,12 +42,15 @@ const mostThreads = 2;
 /** One processor is left to the calls of everybody else: threads that give way do so within this service alone. */
 export const defaultThreads = (): number => Math.max(1, Math.min(mostThreads, availableParallelism() - 1));
 
-/** A runaway body ends its thread, not the process. */
+/** The memory of a thread, so that a runaway body ends its thread and not the process. */
 export const resourceLimits = { maxOldGenerationSizeMb: 512 };
 /** The bundle of the thread lies beside that of the service. */
 const startThread = (): Worker => new Worker(new URL('./body-worker.js', import.meta.url), { resourceLimits });
 
-/** The first thread that a process starts holds its event loop up for 10 ms and more, those after it for one or two. */
+/**
+ * Starts and ends a thread: the first one of a process holds its event loop up for 10 ms and more, later ones for 1 or
+ * 2.
+ */
 export async function startFirstThread(): Promise<void> {
   const thread = startThread();
   await once(thread, 'online');

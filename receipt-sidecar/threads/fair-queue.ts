@@ -1,20 +1,21 @@
 /**
  * What waits for a turn, by account.
  *
- * Invariants: accounts take turns, so that nobody waits for more than one job of each other account; no account has more
- * in the queue than its own bounds allow; and where there is no room for all, the one that holds most gives way, so that
- * no account, nor several, can fill the queue for another one.
+ * Invariants: accounts take turns, so that nobody waits for more than one job of each other account; no account has
+ * more in the queue than its own bounds allow; and where there is no room for all, the one that holds most gives way,
+ * so that no account, nor several, can fill the queue for another one.
  */
 
 export interface QueueBounds {
-  /** Of all accounts together, and of one. What is being worked on counts too. */
+  /** Jobs, and their sizes together, of all accounts and of one. What is being worked on counts too. */
   readonly maxJobs: number;
   readonly maxSize: number;
   readonly maxJobsOfAccount: number;
-  /** One job may be larger if it is the only one of its account. */
+  /** A job can be larger if it is the only one of its account. */
   readonly maxSizeOfAccount: number;
 }
 
+/** What waits. `size` is in the unit of the bounds, which is bytes here. */
 export interface Queued {
   readonly account: string;
   readonly size: number;
@@ -37,18 +38,18 @@ export class FairQueue<T extends Queued> {
   readonly #all: Share = { jobs: 0, size: 0 };
   readonly #held = new Set<T>();
 
-  /** `displaced`: told of what had to give way; it has left already. */
+  /** `displaced` is called with each item that had to give way, after it has left. */
   constructor(bounds: QueueBounds, displaced: (item: T) => void) {
     this.#bounds = bounds;
     this.#displaced = displaced;
   }
 
-  /** Of all that is here, whether it waits or is worked on. */
+  /** The size of all that waits or is worked on. */
   get size(): number {
     return this.#all.size;
   }
 
-  /** False if there is no room for it. */
+  /** Returns false if there is no room, even if others that hold more give way. */
   add(item: T): boolean {
     const { maxJobsOfAccount, maxSizeOfAccount } = this.#bounds;
     const { account, size } = item;
@@ -67,7 +68,7 @@ export class FairQueue<T extends Queued> {
     return true;
   }
 
-  /** Takes out whose turn it is; its room stays taken until `leave`. */
+  /** Takes out the item whose turn it is; its room stays taken until `leave`. Undefined if none waits. */
   next(): T | undefined {
     const [first] = this.#waiting;
     if (!first) return undefined;
@@ -78,7 +79,7 @@ export class FairQueue<T extends Queued> {
     return item;
   }
 
-  /** Of what has its end, whether or not it had its turn; of what is not here it is nothing. */
+  /** Frees the room of an item that has ended, whether it had its turn or not. Does nothing if it is not here. */
   leave(item: T): void {
     if (!this.#held.delete(item)) return;
     const { account, size } = item;
@@ -94,7 +95,10 @@ export class FairQueue<T extends Queued> {
     if (own.jobs === 0) this.#shares.delete(account);
   }
 
-  /** Whether there is room, after those that hold more than `own` would have given way with what came last. */
+  /**
+   * Makes room: accounts that hold more than `own` would give way with what came last. False, and no change, if too
+   * little.
+   */
   #makeRoom(size: number, own: Share): boolean {
     const { maxJobs, maxSize } = this.#bounds;
     const gone: T[] = [];
@@ -118,7 +122,7 @@ export class FairQueue<T extends Queued> {
     return true;
   }
 
-  /** The last waiting job of the account that holds most and, without it, still as much as `own`. */
+  /** Returns the last waiting job of the account that holds most, if that is more than `own`. */
   #largest(shares: ReadonlyMap<string, Share>, gone: readonly T[], own: Share): T | undefined {
     const isFull = this.#all.jobs - gone.length >= this.#bounds.maxJobs;
     const [account] =

@@ -4,13 +4,14 @@ import type { Endpoint } from '../request/endpoint.ts';
 import type { ModelFacts } from '../request/reading-context.ts';
 import type { ReplyFacts } from '../response/read-reply.ts';
 
-/** What a thread keeps between jobs: sent when it is not what that thread was told last. */
+/** What a thread keeps between jobs; it is sent only if it is not what the thread was told last. */
 export interface RequestFacts {
   readonly models: ReadonlyMap<string, ModelFacts>;
   readonly policySha256: string;
   readonly rules: readonly PolicyRule[];
 }
 
+/** A request to read. Null as `facts` means that the thread has them; null as `allowed` means all models. */
 export interface RequestJob {
   readonly kind: 'request';
   readonly endpoint: Endpoint;

@@ -1,37 +1,39 @@
 /**
  * The threads on which large bodies are read, and the order in which they have their turns.
  *
- * Invariants: a job that cannot be taken in time, or whose thread dies, ends without a result and says why; nobody may take
- * that for an outcome. A thread has one job at a time and is ended only if that one gets stuck; a job that waits too long
- * for its turn ends alone. What waits and what is worked on is bounded in bytes, in all and for each account.
+ * Invariants: a job that cannot be taken in time, or whose thread dies, ends without a result and says why; nobody may
+ * take that for an outcome. A thread has one job at a time and is ended only if that one gets stuck; a job that waits
+ * too long for its turn ends alone. What waits and what is worked on is bounded in bytes, in all and for each account.
  */
 import type { Worker } from 'node:worker_threads';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { FairQueue, type QueueBounds, type Queued } from './fair-queue.ts';
 
-/** Requests that have no answer yet, and replies of providers, which have been paid for: neither takes the other's room. */
+/** Requests, and replies of providers, which are paid for already. Neither takes the room of the other. */
 export type Lane = 'request' | 'reply';
-/** They have been paid for, so they go first; but one account's replies are not to keep out the requests of all others. */
+/** Replies go first, since they are paid for, but so many in a row at most, so that requests are not kept out. */
 const mostRepliesInRow = 3;
 const otherLane = { request: 'reply', reply: 'request' } as const;
 
-/** `full`: no room; `late`: waited too long; `stuck`: worked too long; `died`: with its thread; `fault`: failed. */
+/**
+ * `full`: no room. `late`: it waited too long. `stuck`: it ran too long. `died`: its thread died. `failed`: it threw an error.
+ */
 export type Failure = 'full' | 'late' | 'stuck' | 'died' | 'failed';
 export type JobResult<T> = Result<T, Failure>;
 
 interface Message {
   readonly job: unknown;
   readonly transfer: readonly ArrayBuffer[];
-  /** The thread has got it. */
+  /** Called when the message was sent. */
   readonly onTold?: () => void;
 }
 export interface Work {
   readonly lane: Lane;
-  /** Whose it is: accounts take turns. */
+  /** The account whose job it is: accounts take turns. */
   readonly account: string;
-  /** In bytes. */
+  /** The size in bytes. */
   readonly size: number;
-  /** What the thread is told, made when it is its turn. */
+  /** Makes what the thread is told, when it is the job's turn. */
   readonly message: (thread: Worker) => Message;
 }
 
@@ -56,21 +58,21 @@ interface WorkerMessage {
 export interface ThreadPoolOptions {
   readonly bounds: Readonly<Record<Lane, QueueBounds>>;
   readonly threads: number;
-  /** How long a job may wait for its turn, ms. */
+  /** How long a job can wait for its turn. */
   readonly waitMs: number;
-  /** After this long without an answer to the job that it has, a thread counts as stuck, ms. */
+  /** How long a thread can take for a job before it is ended as stuck. */
   readonly answerMs: number;
-  /** A thread that has had nothing to do for so long is ended, ms: what it held goes back to the machine. */
+  /** How long a thread can have nothing to do before it is ended, which frees its memory. */
   readonly idleMs: number;
   readonly start: () => Worker;
-  /** Monotonic, ms. */
+  /** A monotonic clock, ms. */
   readonly clock: () => number;
-  /** Told when a thread has ended without being asked, and of errors in it. */
+  /** Called when a thread has ended by itself, and with the names of errors in it. */
   readonly onError: (reason: string) => void;
   readonly onEnd: (lane: Lane, outcome: 'done' | Failure, waitedS: number) => void;
 }
 
-/** A job of a pool; `cancel` gives its room back if it has not had its turn. */
+/** A job of a pool. `outcome` never rejects; `cancel` ends it as `late` if it has not had its turn. */
 export interface Pending<T> {
   readonly outcome: Promise<JobResult<T>>;
   readonly cancel: () => void;
@@ -80,9 +82,9 @@ export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #queues: Readonly<Record<Lane, FairQueue<Job>>>;
   readonly #threads = new Set<Running>();
-  /** All that have no end yet. */
+  /** All jobs that have not ended. */
   readonly #open = new Set<Job>();
-  /** Replies that had their turn while a request may have been waiting. */
+  /** How many replies had their turn since the last request. */
   #repliesInRow = 0;
   #nextId = 0;
   #stopped = false;
@@ -93,7 +95,7 @@ export class ThreadPool {
     this.#queues = { request: queue('request'), reply: queue('reply') };
   }
 
-  /** Bytes that wait or are worked on. */
+  /** Returns the bytes that wait or are worked on. */
   bytes(lane: Lane): number {
     return this.#queues[lane].size;
   }
@@ -174,7 +176,7 @@ export class ThreadPool {
     return thread;
   }
 
-  /** The thread has its next job, or rests. */
+  /** Ends the job of a thread, which then has its next job or rests. */
   #finish(thread: Running, outcome: JobResult<unknown>): void {
     const { job, worker } = thread;
     clearTimeout(thread.timer);
