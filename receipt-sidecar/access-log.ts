@@ -15,13 +15,14 @@ import type { Lease } from './slots/leases.ts';
 export interface AccessLogReaders {
   readonly ends: Ends;
   readonly ledger: Pick<LedgerWriter, 'finish' | 'keep'>;
-  /** A stream with this slot is under way. */
+  /** Called for each stream with a slot that Envoy reports as running. */
   readonly runs: (lease: Lease) => void;
 }
 
 /** The number that the proto gives to `DownstreamPeriodic`. */
 const underWay = 5;
 
+/** Acts on each entry of a message, and waits for no store. */
 export function readAccessLog(message: StreamAccessLogsMessage, { ends, ledger, runs }: AccessLogReaders): void {
   for (const logged of accessLogEntries(message)) {
     if (isUnderWay(logged)) {
@@ -48,6 +49,6 @@ export function readAccessLog(message: StreamAccessLogsMessage, { ends, ledger, 
   }
 }
 
-/** Such an entry says nothing of an end. */
+/** Whether the entry only reports a stream that runs, so that it says nothing of an end. */
 const isUnderWay = ({ commonProperties }: AccessLogEntry): boolean =>
   Number(commonProperties?.accessLogType ?? 0) === underWay;

@@ -19,8 +19,8 @@ export interface Recorded {
   readonly gw: string;
   readonly routingTrace: string;
   /**
-   * Resolves when the receipt is safe, or no store took it in time, to the text of the receipt that the client gets: then
-   * a degraded one in place of `gw`. Never rejects.
+   * Resolves to the text of the receipt that the client gets: `gw` when it is safe, or a degraded one if no store took
+   * it in time. Never rejects.
    */
   readonly saved: Promise<string>;
 }
@@ -29,7 +29,7 @@ export type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS'>;
 
 const path = { chat: '/v1/chat/completions', completions: '/v1/completions', embeddings: '/v1/embeddings' } as const;
 
-/** Of a call that did not end well: without counts there is nothing to measure by, but for energy that was read. */
+/** Makes a call that did not end well unmeasured, unless there are counts or energy that was read. */
 function orUnmeasured(facts: OutcomeFacts & { readonly status: 'client_aborted' | 'upstream_error' }): OutcomeFacts {
   const { status, telemetry, unmeasured, usage } = facts;
   const isRead = telemetry != null && !('refused' in telemetry);
@@ -37,7 +37,7 @@ function orUnmeasured(facts: OutcomeFacts & { readonly status: 'client_aborted' 
   return { ...facts, unmeasured: `${status}_unmeasured` };
 }
 
-/** Where a receipt is written down. */
+/** Where a receipt is stored and counted. */
 export interface Books {
   readonly ledger: LedgerWriter;
   readonly metrics: ReceiptMetrics;
@@ -74,23 +74,23 @@ export class CallRecord {
     return unattendedReceipt(identity, 'complete');
   }
 
-  /** Envoy's word on who answered. */
+  /** Notes who answered, as Envoy says; null if it does not say. */
   answeredBy(deployment: string | null, attempts: number): void {
     this.#servedBy = deployment === null ? null : (this.#catalogue.candidate(deployment) ?? null);
     this.#attempts = attempts;
   }
 
-  /** The provider has said all it will. */
+  /** Notes that the provider has finished: the time until now is its latency. */
   replied(): void {
     this.#repliedAt = performance.now();
   }
 
-  /** The shape in which the deployment that answered reports energy, or null. */
+  /** The shape in which the deployment that answered reports energy; null if it reports none. */
   get telemetryShape(): string | null {
     return this.#servedBy?.deployment.telemetry ?? null;
   }
 
-  /** `seen`: whether the client gets the receipt; after an error it only gets its id. */
+  /** Records the call. Throws if it was recorded before. Without `seen` the client gets only the id of the receipt. */
   finish(facts: OutcomeFacts, seen = true): Recorded {
     if (this.#recorded) throw new Error('A call was recorded twice.');
     this.#recorded = true;
@@ -113,7 +113,7 @@ export class CallRecord {
     return { gw: made.receipt, routingTrace: trace, saved };
   }
 
-  /** Empty, which leaves it out, if it cannot be made: the receipt does not depend on it. */
+  /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */
   #trace(servedBy: Candidate | null): string {
     try {
       return JSON.stringify(routingTrace(this.identity.route, servedBy, this.#attempts, this.identity.createdAt));
@@ -122,7 +122,7 @@ export class CallRecord {
     }
   }
 
-  /** The reply came to its end, or to an error in its stream (`failed`). */
+  /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */
   complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
     const counted = this.#count(said, !failed);
     if (failed) return this.finish(orUnmeasured({ status: 'upstream_error', ...counted, telemetry }), false);
@@ -141,7 +141,9 @@ export class CallRecord {
     return ((this.#repliedAt ?? performance.now()) - this.#startedAt) / 1000;
   }
 
-  /** The call broke off. What was streamed is counted (count.ts); of JSON, and before the first word, nothing is known. */
+  /**
+   * Records a call that broke off. What was streamed is counted (count.ts); null as `seen` means that nothing is known.
+   */
   breakOff(by: 'client' | 'provider', seen: Omit<StreamFacts, 'failed'> | null): Recorded {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
     if (seen === null) return this.finish(orUnmeasured({ status, usage: null }), false);
@@ -149,13 +151,13 @@ export class CallRecord {
     return this.finish(orUnmeasured({ status, ...this.#count(said, false), telemetry }), false);
   }
 
-  /** No provider was reached after all: there is nothing to account for. */
+  /** Takes the pending receipt back, because no provider was reached. */
   discard(): void {
     this.#recorded = true;
     this.#ledger.discard(this.identity.receiptId);
   }
 
-  /** A LedgerEntry; put together from JSON texts. */
+  /** Returns a LedgerEntry as JSON, put together from JSON texts. */
   #entry(receipt: string, trace: string, facts: string, shown = false): string {
     const { accountId, keyId } = this.#caller;
     const head = JSON.stringify({ accountId, keyId, endpoint: path[this.identity.request.endpoint] });

@@ -59,11 +59,11 @@ export class Call implements Processor {
   #caller: Caller | null = null;
   #record: CallRecord | null = null;
   #reply: Reply | null = null;
-  /** Of a stream that may be on its way to a provider. */
+  /** The slot of a stream that can be on its way to a provider. */
   #slot: Slot | null = null;
   #open = true;
   #onGone: (() => void) | null = null;
-  /** Envoy was asked to wait for the answer to the message at hand, which it heeds once. */
+  /** Whether Envoy was asked to wait for the answer to this message, which it obeys once. */
   #isAwaited = false;
 
   constructor(context: CallContext, call: ProcessorCall) {
@@ -80,7 +80,7 @@ export class Call implements Processor {
     else this.#call.answer(request.responseTrailers ? { responseTrailers: {} } : { requestTrailers: {} });
   }
 
-  /** Many large bodies and replies may share the way here: by the time that one is whole, Envoy could have given up. */
+  /** Asks Envoy to wait: while many large bodies arrive, it could give up before this one is whole. */
   coming(): void {
     if (this.#isAwaited) return;
     this.#isAwaited = true;
@@ -138,7 +138,7 @@ export class Call implements Processor {
     else go(admission);
   }
 
-  /** A step that takes its time (a vocabulary is being read, say) is waited for longer than Envoy would by itself. */
+  /** Asks Envoy to wait if a step is slow, for example because a vocabulary is being read. */
   #await(admitted: Promise<void>, isAsked: boolean): void {
     const ask = () => this.#open && this.#call.answer(wait(slow.waitS));
     const timer = isAsked ? undefined : setTimeout(ask, slow.afterMs);

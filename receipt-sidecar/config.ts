@@ -17,17 +17,17 @@ export interface Config {
   readonly healthListen: string | null;
   readonly redisUrl: string;
   readonly internalToken: string;
-  /** For `listen` on `host:port`; null: plain. */
+  /** For `listen` on `host:port`; null means plain. */
   readonly internalTls: InternalTls | null;
-  /** What carries Envoy's calls to the handlers. */
+  /** Which gRPC implementation is used. */
   readonly grpcServer: Implementation;
-  /** Where receipts wait while Redis is away: a persistent volume. */
+  /** The folder where receipts wait while Redis is away; it has to be persistent. */
   readonly spoolDir: string;
   readonly addresses: Addresses;
   readonly logLevel: string;
-  /** The whole time that a provider may take for a JSON reply, seconds. */
+  /** How long a provider can take for a whole JSON reply. */
   readonly upstreamTimeoutS: number;
-  /** How long a stream may be silent at its beginning before the next region is tried, seconds. */
+  /** How long a stream can be silent at its beginning before the next deployment is tried. */
   readonly firstByteTimeoutS: number;
   /** How many instances share the limits of open streams: each enforces its share while Redis is away. */
   readonly instances: number;
@@ -35,6 +35,7 @@ export interface Config {
   readonly threads: number;
 }
 
+/** Reads and checks all settings. Throws one error that names everything that is wrong. */
 export function loadConfig(environment: Environment): Config {
   const settings = readSettings(environment);
   const config: Config = {

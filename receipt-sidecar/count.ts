@@ -2,8 +2,8 @@
  * The token counts of a call: the provider's, as far as they can be true, else estimates from text.
  *
  * Invariants: a count that is missing, or too small for its text, is estimated or null, never 0. A count above what
- * request, reply, model and time allow is not charged, and not corrected either: the receipt is degraded, with the claim
- * and the bound. Of two readings of what a provider states the larger is charged.
+ * request, reply, model and time allow is not charged, and not corrected either: the receipt is degraded, with the
+ * claim and the bound. Of two readings of what a provider states the larger is charged.
  */
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { longestTokenBytes } from '@gw/contract/internal/tokenizers';
@@ -13,13 +13,14 @@ import { bytesPerToken } from './request/estimate.ts';
 import type { ParsedRequest } from './request/parsed-request.ts';
 import type { SaidSoFar } from './response/usage.ts';
 
+/** What bounds the counts of a call. */
 export interface CountedCall {
   readonly request: ParsedRequest;
-  /** Tokens; null if the catalogue does not know. */
+  /** The context window in tokens; null if the catalogue does not know it. */
   readonly contextWindow: number | null;
-  /** Seconds since the provider was asked. */
+  /** Seconds from asking the provider to the end of its reply. */
   readonly elapsedS: number;
-  /** Whether the reply came to its end: otherwise a count of nothing is one of what came before the first word. */
+  /** Whether the reply came to its end; otherwise a count of 0 says only that no word had come yet. */
   readonly isWhole: boolean;
 }
 
@@ -27,12 +28,12 @@ export interface CountedCall {
 const mostTokensPerS = 100_000;
 /** An assumption, for where no window is known: the longest that is published is a million or two. */
 const mostTokensPerPrompt = 10_000_000;
-/** For a reply that was computed before it was asked for. */
+/** Seconds that are added to the time, for a reply that was computed before it was asked for. */
 const graceS = 1;
-/** Tokens of a choice that leave no text: its end, the frame of channels and tool calls. */
+/** How many tokens of a choice leave no text: its end, and the frame of channels and tool calls. */
 const unseenPerChoice = 64;
 
-/** Null: nothing tells. The error explains: it names what is claimed and what can be true. */
+/** Returns the counts; null if nothing says them. The error is a sentence that names the claim and what can be true. */
 export function countCall(said: SaidSoFar, call: CountedCall): Result<TokenUsage | null, string> {
   const { request } = call;
   const prompt = claimedPrompt(said, call);
@@ -43,14 +44,14 @@ export function countCall(said: SaidSoFar, call: CountedCall): Result<TokenUsage
 }
 
 interface Written {
-  /** Null: nothing tells. */
+  /** Null if nothing says it. */
   readonly tokens: number | null;
   readonly isEstimate: boolean;
   readonly outside: number;
   readonly problem: string | null;
 }
 
-/** Of an embedding, whatever is said of a completion. */
+/** What an embedding writes, whatever the provider says of a completion. */
 const nothingWritten: Written = { tokens: 0, isEstimate: false, outside: 0, problem: null };
 const untold: Written = { ...nothingWritten, tokens: null };
 
@@ -67,7 +68,7 @@ function usageOf(said: SaidSoFar, claimed: number | null, written: Written, requ
   };
 }
 
-/** Null if it is not stated, or the prompt has more text than that. */
+/** Returns null if it is not stated, or if the prompt has more text than that. */
 function claimedPrompt({ claim, isStale }: SaidSoFar, { contextWindow, request }: CountedCall): number | null {
   if (claim === null) return null;
   const { completion, prompt, total } = claim;
@@ -106,7 +107,7 @@ function writtenBy(said: SaidSoFar, call: CountedCall): Written {
   };
 }
 
-/** `running`: what the provider had counted when there was less text. */
+/** Estimates tokens from bytes of text. `running` is what the provider had counted when there was less of it. */
 function estimated(bytes: number, running: number | null, said: SaidSoFar, call: CountedCall): Written {
   if (bytes === 0 && running === null) return untold;
   const tokens = Math.max(Math.ceil(bytes / bytesPerToken), running ?? 0);
@@ -130,9 +131,9 @@ function promptProblem(prompt: number | null, { contextWindow, request }: Counte
 
 interface WrittenClaim {
   readonly tokens: number;
-  /** Those whose text was delivered. */
+  /** Tokens whose text was delivered. */
   readonly visible: number;
-  /** Those of reasoning that the provider counts outside of the completion. */
+  /** Tokens of reasoning that the provider counts outside of the completion. */
   readonly apart: number;
 }
 

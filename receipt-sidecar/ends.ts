@@ -1,28 +1,30 @@
 /**
  * How a broken-off call ended: ext_proc cannot tell a client's abort from a provider's cut, Envoy's access log can.
  *
- * Invariant: each call that asks gets one answer, at the latest after `waitMs`; nothing is kept longer than that.
+ * Invariant: each call that asks gets one answer, after `waitMs` and one look into Redis at the latest; this process
+ * keeps nothing longer than `waitMs`.
  */
 
 import { callEndKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
 
-/** `nobody`: Envoy finished the reply without this process, and the client has its degraded receipt. */
+/** Who broke the call off. `nobody`: Envoy finished the reply without this process, with a degraded receipt. */
 export type BrokenBy = 'client' | 'provider' | 'nobody';
 
 export interface Ends {
-  /** From the access log. */
+  /** Takes the word of the access log. */
   tell(receiptId: string, by: BrokenBy): void;
-  /** `client` if the log stays silent: then Envoy saw no fault of the provider. */
+  /** Never rejects. It gives `client` if the log stays silent, since Envoy then saw no failure of the provider. */
   ask(receiptId: string): Promise<BrokenBy>;
 }
 
-/** Where sidecars leave for each other what Envoy told them: its access log goes to any one of them. */
+/** Shares the word of the access log among sidecars, since Envoy tells any one of them. Its functions never reject. */
 export interface SharedEnds {
   put(receiptId: string, by: BrokenBy): void;
   get(receiptId: string): Promise<BrokenBy | null>;
 }
 
+/** Keeps each word in Redis for 30 s. */
 export function redisEnds(redis: Redis): SharedEnds {
   return {
     put: (receiptId, by) => void redis.set(callEndKey(receiptId), by, 'EX', 30).catch(() => undefined),

@@ -1,5 +1,6 @@
 /**
- * The two answers by which a call goes on: our request to a provider, and the head of the provider's reply to the client.
+ * The two answers by which a call goes on: our request to a provider, and the head of the provider's reply to the
+ * client.
  *
  * Invariant: a provider gets an allow-list of headers and no query, and so does the client of the provider's headers.
  */
@@ -8,7 +9,7 @@ import { bodyMode, gwMetadata, type Headers, headerMode, replyHeaders, setHeader
 import type { Admitted } from './request/admission.ts';
 import { headersToRemove, steeringHeaders, type Timeouts } from './request/headers.ts';
 
-/** What a chunk of a stream calls itself. */
+/** What the `object` of a chunk is, by endpoint; embeddings have no stream. */
 export const chunkObjects = {
   chat: 'chat.completion.chunk',
   completions: 'text_completion',
@@ -17,23 +18,25 @@ export const chunkObjects = {
 /** Reply headers of a provider that a client may see; the rest is ours. */
 const shown = new Set(['content-type']);
 
+/** Whether the reply with these headers is a stream that can be read as one. */
 export const isStream = (headers: Headers): boolean =>
   headers.get(':status') === '200' && (headers.get('content-type') ?? '').toLowerCase().startsWith('text/event-stream');
 
 interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
-  /** Of the client's request. */
+  /** The headers of the client's request. */
   readonly headers: Headers;
   readonly path: string;
-  /** Of the body in bytes. */
+  /** The length of the body in bytes. */
   readonly length: number;
   readonly timeouts: Timeouts;
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
-  /** Of a stream: the id of its slot. */
+  /** The id of the slot of a stream; null for any other call. */
   readonly slot: string | null;
 }
 
+/** Returns the last answer to the request, which names the cluster of the fail-over chain. The body goes beside it. */
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   const { degraded, headers, length, path, receiptId, request, route, slot, timeouts } = outgoing;
   const setHeaders = [
@@ -53,7 +56,7 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   };
 }
 
-/** `headers`: of the provider. The body of a stream then comes piece by piece, any other whole. */
+/** Replaces the provider's `headers` by ours. The body of a stream then comes piece by piece, any other body whole. */
 export function toClient(headers: Headers, receiptId: string, stream: boolean): IProcessingResponse {
   const removeHeaders = [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name));
   return {

@@ -8,7 +8,7 @@ import { bodyPatienceS } from './threads/body-threads.ts';
 
 export type Headers = ReadonlyMap<string, string>;
 
-/** Header names are lower case; of a repeated header the last value counts. */
+/** Reads headers under lower-case names; the last value of a repeated header counts. */
 export function readHeaders(message: ProcessingRequest['requestHeaders']): Headers {
   const headers = new Map<string, string>();
   for (const { key, value, rawValue } of message?.headers?.headers ?? []) {
@@ -17,7 +17,7 @@ export function readHeaders(message: ProcessingRequest['requestHeaders']): Heade
   return headers;
 }
 
-/** A repeated header has all of its values, joined by commas. Names are lower case. */
+/** Reads headers under lower-case names; all values of a repeated header are joined by commas. */
 export function joinedHeaders(message: ProcessingRequest['requestHeaders']): Readonly<Record<string, string>> {
   const joined = new Map<string, string>();
   for (const { key, value, rawValue } of message?.headers?.headers ?? []) {
@@ -39,9 +39,10 @@ export function attemptCount(request: ProcessingRequest): number {
 }
 
 const noBytes: Buffer = Buffer.alloc(0);
-/** An absent field of bytes reads as an empty array, which is no Buffer. */
+/** Returns the bytes of a field. An absent one is decoded as an empty array, which is no Buffer. */
 export const bytesOf = (body: Buffer | undefined): Buffer => (body && body.length > 0 ? body : noBytes);
 
+/** Whose call it is, as ext-authz has verified it. `models` are the only ones that it can use; null means all. */
 export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
@@ -52,7 +53,9 @@ export interface Caller {
   readonly keyStreams: number | null;
 }
 
-/** Returns the caller that ext-authz has verified, or null if there is none, which never happens to a verified request. */
+/**
+ * Returns the caller that ext-authz has verified, or null if there is none, which never happens to a verified request.
+ */
 export function readCaller(request: ProcessingRequest): Caller | null {
   const fields = request.metadataContext?.filterMetadata?.[identityNamespace]?.fields;
   const accountId = fields?.account_id?.stringValue;
@@ -87,7 +90,7 @@ export const setHeader = (key: string, value: string) => ({
 
 const text = (value: string) => ({ stringValue: value });
 
-/** Dynamic metadata `gw` for the Lua filter and the access log; each answer adds to what was set before. */
+/** Makes dynamic metadata `gw` for the Lua filter and the access log; each answer adds to what was set before. */
 export const gwMetadata = (fields: Readonly<Record<string, string | true>>) => ({
   fields: {
     gw: {
@@ -103,7 +106,7 @@ export const gwMetadata = (fields: Readonly<Record<string, string | true>>) => (
 /** Tells the Lua filter that the reply needs nothing more. */
 export const finished = { dynamicMetadata: gwMetadata({ done: true }) };
 
-/** Ours on every reply of a call that reached a provider. No cache between us and the client may keep what it says. */
+/** Our headers on every reply of a call that reached a provider. No cache may keep such a reply. */
 export const replyHeaders = (receiptId: string) => [
   setHeader('x-gw-receipt-id', receiptId),
   setHeader('cache-control', 'no-store'),
@@ -130,28 +133,29 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
 }
 
 /**
- * Has Envoy break off a reply that has begun, and the provider's with it. To the client that is a broken connection or a
- * reset stream: nothing that a processor can say ends a reply in order before the provider does.
+ * Has Envoy break off a reply that has begun, and the provider's with it. To the client that is a broken connection or
+ * a reset stream: nothing that a processor can say ends a reply in order before the provider does.
  */
 export const cutOff: IProcessingResponse = {
   immediateResponse: { status: { code: 502 }, details: 'gw_provider_goes_on' },
 };
 
-/** Has Envoy wait longer for the answer to the message at hand; it heeds this once for each message. */
+/** Asks Envoy to wait longer for the answer to this message; it obeys once for each message. */
 export const wait = (seconds: number): IProcessingResponse => ({ overrideMessageTimeout: { seconds, nanos: 0 } });
 
 /**
- * When Envoy is asked to wait longer for the word on a request: at once for a body that goes to a thread, for any other after
- * a time well within Envoy's usual patience. The wait is longer than the threads, and any step after them, may take.
+ * When Envoy is asked to wait longer for the word on a request: at once for a body that goes to a thread, for any other
+ * after a time well within Envoy's usual patience. The wait is longer than the threads, and any step after them, may
+ * take.
  */
 export const slow = { afterMs: 300, waitS: bodyPatienceS } as const;
 
-/** Answers once the receipt is safe, so that a client can read it the moment it has its id. */
+/** Answers when the receipt is safe, so that a client can read it as soon as it has its id. */
 export function answerAfter(saved: Promise<unknown>, call: ProcessorCall, response: IProcessingResponse): void {
   saved.then(() => call.answer(response)).catch(call.fail);
 }
 
-/** Let through as it is. */
+/** The answers that let a message pass as it is. */
 export const unchanged = {
   requestHeaders: { requestHeaders: {} },
   responseHeaders: { responseHeaders: {} },
@@ -159,7 +163,7 @@ export const unchanged = {
   responseBody: { responseBody: {} },
 } as const;
 
-/** The answer to a response chunk: other bytes, or none. An empty `bodyMutation` would mean "unchanged". */
+/** Answers a response chunk with other bytes, or with none: an empty `bodyMutation` would mean "unchanged". */
 export const replaceChunk = (bytes: Buffer): IProcessingResponse => ({
   responseBody: { response: { bodyMutation: bytes.length > 0 ? { body: bytes } : { clearBody: true } } },
 });

@@ -2,8 +2,8 @@
  * Hands what screening found to the audit log: over a Redis stream, or onto disk while Redis is away.
  *
  * Invariants: a call is blocked or let through whether or not this works; its answer waits for a store no longer than
- * `patienceMs`. An event is kept in memory, up to a bound, only while neither store takes it: it is lost if this process
- * dies meanwhile, and else counted. One that is written twice has one id.
+ * `patienceMs`. An event is kept in memory, up to a bound, only while neither store takes it: it is lost if this
+ * process dies meanwhile, and else counted. One that is written twice has one id.
  */
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { policyEventStream } from '@gw/contract/internal/redis';
@@ -14,16 +14,16 @@ import { openKept } from './ledger/kept.ts';
 import type { Spool } from './ledger/spool.ts';
 
 export interface PolicyEvents {
-  /** Resolves when a store has the event, or none took it in time. Never rejects. */
+  /** Resolves when a store has the event, or when none took it in time. Never rejects. */
   record(event: PolicyEvent): Promise<void>;
-  /** Events that no store has yet, and those that were lost because there was no room for them. */
+  /** Counts the events that no store has yet, and those that were lost because there was no room for them. */
   counts(): { readonly kept: number; readonly lost: number };
   stop(): Promise<void>;
 }
 
 export interface PolicyEventsOptions {
   readonly redis: Redis;
-  /** In a folder of its own. */
+  /** A spool in a folder that nothing else uses. */
   readonly spool: Spool;
   readonly log: Logger;
   readonly tendEveryMs?: number;
@@ -32,7 +32,9 @@ export interface PolicyEventsOptions {
   readonly redisBoundMs?: number;
 }
 
-/** About 50 MB. The oldest go when the job that reads the stream is away for longer than that lasts. */
+/**
+ * Events in the stream, about 50 MB. The oldest are lost if the job that reads it is away for longer than that lasts.
+ */
 const maxStreamLength = 100_000;
 const maxKeptChars = 16 * 1024 * 1024;
 const replayBatch = 200;
@@ -47,7 +49,7 @@ export function openPolicyEvents({
 }: PolicyEventsOptions): PolicyEvents {
   const kept = openKept(maxKeptChars);
   let spooled = true; // An earlier process may have left something.
-  /** Redis did not take an event in time: no other one waits for it until it answers again. */
+  /** True after Redis did not take an event in time: no other one waits for it until it answers again. */
   let away = false;
   const disk = boundedWrites();
 

@@ -8,13 +8,14 @@ import { type Policy, policySchema } from '@gw/contract/internal/policy-rules';
 import { type CompiledRules, compileRules } from '@gw/policy/compile';
 import { defaultPolicy } from '@gw/policy/default-rules';
 
+/** The set of rules that screens requests, ready to be matched. */
 export interface PolicyInForce {
   readonly version: number;
   readonly sha256: string;
   readonly compiled: CompiledRules;
-  /** Ids of the rules that do not hold for an account. */
+  /** Returns the ids of the rules that do not hold for an account. */
   exemptOf(accountId: string): readonly string[];
-  /** Why the set of the snapshot is not this one; null: it is. */
+  /** Why the set of the snapshot is not in force; null if it is. */
   readonly unusable: string | null;
 }
 
@@ -34,8 +35,8 @@ const inForce = ({ exemptions, sha256, version }: Policy, compiled: CompiledRule
 };
 
 /**
- * `given`: the policy of a snapshot, not yet read; absent: an older control plane. `known`: what was in force before, whose
- * rules are not made again if they are the same.
+ * Never throws. `given` is the policy of a snapshot, not yet validated; it is absent from an older control plane.
+ * `known` is what was in force before: the same rules are not compiled again.
  */
 export function policyInForce(given: unknown, known: PolicyInForce | null = null): PolicyInForce {
   if (given === undefined) return builtInPolicy();

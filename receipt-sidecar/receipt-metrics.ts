@@ -3,13 +3,13 @@ import { type DegradedReason, degradedReasons } from '@gw/contract/receipt';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface ReceiptMetrics {
-  /** `reason`: null for one with numbers. */
+  /** Counts a receipt; null as `reason` means that it has numbers. */
   made(reason: DegradedReason | null): void;
   /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
 }
 
-/** `unstored`: what no store has taken yet, and what was lost. */
+/** `unstored` gives how many receipts no store has taken yet, and how many were lost. */
 export function createReceiptMetrics(unstored: () => { readonly kept: number; readonly lost: number }): ReceiptMetrics {
   const receipts = new Counter({
     name: 'gw_receipts_total',

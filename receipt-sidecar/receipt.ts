@@ -33,21 +33,21 @@ export interface CallIdentity {
 /** How a call ended. */
 export interface CallOutcome {
   readonly status: 'complete' | 'client_aborted' | 'upstream_error';
-  /** Where it was served; null if nobody knows. */
+  /** Where it was served; null if that is not known. */
   readonly servedBy: Candidate | null;
-  /** Null: nobody can tell how much was read and written. */
+  /** Null if it is not known how many tokens were read and written. */
   readonly usage: TokenUsage | null;
-  /** Time the provider took, seconds: caps the generation time. */
+  /** How long the provider took: the generation cannot have taken longer. */
   readonly upstreamLatencyS: number | null;
-  /** Energy that the provider reported, or the refusal of what it said. Absent and null: it said nothing. */
+  /** The energy that the provider reported, or the refusal of what it said; absent or null if it said nothing. */
   readonly telemetry?: TelemetryResult;
-  /** Set when there is nothing to measure by. */
+  /** Why the receipt is degraded, if there is nothing to measure by. */
   readonly unmeasured?: DegradedReason;
-  /** Of `unmeasured`, where there is more to say than its definition does. */
+  /** What explains `unmeasured` further than its definition does. */
   readonly explanation?: string;
 }
 
-/** UUIDv7: the time in its first 48 bits is the receipt's `created_at`. The rest is what a UUIDv4 has there, but its version. */
+/** Makes a UUIDv7 with a prefix: the time in its first 48 bits is the receipt's `created_at`, the rest is random. */
 export function newReceiptId(nowMs: number): string {
   const time = nowMs.toString(16).padStart(12, '0');
   // Node keeps random bytes in store for these; 16 bytes asked for alone take some 40 µs.
@@ -76,7 +76,7 @@ function receiptHead(
   return JSON.stringify(head);
 }
 
-/** A receipt with one estimated count is an estimate. */
+/** Returns `estimated` even if only one of the counts is estimated. */
 const usageSource = (usage: TokenUsage | null): Receipt['usage_source'] =>
   usage === null ? null : usage.estimated ? 'estimated' : 'provider';
 
@@ -123,12 +123,14 @@ const unattendedTails = {
   narrow: degradedTail('narrow', nothingKnown, 'sidecar_unavailable', { hasFacts: false }),
 };
 
-/** What the client gets if this process dies, as JSON; with `pending`, what a reader gets while the call runs. */
+/**
+ * Returns as JSON what the client gets if this process dies, or with `pending` what a reader gets while the call runs.
+ */
 export function unattendedReceipt(call: CallIdentity, status: 'pending' | 'complete'): string {
   return join(receiptHead(call, { ...nothingKnown, status }), unattendedTails[boundaryOf(call)]);
 }
 
-/** Everything that the numbers depend on; stored with the receipt, so that they can be made again. */
+/** Returns everything that the numbers depend on. It is stored with the receipt, so that they can be made again. */
 function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate): CallFacts {
   const facts: CallFacts = {
     requestedTier: call.request.options.tier ?? 'auto',
@@ -144,7 +146,7 @@ function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate
   return waitsForCounters(facts, servedBy) ? { ...facts, telemetryFollows: true } : facts;
 }
 
-/** Counters of GPUs are scraped after the call; the control plane reads them then, and makes a new version. */
+/** Whether a version with measured energy follows, which the control plane makes when GPU counters are scraped. */
 const waitsForCounters = ({ requestedTier, usage }: CallFacts, { deployment }: Candidate): boolean =>
   deployment.telemetry === 'gpu_counters' &&
   usage !== null &&
@@ -178,7 +180,7 @@ export interface MadeReceipt {
   readonly reason: DegradedReason | null;
 }
 
-/** The finished receipt and the facts behind it. Never throws. */
+/** Makes the receipt and the facts behind it. Never throws: any error makes a degraded receipt. */
 export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeReceipt {
   // Fail open: the completion is paid for. What is known of the call is stored for a recalculation.
   let facts = noFacts;
@@ -201,7 +203,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
   }
 }
 
-/** What the client gets in place of a receipt that no store took in time. `facts`: as they were made. */
+/** Returns what the client gets instead of a receipt that no store took in time. `facts` are those of that receipt. */
 export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string): string {
   return degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== noFacts });
 }

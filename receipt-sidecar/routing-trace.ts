@@ -7,7 +7,7 @@ import { gridProvenance } from '@gw/methodology/grid';
 import type { Bar, Route } from './request/route.ts';
 import type { Candidate } from './snapshot.ts';
 
-/** What is known of a candidate's grid at the moment of the call. */
+/** Returns what is known of a candidate's grid at the moment of the call; null if nothing is. */
 function signalOf(candidate: Candidate, at: Date, requestedAt: string): RoutingTrace['operational_signal'] {
   const grid = candidate.gridAt(at);
   const provenance = grid && gridProvenance(grid, requestedAt);
@@ -36,7 +36,7 @@ const regionsOf = (candidates: readonly Candidate[]): string[] => [
   ...new Set(candidates.map(({ region }) => region.code)),
 ];
 
-/** Why the first of the chain was chosen. */
+/** Says why the first deployment of the fail-over chain was chosen. */
 function choiceOf({ barredBy, offered, failoverChain: [first], pinned }: Route): string {
   const chosen = first.region.code;
   if (pinned) return `The request pinned the region ${chosen}.`;
@@ -49,7 +49,7 @@ function choiceOf({ barredBy, offered, failoverChain: [first], pinned }: Route):
   return `${chosen} was chosen: it comes next in the provider preference, after ${reasons.join(', ')}.`;
 }
 
-/** What became of the choice; empty if it answered. */
+/** Says what became of the choice; empty if it answered. */
 function outcomeOf({ failoverChain: [first] }: Route, served: Candidate | null, failed: readonly Candidate[]): string {
   const names = regionsOf(failed).join(', ');
   if (!served) return failed.length > 0 ? ` ${names} failed, and no other region is known to have answered.` : '';
@@ -60,7 +60,7 @@ function outcomeOf({ failoverChain: [first] }: Route, served: Candidate | null, 
   return ` ${names || first.region.code} failed, and ${region.code}, which comes next, answered.`;
 }
 
-/** One for each region that serves the model, in the order of provider preference. */
+/** Returns one candidate for each region that serves the model, in the order of provider preference. */
 function candidatesOf(
   { barredBy, offered, pinned }: Route,
   now: Date,
@@ -84,7 +84,9 @@ function candidatesOf(
   });
 }
 
-/** `attempts`: how many deployments were tried, as Envoy counted. */
+/**
+ * Makes the trace. `served` is null if it is not known who answered; `attempts` is Envoy's count of tried deployments.
+ */
 export function routingTrace(
   route: Route,
   served: Candidate | null,

@@ -11,7 +11,7 @@ export interface ScreenMetrics {
 }
 
 interface ScreenState {
-  /** Events that no store has taken yet, and those that were lost. */
+  /** Gives how many events no store has taken yet, and how many were lost. */
   readonly unstored: () => { readonly kept: number; readonly lost: number };
   /** Whether the rules that were published last are not those in force, since they cannot be used. */
   readonly isPolicyUnusable: () => boolean;

@@ -19,10 +19,11 @@ import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { type PolicyInForce, policyInForce } from './policy.ts';
 
+/** A deployment with its region. */
 export interface Candidate {
   readonly deployment: SnapshotDeployment;
   readonly region: SnapshotRegion;
-  /** The reading of its zone that holds at that moment: a live one ages while the catalogue stays. */
+  /** Returns the grid reading for a moment, since a live one ages while the catalogue stays; null if there is none. */
   readonly gridAt: (at: Date) => SnapshotGridReading | null;
 }
 
@@ -30,14 +31,14 @@ export interface Catalogue {
   readonly version: number;
   readonly models: ReadonlyMap<string, SnapshotModel>;
   readonly regions: ReadonlyMap<string, SnapshotRegion>;
-  /** Deployments of a model in the order of provider preference. */
+  /** Returns the deployments of a model in the order of provider preference; none if the model is unknown. */
   candidates(model: string): readonly Candidate[];
   candidate(deploymentId: string): Candidate | undefined;
-  /** What requests are screened by. */
+  /** The rules that requests are screened by. */
   readonly policy: PolicyInForce;
 }
 
-/** `before`: the catalogue that this one takes the place of. */
+/** Makes a catalogue. `before` is the one that it replaces; its rules are reused if they are the same. */
 export function makeCatalogue(snapshot: Snapshot, before: Catalogue | null = null): Catalogue {
   const regions = new Map(snapshot.regions.map((region) => [region.code, region]));
   const byId = new Map<string, Candidate>();
@@ -60,7 +61,7 @@ export function makeCatalogue(snapshot: Snapshot, before: Catalogue | null = nul
 }
 
 export interface CatalogueHolder {
-  /** Null until the first snapshot was read. */
+  /** Returns null until a first snapshot was read. */
   current(): Catalogue | null;
   stop(): void;
 }
@@ -74,7 +75,10 @@ export interface CatalogueSource {
   readonly log: Logger;
 }
 
-/** Reads at start, on every message, and every `pollMs` in case a message was lost. A bad snapshot is refused whole; of rules alone see policy.ts. */
+/**
+ * Reads at start, on every message, and every `pollMs` in case a message was lost. A bad snapshot is refused whole; of
+ * rules alone see policy.ts.
+ */
 export function holdCatalogue({ redis, subscriber, pollMs, file, log }: CatalogueSource): CatalogueHolder {
   let catalogue: Catalogue | null = null;
   const takeUp = (text: string, from: string): void => {

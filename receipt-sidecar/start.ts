@@ -26,7 +26,7 @@ import { StreamSlots } from './slots/slots.ts';
 import { holdCatalogue } from './snapshot.ts';
 import { openBodyThreads, startFirstThread } from './threads/body-threads.ts';
 
-/** How long the access log may take to say how a call ended. */
+/** How long the access log can take to say how a call ended. */
 const endsWaitMs = 2000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only puts the parts together, in the order in which they need each other.
