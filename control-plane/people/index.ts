@@ -38,6 +38,7 @@ export interface PeopleSettings {
   readonly peppers: Peppers;
 }
 
+/** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openPeople(context: Context, { access, peppers }: PeopleSettings): PeopleServices {
   const { current: pepper, other: otherPepper } = peppers;
   return {

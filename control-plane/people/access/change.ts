@@ -8,6 +8,7 @@ import { actorOf, principalOf } from './principal.ts';
 import type { Grant } from './reauthorize.ts';
 import type { ChangeResult } from './refusals.ts';
 
+/** The grant by which a change is asked for, with what the audit entry says of the request. */
 export interface ChangeContext extends Grant {
   readonly actor: Actor;
   readonly requestId: string;

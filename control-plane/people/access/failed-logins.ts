@@ -23,6 +23,7 @@ interface Count {
   readonly addresses: Set<string>;
 }
 
+/** Collects failed logins in memory, and writes them when `write` is called. */
 export class FailedLogins {
   #counts = new Map<string, Count>();
   readonly #context: Pick<Context, 'db' | 'now'>;

@@ -65,5 +65,6 @@ export function operatorOf(request: FastifyRequest): OperatorPrincipal {
   return principal;
 }
 
+/** Whether a role includes `least`. */
 export const hasRole = (role: OperatorRole, least: OperatorRole): boolean =>
   operatorRoles.indexOf(role) >= operatorRoles.indexOf(least);

@@ -32,8 +32,8 @@ export function openAccess(context: Context, settings: AccessSettings): AccessSe
 }
 
 /**
- * Resolves after the first attempt to make the first operator; if Postgres does not answer, it is tried again every 5
- * s. `stop` writes the failed logins that are only counted so far.
+ * Resolves after the first attempt to make the first operator, which is repeated until Postgres answers. `stop` writes
+ * the failed logins that are only counted so far.
  */
 export async function startAccessJobs(context: Context, access: AccessServices): Promise<RepeatedJob> {
   const { log } = context;

@@ -70,6 +70,7 @@ async function findPerson(db: Database, kind: string, id: string, proof: Proof):
   return { kind: 'organisation_admin', id, name: admin.name, accountId: admin.accountId, proof };
 }
 
+/** Ends one session; does nothing if it has ended already. */
 export async function endSession(tx: Prisma.TransactionClient, token: string): Promise<void> {
   await tx.session.deleteMany({ where: { tokenHash: hashToken(token) } });
 }

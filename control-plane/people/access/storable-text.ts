@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
 
+/** Makes `app` refuse such requests with `invalid_request`. */
 export function refuseUnstorableText(app: FastifyInstance, { addresses }: Pick<Context, 'addresses'>): void {
   app.addHook('preValidation', async ({ body, params, query }, reply) => {
     if (isStorable([body, params, query])) return;

@@ -16,6 +16,8 @@ export const makeSessionToken = (): string => randomBytes(32).toString('base64ur
 
 export const makeOperatorToken = (): string => `${operatorTokenPrefix}${randomBytes(32).toString('base64url')}`;
 
+/** Whether the text has the form of an operator token; it need not be a valid one. */
 export const isOperatorToken = (text: string): boolean => /^gwop_[A-Za-z0-9_-]{43}$/.test(text);
 
+/** Whether the text has the form of a session token; it need not be a valid one. */
 export const isSessionToken = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);

@@ -18,6 +18,7 @@ interface Row {
   hash: string;
 }
 
+/** Which entries to read; a condition that is absent admits all. */
 export interface AuditFilter {
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;

@@ -11,6 +11,7 @@ import type { Redis } from 'ioredis';
 const raise = `
 if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end`;
 
+/** Rejects if a store does not answer. */
 export async function copyKeyGeneration(db: Database, redis: Redis): Promise<void> {
   await redis.eval(raise, 1, keyGenerationKey, await keyGeneration(db));
 }

@@ -38,6 +38,7 @@ export interface KeyRow {
 export const keyColumns = Prisma.sql`k.public_id, k.account_id, k.name, k.scopes, a.tier::text AS tier, k.created_at, k.expires_at,
   k.revoked_at, k.predecessor, k.pepper_version, k.hash IS NOT NULL AS has_hash, u.last_used_on,
   k.limit_per_s, k.limit_burst, k.limit_per_day, k.limit_streams`;
+/** The tables that `keyColumns` are read from. */
 export const keyTables = Prisma.sql`api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN key_uses u ON u.public_id = k.public_id`;
 
 export type Reader = Pick<Database, '$queryRaw'>;

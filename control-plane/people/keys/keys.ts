@@ -45,6 +45,7 @@ const patience = { maxWait: 5000, timeout: 10_000 };
 
 export type Keys = ReturnType<typeof createKeys>;
 
+/** Makes the changes of keys. Each returns a refusal if the key, the account or the caller does not allow it. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the changes of a key, each short, over one way to make and announce them.
 export function createKeys(options: KeysOptions) {
   const { db, now } = options;
