@@ -76,6 +76,7 @@ export const screenedNamesOf = (row: ApplicationRow): ScreenedNames => ({
   technical_contact: row.technical_contact.name,
 });
 
+/** Returns an application without locking it; null if there is none. */
 export async function findApplication(db: Queryable, accountId: string): Promise<ApplicationRow | null> {
   const rows = await db.$queryRaw<ApplicationRow[]>`
     SELECT ${columns} FROM ${tables} WHERE o.account_id = ${accountId}`;

@@ -47,6 +47,7 @@ const bySystem = (id: string): Caller => ({ actor: { kind: 'system', id, name: n
 
 export type Onboarding = ReturnType<typeof createOnboarding>;
 
+/** Makes the steps. Each is one transaction, and returns a refusal if the stage or the caller does not allow it. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the steps in their order, each short, over one way to take them.
 export function createOnboarding(options: OnboardingOptions) {
   const { db, now, keys } = options;

@@ -58,6 +58,7 @@ export class StepRefused extends Error {
 
 /** How long a transaction waits for a connection, and lasts, ms. */
 export const patience = { maxWait: 5000, timeout: 10_000 };
+/** Returns when an application expires whose last step was at `at`. */
 export const expiryAt = (at: Date, idleDays: number): Date => new Date(at.getTime() + idleDays * dayMs);
 
 /**

@@ -37,6 +37,7 @@ export interface ScreeningSettings {
   readonly idleDays: number;
 }
 
+/** The threshold of similarity, 0 to 1, unless `GW_SANCTIONS_THRESHOLD_PERCENT` is set. */
 export const defaultThreshold = 0.85;
 
 /** Settings without any list, with which nobody is cleared. */
@@ -50,6 +51,7 @@ export const noLists: ScreeningSettings = {
 
 const example = 'GW_SANCTIONS_FILES=/lists/sdn.csv=ofac-csv:15000/30000,/lists/eu.xml=eu-xml';
 
+/** Reads the settings. What is wrong with them is reported to `settings`, and no list is opened yet. */
 export function readScreeningSettings(settings: SettingReader): ScreeningSettings {
   const parts = settings.optional('GW_SANCTIONS_FILES', '').split(',').filter(Boolean);
   const lists = parts.filter((part) => part !== 'synthetic').flatMap((part) => readListFile(settings, part));

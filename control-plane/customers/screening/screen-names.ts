@@ -40,6 +40,7 @@ export interface ListVersion extends ListContent {
   readonly not_comparable_names: number;
 }
 
+/** What came of comparing the names. A name that cannot be compared is a `match` too. */
 export interface NameScreening {
   readonly outcome: 'clear' | 'match';
   readonly threshold: number;

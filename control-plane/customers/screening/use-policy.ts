@@ -49,6 +49,7 @@ export interface Declaration {
   readonly countries: readonly string[];
 }
 
+/** What came of step 2: `match` if a phrase was found, `prohibited` if a prohibited use was declared. */
 export interface UseScreening {
   readonly outcome: 'clear' | 'match' | 'prohibited';
   readonly policy_version: string;
