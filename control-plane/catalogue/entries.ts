@@ -20,6 +20,7 @@ export type Viewed<Entry> = Entry & {
   readonly warnings: readonly string[];
 };
 
+/** The reply to a removal. */
 export interface Removed {
   readonly id: string;
   readonly object: EntryName;

@@ -37,6 +37,7 @@ export interface ExemptionFilter {
   readonly limit: number;
 }
 
+/** The changes wait for each other and for publications; whoever asks is reauthorized in their transaction. */
 export interface Exemptions {
   list(filter: ExemptionFilter): Promise<ExemptionView[]>;
   /** Exempts an account from a rule that is in force. One that is exempt already stays so, with its first reason. */

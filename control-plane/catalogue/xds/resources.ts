@@ -15,6 +15,7 @@ export interface DiscoveryResponse {
   readonly resources: readonly object[];
 }
 
+/** Returns the clusters: one for each fail-over chain and for each deployment that any of the catalogues names. */
 export const clusterResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
   responseWith(clusterResources(endpoints(catalogues), ordersOf(catalogues)));
 
