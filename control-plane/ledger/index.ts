@@ -23,6 +23,7 @@ export interface LedgerServices {
   readonly fullCheckS: number;
 }
 
+/** Makes the services of this wing. Nothing is read from the stores yet. */
 export function openLedger(context: Context, { fullS, keys, sealedSince }: IntegritySettings): LedgerServices {
   return {
     seals: openLedgerSeals({ ...context, keys, sealedSince }),

@@ -58,6 +58,7 @@ const countersSchema = z.record(
 );
 const headersSchema = z.record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string().regex(/^[\x20-\x7e]+$/));
 
+/** Reads the settings. What is wrong with them is reported to `settings`, without a header or a token. */
 export function readGpuSettings(settings: SettingReader): GpuSettings {
   const deployments = readCounters(settings);
   const marginS = settings.integer('GW_GPU_MARGIN_S', 1);

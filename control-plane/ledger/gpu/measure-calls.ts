@@ -29,6 +29,7 @@ interface Source {
 /** Seconds that one question covers at most, unless a single call is longer. */
 const longestSpanS = 900;
 
+/** Measures the calls of one deployment. Each call gets an outcome, even if Prometheus refuses. */
 export async function measureCalls(
   source: Source,
   counters: DeploymentCounters,

@@ -16,6 +16,7 @@ export interface Sample {
   readonly value: number;
 }
 
+/** One time series with its labels. */
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
   /** In ascending time. Values from 0 to 2^53 alone: others are left out, as if they had not been scraped. */
@@ -48,6 +49,7 @@ const matrixSchema = replyOf(
 );
 const scalarSchema = replyOf(z.object({ resultType: z.literal('scalar'), result: point }));
 
+/** Asks the server at `baseUrl`, which has no slash at its end. `headers` can hold a token. */
 export function prometheusAt(
   http: Http,
   { baseUrl, headers }: { readonly baseUrl: string; readonly headers: Readonly<Record<string, string>> },

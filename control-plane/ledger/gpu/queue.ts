@@ -57,6 +57,7 @@ export async function noteRecalculations(db: Queryable, receipts: readonly Recei
     ON CONFLICT (receipt_id) DO NOTHING`;
 }
 
+/** Removes calls that have their verdict. */
 export async function removeWaiting(db: Queryable, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await db.$executeRaw`DELETE FROM gpu_measurements WHERE receipt_id IN (${Prisma.join(ids)})`;
 }
@@ -67,6 +68,7 @@ export interface Postponed {
   readonly dueAt: Date;
 }
 
+/** Sets when calls are due again, which ends their leases. */
 export async function postpone(db: Database, calls: readonly Postponed[]): Promise<void> {
   if (calls.length === 0) return;
   const rows = calls.map(({ id, dueAt }) => ({ id, due_at: dueAt.toISOString() }));

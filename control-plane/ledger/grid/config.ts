@@ -36,6 +36,7 @@ const example = 'GW_GRID_SOURCES=SWE=electricity-maps:SE,GBR=neso';
 /** More often than this, no source has anything new. */
 const shortestRefreshS = 30;
 
+/** Reads the settings. What is wrong with them is reported to `settings`, without a key. */
 export function readGridSettings(settings: SettingReader): GridSettings {
   const sources = readSources(settings);
   const uses = (name: SourceName): boolean => sources.some(({ source }) => source === name);

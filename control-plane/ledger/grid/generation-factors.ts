@@ -9,6 +9,7 @@ export const factorVersion = 'ipcc-ar5-1';
 const coal = 820;
 const hydropower = 24;
 
+/** The factors in gCO2e/kWh, from the sources in the head of this file. */
 export const gPerKwhByType: Readonly<Record<string, number>> = {
   /** Biomass, dedicated. */
   B01: 230,

@@ -64,6 +64,7 @@ export type RefusalReason =
   | 'unreachable'
   | 'too_large';
 
+/** Why a source gave no reading. */
 export interface GridRefusal {
   readonly refused: RefusalReason;
   /** For the log; never holds a key or a url. */

@@ -45,6 +45,7 @@ export interface WattTimeSettings {
   readonly password: string;
 }
 
+/** Makes the adapter, which logs in when it first needs a token and keeps that for 25 minutes. */
 export function wattTime(http: Http, { baseUrl, user, password }: WattTimeSettings): GridAdapter {
   let held: { readonly token: string; readonly until: number } | null = null;
 

@@ -9,7 +9,7 @@ export interface IntegritySettings {
    * whoever owns the database could move it there.
    */
   readonly sealedSince: Date | null;
-  /** How often that what is new is checked. */
+  /** How often what is new is checked. */
   readonly everyS: number;
   /** How long after the end of a full check the next one begins. */
   readonly fullS: number;
@@ -18,6 +18,7 @@ export interface IntegritySettings {
 const form = /^[0-9a-f]{64}$/i;
 const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
 
+/** Reads the settings. What is wrong with them is reported to `settings`. */
 export function readIntegritySettings(settings: SettingReader): IntegritySettings {
   const secret = Buffer.from(settings.secret('GW_LEDGER_KEY', form, example), 'hex');
   const current = { id: settings.integer('GW_LEDGER_KEY_ID', 1), secret };

@@ -23,6 +23,7 @@ export interface HeadsSeen {
 
 const textOf = (chain: string, { hash, seq }: Place): string => `${chain}\n${seq}\n${hash}`;
 
+/** Reads the stored ends, and checks their seals. Rejects if Postgres is away. */
 export async function readHeadsSeen(db: Database, keys: LedgerKeys): Promise<HeadsSeen> {
   const places = new Map<string, Place>();
   const forged: string[] = [];

@@ -11,6 +11,7 @@ import { timeOfReceipt } from './receipt-id.ts';
 import type { LedgerFault, LedgerRow } from './seal.ts';
 import { type Seals, storedColumns } from './sealed-rows.ts';
 
+/** A receipt that is genuine, or `pending` while its call is under way. */
 export interface FoundReceipt {
   /** The receipt as JSON, in the text that the client saw. */
   readonly json: string;

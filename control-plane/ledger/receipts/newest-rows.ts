@@ -10,6 +10,7 @@ export interface StoredRow {
   readonly facts: string | null;
 }
 
+/** A receipt with its facts, parsed; the facts are null if none were stored. */
 export interface StoredReceipt {
   readonly receipt: Receipt;
   readonly facts: StoredFacts | null;

@@ -79,13 +79,14 @@ export type SealedKind = 'gw.receipt' | 'gw.audit_head';
 export const sealOf = ({ secret }: LedgerKey, kind: SealedKind, text: string): string =>
   createHmac('sha256', secret).update(`${kind}\n${text}`, 'utf8').digest('hex');
 
-/** Compares in constant time. A seal of another length is wrong, not an error. */
+/** Compares the 64 digits of a seal in constant time; a shorter one is wrong, not an error. */
 export const isSealOf = (key: LedgerKey, kind: SealedKind, text: string, seal: string): boolean =>
   timingSafeEqual(Buffer.from(sealOf(key, kind, text)), Buffer.from(seal.padEnd(64).slice(0, 64)));
 
 export const keyOf = ({ current, others }: LedgerKeys, id: number): LedgerKey | undefined =>
   [current, ...others].find((key) => key.id === id);
 
+/** Returns the row with its digest and its seal by the current key. */
 export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T & Seal {
   const digest = contentSha256(row);
   return { ...row, content_sha256: digest, seal: sealOf(current, 'gw.receipt', digest), seal_key: current.id };

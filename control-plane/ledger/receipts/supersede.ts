@@ -14,6 +14,7 @@ import { notingOf } from './note-late.ts';
 import type { LedgerRow } from './seal.ts';
 import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
 
+/** A version to make: the numbers, and the facts that give them. */
 export interface NewVersion {
   /** The receipt that is superseded. Nothing is made unless its version is still the newest. */
   readonly current: Receipt;
