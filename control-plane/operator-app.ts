@@ -16,6 +16,7 @@ import { bareApp } from './shared/bare-app.ts';
 import type { Context } from './shared/context.ts';
 import { demandReplySchemas } from './shared/reply-schemas.ts';
 
+/** Builds the application without listening. Its routes throw here if they do not state their access or their reply. */
 export function buildOperatorApp(context: Context, services: Services): FastifyInstance {
   const { access } = services.people;
   const app = bareApp(context, {

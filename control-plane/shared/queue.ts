@@ -17,6 +17,7 @@ export interface OpenQueue<Data> {
   close(): Promise<void>;
 }
 
+/** `run` does one job; what it throws fails the attempt. */
 export interface QueueSettings<Data> {
   readonly name: string;
   readonly redisUrl: string;
