@@ -43,6 +43,7 @@ export interface Books {
   readonly metrics: ReceiptMetrics;
 }
 
+/** One call: `begin`, then at most one of `finish`, `complete`, `breakOff` and `discard`. */
 export class CallRecord {
   readonly identity: CallIdentity;
   readonly #caller: Caller;

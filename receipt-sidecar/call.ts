@@ -52,6 +52,7 @@ export interface CallContext extends Timeouts, Steps {
   readonly now: () => number;
 }
 
+/** One call. Errors of the gateway itself go to `call.fail`, after which Envoy goes on without this process. */
 export class Call implements Processor {
   readonly #context: CallContext;
   readonly #call: ProcessorCall;

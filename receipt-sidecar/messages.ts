@@ -83,6 +83,7 @@ const overwriteIfExistsOrAdd = 2 as const;
 export const bodyMode = { streamed: 1, buffered: 2 } as const;
 export const headerMode = { send: 1 } as const;
 
+/** Sets a header in place of any other of its name. `value` is Latin-1. */
 export const setHeader = (key: string, value: string) => ({
   header: { key, rawValue: Buffer.from(value, 'latin1') },
   appendAction: overwriteIfExistsOrAdd,

@@ -13,6 +13,7 @@ import { boundedWrites, type Patience, succeedsWithin } from './ledger/bounded.t
 import { openKept } from './ledger/kept.ts';
 import type { Spool } from './ledger/spool.ts';
 
+/** Takes what screening finds. */
 export interface PolicyEvents {
   /** Resolves when a store has the event, or when none took it in time. Never rejects. */
   record(event: PolicyEvent): Promise<void>;

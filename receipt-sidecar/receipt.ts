@@ -171,6 +171,7 @@ function factsText({ model, site, grid, ...call }: CallFacts): string {
 
 const noFacts = 'null';
 
+/** A receipt of the first version, with what it was made from. */
 export interface MadeReceipt {
   /** The receipt as JSON. */
   readonly receipt: string;

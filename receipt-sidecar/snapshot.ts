@@ -27,6 +27,7 @@ export interface Candidate {
   readonly gridAt: (at: Date) => SnapshotGridReading | null;
 }
 
+/** One version of the catalogue. It never changes. */
 export interface Catalogue {
   readonly version: number;
   readonly models: ReadonlyMap<string, SnapshotModel>;

@@ -29,6 +29,7 @@ import { openBodyThreads, startFirstThread } from './threads/body-threads.ts';
 /** How long the access log can take to say how a call ended. */
 const endsWaitMs = 2000;
 
+/** Resolves when the sidecar listens, even if Redis is away; until it has a catalogue it is not serving. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only puts the parts together, in the order in which they need each other.
 export async function startSidecar(config: Config) {
   const log = openLog('receipt-sidecar', config.logLevel);

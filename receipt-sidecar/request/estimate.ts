@@ -21,6 +21,7 @@ const longText = 64;
 /** Some servers read pictures out of the text. */
 const inlinePicture = ';base64,';
 
+/** How long a prompt roughly is, and can be. */
 export interface PromptSize {
   /** The estimate, rounded up. */
   readonly estimatedPromptTokens: number;

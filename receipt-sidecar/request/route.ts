@@ -13,6 +13,9 @@ import type { Candidate, Catalogue } from '../snapshot.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 
+/**
+ * Where a call goes. `cluster` is Envoy's for the fail-over chain, `providerModel` the provider's name of the model.
+ */
 export interface Route {
   readonly model: SnapshotModel;
   readonly providerModel: string;

@@ -60,6 +60,7 @@ const unreadable = apiError('upstream_invalid_response', {
 });
 const failedMidway = apiError('upstream_error', { message: 'The model provider failed in the middle of the stream.' });
 
+/** One stream. What `receipt` throws is thrown on; whatever the provider sends ends in an error event at worst. */
 export class EventStream {
   readonly #options: EventStreamOptions;
   readonly #reader = new EventReader({

@@ -22,6 +22,7 @@ export interface EventHandler {
   comment(line: string): void;
 }
 
+/** Calls the handler for each event and each comment, while `push` and `end` run. */
 export class EventReader {
   readonly #handler: EventHandler;
   readonly #unfinished = new GrowingBytes();

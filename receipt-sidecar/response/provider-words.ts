@@ -20,6 +20,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
 
+/** Finds the words in a reply that is parsed already. */
 export function wordsOf(reply: Readonly<Record<string, unknown>>): ProviderWords {
   const fields = isObject(reply.error) ? reply.error : reply;
   const { code, message, param, type } = fields;

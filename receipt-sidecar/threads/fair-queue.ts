@@ -6,6 +6,7 @@
  * so that no account, nor several, can fill the queue for another one.
  */
 
+/** What fits into the queue. */
 export interface QueueBounds {
   /** Jobs, and their sizes together, of all accounts and of one. What is being worked on counts too. */
   readonly maxJobs: number;
