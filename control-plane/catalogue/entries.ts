@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fieldError } from '@gw/contract/errors';
 import { err, ok } from '@gw/contract/internal/result';
 import type { ChangeContext } from '../people/access/change.ts';
+import { reauthorize } from '../people/access/reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound } from '../people/access/refusals.ts';
 import { appendAudit } from '../people/audit/append.ts';
 import type { Context } from '../shared/context.ts';
@@ -46,10 +47,11 @@ export function openEntries<Entry extends object>(
 ): Entries<Entry> {
   const { name, rows } = kind;
   const view = (entry: Entry): Viewed<Entry> => ({ ...entry, warnings: kind.warnings(entry, around) });
-  const inTurn = <T>(work: (tx: Tx) => Promise<ChangeResult<T>>): Promise<ChangeResult<T>> =>
+  const inTurn = <T>(change: ChangeContext, work: (tx: Tx) => Promise<ChangeResult<T>>): Promise<ChangeResult<T>> =>
     db.$transaction(async (tx) => {
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('catalogue'))`;
-      return work(tx);
+      const mayNot = await reauthorize(tx, change);
+      return mayNot === null ? work(tx) : err(mayNot);
     });
   const audit = (tx: Tx, change: ChangeContext, id: string, verb: string, before: unknown, after: unknown) =>
     appendAudit(tx, change.at, {
@@ -69,7 +71,7 @@ export function openEntries<Entry extends object>(
       return entry && view(entry);
     },
     add: (change, body) =>
-      inTurn(async (tx) => {
+      inTurn(change, async (tx) => {
         const entry = kind.added(body, change.at);
         const id = kind.idOf(entry);
         if ((await rows.find(tx, id)) !== null) {
@@ -83,7 +85,7 @@ export function openEntries<Entry extends object>(
         return ok(view(entry));
       }),
     change: (change, id, body) =>
-      inTurn(async (tx) => {
+      inTurn(change, async (tx) => {
         const before = await rows.find(tx, id);
         if (before === null) return err(notFound(name));
         const entry = kind.changed(before, body);
@@ -96,7 +98,7 @@ export function openEntries<Entry extends object>(
         return ok(view(entry));
       }),
     remove: (change, id) =>
-      inTurn(async (tx) => {
+      inTurn(change, async (tx) => {
         const before = await rows.find(tx, id);
         if (before === null) return err(notFound(name));
         const users = await kind.usedBy(tx, id);

@@ -23,6 +23,15 @@ test('what was replaced while it was handed over is handed over again', async ()
   expect(taken).toEqual(['first', 'second']);
 });
 
+test('one that has no room leaves the one that it was to replace', async () => {
+  const kept = openKept(10);
+  kept.add('a', '12345');
+  expect(kept.add('a', '12345678901')).toBe(false);
+  const taken: string[] = [];
+  await kept.hand(async (_, entry) => taken.push(entry) > 0);
+  expect(taken).toEqual(['12345']);
+});
+
 test('above its bound it takes nothing more, counts what is lost, and has room again afterwards', async () => {
   const kept = openKept(10);
   expect([kept.add('a', '12345'), kept.add('b', '12345'), kept.add('c', '1')]).toEqual([true, true, false]);

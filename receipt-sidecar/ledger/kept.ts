@@ -25,11 +25,12 @@ export function openKept(maxChars: number): Kept {
   };
   return {
     add(receiptId, entry) {
-      remove(receiptId);
-      if (chars + entry.length > maxChars) {
+      const former = entries.get(receiptId)?.length ?? 0;
+      if (chars - former + entry.length > maxChars) {
         lost += 1;
         return false;
       }
+      remove(receiptId);
       entries.set(receiptId, entry);
       chars += entry.length;
       return true;

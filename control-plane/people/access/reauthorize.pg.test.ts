@@ -100,6 +100,9 @@ const changes: readonly [Method, string, object | undefined][] = [
   ['POST', `${admins}/oadm_1/reset-credential`, undefined],
   ['POST', '/operator/v1/accounts/acct_demo_audit/reinstate', { reason: 'x' }],
   ['PATCH', '/operator/v1/accounts/acct_demo_audit', { models: ['sim-small'] }],
+  ['POST', '/operator/v1/regions', { code: 'no-1', name: 'Oslo', country: 'NO', grid_zone: 'NO-NO1', preference: 9 }],
+  ['PATCH', '/operator/v1/regions/eu-north-1', { status: 'decommissioned' }],
+  ['DELETE', '/operator/v1/models/sim-small', undefined],
 ];
 const people = async () => {
   const { db } = running.context;
@@ -110,6 +113,8 @@ const people = async () => {
     await db.operatorToken.findMany(of),
     await db.organisationAdmin.findMany(of),
     await db.account.findMany(of),
+    await db.region.findMany({ orderBy: { code: 'asc' } }),
+    await db.model.findMany(of),
   ];
 };
 for (const [what, end, status] of [
