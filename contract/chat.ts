@@ -72,7 +72,10 @@ export const chatResponseSchema = z
   })
   .meta({ id: 'ChatCompletion' });
 
-/** One event of a stream. The provider's chunks pass unchanged; ours are `gw` and `routing_trace`, on one of them. */
+/**
+ * One event of a stream. The provider's chunks pass unchanged but for a usage that was not asked for; ours are
+ * `gw` and `routing_trace`, on the last one with choices and on the usage chunk.
+ */
 export const chatChunkSchema = z
   .looseObject({
     id: z.string(),

@@ -122,6 +122,12 @@ export const receiptSchema = z
 
 export type Receipt = z.infer<typeof receiptSchema>;
 
+/** `usage.gw`: what stands of the receipt beside the token counts, since many frameworks keep nothing of a reply but these. */
+export const usageReceiptSchema = receiptSchema
+  .pick({ energy_wh: true, carbon_g: true })
+  .extend({ receipt_id: receiptSchema.shape.id });
+export type UsageReceipt = z.infer<typeof usageReceiptSchema>;
+
 /** The first fields of a receipt: what was called and how the call ended. All versions agree on them except for `version`. */
 export type ReceiptHead = Pick<
   Receipt,

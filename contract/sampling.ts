@@ -5,6 +5,7 @@
  * decides which words its model takes.
  */
 import { z } from 'zod';
+import { usageReceiptSchema } from './receipt.ts';
 
 /** A word of a set that grows, 1 to 64 characters. */
 export const word = z.string().min(1).max(64);
@@ -39,10 +40,11 @@ export const samplingFields = {
   user: z.string().nullish(),
 };
 
-/** `prompt_tokens` and `completion_tokens` of a reply; other counts pass through. */
+/** `prompt_tokens` and `completion_tokens` of a reply, and `gw`, which is ours; other counts pass through. */
 export const usageSchema = z.looseObject({
   prompt_tokens: z.int().nonnegative(),
   completion_tokens: z.int().nonnegative().optional(),
   total_tokens: z.int().nonnegative().optional(),
   prompt_tokens_details: z.looseObject({ cached_tokens: z.int().nonnegative().nullish() }).nullish(),
+  gw: usageReceiptSchema.optional(),
 });

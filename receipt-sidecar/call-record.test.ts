@@ -102,7 +102,7 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
   record.begin();
   record.answeredBy('d', 1);
   const made = ends(record, completionTokens);
-  const shown = receiptSchema.parse(JSON.parse(await made.saved));
+  const shown = receiptSchema.parse(JSON.parse((await made.saved).gw));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);
   const entries = [...finished, ...kept].map((entry) => ledgerEntrySchema.parse(JSON.parse(entry)));
   return { made, shown, entries };

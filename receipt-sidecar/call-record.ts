@@ -7,22 +7,28 @@ import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { countCall } from './count.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
-import { type CallIdentity, type CallOutcome, makeReceipt, notStoredReceipt, unattendedReceipt } from './receipt.ts';
+import {
+  type CallIdentity,
+  type CallOutcome,
+  makeReceipt,
+  notStoredReceipt,
+  type ShownReceipt,
+  unattendedReceipt,
+} from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import type { StreamFacts } from './response/event-stream.ts';
 import type { SaidSoFar } from './response/usage.ts';
 import { routingTrace } from './routing-trace.ts';
 import type { Candidate, Catalogue } from './snapshot.ts';
 
-export interface Recorded {
-  /** JSON texts of the receipt and the trace, as the client sees them. */
-  readonly gw: string;
+export interface Recorded extends ShownReceipt {
+  /** The trace as JSON text; empty if there is none. */
   readonly routingTrace: string;
   /**
-   * Resolves to the text of the receipt that the client gets: `gw` when it is safe, or a degraded one if no store took
+   * Resolves to what the client gets: this very receipt when it is safe, or a degraded one if no store took
    * it in time. Never rejects.
    */
-  readonly saved: Promise<string>;
+  readonly saved: Promise<ShownReceipt>;
 }
 
 export type OutcomeFacts = Omit<CallOutcome, 'servedBy' | 'upstreamLatencyS'>;
@@ -101,17 +107,18 @@ export class CallRecord {
     const made = makeReceipt(identity, outcome);
     const trace = this.#trace(servedBy);
     const entry = this.#entry(made.receipt, trace || 'null', made.facts);
-    const notStored = (): string => {
-      const receipt = seen ? notStoredReceipt(identity, outcome, made.facts) : made.receipt;
-      this.#ledger.keep(identity.receiptId, this.#entry(receipt, trace || 'null', made.facts, seen));
-      return receipt;
+    const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
+    const notStored = (): ShownReceipt => {
+      const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : wanted;
+      this.#ledger.keep(identity.receiptId, this.#entry(shown.gw, trace || 'null', made.facts, seen));
+      return shown;
     };
     const stored = this.#ledger.finish(identity.receiptId, entry);
     const saved = stored.then((is) => {
       this.#metrics.made(is ? made.reason : 'receipt_not_stored');
-      return is ? made.receipt : notStored();
+      return is ? wanted : notStored();
     });
-    return { gw: made.receipt, routingTrace: trace, saved };
+    return { ...wanted, routingTrace: trace, saved };
   }
 
   /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */

@@ -13,6 +13,7 @@ import {
   type Receipt,
   type ReceiptHead,
   type ReceiptNumbers,
+  type UsageReceipt,
   unknownNumbers,
 } from '@gw/contract/receipt';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
@@ -171,10 +172,18 @@ function factsText({ model, site, grid, ...call }: CallFacts): string {
 
 const noFacts = 'null';
 
+/** What the client sees of a receipt, as JSON texts. */
+export interface ShownReceipt {
+  readonly gw: string;
+  readonly usageGw: string;
+}
+
 /** A receipt of the first version, with what it was made from. */
 export interface MadeReceipt {
   /** The receipt as JSON. */
   readonly receipt: string;
+  /** What `usage.gw` says of it, as JSON. */
+  readonly usageGw: string;
   /** The facts behind it as JSON, or `null`. */
   readonly facts: string;
   /** Null if it has numbers. */
@@ -187,7 +196,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
   let facts = noFacts;
   const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
     const details = { hasFacts: facts !== noFacts, ...(explanation !== undefined && { explanation }) };
-    return { receipt: degraded(call, outcome, reason, details), facts, reason };
+    return { receipt: degraded(call, outcome, reason, details), usageGw: usageGw(call, unknownNumbers), facts, reason };
   };
   try {
     const { explanation, servedBy, unmeasured } = outcome;
@@ -198,13 +207,21 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
     const assessment = assess(known);
     if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
     const tail: ReceiptNumbers = assessment.impact;
-    return { receipt: join(receiptHead(call, outcome), JSON.stringify(tail)), facts, reason: null };
+    const receipt = join(receiptHead(call, outcome), JSON.stringify(tail));
+    return { receipt, usageGw: usageGw(call, tail), facts, reason: null };
   } catch {
     return degradedBy('calculator_fault');
   }
 }
 
 /** Returns what the client gets instead of a receipt that no store took in time. `facts` are those of that receipt. */
-export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string): string {
-  return degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== noFacts });
+export function notStoredReceipt(call: CallIdentity, outcome: CallOutcome, facts: string): ShownReceipt {
+  const gw = degraded(call, outcome, 'receipt_not_stored', { hasFacts: facts !== noFacts });
+  return { gw, usageGw: usageGw(call, unknownNumbers) };
+}
+
+/** The few numbers that stand in the `usage` of a reply, for frameworks that keep nothing else of it. */
+function usageGw(call: CallIdentity, { energy_wh, carbon_g }: Pick<Receipt, 'energy_wh' | 'carbon_g'>): string {
+  const shown: UsageReceipt = { receipt_id: call.receiptId, energy_wh, carbon_g };
+  return JSON.stringify(shown);
 }

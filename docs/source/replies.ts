@@ -26,6 +26,7 @@ function providerReply(fields: object) {
 const additions = ({ receipt, trace }: MadeCall) => ({
   gw: JSON.stringify(receipt),
   routingTrace: JSON.stringify(trace),
+  usageGw: JSON.stringify({ receipt_id: receipt.id, energy_wh: receipt.energy_wh, carbon_g: receipt.carbon_g }),
 });
 
 const called = (usage: Exclude<Call['usage'], undefined>): MadeCall =>

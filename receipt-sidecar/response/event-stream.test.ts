@@ -16,6 +16,15 @@ const tooLong = ({ error }: { readonly error?: unknown }) =>
 const nothingElse = { telemetry: null, failed: false };
 const sevenAndThree = { prompt: 7, completion: 3 };
 const usageChunk = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } };
+const made = { gw: '{"id":"r"}', routingTrace: '{"policy":"p"}', usageGw: '{"receipt_id":"r"}' };
+const empty = { gw: '{}', routingTrace: '{}', usageGw: '{}' };
+const additions = { gw: { id: 'r' }, routing_trace: { policy: 'p' } };
+/** A chunk with all that is added to it. */
+const withOurs = (chunk: { readonly id: string; readonly usage?: object }) => ({
+  ...chunk,
+  ...additions,
+  ...(chunk.usage && { usage: { ...chunk.usage, gw: { receipt_id: 'r' } } }),
+});
 
 /** Feeds `text` in pieces of the given lengths and returns the data of every event that came out. */
 interface RunOptions {
@@ -36,7 +45,7 @@ function run(text: string, options: RunOptions = {}) {
     tooLong,
     receipt: (facts) => {
       asked.push(facts);
-      return { gw: '{"id":"r"}', routingTrace: '{"policy":"p"}' };
+      return made;
     },
   });
   const bytes = Buffer.from(text);
@@ -82,10 +91,69 @@ describe('a stream', () => {
     expect(done).toBe(true);
   });
 
-  it('carries the receipt on the usage chunk if the client asked for one', () => {
-    const { chunks } = run(usual, { wantsUsage: true });
-    expect(chunks.at(-1)).toEqual({ ...usageChunk, gw: { id: 'r' }, routing_trace: { policy: 'p' } });
-    expect(chunks.filter((chunk) => 'gw' in chunk)).toHaveLength(1);
+  it('carries the receipt on the usage chunk too if the client asked for one', () => {
+    const { chunks, asked } = run(usual, { wantsUsage: true });
+    expect(chunks).toEqual([delta('Hé'), delta('llo 🌍'), withOurs(delta('', 'stop')), withOurs(usageChunk)]);
+    expect(asked).toHaveLength(1);
+  });
+
+  // As OpenRouter and LiteLLM send it: behind the finishing chunk, and with choices.
+  it.each([
+    ['an empty delta', { index: 0, delta: {} }],
+    ['a role and an empty text', { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
+    ['the end once more', { index: 0, delta: {}, finish_reason: 'stop' }],
+  ])('takes a usage chunk whose choices say nothing for one without: %s', (_, choice) => {
+    const blank = { ...usageChunk, choices: [choice] };
+    const text = event(delta('a')) + event(delta('', 'stop')) + event(blank) + event('[DONE]');
+    expect(run(text).chunks).toEqual([delta('a'), withOurs(delta('', 'stop'))]);
+    const { chunks, asked } = run(text, { wantsUsage: true });
+    expect(chunks).toEqual([delta('a'), withOurs(delta('', 'stop')), withOurs(blank)]);
+    expect(asked).toMatchObject([{ said: { claim: sevenAndThree } }]);
+  });
+
+  it('rides on the last chunk with choices, also on one behind the end', () => {
+    const filtered = { id: 'c1', choices: [{ index: 0, delta: {}, content_filter_results: { hate: 'safe' } }] };
+    const text = event(delta('a', 'stop')) + event(filtered) + event(usageChunk) + event('[DONE]');
+    expect(run(text).chunks).toEqual([delta('a', 'stop'), withOurs(filtered)]);
+  });
+
+  it('takes a usage that nobody asked for out of a chunk with text', () => {
+    const counting = { ...delta('a'), usage: { prompt_tokens: 7, completion_tokens: 1 } };
+    const last = { ...delta('', 'stop'), usage: usageChunk.usage };
+    const text = event(counting) + event(last) + event('[DONE]');
+    expect(run(text).chunks).toEqual([delta('a'), withOurs(delta('', 'stop'))]);
+    expect(run(text, { wantsUsage: true }).chunks).toEqual([counting, withOurs(last)]);
+  });
+
+  it('shows every client a chunk with choices that carries the receipt, in whatever order a provider sends', () => {
+    const blankUsage = { ...usageChunk, choices: [{ index: 0, delta: { content: '' }, finish_reason: null }] };
+    const behind = [
+      usageChunk,
+      blankUsage,
+      { ...delta(''), usage: null },
+      { id: 'c1', choices: [], note: 1 },
+      delta('late'),
+    ];
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...behind), { maxLength: 6 }),
+        fc.array(fc.integer({ min: 0, max: 60 }), { maxLength: 20 }),
+        fc.boolean(),
+        (rest, cuts, wantsUsage) => {
+          const sent = [delta('a'), delta('', 'stop'), ...rest];
+          const { chunks, asked } = run([...sent, '[DONE]'].map(event).join(''), { cuts, wantsUsage });
+          expect(asked).toHaveLength(1);
+          const isUsage = (chunk: object) => 'usage' in chunk && chunk.usage !== null;
+          const last = chunks.filter((chunk) => chunk.choices.length > 0 && !isUsage(chunk)).at(-1);
+          expect(last).toMatchObject(additions);
+          expect(chunks.filter(isUsage)).toHaveLength(wantsUsage ? sent.filter(isUsage).length : 0);
+          // Nothing else is lost, or changes its place.
+          const texts = (each: readonly { choices: readonly unknown[] }[]) =>
+            each.filter((chunk) => !isUsage(chunk)).length;
+          expect(texts(chunks)).toBe(texts(sent as never));
+        },
+      ),
+    );
   });
 
   it('comes out the same however the bytes are cut', () => {
@@ -138,7 +206,7 @@ describe('a stream', () => {
       const { chunks, asked } = run(text, { wantsUsage });
       expect(asked).toHaveLength(1);
       expect(asked[0]?.said.claim?.completion).toBe(3);
-      expect(chunks.findIndex((chunk) => 'gw' in chunk)).toBe(chunks.length - 1);
+      expect(chunks.at(-1)).toMatchObject(additions);
       expect(chunks.filter((chunk) => chunk.usage !== undefined)).toHaveLength(wantsUsage ? 2 : 0);
     }
   });
@@ -149,7 +217,7 @@ describe('a stream', () => {
       const text = event(delta('a', 'stop')) + event(first) + event(usageChunk) + event('[DONE]');
       const { chunks, asked } = run(text, { wantsUsage });
       expect(asked[0]?.said.claim?.completion).toBe(3);
-      expect(chunks.findIndex((chunk) => 'gw' in chunk)).toBe(chunks.length - 1);
+      expect(chunks.map((chunk) => 'gw' in chunk)).toEqual(wantsUsage ? [true, false, true] : [true]);
     }
   });
 
@@ -169,7 +237,7 @@ describe('a stream', () => {
         wantsUsage,
       });
       expect(asked[0]?.said.claim?.completion).toBe(3);
-      expect(chunks).toEqual([{ ...last, gw: { id: 'r' }, routing_trace: { policy: 'p' } }, filtered]);
+      expect(chunks).toEqual([withOurs(wantsUsage ? last : delta('', 'stop')), filtered]);
     }
   });
 
@@ -177,7 +245,7 @@ describe('a stream', () => {
     const asked: StreamFacts[] = [];
     const receipt = (facts: StreamFacts) => {
       asked.push(facts);
-      return { gw: '{}', routingTrace: '{}' };
+      return empty;
     };
     const options = {
       wantsUsage: false,
@@ -267,7 +335,6 @@ describe('a stream', () => {
   });
 });
 
-const additions = { gw: { id: 'r' }, routing_trace: { policy: 'p' } };
 const joules = (amount: number) => ({ energy_joules: amount });
 const impact = { version: '1', energy: { total: 720_000, unit: 'Wms' } };
 
@@ -290,7 +357,7 @@ describe('a stream of a provider that reports energy', () => {
     const text = content + event(usageChunk) + comment(720) + event('[DONE]');
     const { raw, chunks, asked } = run(text, { telemetry: 'neuralwatt', wantsUsage: true });
     expect(asked).toMatchObject([{ telemetry: { energyWh: 0.2 } }]);
-    expect(chunks).toEqual([delta('a'), delta('', 'stop'), { ...usageChunk, ...additions }]);
+    expect(chunks).toEqual([delta('a'), withOurs(delta('', 'stop')), withOurs(usageChunk)]);
     expect(raw).not.toContain('energy');
   });
 
@@ -301,7 +368,7 @@ describe('a stream of a provider that reports energy', () => {
       const { chunks, asked } = run(text, { telemetry: 'greenpt', wantsUsage });
       expect(asked).toMatchObject([{ telemetry: { energyWh: 0.2, source: 'greenpt' } }]);
       expect(chunks.at(-1)).toEqual(energyChunk);
-      expect(chunks.at(-2)).toEqual({ ...(wantsUsage ? usageChunk : delta('', 'stop')), ...additions });
+      expect(chunks.at(-2)).toEqual(withOurs(wantsUsage ? usageChunk : delta('', 'stop')));
     }
   });
 
@@ -340,7 +407,7 @@ describe('a stream of a provider that reports energy', () => {
     const asked: StreamFacts[] = [];
     const receipt = (facts: StreamFacts) => {
       asked.push(facts);
-      return { gw: '{}', routingTrace: '{}' };
+      return empty;
     };
     const energyReader = createEnergyReader('neuralwatt', () => ({}));
     const options = {
@@ -353,7 +420,7 @@ describe('a stream of a provider that reports energy', () => {
       receipt,
     };
     const stream = new EventStream(options);
-    expect(stream.push(Buffer.from(content + event(usageChunk))).toString()).toBe(content);
+    expect(stream.push(Buffer.from(content + event(usageChunk))).toString()).toBe(event(delta('a')));
     expect([stream.holding, asked.length]).toEqual([true, 0]);
     expect(stream.giveUpWaiting().toString()).toContain('"gw"');
     expect(asked).toMatchObject([{ said: { claim: { completion: 3 } }, telemetry: null }]);
@@ -370,7 +437,7 @@ describe('a stream of a provider that reports energy', () => {
         addresses,
         energyReader: createEnergyReader(telemetry, () => ({})),
         tooLong,
-        receipt: () => ({ gw: '{}', routingTrace: '{}' }),
+        receipt: () => empty,
       });
     const early = event({ id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 0 } });
     expect(open('neuralwatt').push(Buffer.from(early)).toString()).toBe(early);
@@ -379,7 +446,7 @@ describe('a stream of a provider that reports energy', () => {
       stream.push(Buffer.from(content + event(usageChunk)));
       // It is held as half an event is, in case another usage comes with it.
       expect([stream.waiting, stream.holding]).toEqual([true, false]);
-      expect(stream.giveUpWaiting().toString()).toContain('"usage":{"prompt_tokens":7,"completion_tokens":3},"gw":{}');
+      expect(stream.giveUpWaiting().toString()).toContain('"completion_tokens":3,"gw":{}},"gw":{}');
     }
   });
 
@@ -387,7 +454,7 @@ describe('a stream of a provider that reports energy', () => {
     const asked: StreamFacts[] = [];
     const receipt = (facts: StreamFacts) => {
       asked.push(facts);
-      return { gw: '{}', routingTrace: '{}' };
+      return empty;
     };
     const options = {
       wantsUsage: false,
@@ -424,11 +491,13 @@ describe('a stream of a provider that reports energy', () => {
           const { raw, asked } = run(events.join('') + event('[DONE]'), { cuts, telemetry, wantsUsage: true });
           expect(asked).toHaveLength(1);
           const gw = ',"gw":{"id":"r"},"routing_trace":{"policy":"p"}';
+          const usageGw = ',"gw":{"receipt_id":"r"}';
           // A chunk of our own, if nothing was left to carry the receipt, and what is ours on another.
           const bare = raw
             .replaceAll(':\n\n', '')
             .replace(/data: {(?:"id":"c1",)?"object":"chat.completion.chunk",[^\n]*\n\n/, '')
-            .replace(gw, '');
+            .replaceAll(gw, '')
+            .replaceAll(usageGw, '');
           expect(bare).toBe([...events.filter((each) => each.startsWith('data:')), event('[DONE]')].join(''));
         },
       ),

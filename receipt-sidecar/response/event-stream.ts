@@ -1,10 +1,11 @@
 /**
- * Rewrites a stream of completion chunks: the receipt rides on the last chunk that has choices, or on the usage chunk
- * if the client asked for one, or on a chunk of its own if the stream ended without either. Where the provider reports
- * energy in its stream, the receipt is made at the end, since that may come behind the usage.
+ * Rewrites a stream of completion chunks: the receipt rides on the last chunk that has choices, and on the usage chunk as
+ * well if the client asked for one; on a chunk of its own if the stream ended without either. Some providers give their
+ * usage chunk choices that say nothing, or put the usage on a chunk with text. Where the provider reports energy in its
+ * stream, the receipt is made at the end, since that may come behind the usage.
  *
  * Invariant: every chunk of the provider comes out once, in order, unchanged but for what is ours (`gw`,
- * `routing_trace`) and a usage chunk that nobody asked for; nothing else of the provider comes out, and no byte that
+ * `routing_trace`, `usage.gw`) and a usage that nobody asked for; nothing else of the provider comes out, and no byte that
  * was not read as what it is here. Its comments and lines of other fields become empty comments, which keep connections
  * open. Behind `[DONE]` and behind an error there is nothing. The receipt is asked for exactly once.
  */
@@ -13,7 +14,8 @@ import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { type Chunk, isError, type Origin, originOf } from './chunk.ts';
 import type { EnergyReader } from './energy-reader.ts';
 import { dataEvent, doneEvent, EventReader, isPlain, keepAlive } from './events.ts';
-import { type Additions, addToObject, parseObject, withoutForgery } from './json-body.ts';
+import { HeldChunks } from './held-chunks.ts';
+import { type Additions, addToObject, parseObject, withoutForgery, withoutUsage } from './json-body.ts';
 import { ReplyCounts, type SaidSoFar } from './usage.ts';
 
 /** What a stream has said so far. */
@@ -41,11 +43,6 @@ export interface EventStreamOptions {
   readonly receipt: (facts: StreamFacts) => Required<Additions>;
 }
 
-interface HeldChunk {
-  readonly text: string;
-  readonly chunk: Chunk;
-}
-
 /** An event larger than this is not a completion chunk: pictures in base64 are. */
 const maxEventBytes = 4 * 1024 * 1024;
 /**
@@ -53,8 +50,6 @@ const maxEventBytes = 4 * 1024 * 1024;
  * hundred.
  */
 const maxEventParts = 30_000;
-/** A chunk that waits for its usage is not worth keeping more behind it. */
-const maxBehindBytes = 1024 * 1024;
 const unreadable = apiError('upstream_invalid_response', {
   message: 'The model provider sent an event that could not be read.',
 });
@@ -67,10 +62,7 @@ export class EventStream {
     event: (data, isError, bytes) => this.#closed(() => this.#event(data, isError, bytes)),
     comment: (line) => this.#closed(() => this.#options.energyReader?.takeComment(line)),
   });
-  /** The chunk for the receipt; it waits for usage and energy. What comes behind it waits in `#behind`. */
-  #held: HeldChunk | null = null;
-  #behind: Buffer[] = [];
-  #behindBytes = 0;
+  readonly #held = new HeldChunks();
   readonly #finishedChoices = new Set<number>();
   readonly #said = new ReplyCounts();
   #origin: Origin | null = null;
@@ -85,13 +77,13 @@ export class EventStream {
 
   /** Whether something has to wait for more bytes. */
   get waiting(): boolean {
-    return this.#held !== null || this.#reader.size > 0;
+    return !this.#held.isEmpty || this.#reader.size > 0;
   }
 
   /** Whether only usage or energy is missing. A count that text came behind was a running one. */
   get holding(): boolean {
     const { claim, isStale } = this.#said;
-    return this.#held !== null && (this.#options.energyReader?.comesLate === true || claim === null || isStale);
+    return !this.#held.isEmpty && (this.#options.energyReader?.comesLate === true || claim === null || isStale);
   }
 
   get facts(): StreamFacts {
@@ -123,7 +115,7 @@ export class EventStream {
 
   /** Gives up waiting for usage or energy. Returns the held chunk, with a receipt from what was seen. */
   giveUpWaiting(): Buffer {
-    if (this.#held) this.#finish();
+    if (!this.#held.isEmpty) this.#finish();
     return this.#take();
   }
 
@@ -135,11 +127,9 @@ export class EventStream {
 
   /** Sends in the order of the provider: nothing overtakes a held chunk. */
   #send(bytes: Buffer): void {
-    if (!this.#held) return void this.#out.push(bytes);
-    // A copy: a piece of a few bytes keeps the whole buffer that it came in.
-    this.#behind.push(Buffer.from(bytes));
-    this.#behindBytes += bytes.length;
-    if (this.#behindBytes > maxBehindBytes) this.#finish();
+    if (this.#held.isEmpty) return void this.#out.push(bytes);
+    this.#held.add(bytes);
+    this.#keepBounded();
   }
 
   /**
@@ -176,49 +166,51 @@ export class EventStream {
     return this.#said.isEmpty ? this.#options.tooLong(chunk) : null;
   }
 
+  #keepBounded(): void {
+    if (this.#held.isTooMuch) this.#finish();
+  }
+
   #chunk(bytes: Buffer | null, data: string, chunk: Chunk): void {
     this.#origin ??= originOf(chunk);
+    const writtenBefore = this.#said.writtenBytes;
     // Some providers count as they go: the last word counts, if it covers all of the text.
     this.#said.take(chunk);
     this.#options.energyReader?.takeObject(chunk);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
-    if (choices.length === 0 && chunk.usage) return this.#usageChunk(data, chunk);
-    const finishing = choices.filter(isFinished);
-    const isEnough = () => this.#finishedChoices.size >= this.#options.expectedChoices;
-    for (const choice of finishing) if (!isEnough()) this.#finishedChoices.add(indexOf(choice));
-    if (choices.length > 0) this.#release();
-    const last = finishing.length > 0 && isEnough();
-    if (last && !this.#finished) {
-      this.#held = { text: data, chunk };
-      return;
+    const isBlank = this.#said.writtenBytes === writtenBefore;
+    if (chunk.usage && (choices.length === 0 || (this.#isAtEnd && isBlank))) return this.#usageChunk(data, chunk);
+    for (const choice of choices) if (!this.#isAtEnd && isFinished(choice)) this.#finishedChoices.add(indexOf(choice));
+    const shown = this.#options.wantsUsage ? { text: data, value: chunk } : withoutUsage(data, chunk);
+    if (choices.length > 0) {
+      this.#release();
+      if (this.#isAtEnd && !this.#finished) return this.#held.addCarrier(shown);
     }
-    const clean = withoutForgery(data, chunk);
+    const clean = withoutForgery(shown.text, shown.value);
     this.#send(bytes && clean === data && isPlain(data, bytes) ? bytes : dataEvent(clean));
+  }
+
+  /** Whether every choice that was asked for has been finished. */
+  get #isAtEnd(): boolean {
+    return this.#finishedChoices.size >= this.#options.expectedChoices;
   }
 
   #usageChunk(data: string, chunk: Chunk): void {
     // The gateway asked for it, not the client.
     if (!this.#options.wantsUsage) return;
-    const last = this.#held !== null;
-    this.#release();
-    if (last) this.#held = { text: data, chunk };
-    else this.#send(dataEvent(withoutForgery(data, chunk)));
+    if (this.#held.isEmpty) return this.#send(dataEvent(withoutForgery(data, chunk)));
+    this.#held.addUsage({ text: data, value: chunk });
+    this.#keepBounded();
   }
 
-  /** Sends the held chunk as it is, and what waits behind it. */
+  /** Sends what is held, with the additions. */
   #release(additions: Additions = {}): void {
-    if (!this.#held) return;
-    const { text, chunk } = this.#held;
-    this.#held = null;
-    this.#out.push(dataEvent(addToObject(text, chunk, additions)), ...this.#behind);
-    this.#behind = [];
-    this.#behindBytes = 0;
+    for (const event of this.#held.release(additions)) this.#out.push(event);
   }
 
   #finish(): void {
     if (this.#finished) return this.#release();
     const additions = this.#receipt();
-    if (this.#held) return this.#release(additions);
+    if (!this.#held.isEmpty) return this.#release(additions);
     const own = { ...this.#origin, object: this.#options.chunkObject, choices: [] };
     this.#send(dataEvent(addToObject(JSON.stringify(own), own, additions)));
   }

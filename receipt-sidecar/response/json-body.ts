@@ -10,6 +10,8 @@
 export interface Additions {
   readonly gw?: string;
   readonly routingTrace?: string;
+  /** Becomes `usage.gw`, if the object has a `usage`. */
+  readonly usageGw?: string;
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -103,11 +105,89 @@ function endOfString(text: string, open: number): number {
 /** Returns `text` without forgeries and with the additions. `text` has to be the JSON that `value` was parsed from. */
 export function addToObject(text: string, value: Record<string, unknown>, additions: Additions): string {
   const clean = withoutForgery(text, value);
-  const end = clean.lastIndexOf('}');
+  const whole = additions.usageGw === undefined ? clean : addToUsage(clean, value, additions.usageGw);
   const added = additionsText(additions);
-  if (added === '') return clean;
-  const comma = isEmptyWithoutOurs(value) ? '' : ',';
-  return `${clean.slice(0, end)}${comma}${added}${clean.slice(end)}`;
+  if (added === '') return whole;
+  const end = whole.lastIndexOf('}');
+  return `${whole.slice(0, end)}${isEmptyWithoutOurs(value) ? '' : ','}${added}${whole.slice(end)}`;
+}
+
+function addToUsage(clean: string, value: Record<string, unknown>, usageGw: string): string {
+  const { text, place } = placeForUsage(clean, value);
+  if (place === null) return text;
+  return `${text.slice(0, place.at)}${usageAddition(place, usageGw)}${text.slice(place.at)}`;
+}
+
+/** Returns what goes in front of the closing brace of a usage. */
+export const usageAddition = ({ isEmpty }: Pick<Place, 'isEmpty'>, usageGw: string): string =>
+  `${isEmpty ? '' : ','}"gw":${usageGw}`;
+
+/** Where a key can be added to an object: the index of its closing brace in its text. */
+export interface Place {
+  readonly at: number;
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Finds where `usage.gw` goes; null if there is no `usage` that is an object. Where it does not stand near the end, as it
+ * does in every known reply, the object is serialised anew with its usage at the end. `clean` has to be what
+ * `withoutForgery` returned for `value`.
+ */
+export function placeForUsage(
+  clean: string,
+  value: Record<string, unknown>,
+): { readonly text: string; readonly place: Place | null } {
+  const { usage } = value;
+  if (!isObject(usage)) return { text: clean, place: null };
+  const place = findUsage(clean);
+  if (place !== null) return { text: clean, place };
+  const { usage: parsed, ...others } = JSON.parse(clean) as Record<string, unknown>;
+  const text = JSON.stringify({ ...others, usage: parsed });
+  return { text, place: { at: text.length - 2, isEmpty: JSON.stringify(parsed) === '{}' } };
+}
+
+const usageKey = '"usage"';
+const opensObject = /[\t\n\r ]*:[\t\n\r ]*\{/y;
+/** What may stand behind the usage; more is not looked through. */
+const longestRest = 64 * 1024;
+
+/** Looks for the last `"usage": {…}` and makes sure that it is a key of the outermost object. */
+function findUsage(text: string): Place | null {
+  const key = text.lastIndexOf(usageKey);
+  if (key === -1 || text.length - key > longestRest) return null;
+  opensObject.lastIndex = key + usageKey.length;
+  if (!opensObject.test(text)) return null;
+  const from = opensObject.lastIndex;
+  const at = endOfObject(text, from);
+  if (at === -1) return null;
+  // Only the rest of an object on whose own level the key is can go on from here.
+  try {
+    JSON.parse(`{"":0${text.slice(at + 1)}`);
+  } catch {
+    return null;
+  }
+  return { at, isEmpty: text.slice(from, at).trim() === '' };
+}
+
+/** Returns the index of the brace that closes the object whose inside begins at `from`, or -1. */
+function endOfObject(text: string, from: number): number {
+  let depth = 1;
+  for (let at = from; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === quote) {
+      at = endOfString(text, at);
+      if (at === -1) return -1;
+    } else if (character === 0x7b) depth++;
+    else if (character === 0x7d && --depth === 0) return at;
+  }
+  return -1;
+}
+
+/** Returns an object and its text without a usage that nobody asked for; both unchanged if it has none. */
+export function withoutUsage<T extends Record<string, unknown>>(text: string, value: T): { text: string; value: T } {
+  if (!value.usage) return { text, value };
+  const rest = Object.fromEntries(Object.entries(value).filter(([key]) => !isUsage(key))) as T;
+  return { text: JSON.stringify(rest), value: rest };
 }
 
 /** Returns the additions as the inside of an object, without braces; empty if there are none. */

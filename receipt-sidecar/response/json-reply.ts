@@ -8,11 +8,11 @@
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { ok } from '@gw/contract/internal/result';
 import { answerAfter, finished, setHeader } from '../messages.ts';
+import type { ShownReceipt } from '../receipt.ts';
 import { andThen, type MaybePromise } from '../request/maybe-promise.ts';
 import { inlineBytes } from '../threads/body-threads.ts';
 import type { ReplyJob } from '../threads/jobs.ts';
 import type { JobResult, ThreadPool } from '../threads/thread-pool.ts';
-import { additionsText } from './json-body.ts';
 import { type ReplyFacts, type ReplyReading, readReply, withAdded } from './read-reply.ts';
 import type { Reply, ReplyContext } from './reply.ts';
 
@@ -57,9 +57,9 @@ export class JsonReply implements Reply {
   #complete({ clean, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
     const { call, record, energyReader } = this.#context;
     const recorded = record.complete(said, telemetry ?? energyReader?.said ?? null);
-    const answer = (gw: string): void => {
+    const answer = (shown: ShownReceipt): void => {
       if (this.#isOver) return;
-      const body = withAdded(clean, additionsText({ ...recorded, gw }));
+      const body = withAdded(clean, { ...recorded, ...shown });
       const length = body.reduce((sum, part) => sum + part.length, 0);
       const setHeaders = [setHeader('content-type', 'application/json'), setHeader('content-length', String(length))];
       call.answer({ responseBody: { response: { headerMutation: { setHeaders } } }, ...finished }, body);

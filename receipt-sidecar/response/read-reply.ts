@@ -10,7 +10,18 @@ import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from '../request/parsed-request.ts';
 import { contextError } from './context-error.ts';
 import { createEnergyReader } from './energy-reader.ts';
-import { decodeUtf8, holdsMoreThan, isEmptyWithoutOurs, parseObject, withoutForgery } from './json-body.ts';
+import {
+  type Additions,
+  additionsText,
+  decodeUtf8,
+  holdsMoreThan,
+  isEmptyWithoutOurs,
+  type Place,
+  parseObject,
+  placeForUsage,
+  usageAddition,
+  withoutForgery,
+} from './json-body.ts';
 import { providerError } from './provider-error.ts';
 import { wordsOf } from './provider-words.ts';
 import { ReplyCounts, type SaidSoFar } from './usage.ts';
@@ -31,6 +42,8 @@ export interface CleanObject {
   /** The index of its last brace, before which another key goes. */
   readonly end: number;
   readonly isEmpty: boolean;
+  /** Where a key of its `usage` goes, as an index of a byte; null if it has none. */
+  readonly usage: Place | null;
 }
 
 export type ReplyReading =
@@ -73,10 +86,9 @@ export function readReply(
   const { answerBytes, claim, isStale, otherBytes, reasoningBytes } = countsOf(value);
   const energyReader = createEnergyReader(telemetryShape, () => ({}));
   energyReader?.takeObject(value);
-  const clean = withoutForgery(text, value);
   return {
     ok: true,
-    clean: placeIn(clean === text ? bytes : encoder.encode(clean), isEmptyWithoutOurs(value)),
+    clean: cleanObject(bytes, text, value),
     said: { answerBytes, claim, isStale, otherBytes, reasoningBytes },
     telemetry: energyReader?.said ?? null,
   };
@@ -89,13 +101,20 @@ function countsOf(value: Record<string, unknown>): ReplyCounts {
 }
 
 const closingBrace = 0x7d;
-const placeIn = (bytes: Uint8Array, isEmpty: boolean): CleanObject => ({
-  ...{ bytes, isEmpty },
-  end: bytes.lastIndexOf(closingBrace),
-});
+function cleanObject(bytes: Uint8Array, original: string, value: Record<string, unknown>): CleanObject {
+  const { text, place } = placeForUsage(withoutForgery(original, value), value);
+  const clean = text === original ? bytes : encoder.encode(text);
+  // Counted from the end: the usage stands there, and the text in front of it can be long.
+  const usage = place && { ...place, at: clean.length - Buffer.byteLength(text.slice(place.at)) };
+  return { bytes: clean, end: clean.lastIndexOf(closingBrace), isEmpty: isEmptyWithoutOurs(value), usage };
+}
 
-/** Returns the object with `added` (JSON without braces) at its end, in parts, so that nothing is copied. */
-export function withAdded({ bytes, end, isEmpty }: CleanObject, added: string): readonly Buffer[] {
+/** Returns the object with the additions, in parts, so that nothing is copied. */
+export function withAdded({ bytes, end, isEmpty, usage }: CleanObject, additions: Additions): readonly Buffer[] {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  return [whole.subarray(0, end), Buffer.from(added && `${isEmpty ? '' : ','}${added}`), whole.subarray(end)];
+  const added = additionsText(additions);
+  const last = [Buffer.from(added && `${isEmpty ? '' : ','}${added}`), whole.subarray(end)];
+  if (usage === null || additions.usageGw === undefined) return [whole.subarray(0, end), ...last];
+  const inUsage = Buffer.from(usageAddition(usage, additions.usageGw));
+  return [whole.subarray(0, usage.at), inUsage, whole.subarray(usage.at, end), ...last];
 }

@@ -53,7 +53,7 @@ const onThread = (text: string | Buffer, given: ReplyFacts) =>
 function shown(reading: ReplyReading) {
   if (!reading.ok) return reading;
   const { clean, said, telemetry } = reading;
-  return { text: Buffer.concat(withAdded(clean, '"gw":1')).toString(), said, telemetry };
+  return { text: Buffer.concat(withAdded(clean, { gw: '1', usageGw: '2' })).toString(), said, telemetry };
 }
 
 const anyKey = fc.constantFrom(
@@ -100,12 +100,12 @@ test('a reply is read alike here and on a thread', async () => {
 
 test('what reaches the client is the object with our keys, as one would write them into its text', () => {
   fc.assert(
-    fc.property(object, fc.constantFrom('', '"gw":1'), (text, added) => {
+    fc.property(object, fc.constantFrom({}, { gw: '1' }, { gw: '1', usageGw: '{"é":2}' }), (text, added) => {
       const reading = readReply(bytesOf(text), facts());
       if (!reading.ok) return;
       const value = parseObject(text) as Record<string, unknown>;
       const body = Buffer.concat(withAdded(reading.clean, added)).toString();
-      expect(body).toBe(addToObject(text, value, added ? { gw: '1' } : {}));
+      expect(body).toBe(addToObject(text, value, added));
     }),
   );
 });

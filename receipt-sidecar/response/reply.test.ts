@@ -86,3 +86,19 @@ it('shows an error as it is where its receipt could not be stored', async () => 
   const [, error = ''] = shown.trim().split('\n\n');
   expect(JSON.parse(error.slice('data: '.length))).toMatchObject({ error: { code: 'upstream_error' } });
 });
+
+it('shows the degraded receipt in every place where one that could not be stored would have been', async () => {
+  const { context } = contextForTests();
+  const call = callForTests({ ...context, ledger: { ...context.ledger, finish: async () => false } });
+  call.ask(chatBody({ stream: true, stream_options: { include_usage: true } }));
+  await settled();
+  call.replyHeaders();
+  const last = { choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }] };
+  const usage = { choices: [], usage: { prompt_tokens: 5, completion_tokens: 1 } };
+  call.replyBody(`${event(last)}${event(usage)}data: [DONE]\n\n`, true);
+  await settled();
+  const text = call.answers.map((each) => each.responseBody?.response?.bodyMutation?.body?.toString() ?? '').join('');
+  const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json));
+  expect(chunks.map(({ gw }) => gw.degraded_reason)).toEqual(['receipt_not_stored', 'receipt_not_stored']);
+  expect(chunks[1].usage.gw).toEqual({ receipt_id: chunks[1].gw.id, energy_wh: null, carbon_g: null });
+});

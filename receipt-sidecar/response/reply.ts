@@ -3,6 +3,7 @@ import type { Addresses } from '@gw/contract/errors';
 import type { ProcessorCall } from '@gw/grpc/service';
 import type { CallRecord } from '../call-record.ts';
 import { cutOff, finished, replaceChunk, unchanged, wait } from '../messages.ts';
+import type { ShownReceipt } from '../receipt.ts';
 import { contextError } from './context-error.ts';
 import type { EnergyReader } from './energy-reader.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
@@ -153,22 +154,31 @@ export class StreamReply implements Reply {
     this.#done = true;
     // The receipt must be safe before the client can read its id; what comes behind it waits.
     this.#turns.pause();
-    this.#saved = recorded.saved.then((gw) => this.#resume(recorded.gw, gw)).catch(this.#context.call.fail);
+    this.#saved = recorded.saved.then((shown) => this.#resume(recorded, shown)).catch(this.#context.call.fail);
     return recorded;
   }
 
   /**
    * Goes on after the receipt was stored. `shown` replaces `made`, in the bytes that wait, if that could not be stored.
    */
-  #resume(made: string, shown: string): void {
+  #resume(made: ShownReceipt, shown: ShownReceipt): void {
     this.#saved = null;
-    if (made !== shown) {
-      const bytes = Buffer.concat(this.#ready);
-      // It holds its own id, so the same text is nowhere else.
-      const at = bytes.indexOf(made);
-      this.#ready = [bytes.subarray(0, at), Buffer.from(shown), bytes.subarray(at + Buffer.byteLength(made))];
+    if (made.gw !== shown.gw) {
+      const pieces = replaced(Buffer.concat(this.#ready), made.gw, shown.gw);
+      this.#ready = replaced(Buffer.concat(pieces), made.usageGw, shown.usageGw);
     }
     this.#flush(null);
     this.#turns.resume();
   }
+}
+
+/** Returns the bytes with `shown` wherever `made` stands, in pieces. Both hold the receipt's id, so the provider's words do not. */
+function replaced(bytes: Buffer, made: string, shown: string): Buffer[] {
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(made); at !== -1; at = bytes.indexOf(made, from)) {
+    pieces.push(bytes.subarray(from, at), Buffer.from(shown));
+    from = at + Buffer.byteLength(made);
+  }
+  return [...pieces, bytes.subarray(from)];
 }

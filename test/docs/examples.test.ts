@@ -38,14 +38,14 @@ async function ask(fields: object): Promise<string> {
 
 /** What differs from call to call: ids, times, ages, and the numbers that depend on how long the provider took. */
 const varies =
-  /^(id|created_at|request_id|energy_\w+|carbon_\w+|sci_g_per_request|water_ml|\w*requested_at|\w*age_minutes)$/;
+  /^(id|receipt_id|created_at|request_id|energy_\w+|carbon_\w+|sci_g_per_request|water_ml|\w*requested_at|\w*age_minutes)$/;
 
 /** The value with a word in the place of what varies: its type. Order of keys included. */
 function form(value: unknown, path = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => form(item, path));
   if (typeof value !== 'object' || value === null) return value;
   return Object.entries(value).map(([key, item]) => {
-    const isOurs = /^\.(gw|routing_trace)/.test(path);
+    const isOurs = /^\.(gw|usage\.gw|routing_trace)/.test(path);
     return [key, isOurs && varies.test(key) ? typeof item : form(item, `${path}.${key}`)];
   });
 }

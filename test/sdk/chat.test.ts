@@ -79,14 +79,21 @@ test('every chunk of a stream has a choice, and the receipt rides on the last on
   expect(receiptOf(chunks.at(-1))).toMatchObject({ completion_tokens: 9, usage_source: 'provider' });
 });
 
-test('a client that asks for usage gets it on a chunk of its own, and the receipt with it', async () => {
+test('a client that asks for usage gets it on a chunk of its own, with the receipt, which the chunk before has too', async () => {
   const request = { model: 'sim-small', messages, stream: true as const, stream_options: { include_usage: true } };
   const chunks = await collect(await client.chat.completions.create(request, withTokens(9)));
   const last = chunks.at(-1);
   expect(last?.choices).toEqual([]);
   expect(last?.usage).toMatchObject({ completion_tokens: 9 });
-  expect(receiptOf(last)).toMatchObject({ prompt_tokens: last?.usage?.prompt_tokens, completion_tokens: 9 });
-  expect(chunks.slice(0, -1).every((chunk) => chunk.choices[0] && !additionsOf(chunk).gw)).toBe(true);
+  const receipt = receiptOf(last);
+  expect(receipt).toMatchObject({ prompt_tokens: last?.usage?.prompt_tokens, completion_tokens: 9 });
+  // Many frameworks keep the keys of `usage` and no others.
+  const { id: receipt_id, energy_wh, carbon_g } = receipt;
+  expect(last?.usage).toMatchObject({ gw: { receipt_id, energy_wh, carbon_g } });
+  expect(chunks.slice(0, -1).every((chunk) => chunk.choices[0])).toBe(true);
+  expect(chunks.map((chunk) => additionsOf(chunk).gw?.id)).toEqual(
+    chunks.map((_, at) => (at < chunks.length - 2 ? undefined : receipt_id)),
+  );
 });
 
 test("the client's own stream reader ends with the text, the usage and the receipt", async () => {

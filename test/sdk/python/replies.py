@@ -63,12 +63,13 @@ def _():
     equal(fetched(last.gw["id"]), last.gw)
 
 
-@check("a stream with include_usage ends with usage and receipt on a chunk without choices")
+@check("a stream with include_usage ends with usage and receipt on a chunk without choices, and the one before has it too")
 def _():
     chunks = list(chat(stream=True, stream_options={"include_usage": True}, extra_headers=simulated(tokens=9)))
     last = chunks[-1]
     equal((last.choices, last.usage.completion_tokens, last.gw["completion_tokens"]), ([], 9, 9))
-    equal([hasattr(chunk, "gw") for chunk in chunks[:-1]], [False] * (len(chunks) - 1))
+    equal([hasattr(chunk, "gw") for chunk in chunks], [False] * (len(chunks) - 2) + [True, True])
+    equal((last.usage.gw["receipt_id"], last.usage.gw["energy_wh"]), (last.gw["id"], last.gw["energy_wh"]))
 
 
 @check("tools are called with arguments that fit, in JSON and in a stream")

@@ -1,0 +1,50 @@
+/** Where the receipt and its few numbers beside the token counts go in the text of a reply. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { addToObject, parseObject } from './json-body.ts';
+
+const usageGw = '{"receipt_id":"r","energy_wh":1,"carbon_g":null}';
+const added = (text: string) => addToObject(text, parseObject(text) as Record<string, unknown>, { gw: '1', usageGw });
+
+test.each([
+  ['at the end', '{"id":1.50,"usage":{"total_tokens":7}}', '{"id":1.50,"usage":{"total_tokens":7,"gw":U},"gw":1}'],
+  ['in the middle', '{"usage" : {"a":"}\\""} ,"b":[{}]}', '{"usage" : {"a":"}\\"","gw":U} ,"b":[{}],"gw":1}'],
+  ['empty', '{"usage":{ }}', '{"usage":{ "gw":U},"gw":1}'],
+  ['nested', '{"usage":{"d":{"usage":{}}}}', '{"usage":{"d":{"usage":{}},"gw":U},"gw":1}'],
+  ['null', '{"usage":null}', '{"usage":null,"gw":1}'],
+  ['missing', '{"a":{"usage":{}}}', '{"a":{"usage":{}},"gw":1}'],
+  ['twice, the last of which counts', '{"usage":{"a":1},"usage":{}}', '{"usage":{"a":1},"usage":{"gw":U},"gw":1}'],
+  [
+    'behind a text that looks like one',
+    '{"usage":{"a":1},"b":"\\"usage\\":{"}',
+    '{"usage":{"a":1,"gw":U},"b":"\\"usage\\":{","gw":1}',
+  ],
+  [
+    'with a value of its name behind it',
+    '{"usage":{"a":1},"b":"usage"}',
+    '{"b":"usage","usage":{"a":1,"gw":U},"gw":1}',
+  ],
+  ['with what it holds of ours taken out', '{"usage":{"a":1,"gw":2},"b":1}', '{"usage":{"a":1,"gw":U},"b":1,"gw":1}'],
+])('a usage %s', (_, text, expected) => {
+  expect(added(text)).toBe(expected.replace('U', usageGw));
+});
+
+test('a usage with megabytes behind it is found, without looking through them', () => {
+  const text = `{"usage":{"a":1},"data":"${'x'.repeat(100_000)}"}`;
+  expect(JSON.parse(added(text))).toEqual({ ...JSON.parse(text), usage: { a: 1, gw: JSON.parse(usageGw) }, gw: 1 });
+});
+
+test('whatever the reply is, both are added and nothing else changes', () => {
+  const key = fc.constantFrom('usage', 'Usage', 'gw', 'choices', '"usage":{', 'é');
+  const value = fc.oneof(fc.dictionary(key, fc.jsonValue(), { maxKeys: 3 }), fc.jsonValue(), fc.constant('usage'));
+  fc.assert(
+    fc.property(fc.dictionary(key, value, { maxKeys: 5 }), fc.constantFrom(0, 1), (reply, indent) => {
+      const { gw: _, usage, ...others } = JSON.parse(JSON.stringify(reply));
+      const isCounted = usage !== null && typeof usage === 'object' && !Array.isArray(usage);
+      const { Usage } = others;
+      if (Usage !== null && typeof Usage === 'object' && !Array.isArray(Usage)) delete Usage.gw;
+      const shown = isCounted ? { usage: { ...usage, gw: JSON.parse(usageGw) } } : 'usage' in reply ? { usage } : {};
+      expect(JSON.parse(added(JSON.stringify(reply, null, indent)))).toEqual({ ...others, ...shown, gw: 1 });
+    }),
+  );
+});
