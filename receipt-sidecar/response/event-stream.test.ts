@@ -117,6 +117,40 @@ describe('a stream', () => {
     expect(run(text).chunks).toEqual([delta('a', 'stop'), withOurs(filtered)]);
   });
 
+  it('keeps a chunk with usage behind the end that says something new, and takes the usage out', () => {
+    const [done, filter] = [
+      delta('', 'stop'),
+      { index: 0, delta: {}, finish_reason: 'content_filter', filtered: true },
+    ];
+    const text = event(done) + event({ ...usageChunk, choices: [filter] }) + event('[DONE]');
+    expect(run(text).chunks).toEqual([done, withOurs({ id: 'c1', choices: [filter] } as never)]);
+  });
+
+  it('keeps the receipt on a usage chunk behind which comes one with choices that say no text', () => {
+    const filtered = { id: 'c1', choices: [{ index: 0, delta: {}, content_filter_results: {} }] };
+    const text = event(delta('a', 'stop')) + event(usageChunk) + event(filtered) + event('[DONE]');
+    const { chunks, asked } = run(text, { wantsUsage: true });
+    expect(chunks).toEqual([delta('a', 'stop'), withOurs(usageChunk), withOurs(filtered)]);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('takes no end for one behind which text comes', () => {
+    // A reason on every chunk; and a choice that nobody asked for, which has an end, or none.
+    const always = [delta('a', 'stop'), delta('b', 'stop'), delta('c', 'stop')];
+    const more = [delta('a', 'stop'), delta('b', null, 1), delta('', 'stop', 1)];
+    for (const sent of [always, more, more.slice(0, 2)]) {
+      const { chunks, asked } = run([...sent, usageChunk, '[DONE]'].map(event).join(''));
+      expect(chunks).toEqual([...sent.slice(0, -1), withOurs(sent.at(-1) as never)]);
+      expect(asked).toMatchObject([{ said: { claim: sevenAndThree } }]);
+    }
+  });
+
+  it('gives a client its usage with the receipt even if fewer choices have finished than were asked for', () => {
+    const text = event(delta('a', 'stop')) + event(usageChunk) + event('[DONE]');
+    const { chunks } = run(text, { choices: 2, wantsUsage: true });
+    expect(chunks).toEqual([delta('a', 'stop'), withOurs(usageChunk)]);
+  });
+
   it('takes a usage that nobody asked for out of a chunk with text', () => {
     const counting = { ...delta('a'), usage: { prompt_tokens: 7, completion_tokens: 1 } };
     const last = { ...delta('', 'stop'), usage: usageChunk.usage };

@@ -11,6 +11,7 @@
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import { ChoiceEnds } from './choice-ends.ts';
 import { type Chunk, isError, type Origin, originOf } from './chunk.ts';
 import type { EnergyReader } from './energy-reader.ts';
 import { dataEvent, doneEvent, EventReader, isPlain, keepAlive } from './events.ts';
@@ -63,7 +64,7 @@ export class EventStream {
     comment: (line) => this.#closed(() => this.#options.energyReader?.takeComment(line)),
   });
   readonly #held = new HeldChunks();
-  readonly #finishedChoices = new Set<number>();
+  readonly #ends: ChoiceEnds;
   readonly #said = new ReplyCounts();
   #origin: Origin | null = null;
   #finished = false;
@@ -73,6 +74,7 @@ export class EventStream {
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
+    this.#ends = new ChoiceEnds(options.expectedChoices);
   }
 
   /** Whether something has to wait for more bytes. */
@@ -83,7 +85,11 @@ export class EventStream {
   /** Whether only usage or energy is missing. A count that text came behind was a running one. */
   get holding(): boolean {
     const { claim, isStale } = this.#said;
-    return !this.#held.isEmpty && (this.#options.energyReader?.comesLate === true || claim === null || isStale);
+    return (
+      !this.#held.isEmpty &&
+      !this.#ends.goOn &&
+      (this.#options.energyReader?.comesLate === true || claim === null || isStale)
+    );
   }
 
   get facts(): StreamFacts {
@@ -113,9 +119,13 @@ export class EventStream {
     return this.#take();
   }
 
-  /** Gives up waiting for usage or energy. Returns the held chunk, with a receipt from what was seen. */
+  /**
+   * Gives up waiting for usage or energy. Returns what is held, with a receipt from what was seen; without one while text
+   * comes behind what the provider had called the end.
+   */
   giveUpWaiting(): Buffer {
-    if (!this.#held.isEmpty) this.#finish();
+    if (this.#ends.goOn) this.#release();
+    else if (!this.#held.isEmpty) this.#finish();
     return this.#take();
   }
 
@@ -172,32 +182,27 @@ export class EventStream {
 
   #chunk(bytes: Buffer | null, data: string, chunk: Chunk): void {
     this.#origin ??= originOf(chunk);
-    const writtenBefore = this.#said.writtenBytes;
     // Some providers count as they go: the last word counts, if it covers all of the text.
     this.#said.take(chunk);
     this.#options.energyReader?.takeObject(chunk);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
-    const isBlank = this.#said.writtenBytes === writtenBefore;
-    if (chunk.usage && (choices.length === 0 || (this.#isAtEnd && isBlank))) return this.#usageChunk(data, chunk);
-    for (const choice of choices) if (!this.#isAtEnd && isFinished(choice)) this.#finishedChoices.add(indexOf(choice));
+    const isBare = choices.length === 0 || (this.#ends.isAtEnd && this.#ends.sayNothing(choices));
+    if (chunk.usage && isBare) return this.#usageChunk(data, chunk);
+    if (this.#ends.take(choices)) this.#release();
     const shown = this.#options.wantsUsage ? { text: data, value: chunk } : withoutUsage(data, chunk);
-    if (choices.length > 0) {
-      this.#release();
-      if (this.#isAtEnd && !this.#finished) return this.#held.addCarrier(shown);
+    if (choices.length > 0 && this.#ends.isAtEnd && !this.#finished) {
+      this.#held.addChoices(shown);
+      return this.#keepBounded();
     }
     const clean = withoutForgery(shown.text, shown.value);
     this.#send(bytes && clean === data && isPlain(data, bytes) ? bytes : dataEvent(clean));
   }
 
-  /** Whether every choice that was asked for has been finished. */
-  get #isAtEnd(): boolean {
-    return this.#finishedChoices.size >= this.#options.expectedChoices;
-  }
-
   #usageChunk(data: string, chunk: Chunk): void {
     // The gateway asked for it, not the client.
     if (!this.#options.wantsUsage) return;
-    if (this.#held.isEmpty) return this.#send(dataEvent(withoutForgery(data, chunk)));
+    // In front of the end, or behind the receipt.
+    if (this.#finished || !this.#ends.hasBegun) return this.#send(dataEvent(withoutForgery(data, chunk)));
     this.#held.addUsage({ text: data, value: chunk });
     this.#keepBounded();
   }
@@ -228,12 +233,3 @@ export class EventStream {
     return this.#options.receipt(this.facts);
   }
 }
-
-const text = (value: unknown): boolean => typeof value === 'string' && value !== '';
-
-/** Of what is not a number nothing is asked: an object can refuse to become one. */
-function indexOf(choice: unknown): number {
-  const index = (choice as { index?: unknown } | null)?.index;
-  return typeof index === 'number' ? index : 0;
-}
-const isFinished = (choice: unknown): boolean => text((choice as { finish_reason?: unknown } | null)?.finish_reason);

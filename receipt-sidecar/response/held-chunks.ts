@@ -19,38 +19,46 @@ const maxBytes = 1024 * 1024;
 
 export class HeldChunks {
   #held: (Carrier | Buffer)[] = [];
+  /** Of what came behind the first. */
   #bytes = 0;
-  /** Where the usage chunk is that the receipt rides on; null if there is none. */
+  /** Where the chunks are that the receipt rides on; null if there is none. */
+  #choicesAt: number | null = null;
   #usageAt: number | null = null;
 
   get isEmpty(): boolean {
     return this.#held.length === 0;
   }
 
-  /** Whether more waits than is worth keeping; a single chunk may be of any size. */
+  /** Whether more waits than is worth keeping; the first chunk may be of any size. */
   get isTooMuch(): boolean {
-    return this.#held.length > 1 && this.#bytes > maxBytes;
+    return this.#bytes > maxBytes;
   }
 
-  /** Adds a chunk that the receipt rides on. */
-  addCarrier(carrier: Carrier): void {
-    this.#held.push(carrier);
-    this.#bytes += carrier.text.length;
+  /** Adds a chunk with choices that the receipt rides on; of several only the last one carries it. */
+  addChoices(carrier: Carrier): void {
+    this.#choicesAt = this.#replace(this.#choicesAt, carrier);
   }
 
   /** Adds a usage chunk that the receipt rides on; of several only the last one carries it. */
   addUsage(carrier: Carrier): void {
-    const at = this.#usageAt;
-    if (at !== null) this.#held[at] = written(this.#held[at] as Carrier);
-    this.#usageAt = this.#held.length;
-    this.addCarrier(carrier);
+    this.#usageAt = this.#replace(this.#usageAt, carrier);
   }
 
   /** Adds what nothing is added to. */
   add(bytes: Buffer): void {
     // A copy: a piece of a few bytes keeps the whole buffer that it came in.
-    this.#held.push(Buffer.from(bytes));
-    this.#bytes += bytes.length;
+    this.#push(Buffer.from(bytes), bytes.length);
+  }
+
+  /** Adds a carrier, and nothing to the former one of its kind any more. Returns where it is. */
+  #replace(former: number | null, carrier: Carrier): number {
+    if (former !== null) this.#held[former] = written(this.#held[former] as Carrier);
+    return this.#push(carrier, carrier.text.length);
+  }
+
+  #push(held: Carrier | Buffer, bytes: number): number {
+    if (!this.isEmpty) this.#bytes += bytes;
+    return this.#held.push(held) - 1;
   }
 
   /** Takes everything out, as events, with the additions on those that carry them. */
@@ -58,6 +66,7 @@ export class HeldChunks {
     const events = this.#held.map((each) => (Buffer.isBuffer(each) ? each : written(each, additions)));
     this.#held = [];
     this.#bytes = 0;
+    this.#choicesAt = null;
     this.#usageAt = null;
     return events;
   }

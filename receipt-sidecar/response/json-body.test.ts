@@ -15,27 +15,37 @@ test.each([
   ['missing', '{"a":{"usage":{}}}', '{"a":{"usage":{}},"gw":1}'],
   ['twice, the last of which counts', '{"usage":{"a":1},"usage":{}}', '{"usage":{"a":1},"usage":{"gw":U},"gw":1}'],
   [
-    'behind a text that looks like one',
+    'in front of a text that looks like one',
     '{"usage":{"a":1},"b":"\\"usage\\":{"}',
     '{"usage":{"a":1,"gw":U},"b":"\\"usage\\":{","gw":1}',
   ],
   [
-    'with a value of its name behind it',
-    '{"usage":{"a":1},"b":"usage"}',
-    '{"b":"usage","usage":{"a":1,"gw":U},"gw":1}',
+    'in front of a value of its name',
+    '{"n":1.0,"usage":{"a":1},"b":"usage"}',
+    '{"n":1.0,"usage":{"a":1,"gw":U},"b":"usage","gw":1}',
+  ],
+  [
+    'in front of a nested one',
+    '{"n":1e400,"usage":{"a":1},"x":{"usage":{}}}',
+    '{"n":1e400,"usage":{"a":1,"gw":U},"x":{"usage":{}},"gw":1}',
+  ],
+  [
+    'in front of a key that ends like it',
+    '{"usage":{"a":1},"x\\"usage":{}}',
+    '{"usage":{"a":1,"gw":U},"x\\"usage":{},"gw":1}',
   ],
   ['with what it holds of ours taken out', '{"usage":{"a":1,"gw":2},"b":1}', '{"usage":{"a":1,"gw":U},"b":1,"gw":1}'],
 ])('a usage %s', (_, text, expected) => {
   expect(added(text)).toBe(expected.replace('U', usageGw));
 });
 
-test('a usage with megabytes behind it is found, without looking through them', () => {
-  const text = `{"usage":{"a":1},"data":"${'x'.repeat(100_000)}"}`;
-  expect(JSON.parse(added(text))).toEqual({ ...JSON.parse(text), usage: { a: 1, gw: JSON.parse(usageGw) }, gw: 1 });
+test('a usage with much behind it is found, and nothing of that changes', () => {
+  const data = `"data":[${'0.10,'.repeat(40_000)}1e400,{"usage":{}}]`;
+  expect(added(`{"usage":{"a":1},${data}}`)).toBe(`{"usage":{"a":1,"gw":${usageGw}},${data},"gw":1}`);
 });
 
 test('whatever the reply is, both are added and nothing else changes', () => {
-  const key = fc.constantFrom('usage', 'Usage', 'gw', 'choices', '"usage":{', 'é');
+  const key = fc.constantFrom('usage', 'Usage', 'gw', 'choices', '"usage":{', 'x"usage', 'é');
   const value = fc.oneof(fc.dictionary(key, fc.jsonValue(), { maxKeys: 3 }), fc.jsonValue(), fc.constant('usage'));
   fc.assert(
     fc.property(fc.dictionary(key, value, { maxKeys: 5 }), fc.constantFrom(0, 1), (reply, indent) => {

@@ -113,9 +113,9 @@ export function addToObject(text: string, value: Record<string, unknown>, additi
 }
 
 function addToUsage(clean: string, value: Record<string, unknown>, usageGw: string): string {
-  const { text, place } = placeForUsage(clean, value);
-  if (place === null) return text;
-  return `${text.slice(0, place.at)}${usageAddition(place, usageGw)}${text.slice(place.at)}`;
+  const place = placeForUsage(clean, value);
+  if (place === null) return clean;
+  return `${clean.slice(0, place.at)}${usageAddition(place, usageGw)}${clean.slice(place.at)}`;
 }
 
 /** Returns what goes in front of the closing brace of a usage. */
@@ -128,45 +128,59 @@ export interface Place {
   readonly isEmpty: boolean;
 }
 
-/**
- * Finds where `usage.gw` goes; null if there is no `usage` that is an object. Where it does not stand near the end, as it
- * does in every known reply, the object is serialised anew with its usage at the end. `clean` has to be what
- * `withoutForgery` returned for `value`.
- */
-export function placeForUsage(
-  clean: string,
-  value: Record<string, unknown>,
-): { readonly text: string; readonly place: Place | null } {
-  const { usage } = value;
-  if (!isObject(usage)) return { text: clean, place: null };
-  const place = findUsage(clean);
-  if (place !== null) return { text: clean, place };
-  const { usage: parsed, ...others } = JSON.parse(clean) as Record<string, unknown>;
-  const text = JSON.stringify({ ...others, usage: parsed });
-  return { text, place: { at: text.length - 2, isEmpty: JSON.stringify(parsed) === '{}' } };
-}
-
 const usageKey = '"usage"';
 const opensObject = /[\t\n\r ]*:[\t\n\r ]*\{/y;
-/** What may stand behind the usage; more is not looked through. */
+/** What may stand behind a usage that is found from the end. */
 const longestRest = 64 * 1024;
 
-/** Looks for the last `"usage": {…}` and makes sure that it is a key of the outermost object. */
-function findUsage(text: string): Place | null {
-  const key = text.lastIndexOf(usageKey);
-  if (key === -1 || text.length - key > longestRest) return null;
+/**
+ * Finds where `usage.gw` goes; null if there is no `usage` that is an object. `clean` has to be what `withoutForgery`
+ * returned for `value`.
+ */
+export function placeForUsage(clean: string, value: Record<string, unknown>): Place | null {
+  if (!isObject(value.usage)) return null;
+  const from = insideFromEnd(clean) ?? insideFromStart(clean);
+  const at = from === null ? -1 : endOfObject(clean, from);
+  return from === null || at === -1 ? null : { at, isEmpty: clean.slice(from, at).trim() === '' };
+}
+
+/** Where the inside of the object begins whose key `"usage"` is at `key`; null if there is none. */
+function insideAt(text: string, key: number): number | null {
   opensObject.lastIndex = key + usageKey.length;
-  if (!opensObject.test(text)) return null;
-  const from = opensObject.lastIndex;
-  const at = endOfObject(text, from);
-  if (at === -1) return null;
+  return opensObject.test(text) ? opensObject.lastIndex : null;
+}
+
+/** Where the inside of the usage begins, as it stands in most replies: the last of its name, near the end. */
+function insideFromEnd(text: string): number | null {
+  const key = text.lastIndexOf(usageKey);
+  // A quote behind a backslash begins no key.
+  if (key === -1 || text.length - key > longestRest || text.charCodeAt(key - 1) === backslash) return null;
+  const from = insideAt(text, key);
+  const end = from === null ? -1 : endOfObject(text, from);
+  if (end === -1) return null;
   // Only the rest of an object on whose own level the key is can go on from here.
   try {
-    JSON.parse(`{"":0${text.slice(at + 1)}`);
+    JSON.parse(`{"":0${text.slice(end + 1)}`);
+    return from;
   } catch {
     return null;
   }
-  return { at, isEmpty: text.slice(from, at).trim() === '' };
+}
+
+/** The same, wherever it stands: of the outermost keys the last one of this name. */
+function insideFromStart(text: string): number | null {
+  let depth = 0;
+  let found: number | null = null;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === quote) {
+      if (depth === 1 && text.startsWith(usageKey, at)) found = insideAt(text, at) ?? found;
+      at = endOfString(text, at);
+      if (at === -1) return null;
+    } else if (character === 0x7b || character === 0x5b) depth++;
+    else if (character === 0x7d || character === 0x5d) depth--;
+  }
+  return found;
 }
 
 /** Returns the index of the brace that closes the object whose inside begins at `from`, or -1. */

@@ -102,7 +102,8 @@ function countsOf(value: Record<string, unknown>): ReplyCounts {
 
 const closingBrace = 0x7d;
 function cleanObject(bytes: Uint8Array, original: string, value: Record<string, unknown>): CleanObject {
-  const { text, place } = placeForUsage(withoutForgery(original, value), value);
+  const text = withoutForgery(original, value);
+  const place = placeForUsage(text, value);
   const clean = text === original ? bytes : encoder.encode(text);
   // Counted from the end: the usage stands there, and the text in front of it can be long.
   const usage = place && { ...place, at: clean.length - Buffer.byteLength(text.slice(place.at)) };

@@ -102,3 +102,27 @@ it('shows the degraded receipt in every place where one that could not be stored
   expect(chunks.map(({ gw }) => gw.degraded_reason)).toEqual(['receipt_not_stored', 'receipt_not_stored']);
   expect(chunks[1].usage.gw).toEqual({ receipt_id: chunks[1].gw.id, energy_wh: null, carbon_g: null });
 });
+
+it.each([
+  ['names a reason to end on every chunk', 0, 'stop'],
+  ['writes a choice that nobody asked for', 1, null],
+])('goes on to the client as it comes even if its provider %s', async (_, index, reason) => {
+  const { call, ledger } = await streaming();
+  const sent = () =>
+    call.answers.map((each) => each.responseBody?.response?.bodyMutation?.body?.toString() ?? '').join('');
+  call.replyBody(event({ choices: [{ index: 0, delta: { content: 'first' }, finish_reason: 'stop' }] }), false);
+  for (let at = 0; at < 20; at++) {
+    await settled();
+    vi.advanceTimersByTime(400);
+    call.replyBody(event({ choices: [{ index, delta: { content: `text ${at} ` }, finish_reason: reason }] }), false);
+    await settled();
+    // All but the last is there, which could be the end.
+    expect(sent()).toContain(at === 0 ? 'first' : `text ${at - 1} `);
+    expect(ledger.finished).toHaveLength(0);
+  }
+  call.replyBody(`${event({ choices: [], usage: { prompt_tokens: 5, completion_tokens: 40 } })}data: [DONE]\n\n`, true);
+  await settled();
+  expect(ledger.finished).toHaveLength(1);
+  expect(sent()).toContain('"completion_tokens":40');
+  expect(call.errors).toEqual([]);
+});

@@ -7,6 +7,7 @@ import type { ShownReceipt } from '../receipt.ts';
 import { contextError } from './context-error.ts';
 import type { EnergyReader } from './energy-reader.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
+import { keepAlive } from './events.ts';
 import { wordsOf } from './provider-words.ts';
 import { Turns } from './turns.ts';
 
@@ -109,10 +110,22 @@ export class StreamReply implements Reply {
     }
     if (this.#saved) return;
     if (!end && this.#events.waiting && this.#unansweredBytes < holdBytes) {
+      // Not a sign of life alone: with one of these now and then the wait would never end.
+      if (this.#ready.some((each) => each !== keepAlive)) this.#answerFormer(bytes);
       this.#timer ??= setTimeout(() => this.#release(), holdMs);
       return;
     }
     this.#flush(bytes);
+  }
+
+  /** Sends what came out while this last piece waits, with the answers to those before it; the wait begins anew. */
+  #answerFormer(last: Buffer): void {
+    if (this.#unanswered < 2) return;
+    this.#unanswered -= 1;
+    this.#flush(null);
+    this.#unanswered = 1;
+    this.#unansweredBytes = last.length;
+    this.#patient = false;
   }
 
   /** Runs when the usage, or the rest of an event, did not come in time. */

@@ -79,11 +79,6 @@ export class ReplyCounts implements SaidSoFar {
   reasoningBytes = 0;
   otherBytes = 0;
 
-  /** UTF-8 bytes that were delivered so far, of whatever kind. */
-  get writtenBytes(): number {
-    return this.answerBytes + this.reasoningBytes + this.otherBytes;
-  }
-
   /** Whether nothing was delivered that a model could have written. */
   get isEmpty(): boolean {
     return this.answerBytes + this.reasoningBytes === 0;
