@@ -198,6 +198,15 @@ function sources(folder) {
   });
 }
 
+/** What was compiled of the former bundles is of no more use. A process that ends meanwhile may write to it: then it stays. */
+function forgetCompiled() {
+  try {
+    rmSync(at('.deps', 'compile-cache'), { recursive: true, force: true });
+  } catch {
+    // It costs room on the disk alone.
+  }
+}
+
 async function bundle() {
   const started = Date.now();
   const { build } = await import('esbuild');
@@ -229,14 +238,13 @@ async function bundle() {
     });
     // Renaming file by file: a process that starts meanwhile sees the old or the new file, never half of one.
     for (const file of readdirSync(next)) renameSync(join(next, file), at('dist', file));
-    // What was compiled of the former ones is of no more use, and nobody else would remove it.
-    rmSync(at('.deps', 'compile-cache'), { recursive: true, force: true });
   } catch (cause) {
     const [reason] = String(cause instanceof Error ? cause.message : cause).split('\n');
     throw new Failure(`The build failed: ${reason}`);
   } finally {
     rmSync(next, { recursive: true, force: true });
   }
+  forgetCompiled();
   process.stderr.write(`Built in ${((Date.now() - started) / 1000).toFixed(1)} s\n`);
 }
 

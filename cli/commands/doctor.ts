@@ -63,6 +63,12 @@ async function port(number: number, option: string): Promise<Finding> {
   }
 }
 
+/** Which Node runs this, and so everything else. */
+function nodeDetail(): string {
+  const isOwn = process.execPath.startsWith(inCheckout('node_modules'));
+  return isOwn ? `${process.version}, the checkout's own` : `${process.version}, the machine's own`;
+}
+
 function disk(): Finding {
   const { bavail, bsize } = statfsSync(checkout);
   const free = (bavail * bsize) / gibibyte;
@@ -74,7 +80,7 @@ export async function doctor(args: readonly string[]): Promise<number> {
   parseArgs({ args: [...args], options: {} });
   const running = findSupervisor(stateFolder) !== null;
   const findings: Finding[] = [
-    { title: 'Node', state: 'ok', detail: process.version },
+    { title: 'Node', state: 'ok', detail: nodeDetail() },
     tool('npm', 'npm', ['--version'], 'it comes with Node from nodejs.org'),
     tool('Python', 'python3', ['--version'], 'install Python 3 (Debian and Ubuntu: apt install python3)'),
     tool('pip', 'python3', ['-m', 'pip', '--version'], 'install pip (Debian and Ubuntu: apt install python3-pip)'),
