@@ -67,7 +67,9 @@ test('the day turns at midnight UTC with requests in flight: each day has its bu
   const ofDay = (ms: number) => decisions.filter(({ untilMidnightMs }) => untilMidnightMs === ms);
   expect(ofDay(1).length + ofDay(dayMs).length).toBe(600);
   expect(admittedOf(ofDay(1))).toBe(Math.min(100, ofDay(1).length));
-  expect(admittedOf(ofDay(dayMs))).toBe(100);
+  // The three connections are heard in any order, so the clock may have turned behind nearly all of the requests.
+  const rest = await Promise.all(Array.from({ length: 100 }, () => ask(instances[0] as Limiter, drawn)));
+  expect(admittedOf([...ofDay(dayMs), ...rest])).toBe(100);
   expect(await limiters.redis.hget(limitKey('a', 'calls'), 'n')).toBe('100');
 });
 
