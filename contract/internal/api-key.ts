@@ -4,8 +4,9 @@
  * Invariant: a mistyped or made-up key is refused by its checksum alone, before any look-up. The public id may be
  * shown and logged; the rest of the key never.
  */
-import { createHmac } from 'node:crypto';
+
 import { crc32 } from 'node:zlib';
+import { hmacSha256 } from './hmac.ts';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const publicIdLength = 12;
@@ -43,7 +44,7 @@ export function parseApiKey(text: string): ParsedApiKey | null {
 
 /** Returns the HMAC-SHA-256 (32 bytes) of a key. The pepper is not in the database, so a stolen table verifies nothing. */
 export function hashApiKey(plaintext: string, pepper: Buffer): Buffer {
-  return createHmac('sha256', pepper).update(plaintext).digest();
+  return hmacSha256(pepper, plaintext);
 }
 
 /** CRC-32 finds every error that is confined to 32 bits, so every change of one character. */

@@ -8,7 +8,8 @@
  * Anybody who has the content can compute the digest (contract/internal/ledger-entry.ts). The seal is HMAC-SHA-256 of
  * `gw.receipt`, a line feed and the digest in hexadecimal; that form is frozen too.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { hmacSha256 } from '@gw/contract/internal/hmac';
 import { ledgerDigest } from '@gw/contract/internal/ledger-entry';
 import type { ReceiptRow } from './entry-row.ts';
 import { timeOfReceipt } from './receipt-id.ts';
@@ -77,7 +78,7 @@ export type SealedKind = 'gw.receipt' | 'gw.audit_head';
 
 /** Returns the HMAC-SHA-256 of the kind, a line feed and the text, in hexadecimal. */
 export const sealOf = ({ secret }: LedgerKey, kind: SealedKind, text: string): string =>
-  createHmac('sha256', secret).update(`${kind}\n${text}`, 'utf8').digest('hex');
+  hmacSha256(secret, `${kind}\n${text}`).toString('hex');
 
 /** Compares the 64 digits of a seal in constant time; a shorter one is wrong, not an error. */
 export const isSealOf = (key: LedgerKey, kind: SealedKind, text: string, seal: string): boolean =>

@@ -1,0 +1,18 @@
+/** HMAC-SHA-256 (RFC 2104), by two hashes in one call each: `createHmac` of Node 24 takes five times as long for a key's length. */
+import { hash } from 'node:crypto';
+
+const blockBytes = 64;
+
+/** `text` is taken as UTF-8. Returns 32 bytes. */
+export function hmacSha256(secret: Uint8Array, text: string): Buffer {
+  const key = secret.length > blockBytes ? hash('sha256', secret, 'buffer') : secret;
+  const inner = Buffer.alloc(blockBytes + Buffer.byteLength(text), 0x36);
+  const outer = Buffer.alloc(blockBytes + 32, 0x5c);
+  for (const [at, byte] of key.entries()) {
+    inner[at] = byte ^ 0x36;
+    outer[at] = byte ^ 0x5c;
+  }
+  inner.write(text, blockBytes);
+  hash('sha256', inner, 'buffer').copy(outer, blockBytes);
+  return hash('sha256', outer, 'buffer');
+}
