@@ -20,18 +20,25 @@ const maxWorkers = 3;
 // A third of the time would go on loading the same modules again for each file.
 const isolate = false;
 
-/** What takes a minute by itself begins first, or all others would be done and wait for it. */
+/** What takes half a minute or more, the longest first: or all others would be done and wait for it. */
 const slowest = [
-  'test/cli/commands',
-  'test/cancel/after-a-minute',
+  'test/outage/broken',
+  'test/outage/pairs',
   'test/errors/retries',
-  'test/outage/services',
-  'test/errors/schemathesis',
-  'test/outage/two-of-each',
-  'test/access/changes',
+  'test/cancel/after-a-minute',
   'test/errors/failing-parts',
   'test/restatement/settled-grid',
+  'test/cli/commands',
+  'test/routes/http2',
+  'test/hostile/replies',
+  'test/limits/limits',
+  'test/access/secrets',
+  'test/errors/schemathesis',
+  'test/errors/codes',
   'test/gpu/measured',
+  'test/catalogue/life',
+  'test/input/large-bodies',
+  'control-plane/people/keys/propagation.pg',
   'envoy/edge',
 ];
 class SlowestFirst extends BaseSequencer {

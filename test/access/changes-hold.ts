@@ -4,7 +4,7 @@ import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { instancesOf } from '../outage/instances.ts';
-import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import type { OwnGateway } from '../outage/own-gateway.ts';
 import { complete, type LoadedChange, type LoadedReply, listModels, underLoad } from './changes-under-load.ts';
 import { apiOf } from './people.ts';
 
@@ -17,20 +17,17 @@ const modelsOf = ({ text }: LoadedReply): string =>
   (JSON.parse(text).data as { id: string }[]).map(({ id }) => id).join();
 const limitOf = ({ headers }: LoadedReply): string => String(headers['x-ratelimit-limit-requests']);
 
-/** Tests of each kind of change. `pauseMs`: of each of the connections between two calls. */
-export function changesHold({ pauseMs }: { readonly pauseMs: number }): void {
+/** Tests of each kind of change. `own`: with two instances. `pauseMs`: of each of the connections between two calls. */
+export function changesHold(own: () => OwnGateway, { pauseMs }: { readonly pauseMs: number }): void {
   let gateway: OwnGateway;
   let redis: Redis;
   let api: OperatorApi;
-  beforeAll(async () => {
-    gateway = await startOwnGateway({ instances: 2 });
+  beforeAll(() => {
+    gateway = own();
     api = apiOf(gateway.stack);
     redis = new Redis(gateway.stack.redisUrl);
   });
-  afterAll(async () => {
-    redis?.disconnect();
-    await gateway?.stop();
-  });
+  afterAll(() => redis?.disconnect());
 
   /** By each of the two. */
   const answered = async () => (await instancesOf(gateway.stack, 'ext-authz')).map(({ calls }) => calls);

@@ -50,4 +50,4 @@ describe.each([
   });
 });
 
-describe('each kind of change, once', () => changesHold({ pauseMs: 0 }));
+describe('each kind of change, once', () => changesHold(() => gateway, { pauseMs: 0 }));

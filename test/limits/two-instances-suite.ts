@@ -1,0 +1,87 @@
+/** The limits over two ext-authz, even while Valkey is killed under them. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { apiOf } from '../access/people.ts';
+import { instancesOf } from '../outage/instances.ts';
+import { eventually } from '../outage/own-gateway.ts';
+import { gateway } from '../outage/paired-gateway.ts';
+import { ask, figureOf, type LimitedReply, untilMidnightS } from './limited-call.ts';
+
+describe('limits', () => {
+  const instances = 2;
+  const path = '/operator/v1/accounts/acct_demo_audit';
+  let api: OperatorApi;
+
+  beforeAll(async () => {
+    api = apiOf(gateway.stack);
+  });
+
+  /** A key of its own of an account with these limits, which hold in both instances. */
+  async function keyWith(limits: { per_s: number; burst: number; per_day: number }): Promise<string> {
+    await api.send('PATCH', path, { tier: 'enterprise', limits });
+    await delay(1000);
+    const { keys } = gateway.stack;
+    for (let known = 0; known < 4; known += 1) await ask(gateway.stack, keys.audit, '/v1/usage');
+    return keys.audit;
+  }
+
+  const answered = async () => (await instancesOf(gateway.stack, 'ext-authz')).map(({ calls }) => calls);
+  const admittedOf = (replies: readonly LimitedReply[]) => replies.filter(({ status }) => status === 200).length;
+
+  /** Four times what is left of the day, at once. */
+  async function overdraw(key: string, left: number): Promise<void> {
+    const before = await answered();
+    const replies = await Promise.all(Array.from({ length: 4 * left }, () => ask(gateway.stack, key)));
+    expect(admittedOf(replies)).toBe(left);
+    for (const { code, limit, retryAfter, status } of replies) {
+      if (status === 200) continue;
+      expect([status, code, limit('remaining-day')]).toEqual([429, 'daily_budget_exceeded', 0]);
+      expect(Math.abs((retryAfter ?? 0) - untilMidnightS())).toBeLessThan(60);
+    }
+    const after = await answered();
+    expect(after).toHaveLength(instances);
+    for (const [index, count] of after.entries()) expect(count - (before[index] ?? 0)).toBeGreaterThan(left);
+  }
+
+  test('of four times the budget, at once over two instances, exactly the budget passes', async () => {
+    const key = await keyWith({ per_s: 1_000_000, burst: 1_000_000, per_day: 100 });
+    await overdraw(key, 100);
+  });
+
+  test('killed under load, Valkey takes no limit with it: what all admit stays burst and rate, and is exact afterwards', async () => {
+    const [perS, burst] = [40, 60];
+    const key = await keyWith({ per_s: perS, burst, per_day: 1_000_000 });
+    const replies: Promise<LimitedReply>[] = [];
+    let isLoaded = true;
+    const began = performance.now();
+    const loading = (async () => {
+      while (isLoaded) {
+        for (let call = 0; call < 6; call += 1) replies.push(ask(gateway.stack, key));
+        await delay(50);
+      }
+    })();
+    await delay(2000);
+    await gateway.killForGood('valkey');
+    await eventually('the fallback', async () => (await figureOf(gateway.stack, 'gw_limits_local\\{.*\\}')) === 1);
+    await delay(4000);
+    await gateway.start('valkey');
+    await eventually('exact limits', async () => (await figureOf(gateway.stack, 'gw_limits_local\\{.*\\}')) === 0);
+    await delay(2000);
+    isLoaded = false;
+    await loading;
+    const answered = await Promise.all(replies);
+    const most = burst + (perS * (performance.now() - began)) / 1000;
+    expect(answered.length).toBeGreaterThan(most);
+    expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    // Each instance rounds its share up, and does not see what the other took in the last moment.
+    expect(admittedOf(answered)).toBeLessThanOrEqual(most * 1.02 + instances);
+    expect(admittedOf(answered)).toBeGreaterThan(most * 0.6);
+
+    const { limit } = await ask(gateway.stack, key);
+    const used = 1_000_000 - limit('remaining-day');
+    // What was admitted meanwhile has been counted, and what was given up at the moment of the fall perhaps twice.
+    expect(used).toBeGreaterThanOrEqual(admittedOf(answered));
+    await overdraw(await keyWith({ per_s: 1_000_000, burst: 1_000_000, per_day: used + 100 }), 100);
+  }, 120_000);
+});

@@ -1,0 +1,10 @@
+/** The gateway that the suites of `broken.test.ts` break one after the other; each leaves it whole, and waits for that. */
+import { afterAll, beforeAll } from 'vitest';
+import { type OwnGateway, startOwnGateway } from './own-gateway.ts';
+
+export let gateway: OwnGateway;
+
+beforeAll(async () => {
+  gateway = await startOwnGateway();
+});
+afterAll(() => gateway?.stop());

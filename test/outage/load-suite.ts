@@ -1,0 +1,97 @@
+/**
+ * 64 connections as fast as they are answered: nothing but 200 and intended 429, no receipt lost or doubled.
+ *
+ * What a minute of it does to the memory of the parts is seen in `./gw test long`.
+ */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { gateway } from './broken-gateway.ts';
+import { type Load, type Refusal, runLoad } from './load-client.ts';
+import { eventually } from './own-gateway.ts';
+
+describe('64 connections', () => {
+  const parts = ['ext-authz', 'receipt-sidecar', 'control-plane', 'valkey'] as const;
+  const connections = 64;
+  /** Every other connection calls with the Audit key, whose 50 requests a second it shares with the others of its kind. */
+  const auditEvery = 2;
+
+  let redis: Redis;
+  let load: Load;
+  let since: Date;
+  let pidsBefore: ReadonlyMap<string, number>;
+
+  const pidsNow = () => new Map(parts.map((name) => [name, gateway.stack.part(name).pid ?? 0]));
+
+  beforeAll(async () => {
+    redis = new Redis(gateway.stack.redisUrl);
+    const { publicUrl, keys } = gateway.stack;
+    since = new Date();
+    pidsBefore = pidsNow();
+    load = await runLoad({
+      publicUrl,
+      connections,
+      durationMs: 8000,
+      // A slow machine takes longer to spend the burst.
+      minRefusals: 10,
+      keyOf: (connection) => (connection % auditEvery === 0 ? keys.audit : keys.enterprise),
+    });
+  }, 180_000);
+  afterAll(() => redis?.disconnect());
+
+  test('no reply but 200 and 429, each whole', () => {
+    expect(load.faults).toEqual([]);
+    expect(load.torn).toEqual([]);
+    expect(load.receiptIds.length).toBeGreaterThan(200);
+    expect(load.refusals.filter(({ status }) => status !== 429)).toEqual([]);
+  });
+
+  test('every 429 is meant: it tells the limits, and when to come back', () => {
+    expect(load.refusals.length).toBeGreaterThan(0);
+    for (const refusal of load.refusals) expect(limitsOf(refusal)).toEqual(auditLimits);
+  });
+
+  const auditLimits = {
+    code: 'requests_per_second_exceeded',
+    retryAfter: '1',
+    limit: '200',
+    remaining: '0',
+    resetIsSoon: true,
+    limitDay: '100000',
+    remainingDayIsThere: true,
+    resetDayIsThere: true,
+  };
+
+  function limitsOf({ headers, text }: Refusal): typeof auditLimits {
+    const header = (name: string) => String(headers[name]);
+    const reset = Number(header('x-ratelimit-reset-requests'));
+    return {
+      code: JSON.parse(text).error.code,
+      retryAfter: header('retry-after'),
+      limit: header('x-ratelimit-limit-requests'),
+      remaining: header('x-ratelimit-remaining-requests'),
+      resetIsSoon: reset > 0 && reset <= 1,
+      limitDay: header('x-ratelimit-limit-day'),
+      remainingDayIsThere: /^\d+$/.test(header('x-ratelimit-remaining-day')),
+      resetDayIsThere: /^\d+$/.test(header('x-ratelimit-reset-day')),
+    };
+  }
+
+  test('no receipt is lost, and none is there twice', async () => {
+    const ids = new Set(load.receiptIds);
+    expect(ids.size).toBe(load.receiptIds.length);
+    await eventually('all rows', async () => (await gateway.ledger.count(since)).rows >= ids.size, 60_000);
+    expect(await gateway.ledger.count(since)).toEqual({ rows: ids.size, ids: ids.size });
+  }, 90_000);
+
+  test('no part was started again', () => {
+    expect(pidsNow()).toEqual(pidsBefore);
+  });
+
+  test('Valkey keeps nothing of a receipt that Postgres has', async () => {
+    expect(await redis.xlen('gw:ledger')).toBe(0);
+    expect(await redis.zcard('gw:receipts:pending')).toBe(0);
+    await eventually('the copies to be gone', async () => (await redis.keys('gw:receipt:*')).length === 0);
+    const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+    expect(used).toBeLessThan(32 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,267 @@
+/**
+ * Killed and paused services, with calls under way.
+ *
+ * Before a provider is asked a call ends in `internal_error`; afterwards its completion arrives, with a degraded receipt
+ * if need be, and the ledger ends up with the very receipt that the client saw.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Receipt } from '@gw/contract/receipt';
+import { describe, expect, test } from 'vitest';
+import { gateway } from './broken-gateway.ts';
+import type { Call, Reply } from './client.ts';
+import { expectComplete, expectDegraded, expectError, expectInternalError } from './expect-reply.ts';
+import { eventually } from './own-gateway.ts';
+
+describe('services that fail', () => {
+  /** What clients saw in this file; the last test looks for it in the ledger. */
+  const seen: Receipt[] = [];
+
+  const note = (reply: Reply): Reply => {
+    if (reply.receipt) seen.push(reply.receipt);
+    return reply;
+  };
+
+  let markers = 0;
+  /** Calls that the simulator holds until well after the kill, and a promise that it has got them. */
+  function held(start: (sim: Record<string, string>) => Promise<Reply>[], delayMs = 1500) {
+    markers += 1;
+    const marker = `held-${markers}`;
+    const replies = start({ 'x-sim-delay-ms': String(delayMs), 'x-sim-marker': marker });
+    const arrived = eventually(
+      'the provider to have the calls',
+      async () => (await gateway.client.reachedProvider(marker)) >= replies.length,
+    );
+    return { replies, arrived };
+  }
+
+  /** All endpoints, and the two that stream. */
+  const everyKind = (sim: Record<string, string>): Promise<Reply>[] => {
+    const { client } = gateway;
+    return [
+      client.chat({ sim }),
+      client.completion({ sim }),
+      client.embedding({ sim }),
+      client.chat({ sim, stream: true }),
+      client.completion({ sim, stream: true }),
+    ];
+  };
+
+  /** A slow stream during which `strike` happens once, after a few events. */
+  async function struckStream(strike: () => void, call: Call = {}): Promise<Reply> {
+    let struck = false;
+    return gateway.client.chat({
+      stream: true,
+      sim: { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '40' },
+      onText: (text) => {
+        if (struck || text.split('\n\n').length < 8) return;
+        struck = true;
+        strike();
+      },
+      ...call,
+    });
+  }
+  const undisturbed = () => struckStream(() => {}, { sim: { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '0' } });
+
+  describe('ext-authz', () => {
+    test('killed with a call in its hands: internal_error, and no provider is asked', async () => {
+      gateway.pause('ext-authz');
+      const reply = gateway.client.chat({ sim: { 'x-sim-marker': 'authz-killed' } });
+      await delay(300);
+      gateway.kill('ext-authz');
+      expectInternalError(await reply);
+      expect(await gateway.client.reachedProvider('authz-killed')).toBe(0);
+      await gateway.whole();
+    });
+
+    test('away: internal_error at each endpoint, JSON or stream; back: calls pass', async () => {
+      await gateway.killForGood('ext-authz');
+      for (const reply of await Promise.all(everyKind({}))) expectInternalError(reply);
+      expectInternalError(await gateway.client.get('/v1/models'));
+      await gateway.start('ext-authz');
+    });
+
+    test('standing still: internal_error within Envoy’s patience, and calls pass when it goes on', async () => {
+      const goOn = gateway.pause('ext-authz');
+      expectInternalError(await gateway.client.chat());
+      goOn();
+      await gateway.whole();
+    });
+
+    test('killed after the provider was asked: nothing happens to the call', async () => {
+      const { replies, arrived } = held(everyKind);
+      await arrived;
+      gateway.kill('ext-authz');
+      for (const reply of await Promise.all(replies)) expectComplete(note(reply));
+      await gateway.whole();
+    });
+  });
+
+  describe('receipt-sidecar, before the provider is asked', () => {
+    test('killed with a call in its hands: internal_error, and no provider is asked', async () => {
+      gateway.pause('receipt-sidecar');
+      const replies = everyKind({ 'x-sim-marker': 'sidecar-killed' });
+      await delay(300);
+      gateway.kill('receipt-sidecar');
+      for (const reply of await Promise.all(replies)) expectInternalError(reply);
+      expect(await gateway.client.reachedProvider('sidecar-killed')).toBe(0);
+      await gateway.whole();
+    });
+
+    test('away: internal_error, and other routes pass; back: calls pass', async () => {
+      await gateway.killForGood('receipt-sidecar');
+      for (const reply of await Promise.all(everyKind({}))) expectInternalError(reply);
+      expect((await gateway.client.get('/v1/models')).status).toBe(200);
+      await gateway.start('receipt-sidecar');
+    });
+
+    test('standing still: internal_error, no provider is asked, and calls pass when it goes on', async () => {
+      const goOn = gateway.pause('receipt-sidecar');
+      expectInternalError(await gateway.client.chat({ sim: { 'x-sim-marker': 'sidecar-still' } }));
+      goOn();
+      await gateway.whole();
+      expect(await gateway.client.reachedProvider('sidecar-still')).toBe(0);
+    });
+  });
+
+  describe('receipt-sidecar, after the provider was asked', () => {
+    test('killed while the provider works: every completion arrives, with a degraded receipt', async () => {
+      const plain = await Promise.all(everyKind({}));
+      const { replies, arrived } = held(everyKind);
+      await arrived;
+      gateway.kill('receipt-sidecar');
+      for (const [at, reply] of (await Promise.all(replies)).entries()) {
+        expectDegraded(note(reply));
+        expect(reply.content).toBe(plain[at]?.content);
+        if (reply.events.length > 0) expectReceiptBeforeDone(reply);
+      }
+      await gateway.whole();
+    });
+
+    test('away until the calls have ended: the same, and the ledger learns of it without the sidecar', async () => {
+      const { replies, arrived } = held(everyKind, 500);
+      await arrived;
+      await gateway.killForGood('receipt-sidecar');
+      const ids = (await Promise.all(replies)).map((reply) => expectDegraded(note(reply)));
+      // Long before the leases are over: Envoy has told ext-authz too.
+      const where = { id: { in: ids } };
+      await eventually(
+        'the ledger to know',
+        async () => (await gateway.db.receipt.count({ where })) === ids.length,
+        15_000,
+      );
+      await gateway.start('receipt-sidecar');
+    });
+
+    test('killed in the middle of a stream: no chunk is lost, and the receipt comes before [DONE]', async () => {
+      const whole = note(await undisturbed());
+      const reply = note(await struckStream(() => gateway.kill('receipt-sidecar')));
+      expectDegraded(reply);
+      expect(reply.content).toBe(whole.content);
+      expectReceiptBeforeDone(reply);
+      await gateway.whole();
+    });
+
+    test('standing still while the provider works: every completion arrives, with a degraded receipt', async () => {
+      const { replies, arrived } = held(everyKind, 500);
+      await arrived;
+      const goOn = gateway.pause('receipt-sidecar');
+      const done = await Promise.all(replies);
+      goOn();
+      for (const reply of done) expectDegraded(note(reply));
+      await gateway.whole();
+    });
+
+    test('standing still for less than Envoy’s patience: every call that it holds keeps its full receipt', async () => {
+      const { replies, arrived } = held(everyKind, 500);
+      await arrived;
+      const goOn = gateway.pause('receipt-sidecar');
+      await delay(4500);
+      goOn();
+      for (const reply of await Promise.all(replies)) expectComplete(note(reply));
+    });
+
+    test('standing still in the middle of a stream: no chunk is lost', async () => {
+      const whole = await undisturbed();
+      let goOn = () => {};
+      const reply = note(
+        await struckStream(() => {
+          goOn = gateway.pause('receipt-sidecar');
+        }),
+      );
+      goOn();
+      expectDegraded(reply);
+      expect(reply.content).toBe(whole.content);
+      expectReceiptBeforeDone(reply);
+      await gateway.whole();
+    });
+  });
+
+  describe('control-plane', () => {
+    test('killed in mid-call, and away: calls pass with their receipts; its own routes answer internal_error', async () => {
+      const { replies, arrived } = held(everyKind, 500);
+      await arrived;
+      await gateway.killForGood('control-plane');
+      for (const reply of await Promise.all(replies)) expectComplete(note(reply));
+      for (const reply of await Promise.all(everyKind({}))) expectComplete(note(reply));
+      expectInternalError(await gateway.client.get('/v1/models'));
+      await gateway.start('control-plane');
+      await eventually('the models', async () => (await gateway.client.get('/v1/models')).status === 200);
+    });
+  });
+
+  describe('the provider', () => {
+    test('killed in mid-call, and away: upstream_error with a receipt that says so', async () => {
+      const { replies, arrived } = held(everyKind);
+      await arrived;
+      await gateway.killForGood('simulator');
+      for (const reply of await Promise.all(replies)) await expectUpstreamError(reply);
+      await expectUpstreamError(await gateway.client.chat());
+      await gateway.start('simulator');
+    });
+
+    test('killed in the middle of a stream: the stream breaks off, and a receipt counts what came', async () => {
+      const reply = await struckStream(() => gateway.kill('simulator'));
+      expect(reply).toMatchObject({ status: 200, broken: true, receipt: null });
+      const id = reply.headers.get('x-gw-receipt-id') ?? '';
+      await gateway.start('simulator');
+      const stored = await gateway.ledger.receipts([id]);
+      expect(stored.get(id)).toMatchObject({ id, status: 'upstream_error', usage_source: 'estimated' });
+    });
+  });
+
+  test('Envoy killed in mid-call: the connections break, and each call still leaves a receipt', async () => {
+    const since = new Date();
+    const { replies, arrived } = held(everyKind);
+    await arrived;
+    gateway.kill('envoy');
+    for (const outcome of await Promise.allSettled(replies)) expect(outcome.status).toBe('rejected');
+    await eventually('a receipt of each call', async () => {
+      const { rows } = await gateway.ledger.count(since);
+      return rows === replies.length;
+    });
+    await eventually('Envoy to be back', async () => (await gateway.client.get('/v1/models')).status === 200);
+    await gateway.whole();
+  });
+
+  test('the ledger holds every receipt that a client saw in this file, as the client saw it', async () => {
+    const stored = await gateway.ledger.receipts(seen.map(({ id }) => id));
+    for (const receipt of seen) expect(stored.get(receipt.id)).toEqual(receipt);
+  }, 90_000);
+
+  function expectReceiptBeforeDone(reply: Reply): void {
+    const events = reply.text.trimEnd().split('\n\n');
+    expect(events.at(-1)).toBe('data: [DONE]');
+    expect(events.at(-2)).toContain(reply.receipt?.id);
+  }
+
+  async function expectUpstreamError(reply: Reply): Promise<void> {
+    expectError(reply, 502, 'inference_error', 'upstream_error');
+    const id = reply.headers.get('x-gw-receipt-id') ?? '';
+    const stored = await gateway.ledger.receipts([id]);
+    expect(stored.get(id)).toMatchObject({
+      id,
+      status: 'upstream_error',
+      degraded_reason: 'upstream_error_unmeasured',
+    });
+  }
+});
