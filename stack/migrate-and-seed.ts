@@ -8,7 +8,7 @@ import { Problem } from './problem.ts';
 import type { CustomProvider } from './provider.ts';
 import { type DemoKeys, demoKeysSchema } from './run-file.ts';
 import { startChild } from './services/child.ts';
-import { serviceRole } from './services/postgres.ts';
+import { serviceRole, startPostgres } from './services/postgres.ts';
 import { fromUser, type Layout, passedOn } from './stack-plans.ts';
 
 export interface SeedRequest {
@@ -22,29 +22,40 @@ export interface SeedRequest {
 /** Returns the demo keys; those of an earlier run stay valid. */
 export async function seedDatabase({ layout, provider, models }: SeedRequest): Promise<DemoKeys> {
   const keysFile = join(layout.dir, 'keys.json');
-  const logFile = join(layout.logs, 'migrate.log');
+  await migrate(join(layout.logs, 'migrate.log'), {
+    GW_DATABASE_URL: layout.ownerDatabaseUrl,
+    GW_KEY_PEPPER: layout.secrets.pepper,
+    GW_SEED: 'demo',
+    GW_SEED_FILE: keysFile,
+    ...(provider
+      ? providerVariables(provider, models)
+      : { GW_SIM_URL: `http://127.0.0.1:${layout.ports.simulator}/v1` }),
+  });
+  return demoKeysSchema.parse(readJson(keysFile));
+}
+
+/** A cluster at rest whose database is up to date and empty, in `dir`; returns the folder of its data. */
+export async function makeTemplateCluster(dir: string): Promise<string> {
+  const postgres = await startPostgres({ dir, durable: false, log: () => undefined });
+  try {
+    await migrate(join(dir, 'migrate.log'), { GW_DATABASE_URL: postgres.url });
+  } finally {
+    await postgres.stop();
+  }
+  return join(dir, 'data');
+}
+
+async function migrate(logFile: string, env: Readonly<Record<string, string>>): Promise<void> {
   const child = await startChild({
     command: process.execPath,
     args: ['--enable-source-maps', inCheckout('dist', 'migrate.js')],
-    env: {
-      ...fromUser(passedOn),
-      GW_DATABASE_URL: layout.ownerDatabaseUrl,
-      GW_DATABASE_SERVICE_ROLE: serviceRole,
-      GW_KEY_PEPPER: layout.secrets.pepper,
-      GW_SEED: 'demo',
-      GW_SEED_FILE: keysFile,
-      ...(provider
-        ? providerVariables(provider, models)
-        : { GW_SIM_URL: `http://127.0.0.1:${layout.ports.simulator}/v1` }),
-    },
+    env: { ...fromUser(passedOn), GW_DATABASE_SERVICE_ROLE: serviceRole, ...env },
     logFile,
   });
   const { code } = await child.exited;
-  if (code !== 0) {
-    const reason = readFileSync(logFile, 'utf8').trim().split('\n').at(-1) ?? '';
-    throw new Problem(`The database could not be prepared: ${reason} (${logFile})`);
-  }
-  return demoKeysSchema.parse(readJson(keysFile));
+  if (code === 0) return;
+  const reason = readFileSync(logFile, 'utf8').trim().split('\n').at(-1) ?? '';
+  throw new Problem(`The database could not be prepared: ${reason} (${logFile})`);
 }
 
 function providerVariables(provider: CustomProvider, models: readonly string[]): Record<string, string> {

@@ -8,7 +8,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
-import { createEmptyCluster, templateVariable } from '@gw/stack/services/postgres';
+import { makeTemplateCluster } from '@gw/stack/migrate-and-seed';
+import { templateVariable } from '@gw/stack/services/postgres';
 import { z } from 'zod';
 import { add, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
 
@@ -20,7 +21,8 @@ interface Check {
 
 const tool = (name: string): string => inCheckout('node_modules', '.bin', name);
 const staticChecks: readonly Check[] = [
-  { title: 'types', command: tool('tsc'), args: ['-p', '.'] },
+  // Two threads would check the shared types twice, and the other checks need the second processor.
+  { title: 'types', command: tool('tsc'), args: ['-p', '.', '--singleThreaded'] },
   { title: 'style', command: tool('biome'), args: ['check', '--error-on-warnings', '.'] },
   { title: 'dead code', command: tool('knip'), args: [] },
 ];
@@ -76,16 +78,20 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
   try {
-    // Whoever names files asks for these alone.
-    const statics = await runChecks(files.length === 0 ? run.checks : []);
+    // Whoever names files asks for these alone. The checks leave the processors idle at their ends, and so do the tests.
+    const checks = files.length === 0 ? run.checks : [];
+    const checking = Promise.all(checks.map(capture));
     const lots = lotsOf(run.lots, files);
     const times: string[] = [];
+    let statics: Tally = { passed: 0, failed: 0, skipped: 0 };
     let tests: Tally = { passed: 0, failed: 0, skipped: 0 };
     for (const [at, lot] of lots.entries()) {
       if (stopping.signal.aborted) break;
-      process.stdout.write(`\n${lot.project} (${at + 1} of ${lots.length})\n`);
+      const beside = at === 0 ? checks.map(({ title }) => `, ${title}`).join('') : '';
+      process.stdout.write(`\n${lot.project}${beside} (${at + 1} of ${lots.length})\n`);
       const started = Date.now();
       tests = add(tests, await runLot(lot, run.reporter, files, dir, stopping.signal));
+      if (at === 0) statics = tellChecks(await checking);
       times.push(`${lot.project} ${Math.round((Date.now() - started) / 1000)} s`);
     }
     process.stdout.write(`\n${times.join(', ')}\n`);
@@ -110,20 +116,22 @@ function lotsOf(lots: readonly Lot[], files: readonly string[]): readonly Lot[] 
   return lots.filter(({ project }) => listed.some(({ projectName }) => projectName === project));
 }
 
-/** All at once; each is shown only if it has something to say. */
-async function runChecks(checks: readonly Check[]): Promise<Tally> {
-  const outcomes = await Promise.all(
-    checks.map(async (each) => {
-      const { ok, output, seconds } = await capture(each);
-      process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${each.title} (${seconds} s)\n${ok ? '' : `${output}\n`}`);
-      return ok;
-    }),
-  );
-  const passed = outcomes.filter(Boolean).length;
+interface CheckOutcome {
+  readonly title: string;
+  readonly ok: boolean;
+  readonly output: string;
+  readonly seconds: number;
+}
+
+/** What one said is shown only if it failed. */
+function tellChecks(outcomes: readonly CheckOutcome[]): Tally {
+  for (const { title, ok, output, seconds } of outcomes)
+    process.stdout.write(`${ok ? 'ok    ' : 'FAILED'} ${title} (${seconds} s)\n${ok ? '' : `${output}\n`}`);
+  const passed = outcomes.filter(({ ok }) => ok).length;
   return { passed, failed: outcomes.length - passed, skipped: 0 };
 }
 
-function capture({ command, args }: Check): Promise<{ ok: boolean; output: string; seconds: number }> {
+function capture({ title, command, args }: Check): Promise<CheckOutcome> {
   const started = Date.now();
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: inCheckout(), stdio: ['ignore', 'pipe', 'pipe'] });
@@ -134,7 +142,7 @@ function capture({ command, args }: Check): Promise<{ ok: boolean; output: strin
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
     const end = (ok: boolean) =>
-      resolve({ ok, output: output.trim(), seconds: Math.round((Date.now() - started) / 1000) });
+      resolve({ title, ok, output: output.trim(), seconds: Math.round((Date.now() - started) / 1000) });
     child.once('error', (cause) => {
       output += cause.message;
       end(false);
@@ -155,22 +163,21 @@ async function runLot(
   const args = ['--project', lot.project, `--reporter=${reporter}`, ...files];
   // Files that are named are few.
   const gateways = Math.min(lot.gateways, files.length || lot.gateways);
-  const emptyCluster = lot.project === 'fast' ? null : await emptyClusterIn(dir);
+  const template = lot.project === 'fast' ? null : await templateClusterIn(dir);
   const env = {
     GW_TEST_DIR: lotDir,
     ...(lot.manyCases && { GW_TEST_CASES: 'many' }),
     ...(gateways > 0 && { GW_TEST_GATEWAYS: String(gateways) }),
-    ...(emptyCluster !== null && { [templateVariable]: emptyCluster }),
+    ...(template !== null && { [templateVariable]: template }),
   };
   const tally = await runVitest(args, env, join(lotDir, 'report.json'), stopping);
   if (tally.failed > 0) keepLogs(lotDir);
   return tally;
 }
 
-async function emptyClusterIn(dir: string): Promise<string> {
-  const data = join(dir, 'empty-cluster');
-  if (!existsSync(data)) await createEmptyCluster(data, () => undefined);
-  return data;
+async function templateClusterIn(dir: string): Promise<string> {
+  const template = join(dir, 'template');
+  return existsSync(template) ? join(template, 'data') : makeTemplateCluster(template);
 }
 
 async function runVitest(

@@ -74,13 +74,11 @@ async function clusterIn(data: string, log: ServiceOptions['log']): Promise<Clus
   };
 }
 
-/** Names the folder of an empty cluster that was never started. `./gw test` makes one, since making takes longer than a test. */
-export const templateVariable = 'GW_TEST_EMPTY_CLUSTER';
-
-/** Makes such a cluster in `data`. */
-export async function createEmptyCluster(data: string, log: ServiceOptions['log']): Promise<void> {
-  createCluster(await clusterIn(data, log), { log, durable: false });
-}
+/**
+ * Names the folder of a cluster that is at rest, of which new ones are copies. `./gw test` makes one
+ * (`makeTemplateCluster`), since to make and to migrate a cluster takes longer than most tests.
+ */
+export const templateVariable = 'GW_TEST_CLUSTER';
 
 function settings(sockets: string, durable: boolean): string[] {
   const values = {
