@@ -54,6 +54,19 @@ const ways: Readonly<Record<string, (entry: Entry) => string>> = {
   'the body, and the seal is taken off': (entry) =>
     `carbon_g = 0.5, ${forgedBody}, content_sha256 = NULL, seal = NULL, seal_key = NULL ${where(entry)}`,
   'the number of its key': (entry) => `seal_key = 2 ${where(entry)}`,
+  'the seal, to one with a letter of two bytes': (entry) => `seal = 'é' || substr(seal, 2) ${where(entry)}`,
+  'the seal, to capital letters': (entry) => `seal = upper(seal) ${where(entry)}`,
+  'the seal, moved by a space': (entry) => `seal = ' ' || substr(seal, 1, 63) ${where(entry)}`,
+  'the body, to null': (entry) => `body = 'null' ${where(entry)}`,
+  'the body, to a list': (entry) => `body = '[]' ${where(entry)}`,
+  'the body, to a text': (entry) => `body = '"x"' ${where(entry)}`,
+  'the body, to a number': (entry) => `body = '5' ${where(entry)}`,
+  'the body, to lists inside each other': (entry) =>
+    `body = (repeat('[', 20000) || repeat(']', 20000))::json ${where(entry)}`,
+  'the facts, to half a character': (entry) => `facts = '{"inputs":"\\ud800"}' ${where(entry)}`,
+  'the column, to more than a double can be': (entry) => `energy_wh = 1e400 ${where(entry)}`,
+  'the column, to less than a double can be': (entry) => `carbon_g = 1e-400 ${where(entry)}`,
+  'the column, to no number': (entry) => `carbon_g = 'NaN' ${where(entry)}`,
 };
 
 describe.each(Object.entries(ways))('%s', (_, change) => {
@@ -63,6 +76,10 @@ describe.each(Object.entries(ways))('%s', (_, change) => {
     expect((await read(altered.receipt.id)).status).toBe(200);
     await running.stores.tamper(`UPDATE receipts SET ${change(altered)}`);
 
+    // The copy in Redis does not stand for it.
+    await running.stores.redis.set(receiptKey(altered.receipt.id), JSON.stringify(altered));
+    expect((await read(altered.receipt.id)).body.error?.code).toBe('receipt_integrity_failed');
+    await running.stores.redis.del(receiptKey(altered.receipt.id));
     const reply = await read(altered.receipt.id);
     expect(reply).toMatchObject({
       status: 500,

@@ -76,13 +76,18 @@ function contentSha256(row: Content): string {
 /** What a seal is on; it is part of what is sealed, so that no seal passes for one of another kind. */
 export type SealedKind = 'gw.receipt' | 'gw.audit_head';
 
-/** Returns the HMAC-SHA-256 of the kind, a line feed and the text, in hexadecimal. */
-export const sealOf = ({ secret }: LedgerKey, kind: SealedKind, text: string): string =>
-  hmacSha256(secret, `${kind}\n${text}`).toString('hex');
+const sealBytes = ({ secret }: LedgerKey, kind: SealedKind, text: string): Buffer =>
+  hmacSha256(secret, `${kind}\n${text}`);
 
-/** Compares the 64 digits of a seal in constant time; a shorter one is wrong, not an error. */
+/** Returns the HMAC-SHA-256 of the kind, a line feed and the text, in hexadecimal. */
+export const sealOf = (key: LedgerKey, kind: SealedKind, text: string): string =>
+  sealBytes(key, kind, text).toString('hex');
+
+const sealForm = /^[0-9a-f]{64}$/;
+
+/** Compares the bytes of a seal in constant time. What is not 64 lower-case digits is wrong, not an error. */
 export const isSealOf = (key: LedgerKey, kind: SealedKind, text: string, seal: string): boolean =>
-  timingSafeEqual(Buffer.from(sealOf(key, kind, text)), Buffer.from(seal.padEnd(64).slice(0, 64)));
+  sealForm.test(seal) && timingSafeEqual(sealBytes(key, kind, text), Buffer.from(seal, 'hex'));
 
 export const keyOf = ({ current, others }: LedgerKeys, id: number): LedgerKey | undefined =>
   [current, ...others].find((key) => key.id === id);
@@ -95,22 +100,44 @@ export function sealed<T extends ReceiptRow>(row: T, { current }: LedgerKeys): T
 
 /**
  * Returns what is wrong with a row, or null. Rows of calls before `sealedSince` can be unsealed; null means none can.
+ * It throws for no row, whatever somebody has written into it: one exception would hide the faults of all others.
  */
 export function faultOf(row: LedgerRow, keys: LedgerKeys, sealedSince: Date | null): LedgerFault | null {
   const { content_sha256, seal, seal_key } = row;
-  const body = JSON.parse(row.body);
   if (content_sha256 === null || seal === null || seal_key === null) {
     const isOld = sealedSince !== null && row.created_at < sealedSince;
     if (!isOld || content_sha256 !== seal || seal_key !== null) return 'unsealed';
-    return saysTheSame(row, body) ? null : 'altered';
+    return saysTheSame(
+      row,
+      unlessUnreadable(() => JSON.parse(row.body)),
+    )
+      ? null
+      : 'altered';
   }
-  const content = { ...row, body, routing_trace: parsed(row.routing_trace), facts: parsed(row.facts) };
-  // The text goes to the client as it is, and texts of the same value could be read in two ways: by a name that comes twice.
-  if (JSON.stringify(body) !== row.body || !saysTheSame(row, body)) return 'altered';
-  if (contentSha256(content) !== content_sha256) return 'altered';
+  if (unlessUnreadable(() => digestOf(row)) !== content_sha256) return 'altered';
   const key = keyOf(keys, seal_key);
   if (key === undefined) return 'unknown key';
   return isSealOf(key, 'gw.receipt', content_sha256, seal) ? null : 'forged';
+}
+
+/** Returns the digest of a row; null if its columns or its text are not those of its content. */
+function digestOf(row: LedgerRow): string | null {
+  const body: unknown = JSON.parse(row.body);
+  // The text goes to the client as it is, and texts of the same value could be read in two ways: by a name that comes twice.
+  if (JSON.stringify(body) !== row.body || !saysTheSame(row, body)) return null;
+  return contentSha256({ ...row, body, routing_trace: parsed(row.routing_trace), facts: parsed(row.facts) });
+}
+
+/**
+ * Returns null if the stored JSON cannot be read: it is none, is nested too deeply, or has text or numbers without a
+ * canonical form. Nothing of the kind was ever sealed.
+ */
+function unlessUnreadable<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
@@ -120,10 +147,14 @@ const copied = [
   ...(['prompt_tokens', 'completion_tokens', 'energy_wh', 'carbon_g'] as const),
 ] as const;
 
-/** Whether the columns, by which rows are summed and filtered, are those of the body. */
-function saysTheSame(row: LedgerRow, body: Readonly<Record<string, unknown>>): boolean {
+/** Whether the body is an object, and the columns, by which rows are summed and filtered, are those of it. */
+function saysTheSame(row: LedgerRow, body: unknown): boolean {
   return (
+    isObject(body) &&
     copied.every((name) => row[name] === (body[name] ?? null)) &&
     timeOfReceipt(row.id)?.getTime() === row.created_at.getTime()
   );
 }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

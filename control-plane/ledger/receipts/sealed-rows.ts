@@ -30,10 +30,18 @@ export interface Seals {
   check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;
 }
 
+/**
+ * A column as a double; one that no double can be, which only somebody with the database can have written, as NaN, since
+ * Postgres would refuse the whole query for it. The bounds are the least and the greatest double.
+ */
+const asDouble = (column: string): Prisma.Sql =>
+  Prisma.raw(`CASE WHEN ${column} <> 0 AND abs(${column}) NOT BETWEEN 5e-324 AND 1.7976931348623157e308 THEN 'NaN'
+    ELSE ${column}::float8 END AS ${column.slice('r.'.length)}`);
+
 /** The columns of a LedgerRow, for a query over `receipts r`. */
 export const storedColumns = Prisma.sql`r.id, r.version, r.created_at, r.account_id, r.key_id, r.endpoint, r.model,
   r.region, r.tier, r.status, r.prompt_tokens::float8 AS prompt_tokens, r.completion_tokens::float8 AS completion_tokens,
-  r.energy_wh::float8 AS energy_wh, r.carbon_g::float8 AS carbon_g, r.body::text AS body,
+  ${asDouble('r.energy_wh')}, ${asDouble('r.carbon_g')}, r.body::text AS body,
   r.routing_trace::text AS routing_trace, r.facts::text AS facts, r.shown, r.content_sha256, r.seal, r.seal_key`;
 
 /** Rows that are hashed at once, in a few milliseconds; then requests to this process get their turn. */
