@@ -8,7 +8,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ChainCheck, firstPrevHash } from '@gw/contract/internal/audit-chain';
 import type { Database } from '@gw/prisma/client';
-import { type Chain, readAudit, readChains } from '../../people/audit/read.ts';
+import { type Chain, numberOf, readAudit, readChains } from '../../people/audit/read.ts';
 import type { LedgerKeys } from '../receipts/seal.ts';
 import type { Fault } from './faults.ts';
 import { type Place, readHeadsSeen, writeHeadsSeen } from './heads-seen.ts';
@@ -58,7 +58,7 @@ export function openAuditCheck(db: Database, keys: LedgerKeys): AuditCheck {
       for (const { chain, hash, seq } of heads) {
         const known = seen.get(chain) ?? start;
         if (known.hash === hash) continue;
-        found.push(...(await checkChain({ chain, hash, seq: Number(seq) }, known)));
+        found.push(...(await checkChain({ chain, hash, seq: numberOf(seq) }, known)));
       }
       const there = new Set(heads.map(({ chain }) => chain));
       for (const [chain, { seq }] of seen)

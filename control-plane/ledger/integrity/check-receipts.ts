@@ -102,7 +102,8 @@ interface Claim {
 async function take({ db, fullS }: ReceiptCheckOptions): Promise<Claim | null> {
   const [claim] = await db.$queryRaw<Claim[]>`
     UPDATE integrity_checks SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second',
-      begun_at = COALESCE(begun_at, CURRENT_TIMESTAMP)
+      -- None began at another time, which JavaScript might have no date for.
+      begun_at = CASE WHEN begun_at BETWEEN '2000-01-01' AND CURRENT_TIMESTAMP THEN begun_at ELSE CURRENT_TIMESTAMP END
     WHERE kind = 'receipt' AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP
         -- Nobody claims it for longer: such a claim was put there to keep everybody away.
         OR claimed_until > CURRENT_TIMESTAMP + 2 * ${leaseS}::int * INTERVAL '1 second')

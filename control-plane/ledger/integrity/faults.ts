@@ -34,7 +34,7 @@ export async function noteFaults(
       FROM json_to_recordset(${JSON.stringify(faults)}::json) AS f (name text, number bigint, fault text)
       ON CONFLICT (kind, name, number) DO UPDATE SET fault = EXCLUDED.fault, seen_at = CURRENT_TIMESTAMP,
         mended_at = NULL
-      RETURNING name, number::int AS number, fault,
+      RETURNING name, number::float8 AS number, fault,
         NOT EXISTS (SELECT 1 FROM known k WHERE k.name = i.name AND k.number = i.number) AS is_new`;
     for (const { is_new, ...fault } of rows) if (is_new) log.error(fault, what);
   } catch (cause) {

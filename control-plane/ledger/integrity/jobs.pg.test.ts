@@ -7,11 +7,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { appendAudit } from '../../people/audit/append.ts';
 import { readAudit } from '../../people/audit/read.ts';
 import type { RepeatedJob } from '../../shared/repeat.ts';
-import { checkAll } from './check-receipts.ts';
+import { checkAll, checkNewest } from './check-receipts.ts';
 import { openAuditRound, startIntegrityJobs } from './jobs.ts';
 import { openLedgerSeals } from './open-seals.ts';
 
 const keys = { current: { id: 1, secret: Buffer.alloc(32, 9) }, others: [] };
+/** The largest number that a column of entries can hold. */
+const maxBigint = '9223372036854775807';
 let stores: Stores;
 let jobs: RepeatedJob[] = [];
 let lines: { level: number; name: string; number: number; fault: string }[] = [];
@@ -142,6 +144,60 @@ describe('the audit log', () => {
     expect(await faults()).toEqual(['audit acct_c 3 altered']);
   });
 
+  test.each([
+    ['a time beyond all dates', `UPDATE audit SET at = 'infinity' WHERE chain = 'acct_c' AND seq = 2`, ['2 altered']],
+    [
+      'half a character',
+      `UPDATE audit SET after = '{"a":"\\ud800"}' WHERE chain = 'acct_c' AND seq = 2`,
+      ['2 altered'],
+    ],
+    ['a number beyond all', `UPDATE audit SET after = '1e999' WHERE chain = 'acct_c' AND seq = 2`, ['2 altered']],
+    [
+      'a head with the largest number',
+      `UPDATE audit_heads SET seq = ${maxBigint} WHERE chain = 'acct_c'`,
+      ['4 missing'],
+    ],
+    [
+      'an end with the largest number',
+      `UPDATE audit SET seq = ${maxBigint} WHERE chain = 'acct_c' AND seq = 3`,
+      ['3 missing', `${Number.MAX_SAFE_INTEGER} altered`],
+    ],
+  ])('%s is found, and so is what was altered in other chains', async (_, statement, expected) => {
+    for (const chain of ['acct_b', 'acct_c', 'acct_d']) await write(chain, 3);
+    await stores.tamper(statement);
+    await stores.tamper(`UPDATE audit SET action = 'z' WHERE chain <> 'acct_c' AND seq = 2`);
+    await freshRound()();
+    const own = expected.map((fault) => `audit acct_c ${fault}`);
+    expect(await faults()).toEqual(['audit acct_b 2 altered', ...own, 'audit acct_d 2 altered']);
+  });
+
+  test('entries with numbers beyond what a double tells apart do not keep the check at one page', async () => {
+    await write('acct_c', 3);
+    await stores.tamper(`INSERT INTO audit SELECT (json_populate_record(a, json_build_object('seq', 4611686018427387904 + n))).*
+      FROM audit a, generate_series(1, 250) n WHERE a.chain = 'acct_c' AND a.seq = 3`);
+    await stores.tamper(`UPDATE audit_heads SET seq = ${maxBigint} WHERE chain = 'acct_c'`);
+    await freshRound()();
+    expect(await faults()).toContain('audit acct_c 4 missing');
+  });
+
+  test.each([
+    ['with a letter of two bytes', `seal = 'é' || substr(seal, 2)`],
+    ['in capital letters', 'seal = upper(seal)'],
+    ['moved by a space', `seal = ' ' || substr(seal, 1, 63)`],
+    ['of another number', `seq = ${maxBigint}`],
+    ['of another hash', `hash = 'é'`],
+  ])('a noted end with a seal %s is found at the next start, and so is every other fault', async (_, change) => {
+    for (const chain of ['acct_b', 'acct_c', 'acct_d']) await write(chain, 3);
+    await freshRound()();
+    expect(await faults()).toEqual([]);
+    await stores.tamper(`UPDATE audit_heads_seen SET ${change} WHERE chain = 'acct_c'`);
+    await stores.tamper(`UPDATE audit SET action = 'z' WHERE chain <> 'acct_c' AND seq = 2`);
+    await freshRound()();
+    expect(await faults()).toEqual(
+      expect.arrayContaining(['audit acct_b 2 altered', 'audit acct_c 0 forged', 'audit acct_d 2 altered']),
+    );
+  });
+
   test('a head that is gone is found, and what is whole again is forgotten by the next full check', async () => {
     await write('acct_c', 2);
     start(1);
@@ -171,6 +227,47 @@ describe('the ledger', () => {
     await stores.tamper(`UPDATE receipts SET carbon_g = 0.6 WHERE id = '${id}'`);
     await found();
   });
+
+  test.each([
+    ['a seal with a letter of two bytes', `seal = 'é' || substr(seal, 2)`, 'forged'],
+    ['a seal in capital letters', 'seal = upper(seal)', 'forged'],
+    ['a seal that is moved by a space', `seal = ' ' || substr(seal, 1, 63)`, 'forged'],
+    ['a body of null', `body = 'null'`, 'altered'],
+    ['a body that is a list', `body = '[]'`, 'altered'],
+    ['a body that is a text', `body = '"x"'`, 'altered'],
+    ['a body that is a number', `body = '5'`, 'altered'],
+    ['a body of lists inside each other', `body = (repeat('[', 20000) || repeat(']', 20000))::json`, 'altered'],
+    ['facts with half a character', `facts = '"\\ud800"'`, 'altered'],
+    ['more energy than a double can be', 'energy_wh = 1e400', 'altered'],
+    ['less carbon than a double can be', 'carbon_g = 1e-400', 'altered'],
+    ['a time beyond all dates', `created_at = 'infinity'`, 'altered'],
+  ])('%s is found by both checks, and so is every other fault of its page', async (_, change, fault) => {
+    const all = entries().slice(0, 30);
+    await ingest(stores.db, ...all);
+    const [first, odd, last] = [3, 15, 29].map((at) => String(all.map(idOf).sort()[at]));
+    await stores.tamper(`UPDATE receipts SET ${change} WHERE id = '${odd}'`);
+    await stores.tamper(`UPDATE receipts SET key_id = 'another' WHERE id IN ('${first}', '${last}')`);
+    const expected = [`receipt ${first} 1 altered`, `receipt ${odd} 1 ${fault}`, `receipt ${last} 1 altered`];
+    const seals = openLedgerSeals({ db: stores.db, keys, sealedSince: null, log });
+    await checkNewest({ db: stores.db, seals });
+    expect(await faults()).toEqual(expected);
+    await stores.empty('integrity_faults');
+    await checkAll({ db: stores.db, log, seals, fullS: 1000, signal: new AbortController().signal });
+    expect(await faults()).toEqual(expected);
+  });
+
+  test.each(['infinity', '-infinity', '20000-01-01', '0044-01-01 BC'])(
+    'a full check that is said to have begun at %s goes on, and ends',
+    async (time) => {
+      await ingest(stores.db, ...entries().slice(0, 3));
+      await stores.tamper(`UPDATE integrity_checks SET begun_at = '${time}' WHERE kind = 'receipt'`);
+      await checkAll({ db: stores.db, log, seals: testSeals, fullS: 1000, signal: new AbortController().signal });
+      expect(await stores.db.integrityCheck.findUnique({ where: { kind: 'receipt' } })).toMatchObject({
+        finishedAt: expect.any(Date),
+        begunAt: null,
+      });
+    },
+  );
 
   test('one among the newest is found in the next round, long before the next full check', async () => {
     const all = entries();

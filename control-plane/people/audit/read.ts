@@ -55,7 +55,7 @@ export async function readAudit(db: Database, chain: string, filter: AuditFilter
 export async function readHead(db: Database, chain: string): Promise<{ seq: number; hash: string } | null> {
   const rows = await db.$queryRaw<{ seq: bigint; hash: string }[]>`
     SELECT seq, hash FROM audit_heads WHERE chain = ${chain}`;
-  return rows[0] ? { seq: Number(rows[0].seq), hash: rows[0].hash } : null;
+  return rows[0] ? { seq: numberOf(rows[0].seq), hash: rows[0].hash } : null;
 }
 
 /** The end of a chain, as the check has to find it. */
@@ -80,14 +80,21 @@ export async function readChains(db: Database, after: string, limit: number): Pr
       UNION ALL SELECT account_id, 1 FROM onboarding WHERE account_id > ${after}
     ) c LEFT JOIN audit_heads h ON h.chain = c.chain
     GROUP BY c.chain, h.seq, h.hash ORDER BY c.chain LIMIT ${limit}`;
-  return rows.map(({ chain, hash, seq }) => ({ chain, seq: Number(seq), hash }));
+  return rows.map(({ chain, hash, seq }) => ({ chain, seq: numberOf(seq), hash }));
 }
+
+/** The number of an entry. One beyond what a double tells apart, which no chain reaches, is the last one below. */
+export const numberOf = (seq: bigint): number => Math.min(Number(seq), Number.MAX_SAFE_INTEGER);
+
+/** A time for which JavaScript has no date was never hashed; it is told as the end of all that it has. */
+const timeOf = (at: Date): string => (Number.isNaN(at.getTime()) ? latest : at).toISOString();
+const latest = new Date(8.64e15);
 
 function entryOf(row: Row): AuditEntry {
   return {
     chain: row.chain,
-    seq: Number(row.seq),
-    at: row.at.toISOString(),
+    seq: numberOf(row.seq),
+    at: timeOf(row.at),
     actor: { kind: row.actor_kind as ActorKind, id: row.actor_id, name: row.actor_name },
     action: row.action,
     target: row.target,
