@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Spool } from './spool.ts';
 import { type LedgerWriter, openLedgerWriter } from './writer.ts';
 
@@ -89,4 +89,91 @@ test('a Redis that answers more slowly than a write waits for it is not taken fo
   await advance(2000);
   finish('c');
   expect(xadd).toHaveBeenCalledTimes(2);
+});
+
+describe('both stores hang, and come back after the client was shown another receipt', () => {
+  const shown = (id: string, size = 0) =>
+    JSON.stringify({ receipt: { id, tier: 'degraded', explanation: '-'.repeat(size) }, shown: true });
+  const moreThanIsKept = 65 * 1024 * 1024;
+
+  /** Lets `keep` say what is kept of `a`, which the disk takes late, and returns what Redis got in the end. */
+  async function inTheEnd(keep: (writer: LedgerWriter) => void): Promise<unknown[]> {
+    let areBack = () => {};
+    const back = new Promise<void>((resolve) => {
+      areBack = resolve;
+    });
+    const added: unknown[] = [];
+    const command = () => back;
+    const redis = {
+      ...{ status: 'ready', set: command, zadd: command, zrem: command, ping: command },
+      xadd: async (...args: unknown[]) => {
+        await back;
+        added.push(args.at(-1));
+      },
+    };
+    let onDisk: string[] = [];
+    const spool: Spool = {
+      append: async (line) => {
+        await back;
+        onDisk.push(line);
+      },
+      replay: async (take) => {
+        const lines = onDisk;
+        onDisk = [];
+        if (lines.length > 0) await take(lines);
+        return lines.length;
+      },
+    };
+    const log = pino({ level: 'silent' });
+    const own = openLedgerWriter({ redis: redis as unknown as Redis, spool, now: Date.now, log });
+    // Redis is known to be away from the first, so that of `a` the disk alone has heard.
+    void own.finish('first', entry('first'));
+    await advance(150);
+    const safe = own.finish('a', entry('a'));
+    await advance(250);
+    expect(await safe).toBe(false);
+    keep(own);
+    areBack();
+    for (let i = 0; i < 5; i++) await advance(1000);
+    expect(own.counts().kept).toBe(0);
+    await own.stop();
+    return added.filter((line) => line !== entry('first'));
+  }
+
+  test('what was kept is what the ledger gets', async () => {
+    expect(await inTheEnd((own) => own.keep('a', shown('a')))).toEqual([shown('a')]);
+  });
+
+  test('what found no room is not: the ledger gets the one that the disk took late', async () => {
+    const added = await inTheEnd((own) => {
+      own.keep('a', shown('a', moreThanIsKept));
+      expect(own.counts()).toEqual({ kept: 0, lost: 1 });
+    });
+    expect(added).toEqual([entry('a')]);
+  });
+
+  test('one that was kept stays the last word, even if a second one of its id finds no room', async () => {
+    const added = await inTheEnd((own) => {
+      own.keep('a', shown('a'));
+      own.keep('a', shown('a', moreThanIsKept));
+      expect(own.counts()).toEqual({ kept: 1, lost: 1 });
+    });
+    expect(added).toEqual([shown('a')]);
+  });
+
+  test('one that found no room at first is the last word once it is kept', async () => {
+    const added = await inTheEnd((own) => {
+      own.keep('a', shown('a', moreThanIsKept));
+      own.keep('a', shown('a'));
+    });
+    expect(added).toEqual([shown('a')]);
+  });
+
+  test('one that was shown does not give way to one of its id that was not', async () => {
+    const added = await inTheEnd((own) => {
+      own.keep('a', shown('a'));
+      own.keep('a', entry('a'));
+    });
+    expect(added).toContain(shown('a'));
+  });
 });

@@ -51,6 +51,9 @@ const maxKeptChars = 64 * 1024 * 1024;
 
 const idOf = (entry: string): string => (JSON.parse(entry) as { receipt: { id: string } }).receipt.id;
 const isShown = (entry: string): boolean => entry.endsWith('"shown":true}');
+const notShown = ' not shown';
+/** What was shown to a client does not give way to what was not: the ledger gets both, and makes one of them. */
+const keptAs = (receiptId: string, entry: string): string => (isShown(entry) ? receiptId : receiptId + notShown);
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what is under way, away, spooled and kept.
 export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions): LedgerWriter {
@@ -125,7 +128,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   };
 
   const bringHome = async (): Promise<void> => {
-    const count = await kept.hand(taken);
+    const count = await kept.hand((as, entry) => taken(as.replace(notShown, ''), entry));
     if (count > 0) log.info({ count }, 'receipts that waited in memory are stored');
     // Afterwards, since a hung disk holds it up.
     await replay();
@@ -168,8 +171,9 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     },
     keep(receiptId, entry) {
       if (kept.size === 0) log.warn('neither Redis nor the spool takes receipts in time; they wait in memory');
-      if (isShown(entry)) givenUp.add(receiptId);
-      if (!kept.add(receiptId, entry)) log.error({ receiptId }, 'a receipt could not be stored anywhere');
+      if (!kept.add(keptAs(receiptId, entry), entry))
+        log.error({ receiptId }, 'a receipt could not be stored anywhere');
+      else if (isShown(entry)) givenUp.add(receiptId);
     },
     counts: () => ({ kept: kept.size, lost: kept.lost }),
     async stop() {
