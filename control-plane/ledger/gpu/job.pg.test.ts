@@ -398,3 +398,18 @@ test('only calls that are to be measured are noted, once, and a replay does not 
   await ingest(stores.db, wanted);
   expect(await waiting()).toEqual([]);
 });
+
+test.each([
+  ['null', `body = 'null'`],
+  ['a list', `body = '[]'`],
+  ['without a time, as its facts are', `facts = '{"telemetryFollows":true}'`],
+])('a call whose receipt was altered in storage to %s holds up no other one', async (_, change) => {
+  const [altered, other] = await ingested(entryFrom(gpuCall()), entryFrom(gpuCall()));
+  if (!altered || !other) return;
+  await stores.tamper(`UPDATE receipts SET ${change} WHERE id = '${altered.receipt.id}'`);
+  stub.hold(complete());
+  await round();
+  expect((await newest(other)).receipt).toMatchObject({ version: 2, tier: 'telemetry' });
+  expect(await versionsOf(stores.db, altered.receipt.id)).toHaveLength(1);
+  expect(await waiting()).toMatchObject([{ receiptId: altered.receipt.id }]);
+});

@@ -36,13 +36,13 @@ const keptS = (15 * dayMs) / 1000;
 
 /** Returns a round, which works until nothing is due. It rejects if Postgres is away; then the leases run out. */
 export function openGpuJob(options: GpuJobOptions): () => Promise<void> {
-  const { db, log, now } = options;
+  const { log, now } = options;
   let failing = '';
   return async () => {
     for (let claimed = batch; claimed === batch; ) {
-      const calls = await claimDue(db, now(), batch, leaseS);
-      claimed = calls.length;
-      if (claimed === 0) return;
+      const { calls, count } = await claimDue(options, now(), batch, leaseS);
+      claimed = count;
+      if (calls.length === 0) continue;
       const outcomes = await measureAll(options, calls);
       const failed = outcomes.find(({ outcome }) => 'refusal' in outcome)?.outcome;
       const refused = failed && 'refusal' in failed ? failed.refusal : null;

@@ -8,6 +8,8 @@
 import type { Receipt } from '@gw/contract/receipt';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import { parseRow, type StoredReceipt } from '../receipts/newest-rows.ts';
+import type { LedgerRow } from '../receipts/seal.ts';
+import { genuine, type Seals, storedColumns } from '../receipts/sealed-rows.ts';
 
 /** A call that waits for its counters, with the newest version of its receipt. `attempts` counts this one too. */
 export interface WaitingCall extends StoredReceipt {
@@ -16,21 +18,27 @@ export interface WaitingCall extends StoredReceipt {
   readonly attempts: number;
 }
 
-interface Row {
-  readonly id: string;
+interface Row extends LedgerRow {
   readonly deployment: string;
   readonly attempts: number;
-  readonly body: string;
-  readonly facts: string | null;
 }
 
-/** Claims at most `count` calls that are due. No other instance gets them before `leaseS` have passed. */
+/** What was claimed: how many calls, and those of them whose receipts are genuine. */
+export interface Claimed {
+  readonly count: number;
+  readonly calls: readonly WaitingCall[];
+}
+
+/**
+ * Claims at most `count` calls that are due. No other instance gets them before `leaseS` have passed. A call whose
+ * receipt is not genuine keeps its lease, and is tried again after it.
+ */
 export async function claimDue(
-  db: Database,
+  { db, seals }: { readonly db: Database; readonly seals: Seals },
   now: Date,
   count: number,
   leaseS: number,
-): Promise<readonly WaitingCall[]> {
+): Promise<Claimed> {
   const leasedTo = new Date(now.getTime() + leaseS * 1000);
   const rows = await db.$queryRaw<Row[]>`
     WITH due AS (
@@ -41,10 +49,14 @@ export async function claimDue(
       FROM due WHERE m.receipt_id = due.receipt_id
       RETURNING m.receipt_id, m.created_at, m.deployment, m.attempts
     )
-    SELECT DISTINCT ON (c.receipt_id) c.receipt_id AS id, c.deployment, c.attempts, r.body::text AS body, r.facts::text AS facts
+    SELECT DISTINCT ON (c.receipt_id) ${storedColumns}, c.deployment, c.attempts
     FROM claimed c JOIN receipts r ON r.id = c.receipt_id AND r.created_at = c.created_at
     ORDER BY c.receipt_id, r.version DESC`;
-  return rows.map(({ body, facts, ...row }) => ({ ...row, ...parseRow({ body, facts }) }));
+  const calls = (await genuine(seals, rows)).map(({ attempts, deployment, id, ...row }) => ({
+    ...{ attempts, deployment, id },
+    ...parseRow(row),
+  }));
+  return { count: rows.length, calls };
 }
 
 /** Puts receipts back into `recalculations` that are degraded even with their energy: `supersede` took them out. */

@@ -1,14 +1,12 @@
-/** A receipt of the ledger with the facts behind it, as a job needs them to make a new version. */
+/**
+ * A receipt of the ledger with the facts behind it, as a job needs them to make a new version.
+ *
+ * Invariant: a job asks `genuine` for the very rows that it parses. `supersede` checks the version that a receipt names,
+ * and would not notice that the facts lay in another row, or were other ones a moment before.
+ */
 import type { Receipt } from '@gw/contract/receipt';
 import type { StoredFacts } from './revision.ts';
-
-/** A row as it is read: `body` and `facts` are JSON in the text that is stored. */
-export interface StoredRow {
-  readonly id: string;
-  readonly createdAt: Date;
-  readonly body: string;
-  readonly facts: string | null;
-}
+import type { LedgerRow } from './seal.ts';
 
 /** A receipt with its facts, parsed; the facts are null if none were stored. */
 export interface StoredReceipt {
@@ -16,8 +14,8 @@ export interface StoredReceipt {
   readonly facts: StoredFacts | null;
 }
 
-/** Parses a row. Provider and region come from the facts if the receipt lacks them. */
-export function parseRow({ body, facts: text }: Pick<StoredRow, 'body' | 'facts'>): StoredReceipt {
+/** Parses a row that is genuine. Provider and region come from the facts if the receipt lacks them. */
+export function parseRow({ body, facts: text }: Pick<LedgerRow, 'body' | 'facts'>): StoredReceipt {
   const receipt = JSON.parse(body) as Receipt;
   const facts = text === null ? null : (JSON.parse(text) as StoredFacts | null);
   return { receipt: facts === null ? receipt : located(receipt, facts), facts };

@@ -272,3 +272,36 @@ test('a receipt that nobody can read does not hold up the others', async () => {
   expect((await waiting()).map(({ receiptId }) => receiptId)).toEqual([broken.receipt.id]);
   expect((await newestVersion(stores.db, id)).receipt.version).toBe(2);
 });
+
+describe('a receipt that somebody altered while it waits holds up no other one, and gives none its numbers', () => {
+  const fails: Readonly<Record<string, string>> = {
+    'a body of null': `body = 'null'`,
+    'a body of no version': `body = replace(body::text, '"version":1', '"version":"x"')::json`,
+    'a body of no time': `body = replace(body::text, '"created_at":"2', '"created_at":"x')::json`,
+    'facts of null': `facts = 'null'`,
+    'facts of a text': `facts = '{"usage":"x"}'`,
+  };
+  test.each(Object.entries(fails))('%s', async (_, change) => {
+    const [id, other] = [
+      await store(callAt(at, { model: unknownModel })),
+      await store(callAt(at, { model: unknownModel })),
+    ];
+    await stores.tamper(`UPDATE receipts SET ${change} WHERE id = '${id}'`);
+    expect(await recalculate(known)).toBe(1);
+    expect(await versionsOf(stores.db, other)).toHaveLength(2);
+    expect(await versionsOf(stores.db, id)).toHaveLength(1);
+    expect(await waiting()).toMatchObject([{ receiptId: id }]);
+  });
+
+  test("the body of another one, with facts of somebody's own", async () => {
+    const [id, other] = [
+      await store(callAt(at, { model: unknownModel })),
+      await store(callAt(at, { model: unknownModel })),
+    ];
+    await stores.db.recalculation.deleteMany({ where: { receiptId: other } });
+    await stores.tamper(`UPDATE receipts SET body = (SELECT body FROM receipts WHERE id = '${other}'),
+      facts = replace(facts::text, '"completionTokens":20', '"completionTokens":1')::json WHERE id = '${id}'`);
+    expect(await recalculate(known)).toBe(0);
+    expect(await versionsOf(stores.db, other)).toHaveLength(1);
+  });
+});

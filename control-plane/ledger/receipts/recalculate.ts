@@ -14,9 +14,10 @@ import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { HeldCatalogue } from '../../catalogue/keeper.ts';
 import { type Completion, completeFacts, type ReadingAt, replaceFacts, unmeasured } from './complete-facts.ts';
-import { parseRow, type StoredReceipt, type StoredRow } from './newest-rows.ts';
+import { parseRow, type StoredReceipt } from './newest-rows.ts';
 import type { StoredFacts } from './revision.ts';
-import type { Seals } from './sealed-rows.ts';
+import type { LedgerRow } from './seal.ts';
+import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
 import { type NewVersion, supersede } from './supersede.ts';
 
 export interface RecalculateOptions {
@@ -40,7 +41,7 @@ export type Recalculation =
   | { readonly waitsFor: string | null }
   | { readonly final: true };
 
-interface WaitingRow extends StoredRow {
+interface WaitingRow extends LedgerRow {
   /** The counters that tell its energy are still to be read. */
   readonly isToBeMeasured: boolean;
 }
@@ -91,7 +92,7 @@ async function recalculateBatch(
 ): Promise<number> {
   const { db } = options;
   const rows = await db.$queryRaw<WaitingRow[]>`
-    SELECT DISTINCT ON (r.id) r.id, r.created_at AS "createdAt", r.body::text AS body, r.facts::text AS facts,
+    SELECT DISTINCT ON (r.id) ${storedColumns},
       EXISTS (SELECT 1 FROM gpu_measurements m WHERE m.receipt_id = r.id) AS "isToBeMeasured"
     FROM recalculations w JOIN receipts r ON r.id = w.receipt_id AND r.created_at = w.created_at
     WHERE w.receipt_id = ANY (${ids})
@@ -100,7 +101,7 @@ async function recalculateBatch(
   const versions: NewVersion[] = [];
   const final: string[] = [];
   const waiting: { id: string; waitsFor: string | null }[] = [];
-  for (const row of rows) {
+  for (const row of await genuine(options.seals, rows)) {
     // Making a lineage takes a millisecond: requests to this process go in between.
     await setImmediate();
     const outcome = await tried(row, held, known, options.log);

@@ -206,3 +206,26 @@ test('totals are as issued or as restated: each receipt once, and the sums are t
   expect(restated?.carbon_g).toBeCloseTo(sum(anew.map(({ receipt }) => receipt.carbon_g)), 12);
   expect(restated?.energy_wh).toBe(issued?.energy_wh);
 });
+
+test.each([
+  ['null', `facts = 'null'`],
+  ['half a character', `facts = replace(facts::text, '"source":"electricity-maps"', '"source":"\\ud800"')::json`],
+  ['a body of no version', `body = replace(body::text, '"version":1', '"version":"x"')::json`],
+])('a receipt that somebody altered to %s keeps no other one from being restated', async (_, change) => {
+  const [altered, other] = [await called(stores, estimate(nine)), await called(stores, estimate(nine))];
+  await stores.tamper(`UPDATE receipts SET ${change} WHERE id = '${altered.receipt.id}'`);
+  await settles(stores, nine, 60);
+  expect(await restate(stores.db)).toBe(1);
+  expect(await versionsOf(stores.db, other.receipt.id)).toHaveLength(2);
+  expect(await versionsOf(stores.db, altered.receipt.id)).toHaveLength(1);
+});
+
+test("the body of another receipt, with facts of somebody's own, makes no version of that one", async () => {
+  const [altered, other] = [await called(stores, estimate(nine)), await called(stores, estimate(nine))];
+  await settles(stores, nine, 60);
+  await stores.tamper(`UPDATE receipts SET body = (SELECT body FROM receipts WHERE id = '${other.receipt.id}'),
+    facts = replace(facts::text, '"waterLPerKwh":2', '"waterLPerKwh":1')::json WHERE id = '${altered.receipt.id}'`);
+  expect(await restate(stores.db)).toBe(1);
+  const { facts } = await newestVersion(stores.db, other.receipt.id);
+  expect(facts?.grid?.waterLPerKwh).toBe(2);
+});

@@ -72,7 +72,7 @@ async function inPieces<T, R>(rows: readonly T[], each: (row: T) => R): Promise<
 }
 
 /** Returns the rows that are genuine; the others are reported. */
-export async function genuine(seals: Seals, rows: readonly LedgerRow[]): Promise<LedgerRow[]> {
+export async function genuine<T extends LedgerRow>(seals: Seals, rows: readonly T[]): Promise<T[]> {
   const faults = await seals.check(rows);
   return rows.filter((_, at) => faults[at] === null);
 }
