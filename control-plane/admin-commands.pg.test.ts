@@ -205,6 +205,22 @@ describe('audit verify', () => {
     expect((await gw(`audit verify --chain ${chain}`)).code).toBe(0);
   }, 60_000);
 
+  test('a chain of any name, and entries that nobody can have hashed, keep no other fault from being found', async () => {
+    const heads = `INSERT INTO audit_heads VALUES ('a b/ä', 9223372036854775807, repeat('é', 64))`;
+    const entries = [`at = 'infinity'`, `after = '{"i":"\\ud800"}'`];
+    await tamper(heads);
+    for (const [at, change] of entries.entries())
+      await tamper(`UPDATE audit SET ${change} WHERE chain = '${chain}' AND seq = ${at + 1}`);
+    const { code, out } = await gw('audit verify');
+    expect(code).toBe(1);
+    expect(out).toMatch(/^a b\/ä .* missing at 1$/m);
+    expect(out).toMatch(/^acct_verified .* altered at 1, altered at 2$/m);
+    await tamper(`DELETE FROM audit_heads WHERE chain = 'a b/ä'`);
+    await tamper(`UPDATE audit SET at = '${clock.toISOString()}', after = json_build_object('i', seq - 1)
+      WHERE chain = '${chain}' AND seq <= 2`);
+    expect((await gw(`audit verify --chain ${chain}`)).code).toBe(0);
+  });
+
   test('an altered entry, one that was taken out, and a noted head that is gone are found', async () => {
     const noted = await headOf();
     await tamper(`UPDATE audit SET action = 'thing.undone' WHERE chain = '${chain}' AND seq = 2`);

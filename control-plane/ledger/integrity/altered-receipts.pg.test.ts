@@ -164,4 +164,14 @@ test('receipts verify names each of them in the shell and ends with 1, page afte
   await running.stores.tamper(`UPDATE receipts SET carbon_g = 9 WHERE id = '${id}'`);
   const { code, out } = await verify();
   expect([code, out]).toEqual([1, expect.stringMatching(new RegExp(`${id} +1 +altered\\n`))]);
+  // Where a page ends, whatever the row is called there is where the next one begins.
+  const lastOfPage = entries.map(({ receipt }) => receipt.id).sort()[249];
+  const changes = [`id = id || ' ä'`, 'version = 2000000000', 'version = -5', `id = id || '/', version = 2`];
+  for (const change of changes) {
+    await running.stores.tamper(`UPDATE receipts SET ${change} WHERE id LIKE '${lastOfPage}%'`);
+    const again = await verify();
+    expect([again.code, again.out]).toEqual([1, expect.stringContaining('\n600 versions of receipts, ')]);
+    expect(again.out).toMatch(new RegExp(`${id} +1 +altered\\n`));
+    expect(again.out).toMatch(new RegExp(`${lastOfPage}.* altered\\n`));
+  }
 });

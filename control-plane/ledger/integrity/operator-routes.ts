@@ -3,15 +3,14 @@ import { listSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { idSchema } from '../../people/access/fields.ts';
 import type { Context } from '../../shared/context.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { checkPage } from './check-receipts.ts';
 
 const query = z.object({
-  /** `next` of the page before. */
-  after_id: idSchema.optional(),
-  after_version: z.coerce.number().int().min(0).max(1_000_000).default(0),
+  /** `next` of the page before: what the row there is called, even if somebody with the database has called it so. */
+  after_id: z.string().optional(),
+  after_version: z.coerce.number().pipe(z.int32()).default(0),
 });
 const verifyReply = listSchema(z.strictObject({ receipt_id: z.string(), version: z.int(), fault: z.string() })).extend({
   checked: z.int().describe('Versions on this page'),

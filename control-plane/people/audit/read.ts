@@ -86,9 +86,9 @@ export async function readChains(db: Database, after: string, limit: number): Pr
 /** The number of an entry. One beyond what a double tells apart, which no chain reaches, is the last one below. */
 export const numberOf = (seq: bigint): number => Math.min(Number(seq), Number.MAX_SAFE_INTEGER);
 
-/** A time for which JavaScript has no date was never hashed; it is told as the end of all that it has. */
+/** A time for which JavaScript has no date was never hashed; it is told as the last that an entry can have. */
 const timeOf = (at: Date): string => (Number.isNaN(at.getTime()) ? latest : at).toISOString();
-const latest = new Date(8.64e15);
+const latest = new Date('9999-12-31T23:59:59.999Z');
 
 function entryOf(row: Row): AuditEntry {
   return {
