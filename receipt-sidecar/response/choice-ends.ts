@@ -54,19 +54,43 @@ export class ChoiceEnds {
 
   /** Whether the choices hold nothing that was not said before, as those of some usage chunks. */
   sayNothing(choices: readonly unknown[]): boolean {
-    return choices.every((choice) =>
-      Object.entries(choice ?? {}).every(([key, value]) => {
-        if (key === 'index') return true;
-        if (key === 'delta') return isBlank(value);
-        if (!reasons.has(key)) return value === null || value === '';
-        return value === null || value === this.#finished.get(indexOf(choice)) || key === 'native_finish_reason';
-      }),
+    return choices.every(
+      (choice) =>
+        isNothing(choice) ||
+        (isFields(choice) && everyField(choice, (key, value) => this.#isKnown(choice, key, value))),
     );
+  }
+
+  #isKnown(choice: Fields, key: string, value: unknown): boolean {
+    if (key === 'index' || key === 'native_finish_reason') return true;
+    if (key === 'delta') return isBlank(value);
+    if (key === 'finish_reason' && value === this.#finished.get(indexOf(choice))) return true;
+    return isNothing(value);
   }
 }
 
-/** The second is OpenRouter's, beside the first. */
-const reasons = new Set(['finish_reason', 'native_finish_reason']);
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether a value has fields with names; the letters of a text are none, and there can be millions. */
+const isFields = (value: unknown): value is Fields =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** Goes on only while it holds, and copies nothing: how many parts there can be is bounded where a chunk is read. */
+function everyField(fields: Fields, holds: (key: string, value: unknown) => boolean): boolean {
+  for (const key in fields) if (!holds(key, fields[key])) return false;
+  return true;
+}
+
+/** Whether a value says nothing: null, or an empty text, list or object. */
+const isNothing = (value: unknown): boolean =>
+  value === null ||
+  value === undefined ||
+  value === '' ||
+  (Array.isArray(value) ? value.length === 0 : isFields(value) && everyField(value, () => false));
+
+/** Whether a delta holds at most who speaks. */
+const isBlank = (delta: unknown): boolean =>
+  isNothing(delta) || (isFields(delta) && everyField(delta, (key, value) => key === 'role' || isNothing(value)));
 
 /** Of what is not a number nothing is asked: an object can refuse to become one. */
 function indexOf(choice: unknown): number {
@@ -74,16 +98,17 @@ function indexOf(choice: unknown): number {
   return typeof index === 'number' ? index : 0;
 }
 
+/** The longest reason that is kept, in letters; providers' are a word or two. */
+const longestReason = 64;
+
+/** Returns null if there is none, and an empty text for one that is too long to keep. */
 function finishReasonOf(choice: unknown): string | null {
   const reason = (choice as { finish_reason?: unknown } | null)?.finish_reason;
-  return typeof reason === 'string' && reason !== '' ? reason : null;
+  if (typeof reason !== 'string' || reason === '') return null;
+  return reason.length <= longestReason ? reason : '';
 }
 
-/** Whether a delta holds at most who speaks. */
-const isBlank = (delta: unknown): boolean =>
-  Object.entries(delta ?? {}).every(([key, value]) => key === 'role' || value === null || value === '');
-
 function hasText(choice: unknown): boolean {
-  const { delta, text } = (choice ?? {}) as { delta?: unknown; text?: unknown };
-  return !isBlank(delta) || (typeof text === 'string' && text !== '');
+  if (!isFields(choice)) return false;
+  return !isBlank(choice.delta) || (typeof choice.text === 'string' && choice.text !== '');
 }

@@ -102,6 +102,8 @@ describe('a stream', () => {
     ['an empty delta', { index: 0, delta: {} }],
     ['a role and an empty text', { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
     ['the end once more', { index: 0, delta: {}, finish_reason: 'stop' }],
+    ['lists and objects of nothing', { index: 0, delta: { content: '', tool_calls: [], audio: {} }, logprobs: null }],
+    ['nothing at all', null],
   ])('takes a usage chunk whose choices say nothing for one without: %s', (_, choice) => {
     const blank = { ...usageChunk, choices: [choice] };
     const text = event(delta('a')) + event(delta('', 'stop')) + event(blank) + event('[DONE]');

@@ -2,8 +2,9 @@
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { _iterSSEMessages } from 'openai/core/streaming';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ParsedRequest } from '../request/parsed-request.ts';
+import { ChoiceEnds } from './choice-ends.ts';
 import { contextError } from './context-error.ts';
 import { createEnergyReader } from './energy-reader.ts';
 import { EventStream, type EventStreamOptions } from './event-stream.ts';
@@ -184,6 +185,38 @@ describe('a stream that is too much', () => {
   it('passes a picture of 2 MB', () => {
     const text = `data: ${JSON.stringify({ choices: [{ delta: { content: 'A/+'.repeat(7e5) } }] })}\n\n`;
     expect(whole(text).toString().startsWith(text)).toBe(true);
+  });
+
+  it.each([
+    ['delta', { index: 0, delta: 'x'.repeat(2e6) }],
+    ['choice', 'x'.repeat(2e6)],
+    ['text', { index: 0, text: 'x'.repeat(2e6) }],
+    ['list of lists', { index: 0, delta: { tool_calls: Array.from({ length: 10_000 }, () => []) } }],
+  ])('of a %s does not have its letters or parts listed', (_, choice) => {
+    const listed = (['entries', 'keys', 'values'] as const).map((name) => vi.spyOn(Object, name));
+    const ends = new ChoiceEnds(1);
+    for (const choices of [[choice], [{ index: 0, delta: {}, finish_reason: 'stop' }], [choice]]) {
+      ends.sayNothing(choices);
+      ends.take(choices);
+    }
+    const largest = listed.flatMap((spy) => spy.mock.calls.map(([value]) => (value as string | object[]).length ?? 0));
+    vi.restoreAllMocks();
+    expect(Math.max(0, ...largest)).toBeLessThan(1000);
+    const text = `data: ${JSON.stringify({ choices: [choice] })}\n\n`;
+    expect(
+      whole(text + text)
+        .toString()
+        .startsWith(text + text),
+    ).toBe(true);
+  });
+
+  it('is not kept: a reason of any length costs a few bytes', () => {
+    const ends = new ChoiceEnds(128);
+    const reason = 'x'.repeat(1e6);
+    ends.take([{ index: 0, finish_reason: reason }]);
+    // It is an end all the same, and saying it again says something new, since nobody remembers it.
+    expect([ends.hasBegun, ends.sayNothing([{ index: 0, finish_reason: reason }])]).toEqual([true, false]);
+    expect(ends.sayNothing([{ index: 0, finish_reason: null }])).toBe(true);
   });
 
   it('is not held for a usage that does not come behind more and more', () => {
