@@ -96,7 +96,8 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
   const receiptId = newReceiptId(Date.parse(at));
   const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.value };
   const reasons: (DegradedReason | null)[] = [];
-  const metrics = { made: (reason: DegradedReason | null) => void reasons.push(reason), register: () => undefined };
+  const count = (reason: DegradedReason | null) => void reasons.push(reason);
+  const metrics = { made: count, wentOn: () => undefined, register: () => undefined };
   const caller = { accountId: 'a', keyId: 'k', models: null, streams: { limit: 25, shadow: false }, keyStreams: null };
   const record = new CallRecord(identity, caller, catalogue, { ledger, metrics });
   record.begin();

@@ -137,6 +137,11 @@ export class CallRecord {
     return this.finish({ status: 'complete', ...counted, telemetry });
   }
 
+  /** Counts that text came behind the receipt. */
+  wentOn(): void {
+    this.#metrics.wentOn();
+  }
+
   #count(said: SaidSoFar, isWhole: boolean): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
     const { request, route } = this.identity;
     const contextWindow = route.model.contextWindow ?? null;

@@ -224,7 +224,7 @@ export class Call implements Processor {
     if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);
     // In the same turn, so that a client that has seen the end gets its next stream.
-    if (end || this.#record?.recorded) this.#slot?.release();
+    if (end || (this.#reply instanceof StreamReply && this.#reply.isOver)) this.#slot?.release();
   }
 
   #path(): string {

@@ -5,6 +5,8 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export interface ReceiptMetrics {
   /** Counts a receipt; null as `reason` means that it has numbers. */
   made(reason: DegradedReason | null): void;
+  /** Counts a stream that went on with text behind its receipt. */
+  wentOn(): void;
   /** Adds the metrics to those of the service. */
   register(registry: Registry): void;
 }
@@ -36,10 +38,16 @@ export function createReceiptMetrics(unstored: () => { readonly kept: number; re
       this.set(unstored().lost);
     },
   });
+  const partial = new Counter({
+    name: 'gw_receipts_partial_total',
+    help: 'Receipts of streams whose provider stood still behind the end that it had named, and then went on with text',
+    registers: [],
+  });
   return {
     made: (reason) => receipts.inc(labels(reason)),
+    wentOn: () => partial.inc(),
     register: (registry) => {
-      for (const metric of [receipts, kept, lost]) registry.registerMetric(metric);
+      for (const metric of [receipts, kept, lost, partial]) registry.registerMetric(metric);
     },
   };
 }

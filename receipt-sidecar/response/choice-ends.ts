@@ -1,19 +1,24 @@
 /**
- * When the choices of a stream have come to their end.
+ * Whether the choices of a stream have come to their end, and whether a provider that says so can be believed: some name a
+ * reason on every chunk, count as they go, or write more choices than were asked for.
  *
- * Invariant: what a provider says costs bounded memory, and text behind an end means that it was none: some providers name a
- * reason on every chunk, or write more choices than were asked for.
+ * Invariants: what a provider says costs bounded memory. A sign of an end behind which text came is not believed again.
  */
 
-/** Choices behind the end that are told apart; more are none that a client has asked for. */
-const mostReopened = 1024;
+/** What tells that a reply is at its end: a reason on each choice, and behind these a usage on a chunk of its own. */
+type Sign = 'reason' | 'usage';
 
 export class ChoiceEnds {
   readonly #expected: number;
   /** Index → why it has finished. */
   readonly #finished = new Map<number, string>();
-  /** Those that were written on behind the end. */
-  readonly #reopened = new Set<number>();
+  /** The last sign. */
+  #sign: Sign = 'reason';
+  /** Those that text came behind. */
+  readonly #refuted = new Set<Sign>();
+  #hasText = false;
+  /** Whether a reason came together with text, or before any: so it comes on every chunk of some providers. */
+  #isMixed = false;
 
   /** `expected` is how many choices the request asked for. */
   constructor(expected: number) {
@@ -25,31 +30,44 @@ export class ChoiceEnds {
     return this.#finished.size >= this.#expected;
   }
 
-  /** Whether text came behind that, which has no end yet. */
-  get goOn(): boolean {
-    return this.#reopened.size > 0;
-  }
-
   /** Whether any choice has finished. */
   get hasBegun(): boolean {
     return this.#finished.size > 0;
   }
 
-  /** Takes the choices of a chunk in. Returns whether they hold text behind the end. */
+  /** Whether text came before behind what now looks like the end. */
+  get isRefuted(): boolean {
+    return this.#refuted.has(this.#sign);
+  }
+
+  /** Whether this is the end, as far as can be told before the stream itself ends. */
+  get isCredible(): boolean {
+    return this.isAtEnd && !this.isRefuted && (this.#sign === 'usage' || !this.#isMixed);
+  }
+
+  /** Takes the choices of a chunk in. Returns whether they hold text. */
   take(choices: readonly unknown[]): boolean {
-    let hasMore = false;
+    const hadText = this.#hasText;
+    let saysText = false;
     for (const choice of choices) {
-      const index = indexOf(choice);
-      if (this.isAtEnd && hasText(choice)) {
-        hasMore = true;
-        if (this.#reopened.size < mostReopened) this.#reopened.add(index);
+      if (hasText(choice)) {
+        saysText = true;
+        if (this.isAtEnd) this.#refuted.add(this.#sign);
+        this.#sign = 'reason';
       }
       const reason = finishReasonOf(choice);
       if (reason === null) continue;
-      this.#reopened.delete(index);
-      if (this.#finished.size < this.#expected || this.#finished.has(index)) this.#finished.set(index, reason);
+      if (saysText || !hadText) this.#isMixed = true;
+      const index = indexOf(choice);
+      if (!this.isAtEnd || this.#finished.has(index)) this.#finished.set(index, reason);
     }
-    return hasMore;
+    this.#hasText ||= saysText;
+    return saysText;
+  }
+
+  /** Takes in that a usage came on a chunk of its own. */
+  takeUsage(): void {
+    if (this.isAtEnd) this.#sign = 'usage';
   }
 
   /** Whether the choices hold nothing that was not said before, as those of some usage chunks. */

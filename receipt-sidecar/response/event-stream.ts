@@ -68,6 +68,8 @@ export class EventStream {
   readonly #said = new ReplyCounts();
   #origin: Origin | null = null;
   #finished = false;
+  /** Whether text came that the receipt does not count. */
+  wentOn = false;
   /** What the last event was: nothing more goes out. */
   #over: 'done' | 'failed' | null = null;
   #out: Buffer[] = [];
@@ -82,14 +84,12 @@ export class EventStream {
     return !this.#held.isEmpty || this.#reader.size > 0;
   }
 
-  /** Whether only usage or energy is missing. A count that text came behind was a running one. */
+  /** Whether what waits is worth a longer wait: for usage, energy, or a surer sign of the end. */
   get holding(): boolean {
+    if (this.#held.isEmpty || this.#ends.isRefuted) return false;
     const { claim, isStale } = this.#said;
-    return (
-      !this.#held.isEmpty &&
-      !this.#ends.goOn &&
-      (this.#options.energyReader?.comesLate === true || claim === null || isStale)
-    );
+    const isCounted = claim !== null && !isStale && this.#options.energyReader?.comesLate !== true;
+    return !this.#ends.isCredible || !isCounted;
   }
 
   get facts(): StreamFacts {
@@ -120,13 +120,18 @@ export class EventStream {
   }
 
   /**
-   * Gives up waiting for usage or energy. Returns what is held, with a receipt from what was seen; without one while text
-   * comes behind what the provider had called the end.
+   * Gives up waiting. Returns what is held, with a receipt from what was seen if that can be the whole; else the receipt
+   * comes when the stream ends.
    */
   giveUpWaiting(): Buffer {
-    if (this.#ends.goOn) this.#release();
-    else if (!this.#held.isEmpty) this.#finish();
+    this.#letGo();
     return this.#take();
+  }
+
+  #letGo(): void {
+    if (this.#held.isEmpty) return;
+    if (this.#ends.isCredible) this.#finish();
+    else this.#release();
   }
 
   #take(): Buffer {
@@ -177,7 +182,7 @@ export class EventStream {
   }
 
   #keepBounded(): void {
-    if (this.#held.isTooMuch) this.#finish();
+    if (this.#held.isTooMuch) this.#letGo();
   }
 
   #chunk(bytes: Buffer | null, data: string, chunk: Chunk): void {
@@ -188,7 +193,7 @@ export class EventStream {
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     const isBare = choices.length === 0 || (this.#ends.isAtEnd && this.#ends.sayNothing(choices));
     if (chunk.usage && isBare) return this.#usageChunk(data, chunk);
-    if (this.#ends.take(choices)) this.#release();
+    if (this.#ends.take(choices)) this.#text();
     const shown = this.#options.wantsUsage ? { text: data, value: chunk } : withoutUsage(data, chunk);
     if (choices.length > 0 && this.#ends.isAtEnd && !this.#finished) {
       this.#held.addChoices(shown);
@@ -198,7 +203,14 @@ export class EventStream {
     this.#send(bytes && clean === data && isPlain(data, bytes) ? bytes : dataEvent(clean));
   }
 
+  /** What is held was not the end, and text waits for nothing in front of it. */
+  #text(): void {
+    this.#release();
+    if (this.#finished) this.wentOn = true;
+  }
+
   #usageChunk(data: string, chunk: Chunk): void {
+    this.#ends.takeUsage();
     // The gateway asked for it, not the client.
     if (!this.#options.wantsUsage) return;
     // In front of the end, or behind the receipt.

@@ -1,7 +1,9 @@
 /** How a stream ends whose provider does not, and how long pieces are read, by the whole call. */
 
+import { ok } from '@gw/contract/internal/result';
+import type { Receipt } from '@gw/contract/receipt';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cutOff } from '../messages.ts';
 
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
@@ -10,17 +12,46 @@ const chunk = (content: string) => ({ choices: [{ index: 0, delta: { content } }
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
-async function streaming() {
-  const { context, ledger } = contextForTests();
-  const call = callForTests(context);
-  call.ask(chatBody({ stream: true }));
+async function streaming(fields: object = {}) {
+  const slot = { id: 'slot', release: vi.fn() };
+  const made: Receipt[] = [];
+  const { context, ledger } = contextForTests({ takeSlot: async () => ok(slot) });
+  const finish = (id: string, entry: string) => {
+    made.push((JSON.parse(entry) as { receipt: Receipt }).receipt);
+    return ledgerFinish(id, entry);
+  };
+  const ledgerFinish = context.ledger.finish;
+  const wentOn = vi.fn();
+  const metrics = { ...context.metrics, wentOn };
+  const call = callForTests({ ...context, metrics, ledger: { ...context.ledger, finish } });
+  call.ask(chatBody({ stream: true, ...fields }));
   await settled();
   call.replyHeaders();
   const bodyOf = (index: number) => {
     const mutation = call.answers[index]?.responseBody?.response?.bodyMutation;
     return mutation?.body?.toString() ?? (mutation?.clearBody ? '' : null);
   };
-  return { call, ledger, bodyOf };
+  const pieces: string[] = [];
+  /** What the client has got: a piece whose answer changes nothing comes as it is. */
+  const sent = () =>
+    call.answers
+      .flatMap(({ responseBody }) => (responseBody ? [responseBody.response?.bodyMutation] : []))
+      .map((mutation, index) => (mutation ? (mutation.body?.toString() ?? '') : (pieces[index] ?? '')))
+      .join('');
+  const send = async (text: string, end = false) => {
+    pieces.push(text);
+    call.replyBody(text, end);
+    await settled();
+  };
+  return { call, ledger, bodyOf, sent, send, made, slot, wentOn };
+}
+
+/** Lets time pass, and what is due in it happen. */
+async function pause(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 100) {
+    vi.advanceTimersByTime(Math.min(left, 100));
+    await settled();
+  }
 }
 
 /** What was promised has happened, and turns that were asked for have been taken. */
@@ -125,4 +156,76 @@ it.each([
   expect(ledger.finished).toHaveLength(1);
   expect(sent()).toContain('"completion_tokens":40');
   expect(call.errors).toEqual([]);
+});
+
+const finishing = (content: string, index = 0) => ({ choices: [{ index, delta: { content }, finish_reason: 'stop' }] });
+const counting = (completion: number) => ({ usage: { prompt_tokens: 5, completion_tokens: completion } });
+const bare = (completion: number) => ({ choices: [], ...counting(completion) });
+const asking = { stream_options: { include_usage: true } };
+
+describe('a receipt is of the whole reply, and the slot is held to its end', () => {
+  it.each([
+    ['a reason and a usage on every chunk', 600, (at: number) => counting(at * 40)],
+    ['a reason and a usage on every chunk', 4000, (at: number) => counting(at * 40)],
+    ['a reason on every chunk', 600, () => ({})],
+    ['a reason on every chunk', 4000, () => ({})],
+    ['a reason on every chunk, from one without text on,', 4000, () => ({})],
+    ['a reason and a usage on every chunk, from one without text on,', 600, (at: number) => counting(at * 40)],
+  ])('where the provider names %s, every %i ms', async (name, ms, usage) => {
+    const { call, send, sent, made, slot } = await streaming();
+    for (let at = name.includes('without') ? 0 : 1; at <= 5; at++) {
+      await send(event({ ...finishing(`part ${at} `.repeat(at && 20)), ...usage(at) }));
+      await pause(ms);
+      // The first one could be the last.
+      if (at > 1) expect(sent()).toContain(`part ${at} `);
+    }
+    expect([made.length, slot.release.mock.calls.length]).toEqual([0, 0]);
+    await send(`${event(bare(200))}data: [DONE]\n\n`);
+    expect(made).toMatchObject([{ completion_tokens: 200, usage_source: 'provider', status: 'complete' }]);
+    await send('', true);
+    expect(slot.release).toHaveBeenCalled();
+    expect(sent().match(/part 3 /g)).toHaveLength(20);
+    expect(call.errors).toEqual([]);
+  });
+
+  it('where several choices are written and a running count comes between them, which holds nothing up', async () => {
+    const { send, sent, made } = await streaming({ n: 2, ...asking });
+    await send(event(finishing('a')));
+    await send(event(bare(1)));
+    for (let at = 0; at < 5; at++) {
+      await send(event({ choices: [{ index: 1, delta: { content: `word ${at} ` } }] }));
+      expect(sent()).toContain(`word ${at} `);
+      await pause(4000);
+    }
+    expect(made).toHaveLength(0);
+    await send(`${event(finishing('', 1))}${event(bare(40))}data: [DONE]\n\n`, true);
+    expect(made).toMatchObject([{ completion_tokens: 40, usage_source: 'provider' }]);
+    expect(sent().match(/"usage":\{"prompt_tokens":5,"completion_tokens":1\}/g)).toHaveLength(1);
+  });
+
+  it('where a choice that nobody asked for comes behind the end, and the usage some time before [DONE]', async () => {
+    const { send, sent, made } = await streaming(asking);
+    await send(event(finishing('a')));
+    await send(event({ choices: [{ index: 1, delta: { content: 'b' } }] }));
+    await send(event(bare(2)));
+    await pause(700);
+    await send('data: [DONE]\n\n', true);
+    expect(made).toMatchObject([{ completion_tokens: 2, usage_source: 'provider' }]);
+    expect(sent()).toMatch(/"usage":\{[^}]*"gw":\{"receipt_id"/);
+  });
+
+  it('unless the provider stood still behind its end: what then comes is passed on and counted', async () => {
+    const { call, send, sent, made, slot, wentOn } = await streaming();
+    await send(event(chunk('first')) + event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+    await pause(3500);
+    expect(sent()).toContain('"gw":');
+    await send(event(chunk('second')) + event(chunk('third')));
+    expect(sent()).toContain('third');
+    expect([made.length, slot.release.mock.calls.length]).toEqual([1, 0]);
+    await send('data: [DONE]\n\n');
+    expect(slot.release).toHaveBeenCalled();
+    call.close();
+    expect(wentOn).toHaveBeenCalledOnce();
+    expect(sent()).toMatch(/third.*data: \[DONE\]\n\n$/s);
+  });
 });

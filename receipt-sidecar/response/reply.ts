@@ -83,6 +83,11 @@ export class StreamReply implements Reply {
     return this.#events.facts;
   }
 
+  /** Whether the last that its client gets of the provider has come. */
+  get isOver(): boolean {
+    return this.#events.over !== null;
+  }
+
   chunk(bytes: Buffer, end: boolean): void {
     this.#turns.add({ bytes, end });
   }
@@ -91,6 +96,7 @@ export class StreamReply implements Reply {
     clearTimeout(this.#timer);
     clearTimeout(this.#cut);
     this.#turns.stop();
+    if (this.#events.wentOn) this.#context.record.wentOn();
   }
 
   /**

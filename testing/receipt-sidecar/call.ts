@@ -64,7 +64,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
       counts: () => ({ kept: 0, lost: 0 }),
       stop: async () => undefined,
     },
-    metrics: { made: () => undefined, register: () => undefined },
+    metrics: { made: () => undefined, wentOn: () => undefined, register: () => undefined },
     ends: { tell: () => undefined, ask: async () => 'client' },
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
     upstreamTimeoutS: 600,
