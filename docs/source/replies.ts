@@ -64,10 +64,9 @@ export function chatEvents(): string {
     tooLong: () => null,
     receipt: ({ said }) => additions(called(countedIn(said))),
   });
-  const provided = [...reply.head, ...slice(reply.tokens), ...reply.tail].map((event) =>
-    events.push(Buffer.from(event)),
-  );
-  return Buffer.concat([...provided, events.end()]).toString('utf8');
+  for (const event of [...reply.head, ...slice(reply.tokens), ...reply.tail]) events.push(Buffer.from(event));
+  events.end();
+  return events.take().toString('utf8');
 }
 
 /** For the page: the receipt and the trace shortened, as they are those of the JSON reply. */

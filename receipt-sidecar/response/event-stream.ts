@@ -17,6 +17,7 @@ import type { EnergyReader } from './energy-reader.ts';
 import { dataEvent, doneEvent, EventReader, isPlain, keepAlive } from './events.ts';
 import { HeldChunks } from './held-chunks.ts';
 import { type Additions, addToObject, parseObject, withoutForgery, withoutUsage } from './json-body.ts';
+import { Outbox } from './outgoing.ts';
 import { ReplyCounts, type SaidSoFar } from './usage.ts';
 
 /** What a stream has said so far. */
@@ -72,16 +73,21 @@ export class EventStream {
   wentOn = false;
   /** What the last event was: nothing more goes out. */
   #over: 'done' | 'failed' | null = null;
-  #out: Buffer[] = [];
+  readonly #out = new Outbox();
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
     this.#ends = new ChoiceEnds(options.expectedChoices);
   }
 
-  /** Whether something has to wait for more bytes. */
-  get waiting(): boolean {
-    return !this.#held.isEmpty || this.#reader.size > 0;
+  /** Where what has to wait for more bytes began, in the provider's stream; null if nothing has. */
+  get waitsFrom(): number | null {
+    return this.#held.at ?? (this.#reader.size > 0 ? this.#reader.unfinishedAt : null);
+  }
+
+  /** Whether a whole chunk waits. */
+  get holdsChunk(): boolean {
+    return !this.#held.isEmpty;
   }
 
   /** Whether what waits is worth a longer wait: for usage, energy, or a surer sign of the end. */
@@ -102,48 +108,42 @@ export class EventStream {
     return this.#over;
   }
 
-  /** Takes bytes; returns what can go out. Bytes of an unfinished event and of a held chunk come out later. */
-  push(bytes: Buffer): Buffer {
+  /** Takes bytes in. */
+  push(bytes: Buffer): void {
     this.#reader.sawOther = false;
     this.#reader.push(bytes);
     if (this.#reader.size > maxEventBytes) this.#fail(unreadable);
     // In front of a held chunk too: it says nothing that could come too early.
-    if (this.#reader.sawOther && this.#out.length === 0 && this.#over === null) return keepAlive;
-    return this.#take();
+    const isQuiet = this.#out.isEmpty && this.#over === null;
+    if (this.#reader.sawOther && isQuiet) this.#out.add([{ at: 0, bytes: keepAlive }]);
   }
 
-  /** Ends the stream in order. Returns what was still waiting, and the receipt if it has not gone out. */
-  end(): Buffer {
+  /** Ends the stream in order: nothing waits any more, and the receipt is made if it was not. */
+  end(): void {
     this.#reader.end();
     if (this.#over === null) this.#finish();
-    return this.#take();
   }
 
   /**
-   * Gives up waiting. Returns what is held, with a receipt from what was seen if that can be the whole; else the receipt
-   * comes when the stream ends.
+   * Lets go what is held, with a receipt from what was seen if that can be the whole; else the receipt comes when the
+   * stream ends.
    */
-  giveUpWaiting(): Buffer {
-    this.#letGo();
-    return this.#take();
-  }
-
-  #letGo(): void {
+  giveUpWaiting(): void {
     if (this.#held.isEmpty) return;
     if (this.#ends.isCredible) this.#finish();
     else this.#release();
   }
 
-  #take(): Buffer {
-    const out = this.#out.length === 1 ? (this.#out[0] as Buffer) : Buffer.concat(this.#out);
-    this.#out = [];
-    return out;
+  /** Takes out what can go to the client, of all or of what began before a place in the provider's stream. */
+  take(before = Number.POSITIVE_INFINITY): Buffer {
+    return this.#out.take(before);
   }
 
   /** Sends in the order of the provider: nothing overtakes a held chunk. */
   #send(bytes: Buffer): void {
-    if (this.#held.isEmpty) return void this.#out.push(bytes);
-    this.#held.add(bytes);
+    const event = { at: this.#reader.eventAt, bytes };
+    if (this.#held.isEmpty) return this.#out.add([event]);
+    this.#held.add(event);
     this.#keepBounded();
   }
 
@@ -182,7 +182,7 @@ export class EventStream {
   }
 
   #keepBounded(): void {
-    if (this.#held.isTooMuch) this.#letGo();
+    if (this.#held.isTooMuch) this.giveUpWaiting();
   }
 
   #chunk(bytes: Buffer | null, data: string, chunk: Chunk): void {
@@ -196,7 +196,7 @@ export class EventStream {
     if (this.#ends.take(choices)) this.#text();
     const shown = this.#options.wantsUsage ? { text: data, value: chunk } : withoutUsage(data, chunk);
     if (choices.length > 0 && this.#ends.isAtEnd && !this.#finished) {
-      this.#held.addChoices(shown);
+      this.#held.addChoices({ at: this.#reader.eventAt, ...shown });
       return this.#keepBounded();
     }
     const clean = withoutForgery(shown.text, shown.value);
@@ -215,13 +215,13 @@ export class EventStream {
     if (!this.#options.wantsUsage) return;
     // In front of the end, or behind the receipt.
     if (this.#finished || !this.#ends.hasBegun) return this.#send(dataEvent(withoutForgery(data, chunk)));
-    this.#held.addUsage({ text: data, value: chunk });
+    this.#held.addUsage({ at: this.#reader.eventAt, text: data, value: chunk });
     this.#keepBounded();
   }
 
   /** Sends what is held, with the additions. */
   #release(additions: Additions = {}): void {
-    for (const event of this.#held.release(additions)) this.#out.push(event);
+    this.#out.add(this.#held.release(additions));
   }
 
   #finish(): void {

@@ -36,6 +36,10 @@ export class EventReader {
   /** Where the only line of data of the event lies in the piece at hand; -1: elsewhere, or not as we would write it. */
   #plainFrom = -1;
   #plainEnd = -1;
+  /** How many bytes came before the piece at hand, before the unfinished line, and before the data of the last event. */
+  #offset = 0;
+  #lineAt = 0;
+  eventAt = 0;
   /** Whether there were lines without data; then the client can be told that somebody is still there. */
   sawOther = false;
 
@@ -48,6 +52,11 @@ export class EventReader {
     return this.#unfinished.length + this.#dataCost;
   }
 
+  /** How many bytes came before the data of the unfinished event. */
+  get unfinishedAt(): number {
+    return this.#data.length > 0 ? this.eventAt : this.#lineAt;
+  }
+
   push(bytes: Buffer): void {
     if (this.#isOver || bytes.length === 0) return;
     this.#plainFrom = -1;
@@ -58,6 +67,7 @@ export class EventReader {
     while (lf !== -1 || cr !== -1) {
       const isLf = cr === -1 || (lf !== -1 && lf < cr);
       const end = isLf ? lf : cr;
+      if (this.#unfinished.length === 0) this.#lineAt = this.#offset + from;
       this.#endLine(bytes, from, end, isLf);
       if (this.#isOver) return;
       from = end + 1;
@@ -68,7 +78,11 @@ export class EventReader {
       }
       if (lf !== -1 && lf < from) lf = bytes[from] === lineFeed ? from : bytes.indexOf(lineFeed, from);
     }
-    if (from < bytes.length) this.#unfinished.add(bytes.subarray(from));
+    if (from < bytes.length) {
+      if (this.#unfinished.length === 0) this.#lineAt = this.#offset + from;
+      this.#unfinished.add(bytes.subarray(from));
+    }
+    this.#offset += bytes.length;
   }
 
   /** Ends the stream. A provider can leave out the last line end and the blank line. */
@@ -107,6 +121,7 @@ export class EventReader {
     if (isDataLine(bytes, start, end)) {
       const hasSpace = bytes[start + 5] === 0x20;
       const isOnly = this.#data.length === 0;
+      if (isOnly) this.eventAt = this.#lineAt;
       this.#plainFrom = isLf && hasSpace && isOnly ? start : -1;
       this.#plainEnd = end;
       this.#data.push(bytes.toString('utf8', Math.min(end, start + (hasSpace ? 6 : 5)), end));

@@ -1,15 +1,19 @@
 /**
- * What waits for the usage and the energy of a stream: the last chunk with choices, what came behind it, and among that the
- * usage chunk if the client asked for one.
+ * What waits for the usage, the energy and the end of a stream: the last chunk with choices, what came behind it, and among
+ * that the usage chunk if the client asked for one; or such a usage chunk alone, where fewer choices have finished than were
+ * asked for. No text waits behind it.
  *
  * Invariant: everything comes out once, in the order in which it was put in.
  */
 import type { Chunk } from './chunk.ts';
 import { dataEvent } from './events.ts';
 import { type Additions, addToObject } from './json-body.ts';
+import type { Outgoing } from './outgoing.ts';
 
 /** A chunk that the receipt can ride on, as text and as the value of that text. */
 export interface Carrier {
+  /** As in Outgoing. */
+  readonly at: number;
   readonly text: string;
   readonly value: Chunk;
 }
@@ -18,7 +22,7 @@ export interface Carrier {
 const maxBytes = 1024 * 1024;
 
 export class HeldChunks {
-  #held: (Carrier | Buffer)[] = [];
+  #held: (Carrier | Outgoing)[] = [];
   /** Of what came behind the first. */
   #bytes = 0;
   /** Where the chunks are that the receipt rides on; null if there is none. */
@@ -27,6 +31,11 @@ export class HeldChunks {
 
   get isEmpty(): boolean {
     return this.#held.length === 0;
+  }
+
+  /** Where the first of it began; null if there is none. */
+  get at(): number | null {
+    return this.#held[0]?.at ?? null;
   }
 
   /** Whether more waits than is worth keeping; the first chunk may be of any size. */
@@ -45,9 +54,9 @@ export class HeldChunks {
   }
 
   /** Adds what nothing is added to. */
-  add(bytes: Buffer): void {
+  add({ at, bytes }: Outgoing): void {
     // A copy: a piece of a few bytes keeps the whole buffer that it came in.
-    this.#push(Buffer.from(bytes), bytes.length);
+    this.#push({ at, bytes: Buffer.from(bytes) }, bytes.length);
   }
 
   /** Adds a carrier, and nothing to the former one of its kind any more. Returns where it is. */
@@ -56,14 +65,14 @@ export class HeldChunks {
     return this.#push(carrier, carrier.text.length);
   }
 
-  #push(held: Carrier | Buffer, bytes: number): number {
+  #push(held: Carrier | Outgoing, bytes: number): number {
     if (!this.isEmpty) this.#bytes += bytes;
     return this.#held.push(held) - 1;
   }
 
   /** Takes everything out, as events, with the additions on those that carry them. */
-  release(additions: Additions = {}): Buffer[] {
-    const events = this.#held.map((each) => (Buffer.isBuffer(each) ? each : written(each, additions)));
+  release(additions: Additions = {}): Outgoing[] {
+    const events = this.#held.map((each) => ('bytes' in each ? each : written(each, additions)));
     this.#held = [];
     this.#bytes = 0;
     this.#choicesAt = null;
@@ -72,5 +81,7 @@ export class HeldChunks {
   }
 }
 
-const written = ({ text, value }: Carrier, additions: Additions = {}): Buffer =>
-  dataEvent(addToObject(text, value, additions));
+const written = ({ at, text, value }: Carrier, additions: Additions = {}): Outgoing => ({
+  at,
+  bytes: dataEvent(addToObject(text, value, additions)),
+});

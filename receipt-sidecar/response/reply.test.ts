@@ -2,7 +2,9 @@
 
 import { ok } from '@gw/contract/internal/result';
 import type { Receipt } from '@gw/contract/receipt';
+import { cases } from '@gw/testing/cases';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { cutOff } from '../messages.ts';
 
@@ -43,7 +45,9 @@ async function streaming(fields: object = {}) {
     call.replyBody(text, end);
     await settled();
   };
-  return { call, ledger, bodyOf, sent, send, made, slot, wentOn };
+  /** How many pieces have been answered. */
+  const answered = () => call.answers.filter(({ responseBody }) => responseBody).length;
+  return { answered, pieces, call, ledger, bodyOf, sent, send, made, slot, wentOn };
 }
 
 /** Lets time pass, and what is due in it happen. */
@@ -228,4 +232,77 @@ describe('a receipt is of the whole reply, and the slot is held to its end', () 
     expect(wentOn).toHaveBeenCalledOnce();
     expect(sent()).toMatch(/third.*data: \[DONE\]\n\n$/s);
   });
+});
+
+it('comes in time even if its last chunk is longer than what is held back, in pieces', async () => {
+  const { answered, call, send, sent, made } = await streaming();
+  await send(event(chunk('first')));
+  const last = event(finishing('x'.repeat(70_000)));
+  for (let from = 0; from < last.length; from += 20_000) {
+    await send(last.slice(from, from + 20_000));
+    // The last message waits with what is held.
+    expect(answered()).toBe(from < 60_000 ? 1 : 4);
+  }
+  expect(sent()).not.toContain('xxx');
+  await pause(3500);
+  expect(sent()).toContain('x'.repeat(70_000));
+  await send('data: [DONE]\n\n', true);
+  expect(made).toHaveLength(1);
+  expect(call.errors).toEqual([]);
+});
+
+it('goes on to the client if an event is longer than what is held back, and takes its time', async () => {
+  const { answered, send } = await streaming();
+  for (let at = 1; at < 10; at++) {
+    await send(at === 1 ? `data: {"a":"${'x'.repeat(70_000)}` : 'x'.repeat(70_000));
+    expect(answered()).toBe(at);
+  }
+});
+
+/** What a client reads of the bytes that it gets if the sidecar dies: Envoy sends what it has not had an answer for. */
+const readWords = (text: string): string[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .flatMap((line) => (JSON.parse(line.slice(6)) as ReturnType<typeof chunk>).choices)
+    .flatMap(({ delta }) => delta.content || []);
+
+it('gives each word once, in order, wherever a piece ends and whenever the sidecar dies', async () => {
+  const kinds = [
+    (word: string) => chunk(word),
+    (word: string) => finishing(word),
+    () => finishing(''),
+    (word: string) => ({ ...finishing(word), ...counting(3) }),
+    () => bare(3),
+    (word: string) => ({ choices: [{ index: 1, delta: { content: word } }] }),
+  ];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 8 }),
+      fc.array(fc.integer({ min: 1, max: 150 }), { minLength: 8, maxLength: 20 }),
+      fc.array(fc.constantFrom(0, 0, 0, 600, 4000), { minLength: 20, maxLength: 20 }),
+      fc.constantFrom({}, asking, { n: 2 }, { n: 2, ...asking }),
+      async (parts, cuts, pauses, fields) => {
+        const text = parts.map((kind, at) => event(kind(`w${at}`))).join('');
+        const words = readWords(text);
+        const { answered, call, pieces, send, sent } = await streaming(fields);
+        let rest = text;
+        let paused = 0;
+        for (const [at, cut] of cuts.entries()) {
+          await send(rest.slice(0, cut));
+          rest = rest.slice(cut);
+          await pause(pauses[at] ?? 0);
+          paused += pauses[at] ?? 0;
+          const got = readWords(sent() + pieces.slice(answered()).join('') + rest);
+          expect(got).toEqual(words.filter((word) => got.includes(word)));
+          // Half an event that was given up is the one thing that can be lost.
+          if (paused === 0) expect(got).toEqual(words);
+        }
+        await send(`${rest}data: [DONE]\n\n`, true);
+        expect(readWords(sent())).toEqual(words);
+        call.close();
+      },
+    ),
+    { numRuns: cases(200) },
+  );
 });

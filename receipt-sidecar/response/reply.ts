@@ -7,7 +7,6 @@ import type { ShownReceipt } from '../receipt.ts';
 import { contextError } from './context-error.ts';
 import type { EnergyReader } from './energy-reader.ts';
 import { EventStream, type StreamFacts } from './event-stream.ts';
-import { keepAlive } from './events.ts';
 import { wordsOf } from './provider-words.ts';
 import { Turns } from './turns.ts';
 
@@ -42,20 +41,26 @@ const patience = wait(usageHoldMs / 1000 + 1);
  * client, which loses nothing by a broken connection. Behind `[DONE]` it is given time to end in order.
  */
 const endMs = { failed: 1000, done: 30_000 } as const;
-/** Above this many unanswered bytes Envoy could stop reading, so that whole events go out. */
+/** Above this many unanswered bytes Envoy could stop reading, so that pieces are answered before all of them came out. */
 const holdBytes = 64 * 1024;
 
 /**
  * A stream. Bytes are held back by not answering their message: Envoy keeps the originals meanwhile and sends them if
- * this process dies, so a held chunk is never lost.
+ * this process dies. So a message is answered once all that began in it has come out, with that: then no chunk is lost, and
+ * none comes twice. Only above `holdBytes` messages are answered whose chunk is still held here, and would be lost.
+ *
+ * Invariant: while anything waits, a message has no answer and the timer runs, but for half an event above `holdBytes`.
  */
 export class StreamReply implements Reply {
   readonly #context: ReplyContext;
   readonly #events: EventStream;
-  /** How many messages have no answer yet, and how many bytes they have. */
-  #unanswered = 0;
-  #unansweredBytes = 0;
-  #ready: Buffer[] = [];
+  /** Where in the provider's stream each message ends that has no answer yet, and the last one that has. */
+  readonly #unanswered: number[] = [];
+  #answeredTo = 0;
+  /** How many bytes of the provider were read. */
+  #readTo = 0;
+  /** What is put in place of a receipt that could not be stored. */
+  readonly #swaps: (readonly [made: string, shown: string])[] = [];
   #done = false;
   #saved: Promise<void> | null = null;
   readonly #turns: Turns;
@@ -103,34 +108,38 @@ export class StreamReply implements Reply {
    * Reads a part. `piece` is the piece that ends with it, if any: each piece is a message of Envoy and has one answer.
    */
   #read(part: Buffer, piece: { readonly bytes: Buffer; readonly end: boolean } | null): void {
-    const out = this.#events.push(part);
-    if (out.length > 0) this.#ready.push(out);
+    this.#events.push(part);
+    this.#readTo += part.length;
     if (!piece) return;
-    const { bytes, end } = piece;
-    this.#unanswered += 1;
-    this.#unansweredBytes += bytes.length;
-    if (end) {
+    this.#unanswered.push(this.#readTo);
+    if (piece.end) {
       this.#providerEnded = true;
       clearTimeout(this.#cut);
-      this.#ready.push(this.#events.end());
+      this.#events.end();
     }
-    if (this.#saved) return;
-    if (!end && this.#events.waiting && this.#unansweredBytes < holdBytes) {
-      // Not a sign of life alone: with one of these now and then the wait would never end.
-      if (this.#ready.some((each) => each !== keepAlive)) this.#answerFormer(bytes);
-      this.#timer ??= setTimeout(() => this.#release(), holdMs);
-      return;
-    }
-    this.#flush(bytes);
+    if (!this.#saved) this.#answerPieces(piece.bytes);
   }
 
-  /** Sends what came out while this last piece waits, with the answers to those before it; the wait begins anew. */
-  #answerFormer(last: Buffer): void {
-    if (this.#unanswered < 2) return;
-    this.#unanswered -= 1;
-    this.#flush(null);
-    this.#unanswered = 1;
-    this.#unansweredBytes = last.length;
+  /** Answers the messages of which nothing waits. `last` is the bytes of the last one. */
+  #answerPieces(last: Buffer): void {
+    const from = this.#events.waitsFrom;
+    if (from === null) return this.#answerAll(last);
+    const waiting = this.#unanswered.findIndex((end) => end > from);
+    if (waiting > 0) {
+      // What waits now is another chunk, in another message.
+      this.#stopWaiting();
+      this.#answer(waiting);
+    }
+    if (this.#readTo - this.#answeredTo >= holdBytes) {
+      if (!this.#events.holdsChunk) return this.#answerAll(null);
+      this.#answer(this.#unanswered.length - 1);
+    }
+    this.#timer ??= setTimeout(() => this.#release(), holdMs);
+  }
+
+  #stopWaiting(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#patient = false;
   }
 
@@ -143,29 +152,31 @@ export class StreamReply implements Reply {
       this.#timer = setTimeout(() => this.#release(), usageHoldMs);
       return;
     }
-    const out = this.#events.giveUpWaiting();
-    if (out.length > 0) this.#ready.push(out);
-    if (!this.#saved) this.#flush(null);
+    this.#events.giveUpWaiting();
+    if (!this.#saved) this.#answerAll(null);
   }
 
-  /** Answers all messages; the bytes ride on the last answer. `original`: the only message's bytes, if it is one. */
-  #flush(original: Buffer | null): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const { call } = this.#context;
-    const bytes = this.#ready.length === 1 ? (this.#ready[0] as Buffer) : Buffer.concat(this.#ready);
-    this.#ready = [];
-    for (; this.#unanswered > 1; this.#unanswered--) call.answer(replaceChunk(Buffer.alloc(0)));
-    if (this.#unanswered === 0) {
-      if (bytes.length > 0) this.#ready.push(bytes);
-      return;
-    }
-    this.#unanswered = 0;
-    this.#unansweredBytes = 0;
-    const response = original?.equals(bytes) ? unchanged.responseBody : replaceChunk(bytes);
-    call.answer(this.#done ? { ...response, ...finished } : response);
+  /** Answers all messages. `original`: the bytes of the last one, if they are known. */
+  #answerAll(original: Buffer | null): void {
+    this.#stopWaiting();
+    this.#answer(this.#unanswered.length, original);
     const { over } = this.#events;
-    if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => call.answer(cutOff), endMs[over]);
+    if (over && !this.#providerEnded) this.#cut ??= setTimeout(() => this.#context.call.answer(cutOff), endMs[over]);
+  }
+
+  /** Answers the first messages, the last of these with what began in them. */
+  #answer(count: number, original: Buffer | null = null): void {
+    const ends = this.#unanswered.splice(0, count);
+    const end = ends.pop();
+    if (end === undefined) return;
+    const { call } = this.#context;
+    for (const _ of ends) call.answer(replaceChunk(Buffer.alloc(0)));
+    this.#answeredTo = end;
+    const taken = this.#events.take(this.#providerEnded ? undefined : end);
+    const bytes = this.#swaps.reduce((text, [made, shown]) => replaced(text, made, shown), taken);
+    const isSame = ends.length === 0 && original?.equals(bytes);
+    const response = isSame ? unchanged.responseBody : replaceChunk(bytes);
+    call.answer(this.#done ? { ...response, ...finished } : response);
   }
 
   #receipt({ said, telemetry, failed }: StreamFacts) {
@@ -182,22 +193,19 @@ export class StreamReply implements Reply {
    */
   #resume(made: ShownReceipt, shown: ShownReceipt): void {
     this.#saved = null;
-    if (made.gw !== shown.gw) {
-      const pieces = replaced(Buffer.concat(this.#ready), made.gw, shown.gw);
-      this.#ready = replaced(Buffer.concat(pieces), made.usageGw, shown.usageGw);
-    }
-    this.#flush(null);
+    if (made.gw !== shown.gw) this.#swaps.push([made.gw, shown.gw], [made.usageGw, shown.usageGw]);
+    this.#answerAll(null);
     this.#turns.resume();
   }
 }
 
-/** Returns the bytes with `shown` wherever `made` stands, in pieces. Both hold the receipt's id, so the provider's words do not. */
-function replaced(bytes: Buffer, made: string, shown: string): Buffer[] {
+/** Returns the bytes with `shown` wherever `made` stands. Both hold the receipt's id, so the provider's words do not. */
+function replaced(bytes: Buffer, made: string, shown: string): Buffer {
   const pieces: Buffer[] = [];
   let from = 0;
   for (let at = bytes.indexOf(made); at !== -1; at = bytes.indexOf(made, from)) {
     pieces.push(bytes.subarray(from, at), Buffer.from(shown));
     from = at + Buffer.byteLength(made);
   }
-  return [...pieces, bytes.subarray(from)];
+  return Buffer.concat([...pieces, bytes.subarray(from)]);
 }
