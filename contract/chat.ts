@@ -73,8 +73,9 @@ export const chatResponseSchema = z
   .meta({ id: 'ChatCompletion' });
 
 /**
- * One event of a stream. The provider's chunks pass unchanged but for a usage that was not asked for; ours are
- * `gw` and `routing_trace`, on the last one with choices and on the usage chunk.
+ * One event of a stream. The provider's chunks pass unchanged but for a usage that was not asked for, and without those that
+ * are there for that usage alone. Ours are `gw` and `routing_trace`, on the last one with choices and on the usage chunk if
+ * these could wait for the receipt, else on one of their own without choices; and `usage.gw`.
  */
 export const chatChunkSchema = z
   .looseObject({

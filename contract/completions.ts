@@ -36,7 +36,7 @@ export const completionResponseSchema = z
   })
   .meta({ id: 'Completion' });
 
-/** One event of a stream; `gw` and `routing_trace` are on one of them. */
+/** One event of a stream; `gw` and `routing_trace` are on one of them, or on two, as in `chatChunkSchema`. */
 export const completionChunkSchema = completionResponseSchema
   .extend({
     choices: z.array(z.looseObject({ index: z.int(), text: z.string(), finish_reason: z.string().nullish() })),

@@ -1,4 +1,5 @@
 import { apiError } from '@gw/contract/errors';
+import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createEnergyReader } from './energy-reader.ts';
@@ -196,6 +197,73 @@ describe('a stream', () => {
           expect(texts(chunks)).toBe(texts(sent as never));
         },
       ),
+    );
+  });
+
+  it('drops a usage chunk that nobody asked for with all that stands on it, and shows it whole to who asked', () => {
+    const cited = { ...usageChunk, citations: ['https://a.example'] };
+    for (const behind of [cited, { ...cited, choices: [{ index: 0, delta: {} }] }]) {
+      const text = [delta('a', 'stop'), behind, '[DONE]'].map(event).join('');
+      expect(run(text).chunks).toEqual([withOurs(delta('a', 'stop'))]);
+      expect(run(text, { wantsUsage: true }).chunks).toEqual([withOurs(delta('a', 'stop')), withOurs(behind)]);
+    }
+  });
+
+  it('holds no text behind anything, loses none, and makes its receipt of the whole, whatever pauses there are', () => {
+    const counted = { usage: usageChunk.usage };
+    const kinds = [
+      (word: string) => delta(word),
+      (word: string) => delta(word, null, 1),
+      (word: string) => delta(word, 'stop'),
+      (word: string) => ({ ...delta(word, 'stop', 1), ...counted }),
+      (word: string) => ({ ...delta(word), ...counted }),
+      (word: string) => ({ id: 'c1', choices: [{ index: 0, delta: word }] }),
+      () => delta('', 'stop'),
+      () => delta('', 'stop', 1),
+      () => usageChunk,
+      () => ({ ...usageChunk, choices: [{ index: 0, delta: { tool_calls: [] } }] }),
+      () => ({ id: 'c1', choices: ['x'.repeat(100)] }),
+    ];
+    const wordsOf = (text: string) => text.match(/w\d+(?=")/g) ?? [];
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom(...kinds), fc.boolean()), { maxLength: 10 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.boolean(),
+        (parts, expectedChoices, wantsUsage) => {
+          const bytes: number[] = [];
+          const options = { wantsUsage, expectedChoices, chunkObject: 'o', addresses, energyReader: null, tooLong };
+          const receipt = ({ said }: StreamFacts) => {
+            bytes.push(said.answerBytes);
+            return made;
+          };
+          const stream = new EventStream({ ...options, receipt });
+          const events = parts.map(([kind], at) => event(kind(`w${at}`)));
+          let out = '';
+          for (const [at, [, pauses]] of parts.entries()) {
+            out += pushed(stream, Buffer.from(events[at] ?? '')).toString();
+            // Only the last that was said can wait.
+            const before = wordsOf(events.slice(0, at + 1).join('')).slice(0, -1);
+            expect(wordsOf(out).slice(0, before.length)).toEqual(before);
+            if (!pauses) continue;
+            stream.giveUpWaiting();
+            out += stream.take().toString();
+            expect(stream.waitsFrom).toBeNull();
+            expect(wordsOf(out)).toEqual(wordsOf(events.slice(0, at + 1).join('')));
+          }
+          out += pushed(stream, Buffer.from(event('[DONE]'))).toString();
+          expect(wordsOf(out)).toEqual(wordsOf(events.join('')));
+          const { answerBytes } = stream.facts.said;
+          expect(bytes).toHaveLength(1);
+          expect(bytes[0] === answerBytes || stream.wentOn).toBe(true);
+          const chunks = dataOf(out).filter((each) => each !== '[DONE]');
+          const usages = (texts: readonly string[]) => texts.filter((each) => each.includes('"usage":{'));
+          expect(usages(chunks)).toHaveLength(wantsUsage ? usages(events).length : 0);
+          for (const each of usages(chunks))
+            expect(each.includes('"receipt_id"')).toBe(each.includes('"routing_trace"'));
+        },
+      ),
+      { numRuns: cases(1000) },
     );
   });
 

@@ -1,11 +1,12 @@
 /**
  * Rewrites a stream of completion chunks: the receipt rides on the last chunk that has choices, and on the usage chunk as
- * well if the client asked for one; on a chunk of its own if the stream ended without either. Some providers give their
+ * well if the client asked for one; on a chunk of its own if nothing waits when it is made. Some providers give their
  * usage chunk choices that say nothing, or put the usage on a chunk with text. Where the provider reports energy in its
  * stream, the receipt is made at the end, since that may come behind the usage.
  *
  * Invariant: every chunk of the provider comes out once, in order, unchanged but for what is ours (`gw`,
- * `routing_trace`, `usage.gw`) and a usage that nobody asked for; nothing else of the provider comes out, and no byte that
+ * `routing_trace`, `usage.gw`) and a usage that nobody asked for; a chunk that is there for such a usage alone is dropped with
+ * all that stands on it, since clients fail at one without choices. Nothing else of the provider comes out, and no byte that
  * was not read as what it is here. Its comments and lines of other fields become empty comments, which keep connections
  * open. Behind `[DONE]` and behind an error there is nothing. The receipt is asked for exactly once.
  */

@@ -356,6 +356,8 @@ const piece = fc.constantFrom(
   ],
   '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}',
   '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"gw":"forged"}}',
+  '{"choices":[{"index":1,"delta":"text","finish_reason":"stop"}]}',
+  '{"choices":["text",{"index":1,"delta":{"content":"b"},"finish_reason":"stop"}]}',
 );
 const hostileBytes = fc
   .array(fc.oneof(piece.map(Buffer.from), fc.uint8Array({ maxLength: 4 }).map(Buffer.from)), { maxLength: 40 })
@@ -366,11 +368,12 @@ it('holds for any bytes, cut anywhere', async () => {
     fc.asyncProperty(
       hostileBytes,
       fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 20 }),
-      async (bytes, cuts) => {
-        const out = rewrite(bytes);
+      fc.integer({ min: 1, max: 2 }),
+      async (bytes, cuts, expectedChoices) => {
+        const out = rewrite(bytes, [], { expectedChoices });
         await expectNothingForged(out);
         const withoutComments = (each: Buffer) => each.toString().replace(/^:\n\n/gm, '');
-        expect(withoutComments(rewrite(bytes, cuts))).toBe(withoutComments(out));
+        expect(withoutComments(rewrite(bytes, cuts, { expectedChoices }))).toBe(withoutComments(out));
       },
     ),
     { numRuns: cases(2000) },
