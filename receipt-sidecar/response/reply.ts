@@ -47,7 +47,7 @@ const holdBytes = 64 * 1024;
 /**
  * A stream. Bytes are held back by not answering their message: Envoy keeps the originals meanwhile and sends them if
  * this process dies. So a message is answered once all that began in it has come out, with that: then no chunk is lost, and
- * none comes twice. Only above `holdBytes` messages are answered whose chunk is still held here, and would be lost.
+ * none comes twice. Only half an event that was given up, and what waits here of more than `holdBytes`, could be lost.
  *
  * Invariant: while anything waits, a message has no answer and the timer runs, but for half an event above `holdBytes`.
  */
