@@ -27,13 +27,16 @@ const secondLookMs = 60_000;
 /** How long a claim lasts; then another instance looks through the interval. */
 const leaseS = 300;
 
-/** Claims the interval that has been due for longest and that no other instance has; null if there is none. */
+/**
+ * Claims the interval that has been due for longest and that no other instance has; null if there is none. What is due
+ * from this moment on was rounded to milliseconds, perhaps upward, so this moment is as well.
+ */
 export async function claim(db: Database): Promise<Interval | null> {
   const rows = await db.$queryRaw<Interval[]>`
     UPDATE restatements SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'
     WHERE (zone, period_start, period_end) = (
       SELECT zone, period_start, period_end FROM restatements
-      WHERE due_at <= CURRENT_TIMESTAMP AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP)
+      WHERE due_at <= CURRENT_TIMESTAMP(3) AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP)
       ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
     RETURNING zone, period_start AS "periodStart", period_end AS "periodEnd", noted_at AS "notedAt",
       CURRENT_TIMESTAMP(3) AS "begunAt", claimed_until AS "claimedUntil"`;

@@ -79,7 +79,7 @@ async function claim(db: Database): Promise<string[]> {
     UPDATE recalculations SET attempts = attempts + 1, due_at = CURRENT_TIMESTAMP
       + least(${longestPauseS}::int, ${firstPauseS}::int * 2 ^ least(attempts, 20)) * INTERVAL '1 second'
     WHERE receipt_id IN (
-      SELECT receipt_id FROM recalculations WHERE due_at <= CURRENT_TIMESTAMP
+      SELECT receipt_id FROM recalculations WHERE due_at <= CURRENT_TIMESTAMP(3)
       ORDER BY due_at LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)
     RETURNING receipt_id`;
   return rows.map((row) => row.receipt_id);
@@ -119,7 +119,7 @@ async function recalculateBatch(
 async function putOff(db: Database, waiting: readonly { id: string; waitsFor: string | null }[]): Promise<void> {
   await db.$executeRaw`
     UPDATE recalculations w SET waits_for = n."waitsFor", due_at = CASE
-      WHEN n."waitsFor" IS NULL OR w.due_at <= CURRENT_TIMESTAMP THEN w.due_at
+      WHEN n."waitsFor" IS NULL OR w.due_at <= CURRENT_TIMESTAMP(3) THEN w.due_at
       ELSE CURRENT_TIMESTAMP + ${parkedS}::int * INTERVAL '1 second' END
     FROM json_to_recordset(${JSON.stringify(waiting)}::json) AS n (id text, "waitsFor" text)
     WHERE w.receipt_id = n.id`;
