@@ -1,7 +1,7 @@
 /**
- * Four kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
+ * Five kinds of tests: `fast` needs nothing but Node; `stores` (`*.pg.test.ts`) shares a Postgres, and a Valkey for each
  * worker; `stack` (`test/**`) runs against whole gateways, of which each worker has one (`GW_TEST_GATEWAYS`, 1 by
- * default); `long` (`test/long`, and `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
+ * default); `own` are those that start gateways, or an Envoy, by themselves and need no shared one; `long` (`test/long`, and `*.long.test.ts` beside the source) takes minutes, with gateways of its own.
  * `./gw test long` runs `fast` and `stores` with many more random cases as well (`GW_TEST_CASES`, see testing/cases.ts).
  */
 import { configDefaults, defineConfig } from 'vitest/config';
@@ -9,6 +9,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const stores = '**/*.pg.test.ts';
 const stack = 'test/**/*.test.ts';
+const own = [
+  // They start an Envoy.
+  'envoy/{access-log,cors,edge,instances,internal-tls,internal-token,render,tls}.test.ts',
+  'test/access/secrets.test.ts',
+  'test/cli/{broken-start,commands,launcher}.test.ts',
+  'test/errors/failing-parts.test.ts',
+  'test/gpu/measured.test.ts',
+  'test/input/credential.test.ts',
+  'test/outage/*.test.ts',
+  'test/restatement/settled-grid.test.ts',
+];
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
 const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
 
@@ -62,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: ['**/*.test.ts'],
-          exclude: [...exclude, stores, stack, ...long],
+          exclude: [...exclude, stores, stack, ...own, ...long],
           setupFiles,
           testTimeout,
           isolate,
@@ -87,13 +98,26 @@ export default defineConfig({
         test: {
           name: 'stack',
           include: [stack],
-          exclude: [...exclude, ...long],
+          exclude: [...exclude, ...own, ...long],
           globalSetup: ['test/whole-stack.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: Number(process.env.GW_TEST_GATEWAYS ?? 1),
           isolate,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'own',
+          include: own,
+          exclude,
+          globalSetup: ['test/prepared.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+          isolate,
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -105,7 +129,7 @@ export default defineConfig({
           hookTimeout: 120_000,
           fileParallelism: false,
           disableConsoleIntercept: true,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

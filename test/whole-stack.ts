@@ -5,13 +5,13 @@
  * Suites get theirs from `shared-stack.ts`. The ids of the processes change when a part is killed, so they are read from
  * `run.json` when they are needed (`partPid`).
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
 import { type RunFile, writeRunFile } from '@gw/stack/run-file';
 import { type Stack, startStack } from '@gw/stack/stack';
 import type { TestProject } from 'vitest/node';
+import prepare from './prepared.ts';
 
 /** What the suites know of the stack; plain data, since they run in other processes. */
 export interface SharedStack {
@@ -33,7 +33,7 @@ export interface SharedStack {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  execFileSync(process.execPath, [inCheckout('cli', 'prepare.mjs')], { stdio: 'inherit' });
+  prepare();
   const started: Started[] = [];
   const stop = async () => {
     await Promise.all(started.map((each) => each.stop()));

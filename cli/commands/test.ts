@@ -38,28 +38,31 @@ interface Lot {
 
 interface Run {
   readonly checks: readonly Check[];
-  /** One after the other. */
-  readonly lots: readonly Lot[];
+  /** One after the other; those in brackets side by side. */
+  readonly lots: readonly (readonly Lot[])[];
   /** How vitest tells its progress: `default` a line per file, `verbose` a line per test as soon as it has ended. */
   readonly reporter: 'default' | 'verbose';
 }
 const fastLot: Lot = { project: 'fast', gateways: 0 };
 const storesLot: Lot = { project: 'stores', gateways: 0 };
-const fast: Run = { checks: staticChecks, lots: [fastLot], reporter: 'default' };
+const fast: Run = { checks: staticChecks, lots: [[fastLot]], reporter: 'default' };
 const everything: Run = {
   checks: staticChecks,
-  // The files of the stack wait more than they compute.
-  lots: [fastLot, storesLot, { project: 'stack', gateways: 4 }],
+  // Tests of whole gateways wait more than they compute. Those that start their own have two workers.
+  lots: [
+    [fastLot],
+    [storesLot],
+    [
+      { project: 'stack', gateways: 3 },
+      { project: 'own', gateways: 0 },
+    ],
+  ],
   reporter: 'default',
 };
 /** Minutes for a single test. */
 const long: Run = {
   checks: [],
-  lots: [
-    { ...fastLot, manyCases: true },
-    { ...storesLot, manyCases: true },
-    { project: 'long', gateways: 0 },
-  ],
+  lots: [[{ ...fastLot, manyCases: true }], [{ ...storesLot, manyCases: true }], [{ project: 'long', gateways: 0 }]],
   reporter: 'verbose',
 };
 
@@ -85,14 +88,17 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
     const times: string[] = [];
     let statics: Tally = { passed: 0, failed: 0, skipped: 0 };
     let tests: Tally = { passed: 0, failed: 0, skipped: 0 };
-    for (const [at, lot] of lots.entries()) {
+    for (const [at, group] of lots.entries()) {
       if (stopping.signal.aborted) break;
-      const beside = at === 0 ? checks.map(({ title }) => `, ${title}`).join('') : '';
-      process.stdout.write(`\n${lot.project}${beside} (${at + 1} of ${lots.length})\n`);
+      const title = group.map(({ project }) => project).join(' and ');
+      const beside = at === 0 ? checks.map((each) => `, ${each.title}`).join('') : '';
+      process.stdout.write(`\n${title}${beside} (${at + 1} of ${lots.length})\n`);
       const started = Date.now();
-      tests = add(tests, await runLot(lot, run.reporter, files, dir, stopping.signal));
+      const { signal } = stopping;
+      const options = { reporter: run.reporter, isAlone: group.length === 1, files, dir, signal };
+      for (const tally of await Promise.all(group.map((lot) => runLot(lot, options)))) tests = add(tests, tally);
       if (at === 0) statics = tellChecks(await checking);
-      times.push(`${lot.project} ${Math.round((Date.now() - started) / 1000)} s`);
+      times.push(`${title} ${Math.round((Date.now() - started) / 1000)} s`);
     }
     process.stdout.write(`\n${times.join(', ')}\n`);
     // To find no test at all is no success, nor is to be stopped.
@@ -106,14 +112,15 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
 }
 
 /** Of the lots those that have tests in the files, so that nothing is started in vain; all of them if no file is named. */
-function lotsOf(lots: readonly Lot[], files: readonly string[]): readonly Lot[] {
+function lotsOf(lots: Run['lots'], files: readonly string[]): Run['lots'] {
   if (files.length === 0) return lots;
-  const projects = lots.flatMap(({ project }) => ['--project', project]);
+  const projects = lots.flat().flatMap(({ project }) => ['--project', project]);
   const args = ['list', '--filesOnly', '--json', ...projects, ...files];
   const { status, stdout } = spawnSync(tool('vitest'), args, { cwd: inCheckout(), encoding: 'utf8' });
   if (status !== 0) return lots;
   const listed = z.array(z.object({ projectName: z.string() })).parse(JSON.parse(stdout));
-  return lots.filter(({ project }) => listed.some(({ projectName }) => projectName === project));
+  const hasSome = ({ project }: Lot) => listed.some(({ projectName }) => projectName === project);
+  return lots.flatMap((group) => (group.some(hasSome) ? [group.filter(hasSome)] : []));
 }
 
 interface CheckOutcome {
@@ -151,51 +158,57 @@ function capture({ title, command, args }: Check): Promise<CheckOutcome> {
   });
 }
 
-async function runLot(
-  lot: Lot,
-  reporter: string,
-  files: readonly string[],
-  dir: string,
-  stopping: AbortSignal,
-): Promise<Tally> {
+interface LotOptions {
+  readonly reporter: Run['reporter'];
+  /** Else another lot writes to the same terminal, and both write plain lines. */
+  readonly isAlone: boolean;
+  readonly files: readonly string[];
+  readonly dir: string;
+  readonly signal: AbortSignal;
+}
+
+async function runLot(lot: Lot, { dir, files, isAlone, reporter, signal }: LotOptions): Promise<Tally> {
   const lotDir = join(dir, lot.project);
   mkdirSync(lotDir, { mode: 0o700 });
   const args = ['--project', lot.project, `--reporter=${reporter}`, ...files];
   // Files that are named are few.
   const gateways = Math.min(lot.gateways, files.length || lot.gateways);
-  const template = lot.project === 'fast' ? null : await templateClusterIn(dir);
   const env = {
     GW_TEST_DIR: lotDir,
     ...(lot.manyCases && { GW_TEST_CASES: 'many' }),
     ...(gateways > 0 && { GW_TEST_GATEWAYS: String(gateways) }),
-    ...(template !== null && { [templateVariable]: template }),
+    ...(lot.project !== 'fast' && { [templateVariable]: await templateClusterIn(dir) }),
   };
-  const tally = await runVitest(args, env, join(lotDir, 'report.json'), stopping);
+  const tally = await runVitest(args, env, join(lotDir, 'report.json'), isAlone, signal);
   if (tally.failed > 0) keepLogs(lotDir);
   return tally;
 }
 
-async function templateClusterIn(dir: string): Promise<string> {
-  const template = join(dir, 'template');
-  return existsSync(template) ? join(template, 'data') : makeTemplateCluster(template);
+/** Made once, when it is first needed. */
+let template: Promise<string> | null = null;
+function templateClusterIn(dir: string): Promise<string> {
+  template ??= makeTemplateCluster(join(dir, 'template'));
+  return template;
 }
 
 async function runVitest(
   more: readonly string[],
   env: Record<string, string>,
   report: string,
+  isAlone: boolean,
   stopping: AbortSignal,
 ): Promise<Tally> {
   const args = ['run', '--passWithNoTests', '--reporter=json', `--outputFile.json=${report}`, ...more];
   const child = spawn(tool('vitest'), args, {
     cwd: inCheckout(),
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', isAlone ? 'inherit' : 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });
+  child.stdout?.pipe(process.stdout, { end: false });
   stopping.addEventListener('abort', () => child.kill('SIGTERM'));
   const code = await new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null));
-    child.once('exit', resolve);
+    child.once('close', resolve);
   });
   const found = existsSync(report) ? readFileSync(report, 'utf8') : null;
   return tallyOfVitest(found, code === 0);

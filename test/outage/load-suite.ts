@@ -30,7 +30,7 @@ describe('64 connections', () => {
     load = await runLoad({
       publicUrl,
       connections,
-      durationMs: 8000,
+      durationMs: 5000,
       // A slow machine takes longer to spend the burst.
       minRefusals: 10,
       keyOf: (connection) => (connection % auditEvery === 0 ? keys.audit : keys.enterprise),
