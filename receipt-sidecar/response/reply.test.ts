@@ -303,6 +303,6 @@ it('gives each word once, in order, wherever a piece ends and whenever the sidec
         call.close();
       },
     ),
-    { numRuns: cases(200) },
+    { numRuns: cases(200, 15) },
   );
 });
