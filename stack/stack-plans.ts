@@ -142,10 +142,11 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
 
 /**
  * V8 takes its limit from the machine's memory and lets garbage pile up accordingly. The control plane makes the most of
- * it and never holds more than a batch; the others need room for replies of 64 MiB.
+ * it and never holds more than a batch; the others need room for replies of 64 MiB. V8 of Node 24 counts the young
+ * generation too: with its usual 48 MB or more of that, a load took it to the limit, and it collected without end.
  */
 const heapLimits: Readonly<Record<Program, readonly string[]>> = {
-  'control-plane': ['--max-old-space-size=192'],
+  'control-plane': ['--max-old-space-size=192', '--max-semi-space-size=8'],
   'ext-authz': [],
   'receipt-sidecar': [],
   simulator: [],
