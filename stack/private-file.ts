@@ -1,4 +1,4 @@
-/** Small JSON files that hold secrets: readable by us alone, and never seen half-written. */
+/** Small JSON files that may hold secrets: readable by us alone, and never seen half-written. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 

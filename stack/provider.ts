@@ -1,5 +1,9 @@
 /** A provider given on the command line: any server that speaks the OpenAI API. */
+import { join } from 'node:path';
 import { errorText } from '@gw/contract/internal/error-text';
+import { err, ok, type Result } from '@gw/contract/internal/result';
+import { z } from 'zod';
+import { readJson, writePrivateJson } from './private-file.ts';
 import { Problem } from './problem.ts';
 
 export interface CustomProvider {
@@ -9,20 +13,62 @@ export interface CustomProvider {
   readonly key: string | null;
 }
 
-/** Asks the provider what it serves, so that nobody has to type it. */
-export async function providerModels(provider: CustomProvider): Promise<string[]> {
-  const url = `${provider.url.replace(/\/$/, '')}/models`;
-  const headers = provider.key === null ? {} : { authorization: `Bearer ${provider.key}` };
-  try {
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(15_000) });
-    if (!response.ok) throw new Error(`it answers ${response.status}`);
-    const list = (await response.json()) as { data?: { id?: unknown }[] };
-    const ids = (list.data ?? []).map((model) => model.id).filter((id) => typeof id === 'string');
-    if (ids.length === 0) throw new Error('it lists no models');
-    return ids;
-  } catch (cause) {
-    throw new Problem(
-      `The provider's models could not be read from ${url}: ${errorText(cause)}. Is GW_PROVIDER_KEY set?`,
-    );
+const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
+const knownSchema = z.object({ url: z.string(), models: z.array(z.string()) });
+
+/**
+ * Asks the provider what it serves, so that nobody has to type it. If it does not say, those of the last start are
+ * served: a gateway starts even if a provider is away. Throws a Problem only if there was no such start.
+ */
+export async function providerModels(
+  provider: CustomProvider,
+  dir: string,
+  log: (line: string) => void,
+): Promise<readonly string[]> {
+  const file = join(dir, 'provider-models.json');
+  const listed = await listModels(provider);
+  if (listed.ok) {
+    writePrivateJson(file, { url: provider.url, models: listed.value });
+    return listed.value;
   }
+  const known = knownSchema.safeParse(readJson(file)).data;
+  if (known?.url !== provider.url) throw new Problem(listed.error);
+  log(`${listed.error} Its models of the last start are served.`);
+  return known.models;
+}
+
+/** Its models, or a sentence that says why they could not be had and what to do. */
+async function listModels({ url: baseUrl, key }: CustomProvider): Promise<Result<readonly string[], string>> {
+  const url = `${baseUrl.replace(/\/$/, '')}/models`;
+  const problem = (reason: string) => err(`The provider's models could not be read from ${url}: ${reason}.`);
+  try {
+    const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(15_000) });
+    if (!response.ok) return problem(reasonOfStatus(response.status, key !== null));
+    const list = listSchema.safeParse(await response.json().catch(() => null));
+    if (!list.success) return problem('what it answers is no list of models. Is the API elsewhere, for example at /v1');
+    if (list.data.data.length === 0) return problem('it lists no models. Load one there, and start again');
+    return ok(list.data.data.map(({ id }) => id));
+  } catch (cause) {
+    return problem(reasonOfFailure(cause));
+  }
+}
+
+function reasonOfStatus(status: number, hasKey: boolean): string {
+  if (status === 401 || status === 403)
+    return hasKey
+      ? `it refuses the key in GW_PROVIDER_KEY (${status})`
+      : `it asks for a key (${status}): set GW_PROVIDER_KEY`;
+  if (status === 404) return 'it has no list of models there (404). Is the API elsewhere, for example at /v1';
+  return `it answers ${status}`;
+}
+
+/** What `fetch` throws says only that it failed; its cause says why. */
+function reasonOfFailure(thrown: unknown): string {
+  if (thrown instanceof DOMException && thrown.name === 'TimeoutError') return 'it did not answer within 15 s';
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (code === 'ECONNREFUSED') return 'nothing listens at this address';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'nobody knows the name of its host';
+  return errorText(cause);
 }

@@ -1,4 +1,4 @@
-/** Whether a request passes through the whole gateway. */
+/** Whether every part of the gateway answers. */
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -13,12 +13,12 @@ export interface HttpReply {
 }
 
 /** One request to our own listener, whose certificate may be self-signed; rejects if there is no answer. */
-export function ask(url: string, key: string, body?: unknown): Promise<HttpReply> {
+export function ask(url: string, key: string | null, body?: unknown): Promise<HttpReply> {
   const send = url.startsWith('https:') ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = send(url, {
       method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', ...(key !== null && { authorization: `Bearer ${key}` }) },
       rejectUnauthorized: false,
       agent: false,
       timeout: 10_000,
@@ -77,35 +77,40 @@ function lastLine(file: string): string {
   return lines.at(-1)?.slice(0, 500) ?? '';
 }
 
+/** A model that nobody serves: who asks for it is told so by the sidecar, and no provider is asked. */
+const unknownModel = 'gateway-readiness';
+
 /**
- * Waits until a request passes, and returns a model that it can name. With `complete` that request is a completion,
- * which reaches every part (and leaves a receipt); else the list of models, since a completion could cost money.
+ * Waits until every part of ours answers, and returns a model that a client can name; null if there is none. No provider is
+ * asked: what it answers says nothing of the gateway, and a completion could cost money and would stand in a ledger.
  */
-export async function firstRequest(
-  target: { readonly publicUrl: string; readonly key: string; readonly complete: boolean },
+export async function everyPartAnswers(
+  target: { readonly publicUrl: string; readonly key: string; readonly simulatorUrl?: string },
   patience: Patience,
 ): Promise<string | null> {
-  const { publicUrl, key, complete } = target;
+  const { publicUrl, key, simulatorUrl } = target;
   let model: string | null = null;
   let last = '';
-  const passes = async (url: string, body?: unknown): Promise<string | null> => {
+  const answers = async (asked: Promise<HttpReply>, ...expected: readonly number[]): Promise<HttpReply | null> => {
     try {
-      const answer = await ask(`${publicUrl}${url}`, key, body);
-      last = `The last answer was ${answer.status}: ${answer.body.slice(0, 300)}`;
-      return answer.status === 200 ? answer.body : null;
+      const reply = await asked;
+      last = `The last answer was ${reply.status}: ${reply.body.slice(0, 300)}`;
+      return expected.includes(reply.status) ? reply : null;
     } catch (cause) {
       last = `The last request failed: ${errorText(cause)}`;
       return null;
     }
   };
-  const attempt = async (): Promise<boolean> => {
-    const list = await passes('/v1/models');
+  const isWhole = async (): Promise<boolean> => {
+    // Envoy, ext-authz and the control plane with its stores. Of a key that an operator has barred ext-authz says so.
+    const list = await answers(ask(`${publicUrl}/v1/models`, key), 200, 403, 429);
     if (list === null) return false;
-    model = firstModel(list);
-    if (!complete || model === null) return true;
-    const call = { model, messages: [{ role: 'user', content: 'Are you there?' }], max_tokens: 1 };
-    return (await passes('/v1/chat/completions', call)) !== null;
+    model = list.status === 200 ? firstModel(list.body) : null;
+    // The sidecar, once it has the catalogue.
+    const call = { model: unknownModel, messages: [{ role: 'user', content: 'Are you there?' }] };
+    if ((await answers(ask(`${publicUrl}/v1/chat/completions`, key, call), 400, 403, 429)) === null) return false;
+    return simulatorUrl === undefined || (await answers(ask(`${simulatorUrl}/v1/models`, null), 200)) !== null;
   };
-  await until('a request to pass through the gateway', attempt, patience, () => last);
+  await until('every part to answer', isWhole, patience, () => last);
   return model;
 }

@@ -1,7 +1,7 @@
 /**
  * The whole gateway on one machine: Postgres, Valkey, the services, a simulated provider and Envoy.
  *
- * Invariant: `startStack` returns when a request has passed through every part, or leaves nothing running.
+ * Invariant: `startStack` returns when every part answers, or leaves nothing running. No provider is asked for a completion.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { planEnvoy } from './envoy-plan.ts';
 import { seedDatabase } from './migrate-and-seed.ts';
 import { freePorts, takePort } from './ports.ts';
 import { type CustomProvider, providerModels } from './provider.ts';
-import { firstRequest, until } from './readiness.ts';
+import { everyPartAnswers, until } from './readiness.ts';
 import type { DemoKeys } from './run-file.ts';
 import { loadSecrets } from './secrets.ts';
 import { serviceUrlOf } from './services/postgres.ts';
@@ -46,7 +46,7 @@ export interface StackOptions {
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   /** More variables for single parts. */
   readonly env?: Readonly<Partial<Record<PartName, Variables>>>;
-  /** Parts that are not started; then nothing waits for a request to pass. */
+  /** Parts that are not started; then nothing waits for the others to answer. */
   readonly without?: readonly PartName[];
   /** False: data need not survive a crash. Default true. */
   readonly durable?: boolean;
@@ -128,7 +128,7 @@ async function assemble(
 
   const ports = await takePorts(options, shared);
   const binary = without.has('envoy') ? Promise.resolve('') : envoyBinary(log);
-  const models = options.provider ? providerModels(options.provider) : Promise.resolve([]);
+  const models = options.provider ? providerModels(options.provider, options.dir, log) : Promise.resolve([]);
   const urls = { postgres: '', valkey: '' };
   const store = (name: 'postgres' | 'valkey') => {
     const told = (url: string) => {
@@ -169,11 +169,15 @@ async function assemble(
     await until('the control plane to listen', () => existsSync(join(sockets, 'control-plane.sock')), patience);
   }
   if (!without.has('envoy')) await start('envoy', planEnvoy(layout, await binary, options.tls ?? null));
-  const complete = [...partNames, ...shared].every(
+  const isWhole = [...partNames, ...shared].every(
     (name) => parts.has(name) || (name === 'simulator' && options.provider),
   );
-  const model = complete
-    ? await firstRequest({ publicUrl, key: keys.enterprise, complete: !options.provider }, patience)
+  const simulatorUrl = `http://127.0.0.1:${ports.simulator}`;
+  const model = isWhole
+    ? await everyPartAnswers(
+        { publicUrl, key: keys.enterprise, ...(parts.has('simulator') && { simulatorUrl }) },
+        patience,
+      )
     : null;
   return {
     publicUrl,
@@ -185,7 +189,7 @@ async function assemble(
     databaseUrl: layout.databaseUrl,
     ownerDatabaseUrl: layout.ownerDatabaseUrl,
     redisUrl: layout.redisUrl,
-    simulatorUrl: `http://127.0.0.1:${ports.simulator}`,
+    simulatorUrl,
     healthUrls: healthUrlsOf(shared, ports.health),
     sockets,
     logs,

@@ -106,8 +106,15 @@ describe('a gateway that stays in the background', () => {
     expect(err).toMatch(/^gw: There is no log of nobody\. Logs: .*receipt-sidecar/);
   });
 
-  test('down leaves no process and no run.json, nor does Ctrl-C; the keys are valid again after the next up', async () => {
+  test('down leaves no process and no run.json, nor does Ctrl-C; the next up has the same keys, whatever fails or is barred', async () => {
     const first = gateway.run();
+    const admin = async (command: string) =>
+      expect(await gateway.gw('admin', ...command.split(' '))).toMatchObject({ code: 0 });
+    await admin('providers add away --name Away --url https://nobody.invalid/v1');
+    // The first in the list of models.
+    await admin('models add a-broken-one --owned-by nobody --kind chat --total 8 --active 8');
+    await admin('deployments add away --provider away --region us-east --pue 1.2 --model a-broken-one');
+    await admin('accounts suspend acct_demo_enterprise --reason test');
     expect((await gateway.gw('down')).out).toBe('Stopped.\n');
     expect(Object.values(first.pids).filter((pid) => !isGone(pid))).toEqual([]);
     expect((await gateway.gw('status')).code).toBe(1);

@@ -1,5 +1,8 @@
 /** `./gw up --provider`: the shared stack's simulator plays a provider that somebody else runs. */
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stack } from '../shared-stack.ts';
@@ -8,13 +11,32 @@ import { OwnGateway } from './gateway-of-its-own.ts';
 const simulator = stack.simulatorUrl;
 const providerKey = 'sk-provider-key-of-this-test';
 let gateway: OwnGateway;
+let before = 0;
+/** What this gateway has asked of the provider, apart from what others asked of it before. */
+async function asked(): Promise<readonly string[]> {
+  const reply = await fetch(`${simulator}/sim/requests?limit=4096`);
+  const { requests } = (await reply.json()) as { requests: { sequence: number; method: string; path: string }[] };
+  return requests.filter(({ sequence }) => sequence > before).map(({ method, path }) => `${method} ${path}`);
+}
+
 beforeAll(async () => {
+  const count = (await fetch(`${simulator}/sim/requests?limit=1`)).json() as Promise<{
+    requests: { sequence: number }[];
+  }>;
+  before = (await count).requests.at(-1)?.sequence ?? -1;
   gateway = new OwnGateway({ GW_PROVIDER_KEY: providerKey });
   const ports = ['--port', '0', '--control-port', '0'];
   const { code, err } = await gateway.gw('up', '--detach', ...ports, '--provider', `${simulator}/v1`);
   expect(code, err).toBe(0);
 });
 afterAll(() => gateway.dispose());
+
+test('the start asks the provider for its models and for nothing else, and nothing is in a ledger', async () => {
+  expect(await asked()).toEqual(['GET /v1/models']);
+  const { publicUrl, keys } = gateway.run();
+  const list = await fetch(`${publicUrl}/v1/gw/receipts`, { headers: { authorization: `Bearer ${keys.enterprise}` } });
+  expect(await list.json()).toMatchObject({ data: [] });
+});
 
 test("a call reaches the provider with the provider's key, and never with the client's", async () => {
   const { publicUrl, keys, model, pids } = gateway.run();
@@ -68,7 +90,28 @@ test('a provider that does not answer is one line that says what to look at', as
   const complaints = err.split('\n').filter((line) => line.startsWith('gw: '));
   expect(complaints).toHaveLength(1);
   expect(complaints[0]).toMatch(
-    /^gw: The provider's models could not be read from http:\/\/127\.0\.0\.1:9\/v1\/models/,
+    /^gw: The provider's models could not be read from http:\/\/127\.0\.0\.1:9\/v1\/models: bad port\.$/,
   );
+  await other.dispose();
+});
+
+test('a provider that is away later does not keep the gateway from starting: its models are those of the last start', async () => {
+  const provider = createServer((_request, response) => response.end('{"data":[{"id":"own-model"}]}')).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(provider, 'listening');
+  const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
+  const other = new OwnGateway();
+  const start = () => other.gw('up', '--detach', '--port', '0', '--control-port', '0', '--provider', url);
+  expect((await start()).code).toBe(0);
+  await other.gw('down');
+  provider.close();
+  const { code, err } = await start();
+  expect(code, err).toBe(0);
+  expect(err).toContain(
+    `could not be read from ${url}/models: nothing listens at this address. Its models of the last start are served.`,
+  );
+  expect(other.run().model).toBe('own-model');
   await other.dispose();
 });

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { freePorts } from './ports.ts';
+import { providerModels } from './provider.ts';
+
+let dir: string;
+let server: Server;
+let url: string;
+let answer: RequestListener;
+const lines: string[] = [];
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'gw-provider-'));
+  lines.length = 0;
+  server = createServer((request, response) => answer(request, response)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+});
+afterEach(() => {
+  server.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const unused = async (): Promise<string> => `http://127.0.0.1:${(await freePorts(1))[0]}/v1`;
+const answering =
+  (status: number, body: unknown): RequestListener =>
+  (_request, response) =>
+    response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+const listing = answering(200, { data: [{ id: 'model-a' }, { id: 'model-b' }] });
+const models = (key: string | null = null, at = url) =>
+  providerModels({ url: at, key }, dir, (line) => lines.push(line));
+
+test('its models are those that it lists, and the key goes to it', async () => {
+  let seen: unknown = '';
+  answer = (request, response) => {
+    seen = [request.url, request.headers.authorization];
+    listing(request, response);
+  };
+  expect(await models('the-key')).toEqual(['model-a', 'model-b']);
+  expect(seen).toEqual(['/v1/models', 'Bearer the-key']);
+  expect(lines).toEqual([]);
+});
+
+describe('a provider that was never reached: the reason is the true one', () => {
+  test.each<[string, RequestListener, string | null, RegExp]>([
+    ['asks for a key', answering(401, {}), null, /it asks for a key \(401\): set GW_PROVIDER_KEY\.$/],
+    ['refuses the key', answering(403, {}), 'k', /it refuses the key in GW_PROVIDER_KEY \(403\)\.$/],
+    ['has its API elsewhere', answering(404, {}), null, /no list of models there \(404\)\. Is the API elsewhere/],
+    ['is broken', answering(500, {}), null, /: it answers 500\.$/],
+    ['is no API', answering(200, '<html>'), null, /what it answers is no list of models/],
+    ['is another API', answering(200, { models: [] }), null, /what it answers is no list of models/],
+    ['has no models', answering(200, { data: [] }), null, /it lists no models/],
+    ['breaks off', (request) => request.socket.destroy(), null, /other side closed/],
+  ])('%s', async (_name, given, key, reason) => {
+    answer = given;
+    const failed = models(key);
+    await expect(failed).rejects.toThrow(reason);
+    await expect(failed).rejects.toThrow(`The provider's models could not be read from ${url}/models: `);
+  });
+
+  test('nothing listens', async () => {
+    await expect(models(null, await unused())).rejects.toThrow('nothing listens at this address.');
+  });
+
+  test('its host has no address', async () => {
+    await expect(models(null, 'http://no-such-host.invalid/v1')).rejects.toThrow('nobody knows the name of its host.');
+  });
+});
+
+test('one that was reached at the last start serves those models, and the start says so', async () => {
+  answer = listing;
+  await models();
+  answer = answering(503, {});
+  expect(await models()).toEqual(['model-a', 'model-b']);
+  expect(lines).toEqual([
+    `The provider's models could not be read from ${url}/models: it answers 503. Its models of the last start are served.`,
+  ]);
+});
+
+test('the models of another provider are not taken for its own', async () => {
+  answer = listing;
+  await models();
+  await expect(models(null, await unused())).rejects.toThrow('nothing listens');
+});
