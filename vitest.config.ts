@@ -18,7 +18,6 @@ const own = [
   'test/gpu/measured.test.ts',
   'test/input/credential.test.ts',
   'test/outage/*.test.ts',
-  'test/restatement/settled-grid.test.ts',
 ];
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
 const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
