@@ -250,6 +250,37 @@ describe('the slot of a stream', () => {
     expect(slots.counts()).toEqual({ taken: 1, released: 1 });
   });
 
+  test('is released when the last event is read after the receipt was stored, though the connection stays', async () => {
+    vi.useFakeTimers();
+    try {
+      const slots = slotsForTests();
+      let store = (_isStored: boolean): void => undefined;
+      const { context, ledger } = contextForTests({ takeSlot: slots.takeSlot });
+      const finish = () =>
+        new Promise<boolean>((resolve) => {
+          store = resolve;
+        });
+      const call = callForTests({ ...context, ledger: { ...context.ledger, finish } });
+      call.ask(chatBody({ stream: true }));
+      await vi.advanceTimersByTimeAsync(0);
+      call.replyHeaders();
+      const piece = (fields: object) => `data: ${JSON.stringify(fields)}\n\n`;
+      call.replyBody(piece({ choices: [{ index: 0, delta: { content: 'Hi' } }] }), false);
+      call.replyBody(piece({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }), false);
+      call.replyBody(piece({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }), false);
+      // The silence after which the receipt is made; while it is stored, nothing is read.
+      await vi.advanceTimersByTimeAsync(5000);
+      call.replyBody('data: [DONE]\n\n', false);
+      expect(slots.counts()).toEqual({ taken: 1, released: 0 });
+      store(true);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(slots.counts()).toEqual({ taken: 1, released: 1 });
+      expect(ledger.begun).toHaveLength(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('is released when no region takes the call', async () => {
     const slots = slotsForTests();
     const { context, ledger } = contextForTests({ takeSlot: slots.takeSlot });

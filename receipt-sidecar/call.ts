@@ -208,7 +208,12 @@ export class Call implements Processor {
     const energyReader = createEnergyReader(record.telemetryShape, () => joinedHeaders(request.responseHeaders));
     const replyContext = { record, addresses, call: this.#call, energyReader };
     this.#reply = stream
-      ? new StreamReply({ ...replyContext, chunkObject: chunkObjects[record.identity.request.endpoint] })
+      ? new StreamReply({
+          ...replyContext,
+          chunkObject: chunkObjects[record.identity.request.endpoint],
+          // Before it is answered, so that a client that has seen the end gets its next stream.
+          onOver: () => this.#slot?.release(),
+        })
       : new JsonReply({
           ...replyContext,
           status,
@@ -223,8 +228,7 @@ export class Call implements Processor {
     this.#isAwaited = false;
     if (this.#reply) this.#reply.chunk(bytes, end);
     else this.#call.answer(unchanged.responseBody);
-    // In the same turn, so that a client that has seen the end gets its next stream.
-    if (end || (this.#reply instanceof StreamReply && this.#reply.isOver)) this.#slot?.release();
+    if (end) this.#slot?.release();
   }
 
   #path(): string {

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { freePorts } from './ports.ts';
 import { providerModels } from './provider.ts';
 
@@ -30,7 +30,7 @@ const answering =
   (status: number, body: unknown): RequestListener =>
   (_request, response) =>
     response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
-const listing = answering(200, { data: [{ id: 'model-a' }, { id: 'model-b' }] });
+const listing = answering(200, { data: [{ id: 'model-a' }, { name: 'one without an id' }, { id: 'model-b' }] });
 const models = (key: string | null = null, at = url) =>
   providerModels({ url: at, key }, dir, (line) => lines.push(line));
 
@@ -67,7 +67,10 @@ describe('a provider that was never reached: the reason is the true one', () => 
   });
 
   test('its host has no address', async () => {
-    await expect(models(null, 'http://no-such-host.invalid/v1')).rejects.toThrow('nobody knows the name of its host.');
+    const cause = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
+    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('fetch failed', { cause })));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    await expect(models()).rejects.toThrow('nobody knows the name of its host.');
   });
 });
 

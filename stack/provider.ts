@@ -13,7 +13,8 @@ export interface CustomProvider {
   readonly key: string | null;
 }
 
-const listSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
+const listSchema = z.object({ data: z.array(z.unknown()) });
+const modelSchema = z.object({ id: z.string() });
 const knownSchema = z.object({ url: z.string(), models: z.array(z.string()) });
 
 /**
@@ -26,32 +27,41 @@ export async function providerModels(
   log: (line: string) => void,
 ): Promise<readonly string[]> {
   const file = join(dir, 'provider-models.json');
-  const listed = await listModels(provider);
+  const url = provider.url.replace(/\/$/, '');
+  const listed = await listModels(url, provider.key);
   if (listed.ok) {
-    writePrivateJson(file, { url: provider.url, models: listed.value });
+    writePrivateJson(file, { url, models: listed.value });
     return listed.value;
   }
   const known = knownSchema.safeParse(readJson(file)).data;
-  if (known?.url !== provider.url) throw new Problem(listed.error);
+  if (known?.url !== url) throw new Problem(listed.error);
   log(`${listed.error} Its models of the last start are served.`);
   return known.models;
 }
 
 /** Its models, or a sentence that says why they could not be had and what to do. */
-async function listModels({ url: baseUrl, key }: CustomProvider): Promise<Result<readonly string[], string>> {
-  const url = `${baseUrl.replace(/\/$/, '')}/models`;
+async function listModels(baseUrl: string, key: string | null): Promise<Result<readonly string[], string>> {
+  const url = `${baseUrl}/models`;
   const problem = (reason: string) => err(`The provider's models could not be read from ${url}: ${reason}.`);
   try {
     const headers = key === null ? {} : { authorization: `Bearer ${key}` };
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(15_000) });
     if (!response.ok) return problem(reasonOfStatus(response.status, key !== null));
-    const list = listSchema.safeParse(await response.json().catch(() => null));
+    const list = listSchema.safeParse(await response.json().catch(unlessCutOff));
     if (!list.success) return problem('what it answers is no list of models. Is the API elsewhere, for example at /v1');
-    if (list.data.data.length === 0) return problem('it lists no models. Load one there, and start again');
-    return ok(list.data.data.map(({ id }) => id));
+    // What has no name cannot be asked for.
+    const models = list.data.data.flatMap((each) => modelSchema.safeParse(each).data?.id ?? []);
+    if (models.length === 0) return problem('it lists no models. Load one there, and start again');
+    return ok(models);
   } catch (cause) {
     return problem(reasonOfFailure(cause));
   }
+}
+
+/** What is no JSON is no list; that it did not come is another reason. */
+function unlessCutOff(thrown: unknown): null {
+  if (thrown instanceof SyntaxError) return null;
+  throw thrown;
 }
 
 function reasonOfStatus(status: number, hasKey: boolean): string {

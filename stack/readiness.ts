@@ -85,10 +85,15 @@ const unknownModel = 'gateway-readiness';
  * asked: what it answers says nothing of the gateway, and a completion could cost money and would stand in a ledger.
  */
 export async function everyPartAnswers(
-  target: { readonly publicUrl: string; readonly key: string; readonly simulatorUrl?: string },
+  target: {
+    readonly publicUrl: string;
+    readonly key: string;
+    readonly healthUrls: readonly string[];
+    readonly simulatorUrl?: string;
+  },
   patience: Patience,
 ): Promise<string | null> {
-  const { publicUrl, key, simulatorUrl } = target;
+  const { publicUrl, key, healthUrls, simulatorUrl } = target;
   let model: string | null = null;
   let last = '';
   const answers = async (asked: Promise<HttpReply>, ...expected: readonly number[]): Promise<HttpReply | null> => {
@@ -102,6 +107,8 @@ export async function everyPartAnswers(
     }
   };
   const isWhole = async (): Promise<boolean> => {
+    // Each instance; Envoy asks one of them alone.
+    for (const url of healthUrls) if ((await answers(ask(`${url}/healthz`, null), 200)) === null) return false;
     // Envoy, ext-authz and the control plane with its stores. Of a key that an operator has barred ext-authz says so.
     const list = await answers(ask(`${publicUrl}/v1/models`, key), 200, 403, 429);
     if (list === null) return false;

@@ -172,10 +172,16 @@ async function assemble(
   const isWhole = [...partNames, ...shared].every(
     (name) => parts.has(name) || (name === 'simulator' && options.provider),
   );
+  const healthUrls = healthUrlsOf(shared, ports.health);
   const simulatorUrl = `http://127.0.0.1:${ports.simulator}`;
   const model = isWhole
     ? await everyPartAnswers(
-        { publicUrl, key: keys.enterprise, ...(parts.has('simulator') && { simulatorUrl }) },
+        {
+          publicUrl,
+          key: keys.enterprise,
+          healthUrls: Object.values(healthUrls).filter((url) => url !== undefined),
+          ...(parts.has('simulator') && { simulatorUrl }),
+        },
         patience,
       )
     : null;
@@ -190,7 +196,7 @@ async function assemble(
     ownerDatabaseUrl: layout.ownerDatabaseUrl,
     redisUrl: layout.redisUrl,
     simulatorUrl,
-    healthUrls: healthUrlsOf(shared, ports.health),
+    healthUrls,
     sockets,
     logs,
     part: (name) => {

@@ -74,6 +74,8 @@ export async function test(args: readonly string[]): Promise<number> {
   return args[0] === 'long' ? runAll(long, args.slice(1)) : runAll(everything, args);
 }
 
+const noTests: Tally = { passed: 0, failed: 0, skipped: 0 };
+
 async function runAll(run: Run, files: readonly string[]): Promise<number> {
   const dir = inCheckout('.gw', `test-${process.pid}`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -86,8 +88,8 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
     const checking = Promise.all(checks.map(capture));
     const lots = lotsOf(run.lots, files);
     const times: string[] = [];
-    let statics: Tally = { passed: 0, failed: 0, skipped: 0 };
-    let tests: Tally = { passed: 0, failed: 0, skipped: 0 };
+    let statics = noTests;
+    let tests = noTests;
     for (const [at, group] of lots.entries()) {
       if (stopping.signal.aborted) break;
       const title = group.map(({ project }) => project).join(' and ');
@@ -179,8 +181,9 @@ async function runLot(lot: Lot, { dir, files, isAlone, reporter, signal }: LotOp
     ...(gateways > 0 && { GW_TEST_GATEWAYS: String(gateways) }),
     ...(lot.project !== 'fast' && { [templateVariable]: await templateClusterIn(dir) }),
   };
+  if (signal.aborted) return noTests;
   const tally = await runVitest(args, env, join(lotDir, 'report.json'), isAlone, signal);
-  if (tally.failed > 0) keepLogs(lotDir);
+  if (tally.failed > 0) keepLogs(lotDir, lot.project);
   return tally;
 }
 
@@ -215,8 +218,8 @@ async function runVitest(
 }
 
 /** What the parts said, for whoever looks into the failure. */
-function keepLogs(dir: string): void {
-  const kept = inCheckout('.gw', 'logs', 'last-failed-test');
+function keepLogs(dir: string, project: string): void {
+  const kept = inCheckout('.gw', 'logs', 'last-failed-test', project);
   rmSync(kept, { recursive: true, force: true });
   // One that never started has none.
   for (const stack of readdirSync(dir).filter((name) => existsSync(join(dir, name, 'logs')))) {

@@ -64,13 +64,16 @@ export class StreamReply implements Reply {
   #done = false;
   #saved: Promise<void> | null = null;
   readonly #turns: Turns;
+  readonly #onOver: () => void;
   #timer: NodeJS.Timeout | undefined;
   #cut: NodeJS.Timeout | undefined;
   #patient = false;
   #providerEnded = false;
 
-  constructor(context: ReplyContext & { readonly chunkObject: string }) {
+  /** `onOver`: called when the last that the client gets of the provider was read, perhaps more than once. */
+  constructor(context: ReplyContext & { readonly chunkObject: string; readonly onOver: () => void }) {
     this.#context = context;
+    this.#onOver = context.onOver;
     const { record, addresses, chunkObject, energyReader } = context;
     this.#turns = new Turns((part, piece) => this.#read(part, piece), context.call.fail);
     this.#events = new EventStream({
@@ -86,11 +89,6 @@ export class StreamReply implements Reply {
 
   get seen(): StreamFacts {
     return this.#events.facts;
-  }
-
-  /** Whether the last that its client gets of the provider has come. */
-  get isOver(): boolean {
-    return this.#events.over !== null;
   }
 
   chunk(bytes: Buffer, end: boolean): void {
@@ -109,6 +107,7 @@ export class StreamReply implements Reply {
    */
   #read(part: Buffer, piece: { readonly bytes: Buffer; readonly end: boolean } | null): void {
     this.#events.push(part);
+    if (this.#events.over !== null) this.#onOver();
     this.#readTo += part.length;
     if (!piece) return;
     this.#unanswered.push(this.#readTo);

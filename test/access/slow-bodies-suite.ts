@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { issuedKeySchema } from '@gw/contract/keys';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { gateway } from '../outage/broken-gateway.ts';
 import { apiOf } from './people.ts';
@@ -74,6 +74,11 @@ describe('bodies that are slow', () => {
     await gateway.stack.part('envoy').stop();
     writeFileSync(file, config.replace('request_timeout: 60s', 'request_timeout: 2s'));
     await gateway.start('envoy');
+    onTestFinished(async () => {
+      await gateway.stack.part('envoy').stop();
+      writeFileSync(file, config);
+      await gateway.start('envoy');
+    });
     const { key } = await issue(['inference:read', 'inference:write']);
     const body = { model: 'sim-small', messages: [{ role: 'user', content: 'hi' }] };
     const inTime = await begin(key, '/v1/chat/completions', body);

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { stack } from '../shared-stack.ts';
 import { OwnGateway } from './gateway-of-its-own.ts';
 
@@ -103,6 +103,7 @@ test('a provider that is away later does not keep the gateway from starting: its
   await once(provider, 'listening');
   const url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`;
   const other = new OwnGateway();
+  onTestFinished(() => other.dispose());
   const start = () => other.gw('up', '--detach', '--port', '0', '--control-port', '0', '--provider', url);
   expect((await start()).code).toBe(0);
   await other.gw('down');
@@ -113,5 +114,4 @@ test('a provider that is away later does not keep the gateway from starting: its
     `could not be read from ${url}/models: nothing listens at this address. Its models of the last start are served.`,
   );
   expect(other.run().model).toBe('own-model');
-  await other.dispose();
-});
+}, 180_000);

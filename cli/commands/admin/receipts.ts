@@ -24,12 +24,15 @@ export const receiptCommands: readonly AdminCommand[] = [
   },
 ];
 
+/** Somebody with the database can have called a row anything, and given it the least number that a column holds. */
+const beforeAll = -(2 ** 31);
+
 /** The key of the seals is with the control plane alone, so it is that which checks. */
 async function verify({ api }: AdminCall) {
   const faults: Fault[] = [];
   let checked = 0;
-  for (let after: Page['next'] = { after_id: '', after_version: 0 }; after !== null; ) {
-    const query = after.after_id === '' ? {} : { ...after, after_version: String(after.after_version) };
+  for (let after: Page['next'] = { after_id: '', after_version: beforeAll }; after !== null; ) {
+    const query = { ...after, after_version: String(after.after_version) };
     const page = (await api.get('/operator/v1/receipts/verify', query)) as Page;
     faults.push(...page.data);
     checked += page.checked;

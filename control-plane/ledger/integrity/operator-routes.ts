@@ -10,7 +10,10 @@ import { checkPage } from './check-receipts.ts';
 const query = z.object({
   /** `next` of the page before: what the row there is called, even if somebody with the database has called it so. */
   after_id: z.string().optional(),
-  after_version: z.coerce.number().pipe(z.int32()).default(0),
+  after_version: z.coerce
+    .number()
+    .pipe(z.int32())
+    .default(-(2 ** 31)),
 });
 const verifyReply = listSchema(z.strictObject({ receipt_id: z.string(), version: z.int(), fault: z.string() })).extend({
   checked: z.int().describe('Versions on this page'),
