@@ -16,6 +16,9 @@ export function openRedis(
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
+    // Subscribers subscribe at each `ready` by themselves: the client's own way leaves a rejection that nobody handles, which
+    // ends the process, if the connection is lost again at once.
+    autoResubscribe: false,
     connectTimeout: 2000,
     retryStrategy: (attempt) => Math.min(50 * attempt, 1000),
     enableAutoPipelining: options.autoPipelining ?? false,
