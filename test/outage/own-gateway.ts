@@ -30,6 +30,9 @@ export interface OwnGateway {
   pause(name: PartName): () => void;
   /** Until a call passes through every part again. */
   whole(): Promise<void>;
+  /** Brings back what a test left away or standing still, as one that failed does. */
+  mend(): Promise<void>;
+  /** `./gw test` keeps its logs, for whoever looks into a failure. */
   stop(): Promise<void>;
 }
 
@@ -38,7 +41,8 @@ export async function startOwnGateway({
   env,
   instances = 1,
 }: Pick<StackOptions, 'env' | 'instances'> = {}): Promise<OwnGateway> {
-  const parent = process.env.GW_TEST_DIR ?? inCheckout('.gw');
+  const given = process.env.GW_TEST_DIR;
+  const parent = given ?? inCheckout('.gw');
   mkdirSync(parent, { recursive: true });
   const dir = mkdtempSync(join(parent, 'test-outage-'));
   const stack = await startStack({ dir, log: () => {}, instances, ...(env && { env }) });
@@ -46,7 +50,16 @@ export async function startOwnGateway({
   const owner = openDatabase(stack.ownerDatabaseUrl, { connections: 1, onConnectionLost: () => {} });
   const ledger = ledgerOf(db);
   const client = clientOf(stack);
+  const away = new Set<PartName>();
+  const paused = new Set<() => void>();
   const kill = (name: PartName) => stack.part(name).kill('SIGKILL');
+  const startAll = async (names: readonly PartName[]) => {
+    for (const name of names) {
+      await stack.part(name).start();
+      away.delete(name);
+    }
+    await whole();
+  };
   const whole = () =>
     eventually('a call to pass through every part', async () => {
       const { status, receipt } = await client.chat();
@@ -63,26 +76,33 @@ export async function startOwnGateway({
     kill,
     whole,
     killForGood: async (name) => {
+      away.add(name);
       kill(name);
       await stack.part(name).stop();
     },
-    start: async (name) => {
-      await stack.part(name).start();
-      await whole();
-    },
+    start: (name) => startAll([name]),
     pause: (name) => {
       const { pid } = stack.part(name);
       if (pid === null) throw new Error(`${name} does not run.`);
       const pids = [pid, ...childrenOf(pid)];
       for (const each of pids) process.kill(each, 'SIGSTOP');
-      return () => {
+      const goOn = () => {
+        paused.delete(goOn);
         for (const each of pids) continueIfThere(each);
       };
+      paused.add(goOn);
+      return goOn;
+    },
+    mend: async () => {
+      if (away.size + paused.size === 0) return;
+      for (const goOn of paused) goOn();
+      await startAll([...away]);
     },
     stop: async () => {
       await Promise.all([db.$disconnect(), owner.$disconnect()]);
       await stack.stop();
-      rmSync(dir, { recursive: true, force: true });
+      const rest = given ? readdirSync(dir).filter((name) => name !== 'logs') : ['.'];
+      for (const name of rest) rmSync(join(dir, name), { recursive: true, force: true });
     },
   };
 }
