@@ -139,6 +139,8 @@ async function askCatalogue(ask: Ask): Promise<void> {
     await done(ask('GET', `/operator/v1/${kind}/${id}`));
     await done(ask('GET', `/operator/v1/${kind}`));
   }
+  const document = await done(ask('GET', '/operator/v1/catalogue'));
+  await done(ask('PUT', '/operator/v1/catalogue?dry_run=true', { ...document, deployments: [] }));
   for (const [kind, id] of entries.toReversed()) await done(ask('DELETE', `/operator/v1/${kind}/${id}`));
 }
 

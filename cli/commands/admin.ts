@@ -8,6 +8,7 @@ import { accountCommands } from './admin/accounts.ts';
 import { ApiRefusal, findTarget, type OperatorApi, openOperatorApi } from './admin/api.ts';
 import { auditCommands } from './admin/audit.ts';
 import { catalogueCommands } from './admin/catalogue.ts';
+import { catalogueFileCommands } from './admin/catalogue-file.ts';
 import type { AdminCall, AdminCommand } from './admin/command.ts';
 import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
@@ -22,6 +23,7 @@ const commands: readonly AdminCommand[] = [
   ...keyCommands,
   ...operatorCommands,
   ...catalogueCommands,
+  ...catalogueFileCommands,
   ...policyCommands,
   ...auditCommands,
   ...receiptCommands,

@@ -31,6 +31,7 @@ export const deploymentKind: EntryKind<DeploymentEntry> = {
     const offered = Object.entries({ ...before.models, ...(changes ?? {}) }).filter(([, name]) => name !== null);
     return withGiven(before, { ...rest, models: Object.fromEntries(offered) as Record<string, string> });
   },
+  kept: () => ({}),
   refusal: unknownParts,
   // Receipts keep what they need of it.
   usedBy: async () => null,

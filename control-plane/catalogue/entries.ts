@@ -2,18 +2,15 @@
  * Adds, changes and removes entries of the catalogue.
  *
  * Invariant: each change is one transaction with its audit entry, and changes happen one after the other, so that what
- * one refers to is still there when it is committed. A change that changes nothing leaves no trace. The catalogue's
- * version rises by trigger; every part takes the new one up by itself.
+ * one refers to is still there when it is committed. The catalogue's version rises by trigger; every part takes the new
+ * one up by itself.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { fieldError } from '@gw/contract/errors';
-import { err, ok } from '@gw/contract/internal/result';
+import { ok } from '@gw/contract/internal/result';
 import type { ChangeContext } from '../people/access/change.ts';
-import { reauthorize } from '../people/access/reauthorize.ts';
-import { type ChangeResult, invalidTransition, notFound } from '../people/access/refusals.ts';
-import { appendAudit } from '../people/audit/append.ts';
+import type { ChangeResult } from '../people/access/refusals.ts';
 import type { Context } from '../shared/context.ts';
-import type { EntryKind, EntryName, Tx } from './entry-kind.ts';
+import { changesOf, type EntryChanges, inTurn } from './entry-changes.ts';
+import type { EntryKind, EntryName } from './entry-kind.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export type Viewed<Entry> = Entry & {
@@ -39,7 +36,6 @@ export interface Entries<Entry> {
   remove(change: ChangeContext, id: string): Promise<ChangeResult<Removed>>;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the four changes of an entry, each short, over one way to make them in turn.
 export function openEntries<Entry extends object>(
   { db }: Pick<Context, 'db'>,
   kind: EntryKind<Entry>,
@@ -47,22 +43,9 @@ export function openEntries<Entry extends object>(
 ): Entries<Entry> {
   const { name, rows } = kind;
   const view = (entry: Entry): Viewed<Entry> => ({ ...entry, warnings: kind.warnings(entry, around) });
-  const inTurn = <T>(change: ChangeContext, work: (tx: Tx) => Promise<ChangeResult<T>>): Promise<ChangeResult<T>> =>
-    db.$transaction(async (tx) => {
-      await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('catalogue'))`;
-      const mayNot = await reauthorize(tx, change);
-      return mayNot === null ? work(tx) : err(mayNot);
-    });
-  const audit = (tx: Tx, change: ChangeContext, id: string, verb: string, before: unknown, after: unknown) =>
-    appendAudit(tx, change.at, {
-      accountId: null,
-      actor: change.actor,
-      action: `${name}.${verb}`,
-      target: `${name}:${id}`,
-      requestId: change.requestId,
-      before,
-      after,
-    });
+  const make = <T>(change: ChangeContext, work: (changes: EntryChanges<Entry>) => Promise<ChangeResult<T>>) =>
+    inTurn(db, change, (tx) => work(changesOf(tx, change, kind)));
+  const viewed = (outcome: ChangeResult<Entry>) => (outcome.ok ? ok(view(outcome.value)) : outcome);
 
   return {
     list: async () => (await rows.list(db)).map(view),
@@ -70,50 +53,11 @@ export function openEntries<Entry extends object>(
       const entry = await rows.find(db, id);
       return entry && view(entry);
     },
-    add: (change, body) =>
-      inTurn(change, async (tx) => {
-        const entry = kind.added(body, change.at);
-        const id = kind.idOf(entry);
-        if ((await rows.find(tx, id)) !== null) {
-          const field = name === 'region' ? 'code' : 'id';
-          return err(fieldError(field, `${field}: the catalogue has a ${name} ${id} already.`));
-        }
-        const refused = await kind.refusal(tx, entry);
-        if (refused !== null) return err(refused);
-        await rows.insert(tx, entry);
-        await audit(tx, change, id, 'added', null, entry);
-        return ok(view(entry));
-      }),
-    change: (change, id, body) =>
-      inTurn(change, async (tx) => {
-        const before = await rows.find(tx, id);
-        if (before === null) return err(notFound(name));
-        const entry = kind.changed(before, body);
-        const fields = differences(before, entry);
-        if (fields.length === 0) return ok(view(before));
-        const refused = kind.changeRefusal?.(before, entry, body) ?? (await kind.refusal(tx, entry));
-        if (refused !== null) return err(refused);
-        await rows.update(tx, entry);
-        await audit(tx, change, id, 'changed', only(before, fields), only(entry, fields));
-        return ok(view(entry));
-      }),
-    remove: (change, id) =>
-      inTurn(change, async (tx) => {
-        const before = await rows.find(tx, id);
-        if (before === null) return err(notFound(name));
-        const users = await kind.usedBy(tx, id);
-        if (users !== null) return err(invalidTransition(`The ${name} is in use; ${users}.`));
-        await rows.remove(tx, id);
-        await audit(tx, change, id, 'removed', before, null);
-        return ok({ id, object: name, deleted: true });
-      }),
+    add: async (change, body) => viewed(await make(change, (changes) => changes.add(body))),
+    change: async (change, id, body) => viewed(await make(change, (changes) => changes.change(id, body))),
+    remove: async (change, id) => {
+      const outcome = await make(change, (changes) => changes.remove(id));
+      return outcome.ok ? ok({ id, object: name, deleted: true }) : outcome;
+    },
   };
 }
-
-function differences<Entry extends object>(before: Entry, after: Entry): string[] {
-  const old = new Map<string, unknown>(Object.entries(before));
-  return Object.entries(after).flatMap(([field, value]) => (isDeepStrictEqual(old.get(field), value) ? [] : field));
-}
-
-const only = (entry: object, fields: readonly string[]): object =>
-  Object.fromEntries(Object.entries(entry).filter(([field]) => fields.includes(field)));

@@ -31,10 +31,12 @@ export function entryBodies<T extends FieldTable>(table: T, id: Readonly<Record<
  */
 export function newFields<T extends FieldTable>(table: T, body: Row, byOthers: Given<T> = {}): EntryFields<T> {
   const derived: Row = byOthers;
-  const values = Object.entries(table).map(([name, { otherwise }]) => [
-    name,
-    body[name] ?? (Object.hasOwn(derived, name) ? derived[name] : otherwise),
-  ]);
+  const ownOf = (row: Row, name: string) => (Object.hasOwn(row, name) ? row[name] : undefined);
+  const values = Object.entries(table).map(([name, { otherwise }]) => {
+    // A null that is given means none.
+    const given = [ownOf(body, name), ownOf(derived, name), otherwise].find((value) => value !== undefined);
+    return [name, given];
+  });
   // Each is of its schema, or of the table.
   return Object.fromEntries(values) as EntryFields<T>;
 }

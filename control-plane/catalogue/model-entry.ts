@@ -33,6 +33,7 @@ export const modelKind: EntryKind<ModelEntry> = {
     return { id: modelIdSchema.parse(given.id), object: 'model', created_at: at.toISOString(), ...fields };
   },
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
+  kept: ({ created_at }) => ({ created_at }),
   refusal: async (tx, model) => wrongSize(model) ?? (await wrongKind(tx, model)),
   usedBy: async (tx, id) => {
     const deployments = await tx.deployment.findMany({ orderBy: { id: 'asc' } });

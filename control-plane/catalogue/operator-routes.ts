@@ -1,6 +1,10 @@
-/** `/operator/v1/models`, `/regions`, `/providers` and `/deployments`: the catalogue as operators look after it. */
+/**
+ * `/operator/v1/models`, `/regions`, `/providers` and `/deployments`: the catalogue as operators look after it;
+ * `/operator/v1/catalogue`: all of it in one document.
+ */
 import { pageOf, pageSchema } from '@gw/contract/list';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answer, changeOf } from '../people/access/change.ts';
 import { notFound } from '../people/access/refusals.ts';
@@ -13,6 +17,13 @@ import { modelKind } from './model-entry.ts';
 import { providerKind } from './provider-entry.ts';
 import { regionKind } from './region-entry.ts';
 import type { Surroundings } from './surroundings.ts';
+import {
+  catalogueDocumentSchema,
+  catalogueImportSchema,
+  importCatalogue,
+  writtenCatalogue,
+  writtenSchema,
+} from './whole-catalogue.ts';
 
 const viewer = { access: { kind: 'operator', role: 'viewer' } } as const;
 const admin = { access: { kind: 'operator', role: 'admin' } } as const;
@@ -22,6 +33,32 @@ export function catalogueOperatorRoutes(app: FastifyInstance, context: Context, 
   entryRoutes(app, context, regionKind, around);
   entryRoutes(app, context, providerKind, around);
   entryRoutes(app, context, deploymentKind, around);
+  documentRoutes(app, context, around);
+}
+
+/** A catalogue of thousands of entries. */
+const bodyLimit = 8 * 1024 * 1024;
+const importQuery = z.strictObject({
+  dry_run: z.enum(['true', 'false']).default('false').describe('Whether it only says what it would change'),
+});
+
+function documentRoutes(app: FastifyInstance, context: Context, around: Surroundings): void {
+  const path = '/operator/v1/catalogue';
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  typed.get(path, { config: { ...viewer, reply: writtenSchema } }, () => writtenCatalogue(context));
+  typed.put(
+    path,
+    {
+      bodyLimit,
+      config: { ...admin, reply: catalogueImportSchema },
+      schema: { body: catalogueDocumentSchema, querystring: importQuery },
+    },
+    async (request, reply) => {
+      const isDryRun = request.query.dry_run === 'true';
+      const options = { context, around, change: changeOf(request, context), isDryRun };
+      return answer(reply, await importCatalogue(request.body, options), context);
+    },
+  );
 }
 
 function entryRoutes<Entry extends object>(

@@ -10,6 +10,7 @@ import { providerFields } from '@gw/contract/internal/catalogue/provider-fields'
 import { isConfidentialUrl } from '@gw/contract/internal/loopback';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import type { Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
 import { columnsOf, entryBodies, fieldsIn, type Given, newFields } from './entry-fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
@@ -39,6 +40,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
     return { id: slugSchema.parse(given.id), object: 'provider', ...fields };
   },
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
+  kept: () => ({}),
   refusal: async (_tx, { auth_header, auth_scheme, credential_ref }) => {
     if (auth_header !== null) return null;
     if (credential_ref !== null)
@@ -46,7 +48,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
     return auth_scheme === null ? null : fieldError('auth_scheme', 'auth_scheme: there is no header to put it in.');
   },
   changeRefusal: (before, after, body) =>
-    changeBody.parse(body).credential_ref === undefined ? movedCredential(before, after) : null,
+    namesCredential.safeParse(body).success ? null : movedCredential(before, after),
   usedBy: async (tx, id) => {
     const found = await tx.deployment.findMany({ where: { providerId: id }, orderBy: { id: 'asc' } });
     return found.length === 0 ? null : `deployments belong to it: ${namesOf(found.map((each) => each.id))}`;
@@ -74,6 +76,8 @@ export const providerKind: EntryKind<ProviderEntry> = {
     remove: (tx, id) => tx.provider.delete({ where: { id } }),
   },
 };
+
+const namesCredential = z.looseObject({ credential_ref: z.string().nullable() });
 
 /** Refuses another origin, scheme included, if the credential would go there without having been named for it. */
 function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError | null {

@@ -28,6 +28,8 @@ export const regionKind: EntryKind<RegionEntry> = {
     return { code: regionCodeSchema.parse(given.code), object: 'region', ...newFields(regionFields, given) };
   },
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
+  // Where a file says nothing of it, what an operator has said at night holds.
+  kept: ({ status }, body) => (addBody.parse(body).status === undefined ? { status } : {}),
   refusal: async () => null,
   usedBy: async (tx, code) => {
     const found = await tx.deployment.findMany({ where: { regionCode: code }, orderBy: { id: 'asc' } });

@@ -1,15 +1,6 @@
 /** Rules and samples as they come from files. What they hold is judged by the operator API alone. */
-import { readFileSync } from 'node:fs';
-import { errorText } from '@gw/contract/internal/error-text';
 import { Problem } from '@gw/stack/problem';
-
-export function readTextFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Problem(`${file} cannot be read (${errorText(error)}).`);
-  }
-}
+import { readTextFile } from './text-file.ts';
 
 export function readJsonFile(file: string): unknown {
   const text = readTextFile(file);

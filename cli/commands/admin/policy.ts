@@ -4,8 +4,9 @@ import type { Page } from './accounts.ts';
 import type { OperatorApi } from './api.ts';
 import { yesOrNo } from './catalogue-fields.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
-import { readJsonFile, readRules, readTextFile } from './policy-files.ts';
+import { readJsonFile, readRules } from './policy-files.ts';
 import { card, type Row, table } from './table.ts';
+import { readTextFile } from './text-file.ts';
 
 const path = '/operator/v1/policy';
 const versionColumns = ['version', 'created_at', 'created_by', 'rule_count', 'sha256', 'note'];

@@ -1,0 +1,196 @@
+/**
+ * The catalogue as one document, for whoever keeps it in git (`gw.yaml`).
+ *
+ * Invariant: it is checked whole and applied whole, in one transaction: at an error nothing has changed. A section holds
+ * all entries of its kind, so what it does not name is removed; a section that is left out stays as it is. What is
+ * written down and applied again changes nothing.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { type ApiError, fieldError } from '@gw/contract/errors';
+import { err, ok } from '@gw/contract/internal/result';
+import { z } from 'zod';
+import type { ChangeContext } from '../people/access/change.ts';
+import type { ChangeResult } from '../people/access/refusals.ts';
+import type { Context } from '../shared/context.ts';
+import { deploymentKind } from './deployment-entry.ts';
+import { changesOf, type Difference, inTurn } from './entry-changes.ts';
+import type { EntryKind, Tx } from './entry-kind.ts';
+import { modelKind } from './model-entry.ts';
+import { providerKind } from './provider-entry.ts';
+import { regionKind } from './region-entry.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** One type for all four, since none of what is done here depends on the kind. */
+type AnyKind = EntryKind<object>;
+const anyKind = <Entry extends object>(kind: EntryKind<Entry>) => kind as unknown as AnyKind;
+
+/** What others refer to comes first. */
+const sections = {
+  models: anyKind(modelKind),
+  regions: anyKind(regionKind),
+  providers: anyKind(providerKind),
+  deployments: anyKind(deploymentKind),
+};
+type Section = keyof typeof sections;
+const sectionNames = Object.keys(sections) as readonly Section[];
+
+const listOf = (section: Section) => z.array(sections[section].addBody).max(2000).optional();
+export const catalogueDocumentSchema = z.strictObject({
+  models: listOf('models'),
+  regions: listOf('regions'),
+  providers: listOf('providers'),
+  deployments: listOf('deployments'),
+});
+export type CatalogueDocument = Readonly<z.infer<typeof catalogueDocumentSchema>>;
+
+/** As it is read: what an older release has stored may be refused today. */
+const written = z.array(z.looseObject({}));
+export const writtenSchema = z.strictObject({
+  models: written,
+  regions: written,
+  providers: written,
+  deployments: written,
+});
+
+const changeSchema = z.strictObject({
+  kind: z.enum(['model', 'region', 'provider', 'deployment']),
+  id: z.string(),
+  before: z.record(z.string(), z.unknown()).nullable().describe('What differs; null: it is new'),
+  after: z.record(z.string(), z.unknown()).nullable().describe('What differs; null: it is removed'),
+  warnings: z.array(z.string()).describe('What will not work as one may expect'),
+});
+export const catalogueImportSchema = z.strictObject({
+  object: z.literal('catalogue_import'),
+  dry_run: z.boolean().describe('Whether nothing was changed'),
+  changes: z.array(changeSchema),
+});
+export type CatalogueImport = z.infer<typeof catalogueImportSchema>;
+type EntryChange = CatalogueImport['changes'][number];
+
+/** Returns the catalogue without what nobody need write down: what is not known, and what is so unless said. */
+export const writtenCatalogue = ({ db }: Pick<Context, 'db'>): Promise<CatalogueDocument> =>
+  db.$transaction(
+    async (tx) => {
+      const written = [];
+      for (const section of sectionNames) {
+        const kind = sections[section];
+        written.push([section, (await kind.rows.list(tx)).map((entry) => writtenEntry(kind, entry))] as const);
+      }
+      return Object.fromEntries(written);
+    },
+    { isolationLevel: 'RepeatableRead' },
+  );
+
+function writtenEntry(kind: AnyKind, entry: object): object {
+  // These do not count when it is added, and cannot be written.
+  const at = new Date(0);
+  const { object: _, created_at: __, ...fields }: Record<string, unknown> = { ...entry };
+  const makes = (body: object): boolean => {
+    if (!kind.addBody.safeParse(body).success) return false;
+    const { created_at: _, ...made }: Record<string, unknown> = { ...kind.added(body, at) };
+    return isDeepStrictEqual({ ...made, object: null }, { ...fields, object: null });
+  };
+  let body: Record<string, unknown> = fields;
+  for (const field of Object.keys(fields)) {
+    const { [field]: _, ...less } = body;
+    if (makes(less)) body = less;
+  }
+  return body;
+}
+
+export interface ImportOptions {
+  readonly context: Pick<Context, 'db'>;
+  readonly around: Surroundings;
+  readonly change: ChangeContext;
+  /** Whether it only says what it would change. */
+  readonly isDryRun: boolean;
+}
+
+/** Makes the catalogue what the document says. `param` of a refusal names the entry: `deployments[2].pue`. */
+export async function importCatalogue(
+  document: CatalogueDocument,
+  { around, change, context, isDryRun }: ImportOptions,
+): Promise<ChangeResult<CatalogueImport>> {
+  const work = async (tx: Tx): Promise<ChangeResult<EntryChange[]>> => {
+    const changes = await apply(tx, change, document, around);
+    if (isDryRun) throw new NotApplied(ok(changes));
+    return ok(changes);
+  };
+  const outcome = await inTurn(context.db, change, work, 60_000).catch((error: unknown) => {
+    if (error instanceof NotApplied) return error.outcome;
+    throw error;
+  });
+  return outcome.ok ? ok({ object: 'catalogue_import', dry_run: isDryRun, changes: outcome.value }) : outcome;
+}
+
+/** Ends the transaction without any of its changes. */
+class NotApplied extends Error {
+  readonly outcome: ChangeResult<EntryChange[]>;
+  constructor(outcome: ChangeResult<EntryChange[]>) {
+    super('The catalogue stays as it is.');
+    this.outcome = outcome;
+  }
+}
+
+/** Throws NotApplied with the first refusal. */
+async function apply(
+  tx: Tx,
+  change: ChangeContext,
+  document: CatalogueDocument,
+  around: Surroundings,
+): Promise<EntryChange[]> {
+  const changes: EntryChange[] = [];
+  const note = (kind: AnyKind, id: string, { before, after }: Difference, warnings: readonly string[]) =>
+    changes.push({ kind: kind.name, id, ...plain({ before, after }), warnings: [...warnings] });
+  const isGiven = (section: Section) => document[section] !== undefined;
+  const remove = async (section: Section) => {
+    const kind = sections[section];
+    const named = new Set(idsOf(section, document));
+    for (const id of (await kind.rows.list(tx)).map(kind.idOf)) {
+      if (named.has(id)) continue;
+      const outcome = await changesOf(tx, change, kind).remove(id);
+      if (!outcome.ok) throw refused(outcome.error, section);
+      note(kind, id, outcome.value, []);
+    }
+  };
+  // Those that refer to others go first, and come last.
+  if (isGiven('deployments')) await remove('deployments');
+  for (const section of sectionNames) {
+    const kind = sections[section];
+    const before = new Map((await kind.rows.list(tx)).map((entry) => [kind.idOf(entry), entry]));
+    const ids = idsOf(section, document);
+    for (const [at, body] of (document[section] ?? []).entries()) {
+      const id = String(ids[at]);
+      const outcome = await changesOf(tx, change, kind).put(before.get(id) ?? null, body);
+      if (!outcome.ok) throw refused(outcome.error, `${section}[${at}]`, `${kind.name} ${id}: `);
+      if (outcome.value === null) continue;
+      const entry = await kind.rows.find(tx, id);
+      note(kind, id, outcome.value, entry === null ? [] : kind.warnings(entry, around));
+    }
+  }
+  for (const section of sectionNames) if (section !== 'deployments' && isGiven(section)) await remove(section);
+  return changes;
+}
+
+/** Throws NotApplied if an id is there twice. */
+function idsOf(section: Section, document: CatalogueDocument): string[] {
+  const kind = sections[section];
+  const ids = (document[section] ?? []).map((body) => kind.idOf(kind.added(body, new Date(0))));
+  const twice = ids.findIndex((id, at) => ids.indexOf(id) !== at);
+  if (twice === -1) return ids;
+  const field = section === 'regions' ? 'code' : 'id';
+  throw refused(fieldError(field, `${field}: is in the list twice.`), `${section}[${twice}]`, `${ids[twice]}: `);
+}
+
+function refused(error: ApiError, at: string, whose = ''): NotApplied {
+  const param = error.param === null ? at : `${at}.${error.param}`;
+  return new NotApplied(err({ ...error, param, message: `${whose}${error.message}` }));
+}
+
+const plain = (difference: Difference): Pick<EntryChange, 'before' | 'after'> =>
+  z
+    .object({
+      before: z.record(z.string(), z.unknown()).nullable(),
+      after: z.record(z.string(), z.unknown()).nullable(),
+    })
+    .parse(difference);
