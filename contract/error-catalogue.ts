@@ -99,6 +99,13 @@ const inferenceErrors = defineErrors({
     when: 'The provider answered 401 or 403. The key of the client is not at fault.',
     action: 'Send it again with backoff; tell the operator if it persists.',
   },
+  upstream_credential_missing: {
+    ...inference,
+    message:
+      'The gateway has no credential for the provider of this model, so it was not asked. Only the operator can fix this.',
+    when: 'No deployment that may serve the call has the credential that its provider needs. No provider was asked.',
+    action: 'Send it again with backoff; tell the operator if it persists.',
+  },
   overloaded: {
     type: 'inference_error',
     status: 503,

@@ -1,7 +1,7 @@
 /** Builds the HTTP application that only Envoy may reach. Listening is the server's business. */
 import type { InternalTls } from '@gw/contract/internal/environment';
 import type { FastifyInstance } from 'fastify';
-import type { CatalogueView } from './catalogue/index.ts';
+import type { CatalogueView, CredentialView } from './catalogue/index.ts';
 import * as catalogue from './catalogue/index.ts';
 import { shortHealthRoute } from './health.ts';
 import type { LedgerServices } from './ledger/index.ts';
@@ -15,14 +15,12 @@ import { demandReplySchemas } from './shared/reply-schemas.ts';
 
 export interface InternalServices {
   readonly people: Pick<PeopleServices, 'keys'>;
-  readonly catalogue: { readonly keeper: CatalogueView };
+  readonly catalogue: { readonly keeper: CatalogueView; readonly credentials: CredentialView };
   readonly ledger: Pick<LedgerServices, 'seals'>;
 }
 
 export interface InternalOptions {
   readonly internalToken: string;
-  /** The credentials of providers by their reference. */
-  readonly credentials: ReadonlyMap<string, string>;
   /** With it both sides show a certificate; null means plain HTTP, or a Unix socket. */
   readonly tls?: InternalTls | null;
 }
@@ -33,7 +31,7 @@ export function buildInternalApp(
   services: InternalServices,
   options: InternalOptions,
 ): FastifyInstance {
-  const { keeper } = services.catalogue;
+  const { credentials, keeper } = services.catalogue;
   // Envoy lets HEAD pass wherever it lets GET pass.
   const app = bareApp(context, { tls: options.tls ?? null, exposeHeadRoutes: true });
   demandToken(app, options.internalToken, context);
@@ -42,6 +40,6 @@ export function buildInternalApp(
   catalogue.publicRoutes(app, context, keeper);
   ledger.publicRoutes(app, context, services.ledger);
   people.publicRoutes(app, context, services.people);
-  catalogue.envoyRoutes(app, context, { catalogue: keeper, credentials: options.credentials });
+  catalogue.envoyRoutes(app, { catalogue: keeper, credentials });
   return app;
 }

@@ -12,7 +12,17 @@ const good = {
 
 test('credentials are read by their reference, an empty one counts as absent', () => {
   const { credentials } = loadConfig({ ...good, GW_CREDENTIAL_OPENAI: 'sk-1', GW_CREDENTIAL_EMPTY: '' });
-  expect([...credentials]).toEqual([['OPENAI', 'sk-1']]);
+  expect([...credentials.environment]).toEqual([['OPENAI', 'sk-1']]);
+  expect(credentials).toMatchObject({ dir: null, vault: null });
+});
+
+test('the key that encrypts credentials has its form, and the previous one stands beside it alone', () => {
+  const key = 'ef'.repeat(32);
+  expect(loadConfig({ ...good, GW_CREDENTIALS_KEY: key }).credentials.vault).not.toBeNull();
+  expect(() => loadConfig({ ...good, GW_CREDENTIALS_KEY: 'short' })).toThrow(
+    /GW_CREDENTIALS_KEY does not have the right form/,
+  );
+  expect(() => loadConfig({ ...good, GW_CREDENTIALS_KEY_PREVIOUS: key })).toThrow(/GW_CREDENTIALS_KEY is needed/);
 });
 
 test('problems of the grid sources are reported together with the others', () => {

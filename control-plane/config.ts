@@ -8,6 +8,7 @@ import {
   readSettings,
 } from '@gw/contract/internal/environment';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
+import { type CredentialSettings, readCredentialSettings } from './catalogue/credentials/config.ts';
 import { readScreeningSettings, type ScreeningSettings } from './customers/screening/config.ts';
 import { type GpuSettings, readGpuSettings } from './ledger/gpu/config.ts';
 import { type GridSettings, readGridSettings } from './ledger/grid/config.ts';
@@ -26,8 +27,8 @@ export interface Config {
   readonly internalTls: InternalTls | null;
   /** The secrets that keys are hashed with; ext-authz needs the same. */
   readonly peppers: Peppers;
-  /** Provider credentials by reference: `GW_CREDENTIAL_<REF>`. */
-  readonly credentials: ReadonlyMap<string, string>;
+  /** Where the credentials of providers come from. */
+  readonly credentials: CredentialSettings;
   /** The operators' port, and who logs in there. */
   readonly access: AccessSettings;
   /** The seals of the ledger, and its checks. */
@@ -42,8 +43,6 @@ export interface Config {
   readonly logLevel: string;
 }
 
-const credentialPrefix = 'GW_CREDENTIAL_';
-
 /** Reads and checks all settings. Throws one error that names everything that is wrong. */
 export function loadConfig(environment: Environment): Config {
   const settings = readSettings(environment);
@@ -55,7 +54,7 @@ export function loadConfig(environment: Environment): Config {
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),
     peppers: readPeppers(settings),
-    credentials: readCredentials(environment),
+    credentials: readCredentialSettings(settings, environment),
     access: readAccessSettings(settings),
     integrity: readIntegritySettings(settings),
     grid: readGridSettings(settings),
@@ -66,11 +65,4 @@ export function loadConfig(environment: Environment): Config {
   };
   settings.finish();
   return Object.freeze(config);
-}
-
-function readCredentials(environment: Environment): Map<string, string> {
-  const credentials = new Map<string, string>();
-  for (const [name, value] of Object.entries(environment))
-    if (name.startsWith(credentialPrefix) && value) credentials.set(name.slice(credentialPrefix.length), value);
-  return credentials;
 }

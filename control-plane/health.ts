@@ -3,7 +3,7 @@ import { healthSchema } from '@gw/contract/management';
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { CatalogueView } from './catalogue/index.ts';
+import { type CatalogueView, registerMetrics as registerCatalogueMetrics } from './catalogue/index.ts';
 import { unscreenedCount } from './customers/index.ts';
 import { countFaults, isCheckOverdue, registerMetrics } from './ledger/index.ts';
 import type { Services } from './services.ts';
@@ -63,6 +63,7 @@ export function operatorHealthRoutes(app: FastifyInstance, context: Context, { c
   });
   const metrics = serviceMetrics('control-plane', async () => ({ ...(await probe(context, catalogue.keeper)) }));
   metrics.registerMetric(unscreenedCount(db));
+  registerCatalogueMetrics(metrics, catalogue);
   registerMetrics(metrics, context, ledger);
   app.get('/metrics', { config: { ...config, reply: null } }, async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),

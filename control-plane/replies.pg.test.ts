@@ -141,7 +141,13 @@ async function askCatalogue(ask: Ask): Promise<void> {
   }
   const document = await done(ask('GET', '/operator/v1/catalogue'));
   await done(ask('PUT', '/operator/v1/catalogue?dry_run=true', { ...document, deployments: [] }));
+  const credential = '/operator/v1/credentials/ACME';
+  await done(ask('PUT', credential, { value: 'sk-one', base_url: provider.base_url }));
+  await done(ask('PUT', credential, { value: 'sk-two' }));
+  await done(ask('POST', `${credential}/restore`));
+  await done(ask('GET', '/operator/v1/credentials'));
   for (const [kind, id] of entries.toReversed()) await done(ask('DELETE', `/operator/v1/${kind}/${id}`));
+  await done(ask('DELETE', credential));
 }
 
 async function askPolicy(ask: Ask): Promise<void> {
@@ -184,7 +190,7 @@ async function askOnboarding(ask: Ask): Promise<void> {
 }
 
 test('each route of the public port replies, and its schema is the one in the public document', async () => {
-  const app = buildInternalApp(running.context, running.services, { internalToken, credentials: new Map() });
+  const app = buildInternalApp(running.context, running.services, { internalToken });
   const replied = listen(app);
   const accountId = 'acct_replies';
   const caller = {

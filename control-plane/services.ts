@@ -17,14 +17,13 @@ export interface Services {
 export function openServices(context: Context, config: Config): Services {
   const people = openPeople(context, config);
   const names = {
-    credentials: config.credentials.keys(),
     gpuDeployments: config.gpu.deployments.keys(),
     liveZones: config.grid.sources.map(({ zone }) => zone),
   };
   return {
     people,
     customers: openCustomers(context, people.keys, config.screening),
-    catalogue: openCatalogue(context, names),
+    catalogue: openCatalogue(context, names, config.credentials),
     ledger: openLedger(context, config.integrity),
   };
 }

@@ -47,13 +47,13 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const services = openServices(context, config);
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});
+  await services.catalogue.credentials.refresh().catch(() => {});
   await people.warnOfRights(context);
   await ledger.warnOfUnsealed({ ...context, keys: integrity.keys, sealedSince: integrity.sealedSince });
   const jobs = runJobs ? await startJobs(context, services, config, stores.blockingRedis) : [];
   const internal = buildInternalApp(context, services, {
     internalToken: config.internalToken,
     tls: isUnixSocket(config.internalListen) ? null : config.internalTls,
-    credentials: config.credentials,
   });
   const operator = buildOperatorApp(context, services);
   await listen(internal, config.internalListen);

@@ -7,7 +7,7 @@
  *
  * Invariant: a secret appears only in `secretResources`; Envoy redacts those in its config dump.
  */
-import { failoverCluster } from '@gw/contract/internal/snapshot';
+import { credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
 
 export interface DeploymentEndpoint {
   readonly id: string;
@@ -15,7 +15,15 @@ export interface DeploymentEndpoint {
   readonly baseUrl: string;
   readonly kind: 'simulator' | 'openai';
   /** Which header carries the credential (`authorization` with scheme `Bearer`, or `api-key` with none). */
-  readonly credential: { readonly header: string; readonly scheme: string | null; readonly secretName: string } | null;
+  readonly credential: ProviderCredential | null;
+}
+
+export interface ProviderCredential {
+  readonly header: string;
+  readonly scheme: string | null;
+  readonly secretName: string;
+  /** Nobody has given it: calls are answered here, and the provider is not asked. */
+  readonly isMissing: boolean;
 }
 
 export interface Secret {
@@ -32,7 +40,12 @@ const breakers = {
   thresholds: [{ max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000, max_retries: 1000 }],
 };
 const listenerName = (id: string) => `deployment:${id}`;
-const leafName = (id: string) => `provider:${id}`;
+/**
+ * The origin is in the name: while a provider moves, Envoy takes up clusters and listeners one after the other, and one that
+ * still injects the old credential must not find the new address behind the name that it knows.
+ */
+export const leafName = ({ baseUrl, id }: Pick<DeploymentEndpoint, 'id' | 'baseUrl'>): string =>
+  `provider:${id}@${new URL(baseUrl).origin}`;
 
 function leaf(deployment: DeploymentEndpoint): object {
   const url = new URL(deployment.baseUrl);
@@ -48,13 +61,13 @@ function leaf(deployment: DeploymentEndpoint): object {
     }),
   };
   return typed('envoy.config.cluster.v3.Cluster', {
-    name: leafName(deployment.id),
+    name: leafName(deployment),
     type: 'LOGICAL_DNS',
     connect_timeout: '2s',
     per_connection_buffer_limit_bytes: bufferLimitBytes,
     circuit_breakers: breakers,
     load_assignment: {
-      cluster_name: leafName(deployment.id),
+      cluster_name: leafName(deployment),
       endpoints: [
         { lb_endpoints: [{ endpoint: { address: { socket_address: { address: host, port_value: port } } } }] },
       ],
@@ -84,6 +97,16 @@ function chain(ids: readonly string[]): object {
         },
       }),
     },
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typed(
+        'envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+        {
+          explicit_http_config: { http_protocol_options: {} },
+          // One to a listener that has changed still leads where that led, and what that names is kept for 30 s.
+          common_http_protocol_options: { idle_timeout: '20s' },
+        },
+      ),
+    },
     load_assignment: {
       cluster_name: name,
       endpoints: ids.map((id, priority) => ({
@@ -96,7 +119,7 @@ function chain(ids: readonly string[]): object {
   });
 }
 
-/** Leaf clusters, and one cluster for each fail-over chain that the sidecar can name. */
+/** Leaf clusters (`deployments` holds one that moves with each of its addresses), and one cluster for each fail-over chain that the sidecar can name. */
 export function clusterResources(
   deployments: readonly DeploymentEndpoint[],
   chains: readonly (readonly string[])[],
@@ -104,7 +127,7 @@ export function clusterResources(
   return [...deployments.map(leaf), ...chains.map(chain)];
 }
 
-function credentialFilter({ header, scheme, secretName }: NonNullable<DeploymentEndpoint['credential']>): object {
+function credentialFilter({ header, scheme, secretName }: ProviderCredential): object {
   return {
     name: 'envoy.filters.http.credential_injector',
     typed_config: typed('envoy.extensions.filters.http.credential_injector.v3.CredentialInjector', {
@@ -151,21 +174,33 @@ function cleanUpFilter(kind: DeploymentEndpoint['kind']): object {
   };
 }
 
+const overwriting = (key: string, value: string) => ({
+  header: { key, value },
+  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
+});
+
 function listener(deployment: DeploymentEndpoint): object {
   const url = new URL(deployment.baseUrl);
+  const credential = deployment.credential;
+  const isMissing = credential?.isMissing ?? false;
+  /** 503, so that a free call goes on to the next deployment. */
+  const refusal = {
+    match: { prefix: '/' },
+    direct_response: { status: 503 },
+    response_headers_to_add: [overwriting('x-gw-deployment', deployment.id), overwriting(credentialMissingHeader, '1')],
+  };
   const route = {
     match: { prefix: '/v1/' },
     route: {
-      cluster: leafName(deployment.id),
+      cluster: leafName(deployment),
       prefix_rewrite: `${url.pathname.replace(/\/$/, '')}/`,
       host_rewrite_literal: url.host,
       // The route in front counts the time and retries; a second clock here would only cut long completions.
       timeout: '0s',
     },
     // Overwrites what a provider may send: the sidecar trusts this header to know who answered.
-    response_headers_to_add: [
-      { header: { key: 'x-gw-deployment', value: deployment.id }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },
-    ],
+    response_headers_to_add: [overwriting('x-gw-deployment', deployment.id)],
+    response_headers_to_remove: [credentialMissingHeader],
   };
   const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
     stat_prefix: `deployment_${deployment.id}`,
@@ -173,9 +208,9 @@ function listener(deployment: DeploymentEndpoint): object {
     stream_idle_timeout: '0s',
     delayed_close_timeout: '0s',
     server_header_transformation: 'PASS_THROUGH',
-    route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
+    route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [isMissing ? refusal : route] }] },
     http_filters: [
-      ...(deployment.credential ? [credentialFilter(deployment.credential)] : []),
+      ...(credential && !isMissing ? [credentialFilter(credential)] : []),
       cleanUpFilter(deployment.kind),
       {
         name: 'envoy.filters.http.router',

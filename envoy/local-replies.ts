@@ -90,12 +90,12 @@ export function localReplies(addresses: Addresses): object[] {
       'invalid_request',
     ),
     known(either(flags('UO', 'OM'), both(status(503), details('overload'))), 'overloaded'),
+    // The sidecar's refusals of a provider's reply are its own, but for these headers, also if Envoy has tried again before.
+    { filter: both(toProvider, details('gw_')), headers_to_add: limits },
     ...fromProvider('upstream_timeout', either(status(504), flags('UT', 'SI'))),
     ...fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
     ...fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
     known(both(toProvider, flags('UF', 'UH', 'NC')), 'upstream_error'),
-    // The sidecar's refusals of a provider's reply are its own, but for these headers.
-    { filter: both(toProvider, details('gw_')), headers_to_add: limits },
     known(flags('UF', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE'), 'internal_error'),
     known(both(status(500), flags('UAEX')), 'internal_error'),
     known(both(fromStatus(500), byNobody), 'internal_error'),

@@ -59,6 +59,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   organisation_admins: whole,
   policy_events: whole,
   policy_exemptions: whole,
+  provider_credentials: whole,
   providers: whole,
   published_grid: whole,
   recalculations: whole,

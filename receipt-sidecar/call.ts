@@ -5,6 +5,7 @@
  * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
@@ -196,6 +197,11 @@ export class Call implements Processor {
       return answerAfter(saved, this.#call, { responseHeaders: { response: { headerMutation } }, ...finished });
     }
     const status = Number(headers.get(':status'));
+    if (headers.has(credentialMissingHeader)) {
+      const { saved } = record.breakOff('provider', null);
+      const error = apiError('upstream_credential_missing');
+      return answerAfter(saved, this.#call, immediate(error, errorBody(error, this.#context.addresses), receiptId));
+    }
     const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
     const { addresses } = this.#context;
     if (encoding !== 'identity' || request.responseHeaders?.endOfStream) {

@@ -18,8 +18,13 @@ export function planEnvoy(layout: Layout, binary: string, tls: Tls | null): Part
   writeEnvoyConfig(settings(layout, tls), configFile);
   const logFile = logFileOf(layout.logs, 'envoy');
   const concurrency = String(Math.min(availableParallelism(), 8));
-  // Hot restart needs shared memory that a killed Envoy leaves behind, and we never use it.
-  const args = ['-c', configFile, '--disable-hot-restart', '--concurrency', concurrency, '--log-level', 'warning'];
+  const args = [
+    ...['-c', configFile, '--concurrency', concurrency, '--log-level', 'warning'],
+    // Hot restart needs shared memory that a killed Envoy leaves behind, and we never use it.
+    '--disable-hot-restart',
+    // The way to a provider that has changed is left with the next call, not some time in the next ten minutes.
+    ...['--drain-strategy', 'immediate'],
+  ];
   const env = {
     ...fromUser(passedOn),
     GW_INTERNAL_TOKEN: layout.secrets.internalToken,

@@ -11,6 +11,8 @@ const shape = {
   ledgerKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** When that key was made: receipts of calls from before may be without a seal. Apart from the database, as the key. */
   ledgerSealedSince: z.iso.datetime(),
+  /** Encrypts the credentials of providers, 64 hexadecimal digits. */
+  credentialsKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** What Envoy shows to each internal listener. */
   internalToken: z.string().min(32),
   /** What scripts of the first operator show to the operator API. */
@@ -24,6 +26,7 @@ const made: Readonly<Record<keyof Secrets, () => string>> = {
   pepper: () => randomBytes(32).toString('hex'),
   ledgerKey: () => randomBytes(32).toString('hex'),
   ledgerSealedSince: () => new Date().toISOString(),
+  credentialsKey: () => randomBytes(32).toString('hex'),
   internalToken: () => randomBytes(32).toString('hex'),
   operatorToken: () => `gwop_${randomBytes(32).toString('base64url')}`,
   operatorCredential: () => randomBytes(18).toString('base64url'),

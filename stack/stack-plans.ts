@@ -84,7 +84,7 @@ export function fromUser(names: readonly string[]): Variables {
 
 /** Credentials of providers, of grid sources and of Prometheus, and what applications are screened by. */
 function controlPlaneSettings(): Variables {
-  const own = /^GW_(CREDENTIAL|GRID|GPU|SANCTIONS|ONBOARDING|INTEGRITY)_|^GW_USE_POLICY_FILE$/;
+  const own = /^GW_(CREDENTIALS?|GRID|GPU|SANCTIONS|ONBOARDING|INTEGRITY)_|^GW_USE_POLICY_FILE$/;
   return {
     // Invented names, so that onboarding can be tried out.
     GW_SANCTIONS_FILES: 'synthetic',
@@ -135,6 +135,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_KEY_PEPPER: secrets.pepper,
         GW_LEDGER_KEY: secrets.ledgerKey,
         GW_LEDGER_SEALED_SINCE: secrets.ledgerSealedSince,
+        GW_CREDENTIALS_KEY: secrets.credentialsKey,
         ...(layout.providerKey === null ? {} : { GW_CREDENTIAL_CUSTOM: layout.providerKey }),
       };
   }

@@ -10,6 +10,7 @@ import { auditCommands } from './admin/audit.ts';
 import { catalogueCommands } from './admin/catalogue.ts';
 import { catalogueFileCommands } from './admin/catalogue-file.ts';
 import type { AdminCall, AdminCommand } from './admin/command.ts';
+import { credentialCommands } from './admin/credentials.ts';
 import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
@@ -24,6 +25,7 @@ const commands: readonly AdminCommand[] = [
   ...operatorCommands,
   ...catalogueCommands,
   ...catalogueFileCommands,
+  ...credentialCommands(),
   ...policyCommands,
   ...auditCommands,
   ...receiptCommands,

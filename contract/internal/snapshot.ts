@@ -61,6 +61,9 @@ export const snapshotSchema = z.object({
 });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
+/** Set by Envoy alone, on its own reply where a provider has no credential. */
+export const credentialMissingHeader = 'x-gw-credential-missing';
+
 /**
  * The Envoy cluster of a fail-over chain; the control plane makes it, the sidecar names it. The prefix stays, since parts of
  * two releases run side by side during an upgrade.

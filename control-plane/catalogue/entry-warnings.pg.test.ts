@@ -13,7 +13,7 @@ const appWith = (surroundings: Surroundings) => buildOperatorApp(testApp().conte
 
 describe('warnings tell what will not work as one may expect', () => {
   const surroundings = {
-    credentials: new Set(['ACME']),
+    credentials: { find: (name: string) => (name === 'ACME' ? 'sk-acme' : null) },
     gpuDeployments: new Set(['acme-pl']),
     knowsZone: (zone: string) => zone === 'POL' || zone === 'PL-LIVE',
   };
@@ -30,8 +30,8 @@ describe('warnings tell what will not work as one may expect', () => {
     await app.close();
   });
 
-  test('a credential that is not in the environment, one without https, and a header without one', async () => {
-    await warned('providers', { credential_ref: 'ACME' }, 'GW_CREDENTIAL_ACME');
+  test('a credential that nobody has given, one without https, and a header without one', async () => {
+    await warned('providers', { credential_ref: 'ACME' }, 'no credential ACME for https://llm.acme.example');
     const app = appWith(surroundings);
     expect((await as('viewer', app)('GET', at('providers', 'acme'))).json().warnings).toEqual([]);
     const plain = { base_url: 'http://llm.acme.example/v1', credential_ref: 'ACME' };

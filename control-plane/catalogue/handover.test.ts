@@ -96,3 +96,20 @@ test('nothing is kept that the newest catalogue has anyway', () => {
   handover.took(two);
   expect(handover.retiring()).toEqual([]);
 });
+
+test('a deployment that moves to another address stays with Envoy at the old one too, until nobody leads there', () => {
+  const { handover, pass } = handoverAt();
+  const at = (version: number, baseUrl: string): Catalogue => {
+    const none = { authHeader: null, authScheme: null, credentialRef: null };
+    return { ...catalogueOf(version, ['a']), providers: [{ id: 'p', kind: 'openai', baseUrl, ...none }] };
+  };
+  handover.took(at(1, 'https://one.example/v1'));
+  handover.took(at(2, 'https://one.example/v2'));
+  expect(handover.retiring()).toEqual([]);
+  handover.took(at(3, 'https://two.example/v1'));
+  handover.published(3);
+  pass(29_999);
+  expect(handover.retiring().map(({ version }) => version)).toEqual([2]);
+  pass(1);
+  expect(handover.retiring()).toEqual([]);
+});

@@ -7,6 +7,7 @@
  */
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
+import { leafName } from '@gw/envoy/clusters';
 import type { Catalogue } from './read.ts';
 
 type Offer = Pick<Snapshot, 'deployments' | 'regions'>;
@@ -40,7 +41,10 @@ export function openHandover(now: () => Date): Handover {
       const at = now().getTime();
       const before = since;
       since = new Map(clustersOf(catalogue).map((cluster) => [cluster, before.get(cluster) ?? at]));
-      const isMissed = [...before.keys()].some((cluster) => !since.has(cluster));
+      const known = new Set([...since.keys(), ...leavesOf(catalogue)]);
+      const isMissed = [...before.keys(), ...(newest === null ? [] : leavesOf(newest))].some(
+        (each) => !known.has(each),
+      );
       if (newest !== null && isMissed) past.unshift({ catalogue: newest, until: null });
       newest = catalogue;
     },
@@ -62,5 +66,11 @@ export function openHandover(now: () => Date): Handover {
     },
   };
 }
+
+/** Where each deployment is: a listener of Envoy can still lead to where it was. */
+const leavesOf = ({ deployments, providers }: Catalogue): string[] =>
+  deployments.flatMap(({ id, provider }) =>
+    providers.filter((each) => each.id === provider).map(({ baseUrl }) => leafName({ id, baseUrl })),
+  );
 
 const clustersOf = (offer: Offer): string[] => allFailoverChains(offer).map(failoverCluster);

@@ -2,8 +2,13 @@
 import { hourMs } from '@gw/contract/internal/durations';
 import { annualReading } from '@gw/methodology/grid-annual';
 import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import type { Context } from '../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
+import type { CredentialSettings } from './credentials/config.ts';
+import { type Credentials, openCredentials } from './credentials/credentials.ts';
+import { openMissingWatch, registerMissing } from './credentials/missing.ts';
+import { credentialRoutes } from './credentials/routes.ts';
 import { type CatalogueKeeper, type CatalogueView, createCatalogueKeeper } from './keeper.ts';
 import { catalogueOperatorRoutes } from './operator-routes.ts';
 import { forgetFindings, openFindingsJob } from './policy/findings-job.ts';
@@ -13,17 +18,29 @@ import { catalogueRoutes } from './routes.ts';
 import { type SurroundingNames, type Surroundings, surroundingsOf } from './surroundings.ts';
 import { xdsRoutes } from './xds/routes.ts';
 
+export type { CredentialView } from './credentials/credentials.ts';
 export type { CatalogueView } from './keeper.ts';
 
 export interface CatalogueServices {
   readonly keeper: CatalogueKeeper;
+  readonly credentials: Credentials;
+  readonly credentialSettings: CredentialSettings;
   readonly surroundings: Surroundings;
 }
 
-export const openCatalogue = (context: Context, names: SurroundingNames): CatalogueServices => ({
-  keeper: createCatalogueKeeper({ ...context, annualReading }),
-  surroundings: surroundingsOf(names),
-});
+export function openCatalogue(
+  context: Context,
+  names: SurroundingNames,
+  credentialSettings: CredentialSettings,
+): CatalogueServices {
+  const credentials = openCredentials({ ...context, settings: credentialSettings });
+  return {
+    keeper: createCatalogueKeeper({ ...context, annualReading }),
+    credentials,
+    credentialSettings,
+    surroundings: surroundingsOf(names, credentials),
+  };
+}
 
 export function publicRoutes(app: FastifyInstance, context: Context, catalogue: CatalogueView): void {
   catalogueRoutes(app, context, catalogue);
@@ -32,16 +49,24 @@ export function publicRoutes(app: FastifyInstance, context: Context, catalogue: 
 /** Registers the routes from which Envoy fetches its own configuration. */
 export const envoyRoutes = xdsRoutes;
 
-export function operatorRoutes(app: FastifyInstance, context: Context, { surroundings }: CatalogueServices): void {
+export function operatorRoutes(app: FastifyInstance, context: Context, services: CatalogueServices): void {
+  const { credentialSettings, credentials, surroundings } = services;
   catalogueOperatorRoutes(app, context, surroundings);
+  credentialRoutes(app, context, { credentials, settings: credentialSettings });
   policyOperatorRoutes(app, context);
 }
 
+export const registerMetrics = (registry: Registry, { credentials, keeper }: CatalogueServices): void =>
+  registerMissing(registry, keeper, credentials);
+
 /** Starts the jobs. `consumer` names this instance in the stream of findings; it has to be unique. */
-export function startJobs(context: Context, { keeper }: CatalogueServices, consumer: string): RepeatedJob {
+export function startJobs(context: Context, { credentials, keeper }: CatalogueServices, consumer: string): RepeatedJob {
   const { log } = context;
+  const watchMissing = openMissingWatch(keeper, credentials, log);
+  const refreshCredentials = () => credentials.refresh().finally(watchMissing);
   return allJobs([
     repeat({ name: 'catalogue', everyMs: 1000, log, run: () => keeper.refresh() }),
+    repeat({ name: 'credentials of providers', everyMs: 1000, log, run: refreshCredentials }),
     repeat({ name: 'first rules of screening', everyMs: 1000, log, run: openFirstVersion(context) }),
     repeat({ name: 'findings of screening', everyMs: 500, log, run: openFindingsJob({ ...context, consumer }) }),
     repeat({ name: 'noted findings', everyMs: hourMs, log, run: () => forgetFindings(context) }),

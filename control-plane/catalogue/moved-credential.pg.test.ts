@@ -19,7 +19,7 @@ test.each(moves)('a provider that moves to %s has to name its credential anew', 
   const before = [await newest(), await version()];
   const refused = await change('providers', { base_url });
   expect(errorOf(refused)).toEqual([400, 'missing_required_parameter', 'credential_ref']);
-  expect(refused.json().error.message).toContain('GW_CREDENTIAL_ACME');
+  expect(refused.json().error.message).toContain('the credential ACME');
   expect([await newest(), await version()]).toEqual(before);
   for (const credential_ref of ['ACME', null]) {
     const moved = await change('providers', { base_url, credential_ref });
@@ -42,6 +42,6 @@ test('the same in the shell, where the option is named', async () => {
   const openApi = () => openOperatorApi({ url, token: tokenOf('admin') });
   const run = (...args: string[]) => runAdmin(args, { openApi, print: () => {}, tell: () => {} });
   const set = ['providers', 'set', 'acme', '--url', 'https://other.example'];
-  await expect(run(...set)).rejects.toThrow(/GW_CREDENTIAL_ACME.*--credential/);
+  await expect(run(...set)).rejects.toThrow(/the credential ACME.*--credential/);
   expect(await run(...set, '--credential', 'ACME')).toBe(0);
 });

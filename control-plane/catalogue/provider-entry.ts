@@ -55,8 +55,10 @@ export const providerKind: EntryKind<ProviderEntry> = {
   },
   warnings: ({ auth_header, base_url, credential_ref: ref }, { credentials }) => [
     ...(ref === null && auth_header !== null ? ['It names a header but no credential: calls go without one.'] : []),
-    ...(ref !== null && !credentials.has(ref)
-      ? [`GW_CREDENTIAL_${ref} is not in the environment of this control plane: calls are answered with an error.`]
+    ...(ref !== null && credentials.find(ref, base_url) === null
+      ? [
+          `There is no credential ${ref} for ${new URL(base_url).origin}: calls are answered with an error. ./gw admin credentials set ${ref} takes it on standard input.`,
+        ]
       : []),
     ...(refusedHost(base_url) === null
       ? []
@@ -85,7 +87,7 @@ function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError 
   if (from === to || after.credential_ref === null) return null;
   return apiError('missing_required_parameter', {
     param: 'credential_ref',
-    message: `base_url moves from ${from} to ${to}, and GW_CREDENTIAL_${after.credential_ref} would be sent there: name \`credential_ref\` in the same change, the same one or another or none.`,
+    message: `base_url moves from ${from} to ${to}, and the credential ${after.credential_ref} would be sent there: name \`credential_ref\` in the same change, the same one or another or none.`,
   });
 }
 

@@ -3,10 +3,10 @@
  * no refusals.
  */
 import { annualReading } from '@gw/methodology/grid-annual';
+import type { CredentialView } from './credentials/credentials.ts';
 
 export interface Surroundings {
-  /** Names of the credentials in the environment. */
-  readonly credentials: ReadonlySet<string>;
+  readonly credentials: CredentialView;
   /** The ids of deployments whose GPU counters are configured. */
   readonly gpuDeployments: ReadonlySet<string>;
   /** Whether the carbon intensity of a grid zone is known, from a live source or as a yearly average. */
@@ -14,16 +14,18 @@ export interface Surroundings {
 }
 
 export interface SurroundingNames {
-  readonly credentials: Iterable<string>;
   readonly gpuDeployments: Iterable<string>;
   /** The grid zones that have a live source. */
   readonly liveZones: Iterable<string>;
 }
 
-export function surroundingsOf({ credentials, gpuDeployments, liveZones }: SurroundingNames): Surroundings {
+export function surroundingsOf(
+  { gpuDeployments, liveZones }: SurroundingNames,
+  credentials: CredentialView,
+): Surroundings {
   const live = new Set(liveZones);
   return {
-    credentials: new Set(credentials),
+    credentials,
     gpuDeployments: new Set(gpuDeployments),
     knowsZone: (zone) => live.has(zone) || annualReading(zone) !== null,
   };

@@ -15,6 +15,7 @@ import { sendBytes } from '../input/bytes.ts';
 import { announceBodies } from '../limits/announced-body.ts';
 import { eventually } from '../sdk/gateway.ts';
 import type { TestAccounts } from '../sdk/test-account.ts';
+import { modelWithoutCredential, withoutCredential } from './without-credential.ts';
 
 /** A reply, and what was asked for it. */
 export interface Exchange {
@@ -201,6 +202,13 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   upstream_rate_limited: fault('status-429'),
   upstream_invalid_response: fault('malformed'),
   upstream_auth_failed: fault('status-401'),
+  upstream_credential_missing: () =>
+    withoutCredential(() =>
+      eventually('the model to be known', async () => {
+        const outcome = await chat({ model: modelWithoutCredential });
+        return outcome.reply.status === 502 ? outcome : null;
+      }),
+    ),
   overloaded: tooMuchAtOnce,
 
   region_degraded: () => inRegion('degraded'),

@@ -47,6 +47,9 @@ it('the sink leads nowhere, and a deployment to its own provider', () => {
   for (const { name, routes: table } of listeners) {
     if (name === 'sink') expect(table.every((each) => each.direct_response && !each.route)).toBe(true);
     const id = /^deployment:(.+)$/.exec(name)?.[1];
-    if (id !== undefined) expect(table.map((each) => each.route?.cluster)).toEqual([`provider:${id}`]);
+    if (id !== undefined)
+      expect(table.map((each) => each.route?.cluster)).toEqual([
+        expect.stringMatching(new RegExp(`^provider:${id}@http://`)),
+      ]);
   }
 });

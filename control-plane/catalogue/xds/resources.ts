@@ -6,7 +6,14 @@
  */
 import { createHash } from 'node:crypto';
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
-import { clusterResources, type DeploymentEndpoint, listenerResources, secretResources } from '@gw/envoy/clusters';
+import {
+  clusterResources,
+  type DeploymentEndpoint,
+  leafName,
+  listenerResources,
+  secretResources,
+} from '@gw/envoy/clusters';
+import type { CredentialView } from '../credentials/credentials.ts';
 import type { Catalogue } from '../read.ts';
 
 /** What Envoy gets of one type of resource. It has the meaning of DiscoveryResponse in the xDS protocol. */
@@ -16,32 +23,31 @@ export interface DiscoveryResponse {
 }
 
 /** Returns the clusters: one for each fail-over chain and for each deployment that any of the catalogues names. */
-export const clusterResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
-  responseWith(clusterResources(endpoints(catalogues), ordersOf(catalogues)));
+export const clusterResponse = (catalogues: readonly Catalogue[], credentials: CredentialView): DiscoveryResponse =>
+  responseWith(clusterResources(leaves(catalogues, credentials), ordersOf(catalogues)));
 
-export const listenerResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
-  responseWith(listenerResources(endpoints(catalogues)));
+export const listenerResponse = (catalogues: readonly Catalogue[], credentials: CredentialView): DiscoveryResponse =>
+  responseWith(listenerResources(endpoints(catalogues, credentials)));
 
-/** Returns only those secrets that were asked for, that a provider names and that the environment has. */
+/** The origin is in the name, so that a credential is bound to where it goes. */
+const secretNameOf = (credentialRef: string, baseUrl: string): string => `${credentialRef}@${new URL(baseUrl).origin}`;
+
+/** Returns only those secrets that were asked for, that a provider names and that there are. */
 export function secretResponse(
   catalogues: readonly Catalogue[],
-  credentials: ReadonlyMap<string, string>,
+  credentials: CredentialView,
   names: readonly string[],
 ): DiscoveryResponse {
-  const providers = catalogues.flatMap((catalogue) => catalogue.providers);
-  const refs = new Set(providers.flatMap((provider) => provider.credentialRef ?? []));
+  const values = new Map<string, string>();
+  for (const { baseUrl, credentialRef } of catalogues.flatMap(({ providers }) => providers)) {
+    const value = credentialRef === null ? null : credentials.find(credentialRef, baseUrl);
+    if (credentialRef !== null && value !== null) values.set(secretNameOf(credentialRef, baseUrl), value);
+  }
   const secrets = [...new Set(names)].sort().flatMap((name) => {
-    const value = refs.has(name) ? credentials.get(name) : undefined;
+    const value = values.get(name);
     return value === undefined ? [] : { name, value };
   });
   return responseWith(secretResources(secrets));
-}
-
-/** Returns the names of the secrets that the catalogue needs and the environment lacks. */
-export function missingCredentials(catalogue: Catalogue, credentials: ReadonlyMap<string, string>): string[] {
-  return catalogue.providers.flatMap(({ credentialRef }) =>
-    credentialRef !== null && !credentials.has(credentialRef) ? credentialRef : [],
-  );
 }
 
 function ordersOf(catalogues: readonly Catalogue[]): string[][] {
@@ -49,13 +55,22 @@ function ordersOf(catalogues: readonly Catalogue[]): string[][] {
   return [...new Map(chains).values()];
 }
 
-function endpoints(catalogues: readonly Catalogue[]): DeploymentEndpoint[] {
+function endpoints(catalogues: readonly Catalogue[], credentials: CredentialView): DeploymentEndpoint[] {
   const byId = new Map<string, DeploymentEndpoint>();
-  for (const endpoint of catalogues.flatMap(endpointsOf)) if (!byId.has(endpoint.id)) byId.set(endpoint.id, endpoint);
+  for (const endpoint of catalogues.flatMap((each) => endpointsOf(each, credentials)))
+    if (!byId.has(endpoint.id)) byId.set(endpoint.id, endpoint);
   return [...byId.values()];
 }
 
-function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
+/** Each deployment at each of the addresses that a listener can still name. */
+function leaves(catalogues: readonly Catalogue[], credentials: CredentialView): DeploymentEndpoint[] {
+  const byName = new Map<string, DeploymentEndpoint>();
+  for (const endpoint of catalogues.flatMap((each) => endpointsOf(each, credentials)))
+    byName.set(leafName(endpoint), endpoint);
+  return [...byName.values()];
+}
+
+function endpointsOf(catalogue: Catalogue, credentials: CredentialView): DeploymentEndpoint[] {
   const providers = new Map(catalogue.providers.map((provider) => [provider.id, provider]));
   return catalogue.deployments.flatMap((deployment) => {
     const provider = providers.get(deployment.provider);
@@ -64,7 +79,12 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
     const credential =
       authHeader === null || credentialRef === null
         ? null
-        : { header: authHeader, scheme: authScheme, secretName: credentialRef };
+        : {
+            header: authHeader,
+            scheme: authScheme,
+            secretName: secretNameOf(credentialRef, baseUrl),
+            isMissing: credentials.find(credentialRef, baseUrl) === null,
+          };
     return { id: deployment.id, baseUrl, kind, credential };
   });
 }

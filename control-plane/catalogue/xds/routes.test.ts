@@ -65,6 +65,10 @@ function appWith(
   logged: string[] = [],
   tls: InternalTls | null = null,
   retiring: readonly Catalogue[] = [],
+  given: ReadonlyMap<string, string> = new Map([
+    ['PAID@https://paid', secret],
+    ['OTHER@https://other', 'sk-other'],
+  ]),
 ) {
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const snapshot = { version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] };
@@ -82,15 +86,12 @@ function appWith(
       ledger: { seals: { seal: async () => [], check: async () => [] } },
       catalogue: {
         keeper: { current: () => (held === null ? null : { catalogue: held, snapshot }), retiring: () => retiring },
+        credentials: { find: (name, baseUrl) => given.get(`${name}@${new URL(baseUrl).origin}`) ?? null },
       },
     },
     {
       internalToken: token,
       tls,
-      credentials: new Map([
-        ['PAID', secret],
-        ['OTHER', 'sk-other'],
-      ]),
     },
   );
 }
@@ -125,12 +126,21 @@ test('what services may still name stays, as the newest catalogue has it, with i
   const reply = (await ask(app, 'clusters', {})).json();
   const names = reply.resources.map((resource: { name: string }) => resource.name);
   expect(names).toEqual([...new Set(names)]);
-  for (const name of ['provider:da', 'provider:db', 'order:da', 'order:db', 'order:da>db'])
+  for (const name of [
+    'provider:da@http://sim:1',
+    'provider:da@http://old:1',
+    'provider:db@https://paid',
+    'order:da',
+    'order:db',
+    'order:da>db',
+  ])
     expect(names).toContain(name);
-  expect(JSON.stringify(reply)).not.toContain('"old"');
+  const listening = (await ask(app, 'listeners', {})).body;
+  expect(listening).toContain('provider:da@http://sim:1');
+  expect(listening).not.toContain('old');
   const listeners = (await ask(app, 'listeners', {})).json().resources;
   expect(listeners.map(({ name }: { name: string }) => name)).toEqual(['deployment:da', 'deployment:db']);
-  expect((await ask(app, 'secrets', { resource_names: ['PAID'] })).json().resources).toHaveLength(1);
+  expect((await ask(app, 'secrets', { resource_names: ['PAID@https://paid'] })).json().resources).toHaveLength(1);
 });
 
 test('every instance answers with the same version', async () => {
@@ -148,12 +158,30 @@ test('a secret is in the answer for secrets alone, only if it is asked for and a
   const open = await Promise.all(['clusters', 'listeners'].map(async (path) => (await ask(app, path, {})).body));
   expect(open.join()).not.toContain(secret);
   const refused = { error_detail: { message: 'no' } };
-  const reply = await ask(app, 'secrets', { resource_names: ['PAID', 'OTHER', 'NONE'], ...refused });
-  expect(reply.json().resources.map((resource: { name: string }) => resource.name)).toEqual(['PAID']);
+  const reply = await ask(app, 'secrets', {
+    resource_names: ['PAID@https://paid', 'PAID@https://elsewhere', 'PAID', 'OTHER@https://other', 'NONE'],
+    ...refused,
+  });
+  expect(reply.json().resources.map((resource: { name: string }) => resource.name)).toEqual(['PAID@https://paid']);
   expect(reply.body).toContain(secret);
   expect((await ask(app, 'secrets', { resource_names: [] })).json().resources).toEqual([]);
   expect(logged.join()).toContain('Envoy refused its configuration');
   expect(logged.join()).not.toContain('sk-');
+});
+
+test('where a credential is missing, Envoy answers by itself until there is one', async () => {
+  const listenersWith = async (given: ReadonlyMap<string, string>) => {
+    const { resources } = (await ask(appWith(catalogue, [], null, [], given), 'listeners', {})).json();
+    return Object.fromEntries(resources.map((each: { name: string }) => [each.name, JSON.stringify(each)]));
+  };
+  const without = await listenersWith(new Map([['PAID@https://elsewhere', secret]]));
+  expect(without['deployment:db']).toContain('"direct_response":{"status":503}');
+  expect(without['deployment:db']).not.toContain('credential_injector');
+  expect(without['deployment:da']).not.toContain('direct_response');
+  const whole = await listenersWith(new Map([['PAID@https://paid', secret]]));
+  expect(whole['deployment:db']).not.toContain('direct_response');
+  expect(whole['deployment:db']).toContain('credential_injector');
+  expect(whole['deployment:da']).toBe(without['deployment:da']);
 });
 
 test('before the catalogue was read Envoy gets a fault and not an empty configuration', async () => {

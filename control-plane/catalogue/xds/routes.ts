@@ -2,16 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { Context } from '../../shared/context.ts';
+import type { CredentialView } from '../credentials/credentials.ts';
 import type { CatalogueView } from '../keeper.ts';
 import type { Catalogue } from '../read.ts';
-import {
-  clusterResponse,
-  type DiscoveryResponse,
-  listenerResponse,
-  missingCredentials,
-  secretResponse,
-} from './resources.ts';
+import { clusterResponse, type DiscoveryResponse, listenerResponse, secretResponse } from './resources.ts';
 
 const discoveryRequest = z.object({
   version_info: z.string().optional(),
@@ -32,10 +26,10 @@ const type = (name: string): string => `type.googleapis.com/envoy.config.${name}
 
 export interface XdsOptions {
   readonly catalogue: CatalogueView;
-  readonly credentials: ReadonlyMap<string, string>;
+  readonly credentials: CredentialView;
 }
 
-export function xdsRoutes(app: FastifyInstance, context: Context, { catalogue, credentials }: XdsOptions): void {
+export function xdsRoutes(app: FastifyInstance, { catalogue, credentials }: XdsOptions): void {
   type Catalogues = readonly [newest: Catalogue, ...retiring: Catalogue[]];
   const serve = (
     path: string,
@@ -55,17 +49,8 @@ export function xdsRoutes(app: FastifyInstance, context: Context, { catalogue, c
       return reply.send({ version_info: version, type_url: typeUrl, resources });
     });
   };
-  serve('clusters', type('cluster.v3.Cluster'), clusterResponse);
-  serve('listeners', type('listener.v3.Listener'), listenerResponse);
+  serve('clusters', type('cluster.v3.Cluster'), (all) => clusterResponse(all, credentials));
+  serve('listeners', type('listener.v3.Listener'), (all) => listenerResponse(all, credentials));
   const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
-  let warnedOf = '';
-  serve('secrets', secretType, (catalogues, names) => {
-    const missing = missingCredentials(catalogues[0], credentials).join(', ');
-    // Envoy asks every second; the operator needs to read it once.
-    if (missing !== warnedOf && missing !== '') {
-      context.log.error({ missing }, 'providers lack their credential: set GW_CREDENTIAL_<name> and start again');
-    }
-    warnedOf = missing;
-    return secretResponse(catalogues, credentials, names);
-  });
+  serve('secrets', secretType, (all, names) => secretResponse(all, credentials, names));
 }

@@ -1,0 +1,46 @@
+/** Where credentials of providers come from. */
+import type { Environment, SettingReader } from '@gw/contract/internal/environment';
+import { createVault, type Vault } from './vault.ts';
+
+export interface CredentialSettings {
+  /** `GW_CREDENTIAL_<NAME>`: value by name. */
+  readonly environment: ReadonlyMap<string, string>;
+  /** A folder with a file for each credential, as secret stores mount it; null: none. */
+  readonly dir: string | null;
+  /** Of those that operators set; null: none can be set. */
+  readonly vault: Vault | null;
+}
+
+const prefix = 'GW_CREDENTIAL_';
+const form = /^[0-9a-f]{64}$/i;
+const example = '<64 hex digits, e.g. from: openssl rand -hex 32>';
+
+export const credentialName = /^[A-Z0-9_]{1,64}$/;
+
+/** What can stand in a header: visible ASCII, blanks only inside. */
+export const credentialValue = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/;
+
+/** Reads the settings. What is wrong with them is reported to `settings`. */
+export function readCredentialSettings(settings: SettingReader, environment: Environment): CredentialSettings {
+  const given = Object.entries(environment).flatMap(([name, value]) =>
+    name.startsWith(prefix) && value ? [[name.slice(prefix.length), value] as const] : [],
+  );
+  return {
+    environment: new Map(given),
+    dir: settings.optional('GW_CREDENTIALS_DIR', '') || null,
+    vault: readVault(settings),
+  };
+}
+
+function readVault(settings: SettingReader): Vault | null {
+  const key = (name: string) =>
+    settings.optional(name, '') === '' ? null : Buffer.from(settings.secret(name, form, example), 'hex');
+  const current = key('GW_CREDENTIALS_KEY');
+  const previous = key('GW_CREDENTIALS_KEY_PREVIOUS');
+  if (current === null) {
+    if (previous !== null)
+      settings.problem(`GW_CREDENTIALS_KEY is needed beside the previous one. Example: ${example}`);
+    return null;
+  }
+  return createVault(previous === null ? [current] : [current, previous]);
+}
