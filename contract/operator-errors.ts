@@ -53,6 +53,14 @@ export const operatorErrorCatalogue = defineErrors({
     when: 'The identity provider is away or slow, or its answer cannot be read.',
     action: 'Log in with a credential, or try again.',
   },
+  provider_unavailable: {
+    type: 'internal_error',
+    status: 502,
+    retry: 'with_backoff',
+    message: 'The provider does not answer as it should.',
+    when: 'A provider that an operator has asked for its models is away, refuses its credential, or answers something else. The message says which.',
+    action: 'Mend what the message names, then try again.',
+  },
   invalid_transition: {
     type: 'validation_error',
     status: 409,

@@ -3,6 +3,8 @@
  * (testing/control-plane/reply-check.ts).
  */
 
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { openApiDocument } from '@gw/contract/openapi';
 import { routes as publicRoutes } from '@gw/contract/routes';
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
@@ -146,6 +148,15 @@ async function askCatalogue(ask: Ask): Promise<void> {
   await done(ask('PUT', credential, { value: 'sk-two' }));
   await done(ask('POST', `${credential}/restore`));
   await done(ask('GET', '/operator/v1/credentials'));
+  const server = createServer((_, reply) => reply.end('{"data":[{"id":"llama-8b"}]}'));
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
+  );
+  const at = `/operator/v1/providers/${provider.id}`;
+  await done(ask('PATCH', at, { base_url: `http://127.0.0.1:${port}/v1`, credential_ref: null }));
+  await done(ask('POST', `${at}/test`));
+  await done(ask('GET', `${at}/models`));
+  server.close();
   for (const [kind, id] of entries.toReversed()) await done(ask('DELETE', `/operator/v1/${kind}/${id}`));
   await done(ask('DELETE', credential));
 }

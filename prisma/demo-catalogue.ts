@@ -1,4 +1,5 @@
 /** What the built-in simulated provider offers, and how an unknown provider is described. */
+import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
 import type { Prisma } from './client.ts';
 
 const chat = { ownedBy: 'simulator', kind: 'chat' as const, contextWindow: 131_072, modalities: ['text'] };
@@ -86,16 +87,18 @@ function tokenizerOf(id: string): string | null {
   return /^(gpt-4|gpt-3\.5-turbo|text-embedding-(3|ada-002)|davinci-002|babbage-002)/.test(name) ? 'cl100k_base' : null;
 }
 
+/** A model of which only the name is known; `./gw up` says what was guessed from it. */
 export function customModel(id: string): Prisma.ModelCreateManyInput {
-  const embedding = /embed/i.test(id);
+  const { activeB, kind, modelClass, totalB } = guessModel(id);
   return {
     id,
     ownedBy: 'custom',
-    kind: embedding ? 'embedding' : 'chat',
+    kind,
     modalities: ['text'],
-    takesTemperature: !embedding,
+    takesTemperature: kind === 'chat',
     tokenizer: tokenizerOf(id),
-    // Unknown size is charged as the largest class: a receipt may err upwards, never flatter.
-    modelClass: embedding ? 'embedding' : 'frontier',
+    ...{ activeParametersMinB: activeB, activeParametersMaxB: activeB },
+    ...{ totalParametersMinB: totalB, totalParametersMaxB: totalB },
+    modelClass,
   };
 }

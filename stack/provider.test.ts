@@ -42,7 +42,11 @@ test('its models are those that it lists, and the key goes to it', async () => {
   };
   expect(await models('the-key')).toEqual(['model-a', 'model-b']);
   expect(seen).toEqual(['/v1/models', 'Bearer the-key']);
-  expect(lines).toEqual([]);
+  expect(lines).toEqual([
+    expect.stringContaining('only the names'),
+    expect.stringMatching(/^ {2}model-a: by its name: it chats; its size is not known/),
+    expect.stringMatching(/^ {2}model-b: /),
+  ]);
 });
 
 describe('a provider that was never reached: the reason is the true one', () => {
@@ -77,6 +81,7 @@ describe('a provider that was never reached: the reason is the true one', () => 
 test('one that was reached at the last start serves those models, and the start says so', async () => {
   answer = listing;
   await models();
+  lines.length = 0;
   answer = answering(503, {});
   expect(await models()).toEqual(['model-a', 'model-b']);
   expect(lines).toEqual([

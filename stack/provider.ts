@@ -1,5 +1,6 @@
 /** A provider given on the command line: any server that speaks the OpenAI API. */
 import { join } from 'node:path';
+import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
 import { errorText } from '@gw/contract/internal/error-text';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { z } from 'zod';
@@ -31,12 +32,22 @@ export async function providerModels(
   const listed = await listModels(url, provider.key);
   if (listed.ok) {
     writePrivateJson(file, { url, models: listed.value });
+    tellGuesses(listed.value, log);
     return listed.value;
   }
   const known = knownSchema.safeParse(readJson(file)).data;
   if (known?.url !== url) throw new Problem(listed.error);
   log(`${listed.error} Its models of the last start are served.`);
   return known.models;
+}
+
+const mostTold = 8;
+
+/** What receipts are computed with until somebody says more. */
+function tellGuesses(models: readonly string[], log: (line: string) => void): void {
+  log('The provider says only the names of its models. What follows from them, until ./gw admin models set says more:');
+  for (const id of models.slice(0, mostTold)) log(`  ${id}: ${guessModel(id).because}.`);
+  if (models.length > mostTold) log(`  and ${models.length - mostTold} more: ./gw admin models list`);
 }
 
 /** Its models, or a sentence that says why they could not be had and what to do. */

@@ -15,6 +15,7 @@ import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
 import { policyCommands } from './admin/policy.ts';
+import { providerCommands } from './admin/provider-commands.ts';
 import { receiptCommands } from './admin/receipts.ts';
 
 /** In the order in which help shows them. */
@@ -24,6 +25,7 @@ const commands: readonly AdminCommand[] = [
   ...keyCommands,
   ...operatorCommands,
   ...catalogueCommands,
+  ...providerCommands,
   ...catalogueFileCommands,
   ...credentialCommands(),
   ...policyCommands,

@@ -14,6 +14,7 @@ import { catalogueOperatorRoutes } from './operator-routes.ts';
 import { forgetFindings, openFindingsJob } from './policy/findings-job.ts';
 import { openFirstVersion } from './policy/first-version.ts';
 import { policyOperatorRoutes } from './policy/operator-routes.ts';
+import { providerRoutes } from './provider-routes.ts';
 import { catalogueRoutes } from './routes.ts';
 import { type SurroundingNames, type Surroundings, surroundingsOf } from './surroundings.ts';
 import { xdsRoutes } from './xds/routes.ts';
@@ -52,6 +53,7 @@ export const envoyRoutes = xdsRoutes;
 export function operatorRoutes(app: FastifyInstance, context: Context, services: CatalogueServices): void {
   const { credentialSettings, credentials, surroundings } = services;
   catalogueOperatorRoutes(app, context, surroundings);
+  providerRoutes(app, context, credentials);
   credentialRoutes(app, context, { credentials, settings: credentialSettings });
   policyOperatorRoutes(app, context);
 }

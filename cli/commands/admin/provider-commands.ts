@@ -1,0 +1,97 @@
+/** `./gw admin providers test|import`: what a provider itself says. */
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
+import { card } from './table.ts';
+
+const at = ({ arg }: AdminCall): string => `/operator/v1/providers/${encodeURIComponent(arg(0))}`;
+const testSchema = z.looseObject({ works: z.boolean() });
+const modelsSchema = z.object({
+  models: z.array(
+    z.object({
+      id: z.string(),
+      offered_as: z.array(z.string()),
+      guess: z.object({
+        kind: z.string(),
+        total_parameters_b: z.number().nullable(),
+        active_parameters_b: z.number().nullable(),
+        model_class: z.string().nullable(),
+        because: z.string(),
+      }),
+    }),
+  ),
+});
+type Listed = z.infer<typeof modelsSchema>['models'][number];
+
+const entryOf = ({ guess, id }: Listed, provider: string) => {
+  const { because: _, ...fields } = guess;
+  return {
+    id,
+    owned_by: provider,
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)),
+  };
+};
+
+/** As it stands in `gw.yaml`, each guess beside what it is about. */
+function asYaml(models: readonly Listed[], provider: string): string {
+  const entries = models.map((each) => {
+    const [first = '', ...rest] = stringify([entryOf(each, provider)])
+      .trimEnd()
+      .split('\n');
+    return [`  # ${each.guess.because}`, ...[first, ...rest].map((line) => `  ${line}`)].join('\n');
+  });
+  const offers = stringify(Object.fromEntries(models.map(({ id }) => [id, id]))).trimEnd();
+  const indented = offers.replace(/^/gm, '#       ');
+  return `models:\n${entries.join('\n')}\n# In a deployment:\n#     models:\n${indented}\n`;
+}
+
+async function importModels(call: AdminCall): Promise<AdminResult> {
+  const { api } = call;
+  const provider = call.arg(0);
+  const { deployment } = given(call, 'deployment');
+  const { models } = modelsSchema.parse(await api.get(`${at(call)}/models`));
+  const fresh = models.filter(({ offered_as }) => offered_as.length === 0);
+  if (fresh.length === 0)
+    return { value: [], text: `All ${models.length} models of ${provider} are offered already.\n` };
+  if (deployment === undefined)
+    return {
+      value: fresh.map((each) => entryOf(each, provider)),
+      text: asYaml(fresh, provider),
+      note: `Put into gw.yaml what is to be offered, or add all: ./gw admin providers import ${provider} --deployment <id>\n`,
+    };
+  const path = '/operator/v1/models';
+  const known = new Set(
+    z
+      .object({ data: z.array(z.object({ id: z.string() })) })
+      .parse(await api.get(path))
+      .data.map(({ id }) => id),
+  );
+  for (const each of fresh) if (!known.has(each.id)) await api.send('POST', path, entryOf(each, provider));
+  const offered = Object.fromEntries(fresh.map(({ id }) => [id, id]));
+  const value = await api.send('PATCH', `/operator/v1/deployments/${encodeURIComponent(deployment)}`, {
+    models: offered,
+  });
+  const told = fresh.map(({ guess, id }) => `${id}: ${known.has(id) ? 'as the catalogue has it' : guess.because}\n`);
+  return { value, text: told.join(''), note: 'What was guessed is corrected by ./gw admin models set.\n' };
+}
+
+export const providerCommands: readonly AdminCommand[] = [
+  {
+    name: 'providers test',
+    args: ['provider'],
+    options: { model: 'as the provider knows it; the first that a deployment offers unless given' },
+    summary: 'make one call to a provider and say what came back; the provider may charge for it',
+    run: async (call) => {
+      const value = await call.api.send('POST', `${at(call)}/test`, given(call, 'model'));
+      const { works } = testSchema.parse(value);
+      return { value, text: card(value as Record<string, unknown>), exitCode: works ? 0 : 1 };
+    },
+  },
+  {
+    name: 'providers import',
+    args: ['provider'],
+    options: { deployment: 'that is to offer all of them; unless given, they are printed as they stand in gw.yaml' },
+    summary: 'read the list of models of a provider, and say what their names tell of them',
+    run: importModels,
+  },
+];

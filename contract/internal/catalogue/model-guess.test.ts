@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { guessModel } from './model-guess.ts';
+
+test.each<[string, 'chat' | 'embedding', number | null, number | null]>([
+  ['llama-3.1-8b-instruct', 'chat', 8, 8],
+  ['meta-llama/Llama-3.3-70B-Instruct', 'chat', 70, 70],
+  ['llama3.2:1b', 'chat', 1, 1],
+  ['qwen2.5:0.5b', 'chat', 0.5, 0.5],
+  ['Qwen/Qwen3-30B-A3B', 'chat', 30, 3],
+  ['Qwen/Qwen3-235B-A22B-Instruct-2507', 'chat', 235, 22],
+  ['mixtral-8x7b', 'chat', 56, 14],
+  ['mistralai/Mixtral-8x22B-Instruct-v0.1', 'chat', 176, 44],
+  ['gpt-oss-120b', 'chat', 120, 120],
+  ['gemma-3-270m', 'chat', 0.27, 0.27],
+  ['BAAI/bge-m3', 'embedding', null, null],
+  ['bge-large-en-v1.5', 'embedding', null, null],
+  ['intfloat/e5-mistral-7b-instruct', 'embedding', 7, 7],
+  ['sentence-transformers/all-MiniLM-L6-v2', 'embedding', null, null],
+  ['nomic-embed-text', 'embedding', null, null],
+  ['text-embedding-3-small', 'embedding', null, null],
+  ['gpt-4o', 'chat', null, null],
+  ['claude-sonnet-4-5', 'chat', null, null],
+  ['phi3.5', 'chat', null, null],
+  ['o1', 'chat', null, null],
+  ['gemini-2.5-flash-8b', 'chat', 8, 8],
+  ['model-0b', 'chat', null, null],
+  ['x-999999999b', 'chat', null, null],
+])('%s: %s, %s billion parameters, %s active', (id, kind, totalB, activeB) => {
+  const guess = guessModel(id);
+  expect(guess).toMatchObject({ kind, totalB, activeB });
+  const isKnown = totalB !== null;
+  expect(guess.modelClass).toBe(isKnown ? null : kind === 'embedding' ? 'embedding' : 'frontier');
+  expect(guess.because).toMatch(/^by its name/);
+});
+
+test('no name makes it slow, or fail', () => {
+  for (const part of ['8x', 'a', '7b', '1.', '-', '9'.repeat(50)]) guessModel(part.repeat(2000));
+});

@@ -1,0 +1,119 @@
+/**
+ * Asks a provider from here: one call, or its list of models.
+ *
+ * Invariant: the credential goes to the provider alone, as Envoy would send it, and is in nothing that is told. A provider may
+ * repeat it, so nothing of what it says is passed on but names of models and of fields, and its status.
+ */
+import { err, ok, type Result } from '@gw/contract/internal/result';
+import { z } from 'zod';
+import { guardedRequest } from '../shared/guarded-request.ts';
+import type { CredentialView } from './credentials/credentials.ts';
+import type { ProviderEntry } from './provider-entry.ts';
+
+export interface Probe {
+  readonly asked: string;
+  /** Null: there was no reply. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  readonly works: boolean;
+  /** One sentence: what came back, and what to do. */
+  readonly message: string;
+  /** Fields of its usage, and of measured energy, as names. */
+  readonly fields: readonly string[];
+}
+
+const limits = { timeoutMs: 20_000, maxBytes: 4 * 1024 * 1024 };
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Returns the headers of a call, or what is missing for it. */
+function headersFor(provider: ProviderEntry, credentials: CredentialView): Result<Headers, string> {
+  const { auth_header, auth_scheme, base_url, credential_ref: ref } = provider;
+  const plain = { accept: 'application/json', 'content-type': 'application/json' };
+  if (ref === null || auth_header === null) return ok(plain);
+  const value = credentials.find(ref, base_url);
+  if (value === null)
+    return err(`There is no credential ${ref} for ${new URL(base_url).origin}: ./gw admin credentials set ${ref}.`);
+  return ok({ ...plain, [auth_header]: auth_scheme === null ? value : `${auth_scheme} ${value}` });
+}
+
+/** Makes one call of at most a few tokens, which the provider may charge for. `model`: as the provider knows it. */
+export async function probeProvider(
+  provider: ProviderEntry,
+  credentials: CredentialView,
+  { isEmbedding, model }: { readonly isEmbedding: boolean; readonly model: string },
+): Promise<Probe> {
+  const url = `${provider.base_url}/${isEmbedding ? 'embeddings' : 'chat/completions'}`;
+  const asked = `POST ${url}`;
+  const headers = headersFor(provider, credentials);
+  const none = { asked, status: null, durationMs: 0, works: false, fields: [] };
+  if (!headers.ok) return { ...none, message: headers.error };
+  const request = isEmbedding ? { input: 'Hello' } : { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 16 };
+  const begun = performance.now();
+  const body = JSON.stringify({ model, ...request });
+  const reply = await guardedRequest({ method: 'POST', url, headers: headers.value, body, ...limits });
+  const durationMs = Math.round(performance.now() - begun);
+  if (!reply.ok) return { ...none, durationMs, message: `It could not be reached: ${reply.error}.` };
+  const { status } = reply.value;
+  const json = jsonIn(reply.value.body);
+  const failure = reasonOf(status, provider) ?? shapeFault(json, isEmbedding);
+  const fields = fieldsOf(json);
+  return { asked, status, durationMs, works: failure === null, message: failure ?? 'It answers as it should.', fields };
+}
+
+function reasonOf(status: number, { credential_ref: ref }: ProviderEntry): string | null {
+  if (status === 200) return null;
+  if (status === 401 || status === 403)
+    return ref === null
+      ? `It asks for a credential (${status}), and the provider names none: ./gw admin providers set … --credential NAME.`
+      : `It refuses the credential ${ref} (${status}).`;
+  if (status === 404) return 'It has no such endpoint or model (404). Is the API elsewhere, for example at /v1?';
+  if (status === 429) return 'It answers that there are too many calls, or that its account is used up (429).';
+  if (status >= 300 && status < 400) return `It sends calls elsewhere (${status}), and redirects are not followed.`;
+  return `It answers ${status}.`;
+}
+
+const completion = z.looseObject({ choices: z.array(z.looseObject({ message: z.looseObject({}) })).min(1) });
+const embedding = z.looseObject({ data: z.array(z.looseObject({ embedding: z.unknown() })).min(1) });
+
+const shapeFault = (json: unknown, isEmbedding: boolean): string | null =>
+  (isEmbedding ? embedding : completion).safeParse(json).success
+    ? null
+    : 'It answers 200, but not in the shape of the OpenAI API.';
+
+/** `usage.prompt_tokens`, `energy`, …: what receipts could be made of. */
+function fieldsOf(json: unknown): string[] {
+  const known = z.looseObject({ usage: z.looseObject({}).optional() }).safeParse(json).data;
+  if (known === undefined) return [];
+  const more = Object.keys(known).filter((name) => /energy|impact|carbon|timings/i.test(name));
+  return [...Object.keys(known.usage ?? {}).map((name) => `usage.${name}`), ...more].filter(isName).slice(0, 50);
+}
+const isName = (name: string): boolean => /^[\w.]{1,60}$/.test(name);
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const listSchema = z.looseObject({ data: z.array(z.looseObject({ id: z.string() }).or(z.unknown())) });
+
+/** Returns the names of its models in order, or a sentence that says why they cannot be had. */
+export async function listedModels(
+  provider: ProviderEntry,
+  credentials: CredentialView,
+): Promise<Result<readonly string[], string>> {
+  const url = `${provider.base_url}/models`;
+  const headers = headersFor(provider, credentials);
+  if (!headers.ok) return headers;
+  const reply = await guardedRequest({ method: 'GET', url, headers: headers.value, ...limits });
+  if (!reply.ok) return err(`${url} could not be reached: ${reply.error}.`);
+  const failure = reasonOf(reply.value.status, provider);
+  if (failure !== null) return err(failure);
+  const list = listSchema.safeParse(jsonIn(reply.value.body)).data;
+  if (list === undefined) return err(`What ${url} answers is no list of models.`);
+  const ids = list.data.flatMap((each) => z.object({ id: z.string().min(1).max(200) }).safeParse(each).data?.id ?? []);
+  return ok([...new Set(ids)].sort());
+}

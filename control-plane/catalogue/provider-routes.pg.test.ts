@@ -1,0 +1,177 @@
+/** What a provider says of itself, as operators ask for it in a shell. */
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { runAdmin } from '@gw/cli/internals/commands/admin';
+import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
+import { add, as, at, errorOf, testApp, tokenOf, useTestApp } from '@gw/testing/control-plane/entries';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+useTestApp();
+type Answer = (request: IncomingMessage) => { readonly status: number; readonly body: unknown };
+let answer: Answer;
+let server: Server;
+let url: string;
+const credential = 'sk-0123456789abcdef';
+const shown: unknown[] = [];
+
+const completion = {
+  choices: [{ message: { role: 'assistant', content: 'Hi' } }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, queue_time: 0.1 },
+  energy_consumption: 1,
+};
+const works: Answer = ({ url: path }) => {
+  if (path === '/v1/models')
+    return {
+      status: 200,
+      body: { data: [{ id: 'qwen3-30b-a3b' }, { id: 'bge-m3' }, { id: 'm1' }, { nameless: true }] },
+    };
+  return { status: 200, body: path === '/v1/embeddings' ? { data: [{ embedding: [1] }] } : completion };
+};
+beforeAll(async () => {
+  server = createServer((request, reply) => {
+    let text = '';
+    request.on('data', (part) => {
+      text += part;
+    });
+    request.once('end', () => {
+      shown.push([request.method, request.url, request.headers.authorization, text && JSON.parse(text)]);
+      const { body, status } = answer(request);
+      reply.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+});
+afterAll(() => server.close());
+afterEach(async () => {
+  shown.length = 0;
+  answer = works;
+  await testApp().context.db.providerCredential.deleteMany();
+  await testApp().context.db.model.deleteMany({ where: { ownedBy: 'acme' } });
+});
+
+async function gw(...args: string[]) {
+  let out = '';
+  let told = '';
+  const openApi = () => openOperatorApi({ url: testApp().operatorUrl, token: tokenOf('admin') });
+  const print = (text: string) => {
+    out += text;
+  };
+  const tell = (text: string) => {
+    told += text;
+  };
+  const code = await runAdmin(args, { openApi, print, tell });
+  return { code, out, told };
+}
+async function addAcme(): Promise<void> {
+  answer = works;
+  await add('providers', { base_url: url, credential_ref: 'ACME' });
+  await add('models');
+  await add('regions');
+  await add('deployments');
+  await as('admin')('PUT', '/operator/v1/credentials/ACME', { value: credential });
+}
+
+test('one call with its credential, by a model that it serves, and which fields came back', async () => {
+  await addAcme();
+  const { code, out } = await gw('providers', 'test', 'acme', '--json');
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual({
+    ...{ object: 'provider_test', provider: 'acme', model: 'm1', asked: `POST ${url}/chat/completions`, works: true },
+    ...{ message: 'It answers as it should.', status: 200, duration_ms: expect.any(Number) },
+    fields: ['usage.prompt_tokens', 'usage.completion_tokens', 'usage.queue_time', 'energy_consumption'],
+  });
+  expect(shown).toEqual([
+    ['POST', '/v1/chat/completions', `Bearer ${credential}`, expect.objectContaining({ model: 'm1', max_tokens: 16 })],
+  ]);
+  expect(JSON.parse((await gw('providers', 'test', 'acme', '--model', 'bge-m3', '--json')).out)).toMatchObject({
+    asked: `POST ${url}/embeddings`,
+    works: true,
+  });
+});
+
+test.each<[string, Answer, string, number | null]>([
+  [
+    'refuses the credential',
+    () => ({ status: 401, body: `no ${credential}` }),
+    'It refuses the credential ACME (401).',
+    401,
+  ],
+  ['has no such model', () => ({ status: 404, body: '' }), 'for example at /v1', 404],
+  ['sends elsewhere', () => ({ status: 307, body: '' }), 'redirects are not followed', 307],
+  ['answers a page', () => ({ status: 200, body: `<html>${credential}` }), 'not in the shape of the OpenAI API', 200],
+  ['fails', () => ({ status: 503, body: credential }), 'It answers 503.', 503],
+])('one that %s: the reason, exit code 1, and nothing of what it said', async (_, says, message, status) => {
+  await addAcme();
+  answer = says;
+  const { code, out } = await gw('providers', 'test', 'acme', '--json');
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toMatchObject({
+    works: false,
+    message: expect.stringContaining(message),
+    status,
+    fields: [],
+  });
+  expect(out).not.toContain(credential);
+});
+
+test('without its credential it is not asked, and the reply says how to set it', async () => {
+  await addAcme();
+  await as('admin')('PATCH', at('providers', 'acme'), { credential_ref: 'OTHER' });
+  const { out } = await gw('providers', 'test', 'acme');
+  expect(out).toMatch(/works +false/);
+  expect(out).toContain('./gw admin credentials set OTHER');
+  expect(shown).toEqual([]);
+});
+
+test('its models are read and printed as they stand in gw.yaml, each guess told; or all are offered at once', async () => {
+  await addAcme();
+  const printed = await gw('providers', 'import', 'acme');
+  expect(printed.out).toBe(
+    [
+      'models:',
+      '  # by its name: it makes embeddings; its size is not known, so receipts take the class embedding',
+      '  - id: bge-m3',
+      '    owned_by: acme',
+      '    kind: embedding',
+      '    model_class: embedding',
+      '  # by its name: it chats, with 30 billion parameters (3 serve a token)',
+      '  - id: qwen3-30b-a3b',
+      '    owned_by: acme',
+      '    kind: chat',
+      '    total_parameters_b: 30',
+      '    active_parameters_b: 3',
+      '# In a deployment:',
+      '#     models:',
+      '#       bge-m3: bge-m3',
+      '#       qwen3-30b-a3b: qwen3-30b-a3b',
+      '',
+    ].join('\n'),
+  );
+  expect((await as('viewer')('GET', at('models', 'bge-m3'))).statusCode).toBe(404);
+  await gw('providers', 'import', 'acme', '--deployment', 'acme-pl');
+  expect((await as('viewer')('GET', at('models', 'qwen3-30b-a3b'))).json()).toMatchObject({
+    total_parameters_b: { min: 30, max: 30 },
+    active_parameters_b: { min: 3, max: 3 },
+  });
+  expect((await as('viewer')('GET', at('deployments', 'acme-pl'))).json().models).toEqual({
+    ...{ 'acme/m-1': 'm1', 'bge-m3': 'bge-m3', 'qwen3-30b-a3b': 'qwen3-30b-a3b' },
+  });
+  expect((await gw('providers', 'import', 'acme')).out).toBe('All 3 models of acme are offered already.\n');
+});
+
+test('a provider that does not answer as it should is told as that, and nobody but admins asks', async () => {
+  await addAcme();
+  answer = () => ({ status: 401, body: credential });
+  const path = '/operator/v1/providers/acme';
+  const reply = await as('admin')('GET', `${path}/models`);
+  expect(errorOf(reply)).toEqual([502, 'provider_unavailable', null]);
+  expect(reply.body).not.toContain(credential);
+  expect((await as('viewer')('GET', `${path}/models`)).statusCode).toBe(403);
+  expect((await as('support')('POST', `${path}/test`)).statusCode).toBe(403);
+  expect(errorOf(await as('admin')('POST', '/operator/v1/providers/nobody/test'))).toEqual([
+    404,
+    'invalid_provider',
+    null,
+  ]);
+});

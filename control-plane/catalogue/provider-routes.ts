@@ -1,0 +1,100 @@
+/** `/operator/v1/providers/{id}/test` and `/models`: what a provider itself says. */
+import { apiError } from '@gw/contract/errors';
+import { slugSchema } from '@gw/contract/internal/catalogue/field';
+import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { invalidTransition, notFound } from '../people/access/refusals.ts';
+import type { Context } from '../shared/context.ts';
+import { refuse } from '../shared/replies.ts';
+import type { CredentialView } from './credentials/credentials.ts';
+import { deploymentKind } from './deployment-entry.ts';
+import { modelKind } from './model-entry.ts';
+import { providerKind } from './provider-entry.ts';
+import { listedModels, probeProvider } from './provider-probe.ts';
+
+// It may cost money, and it tells who asks what is reachable from here.
+const admin = { access: { kind: 'operator', role: 'admin' } } as const;
+
+const params = z.object({ id: slugSchema });
+const testBody = z.strictObject({ model: z.string().min(1).max(200).optional() }).nullish();
+const testSchema = z.strictObject({
+  object: z.literal('provider_test'),
+  provider: z.string(),
+  model: z.string().describe('As the provider knows it'),
+  asked: z.string(),
+  works: z.boolean(),
+  message: z.string().describe('What came back, and what to do'),
+  status: z.int().nullable().describe('Null: there was no reply'),
+  duration_ms: z.int(),
+  fields: z.array(z.string()).describe('Names of the fields of its usage and of measured energy'),
+});
+const guessSchema = z.strictObject({
+  kind: z.enum(['chat', 'embedding']),
+  total_parameters_b: z.number().nullable(),
+  active_parameters_b: z.number().nullable(),
+  model_class: z.string().nullable(),
+  because: z.string(),
+});
+const modelsSchema = z.strictObject({
+  object: z.literal('provider_models'),
+  provider: z.string(),
+  models: z.array(
+    z.strictObject({
+      id: z.string().describe('As the provider knows it'),
+      offered_as: z.array(z.string()).describe('Public ids under which deployments of this provider offer it'),
+      guess: guessSchema.describe('What its name tells, where nobody has said more'),
+    }),
+  ),
+});
+
+export function providerRoutes(app: FastifyInstance, context: Context, credentials: CredentialView): void {
+  const { addresses, db } = context;
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  const path = '/operator/v1/providers/:id';
+  const offers = async (provider: string) =>
+    (await deploymentKind.rows.list(db)).filter((each) => each.provider === provider).map(({ models }) => models);
+
+  typed.post(
+    `${path}/test`,
+    { config: { ...admin, reply: testSchema }, schema: { params, body: testBody } },
+    async (request, reply) => {
+      const { id } = request.params;
+      const provider = await providerKind.rows.find(db, id);
+      if (provider === null) return refuse(reply, notFound('provider'), addresses);
+      const offered = (await offers(id)).flatMap((models) => Object.entries(models));
+      const model = request.body?.model ?? offered[0]?.[1];
+      if (model === undefined)
+        return refuse(reply, invalidTransition('No deployment of it offers a model: name one.'), addresses);
+      const publicId = offered.find(([, name]) => name === model)?.[0];
+      const entry = publicId === undefined ? null : await modelKind.rows.find(db, publicId);
+      const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
+      const { durationMs, ...probe } = await probeProvider(provider, credentials, { model, isEmbedding });
+      return {
+        ...{ object: 'provider_test' as const, provider: id, model, ...probe },
+        ...{ duration_ms: durationMs, fields: [...probe.fields] },
+      };
+    },
+  );
+
+  typed.get(
+    `${path}/models`,
+    { config: { ...admin, reply: modelsSchema }, schema: { params } },
+    async (request, reply) => {
+      const { id } = request.params;
+      const provider = await providerKind.rows.find(db, id);
+      if (provider === null) return refuse(reply, notFound('provider'), addresses);
+      const listed = await listedModels(provider, credentials);
+      if (!listed.ok) return refuse(reply, apiError('provider_unavailable', { message: listed.error }), addresses);
+      const offered = (await offers(id)).flatMap((models) => Object.entries(models));
+      const models = listed.value.map((name) => {
+        const { activeB, because, kind, modelClass, totalB } = guessModel(name);
+        const size = { total_parameters_b: totalB, active_parameters_b: activeB, model_class: modelClass };
+        const publicIds = offered.filter(([, known]) => known === name).map(([publicId]) => publicId);
+        return { id: name, offered_as: [...new Set(publicIds)], guess: { kind, ...size, because } };
+      });
+      return { object: 'provider_models' as const, provider: id, models };
+    },
+  );
+}
