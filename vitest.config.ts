@@ -24,6 +24,8 @@ const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
 
 // Thousands of random cases take their time; otherwise the machine may be busy with something else.
 const testTimeout = process.env.GW_TEST_CASES === 'many' ? 600_000 : 60_000;
+// Some start a dozen commands one after the other, and a machine may be busy three times over.
+const wholeGatewayTimeout = 150_000;
 const setupFiles = ['testing/control-plane/reply-check.ts'];
 // Some files wait more than they compute.
 const maxWorkers = 3;
@@ -99,7 +101,7 @@ export default defineConfig({
           include: [stack],
           exclude: [...exclude, ...own, ...long],
           globalSetup: ['test/whole-stack.ts'],
-          testTimeout: 60_000,
+          testTimeout: wholeGatewayTimeout,
           hookTimeout: 120_000,
           maxWorkers: Number(process.env.GW_TEST_GATEWAYS ?? 1),
           isolate,
@@ -112,7 +114,7 @@ export default defineConfig({
           include: own,
           exclude,
           globalSetup: ['test/prepared.ts'],
-          testTimeout: 60_000,
+          testTimeout: wholeGatewayTimeout,
           hookTimeout: 120_000,
           maxWorkers: 2,
           isolate,

@@ -101,10 +101,10 @@ const inferenceErrors = defineErrors({
   },
   upstream_credential_missing: {
     ...inference,
-    message:
-      'The gateway has no credential for the provider of this model, so it was not asked. Only the operator can fix this.',
-    when: 'No deployment that may serve the call has the credential that its provider needs. No provider was asked.',
+    message: 'The gateway has no credential for the provider of this model. Only the operator can fix this.',
+    when: 'The deployment that was tried last lacks the credential that its provider needs, so that provider was not asked; nobody else could answer either.',
     action: 'Send it again with backoff; tell the operator if it persists.',
+    headers: [],
   },
   overloaded: {
     type: 'inference_error',

@@ -9,10 +9,13 @@
  */
 import { credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
 
-export interface DeploymentEndpoint {
+export interface DeploymentPlace {
   readonly id: string;
   /** The provider's base URL up to and without the endpoint: `https://host/v1`. */
   readonly baseUrl: string;
+}
+
+export interface DeploymentEndpoint extends DeploymentPlace {
   readonly kind: 'simulator' | 'openai';
   /** Which header carries the credential (`authorization` with scheme `Bearer`, or `api-key` with none). */
   readonly credential: ProviderCredential | null;
@@ -22,8 +25,6 @@ export interface ProviderCredential {
   readonly header: string;
   readonly scheme: string | null;
   readonly secretName: string;
-  /** Nobody has given it: calls are answered here, and the provider is not asked. */
-  readonly isMissing: boolean;
 }
 
 export interface Secret {
@@ -44,10 +45,9 @@ const listenerName = (id: string) => `deployment:${id}`;
  * The origin is in the name: while a provider moves, Envoy takes up clusters and listeners one after the other, and one that
  * still injects the old credential must not find the new address behind the name that it knows.
  */
-export const leafName = ({ baseUrl, id }: Pick<DeploymentEndpoint, 'id' | 'baseUrl'>): string =>
-  `provider:${id}@${new URL(baseUrl).origin}`;
+export const leafName = ({ baseUrl, id }: DeploymentPlace): string => `provider:${id}@${new URL(baseUrl).origin}`;
 
-function leaf(deployment: DeploymentEndpoint): object {
+function leaf(deployment: DeploymentPlace): object {
   const url = new URL(deployment.baseUrl);
   const tls = url.protocol === 'https:';
   const port = Number(url.port || (tls ? 443 : 80));
@@ -119,12 +119,9 @@ function chain(ids: readonly string[]): object {
   });
 }
 
-/** Leaf clusters (`deployments` holds one that moves with each of its addresses), and one cluster for each fail-over chain that the sidecar can name. */
-export function clusterResources(
-  deployments: readonly DeploymentEndpoint[],
-  chains: readonly (readonly string[])[],
-): object[] {
-  return [...deployments.map(leaf), ...chains.map(chain)];
+/** Leaf clusters, one for each address that a listener can still name, and one cluster for each fail-over chain that the sidecar can name. */
+export function clusterResources(places: readonly DeploymentPlace[], chains: readonly (readonly string[])[]): object[] {
+  return [...places.map(leaf), ...chains.map(chain)];
 }
 
 function credentialFilter({ header, scheme, secretName }: ProviderCredential): object {
@@ -148,6 +145,8 @@ function credentialFilter({ header, scheme, secretName }: ProviderCredential): o
                 refresh_delay: '1s',
                 request_timeout: '2s',
               },
+              // Longer than an instance of the control plane needs to know what another one knows.
+              initial_fetch_timeout: '5s',
             },
           },
           header,
@@ -179,16 +178,21 @@ const overwriting = (key: string, value: string) => ({
   append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
 });
 
+/**
+ * The only 401 that is Envoy's own here: nobody has given the credential, and the provider is not asked. As 429 it goes on to the
+ * next deployment, and does not count as a failure of this one.
+ */
+const withoutCredential = (id: string): object => ({
+  filter: {
+    status_code_filter: { comparison: { op: 'EQ', value: { default_value: 401, runtime_key: 'gw.unset' } } },
+  },
+  status_code: 429,
+  headers_to_add: [overwriting('x-gw-deployment', id), overwriting(credentialMissingHeader, '1')],
+});
+
 function listener(deployment: DeploymentEndpoint): object {
   const url = new URL(deployment.baseUrl);
-  const credential = deployment.credential;
-  const isMissing = credential?.isMissing ?? false;
-  /** 503, so that a free call goes on to the next deployment. */
-  const refusal = {
-    match: { prefix: '/' },
-    direct_response: { status: 503 },
-    response_headers_to_add: [overwriting('x-gw-deployment', deployment.id), overwriting(credentialMissingHeader, '1')],
-  };
+  const { credential } = deployment;
   const route = {
     match: { prefix: '/v1/' },
     route: {
@@ -208,9 +212,10 @@ function listener(deployment: DeploymentEndpoint): object {
     stream_idle_timeout: '0s',
     delayed_close_timeout: '0s',
     server_header_transformation: 'PASS_THROUGH',
-    route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [isMissing ? refusal : route] }] },
+    local_reply_config: { mappers: [withoutCredential(deployment.id)] },
+    route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
     http_filters: [
-      ...(credential && !isMissing ? [credentialFilter(credential)] : []),
+      ...(credential ? [credentialFilter(credential)] : []),
       cleanUpFilter(deployment.kind),
       {
         name: 'envoy.filters.http.router',

@@ -9,7 +9,7 @@ import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
-import { chunkObjects, isStream, toClient, toProvider } from './handover.ts';
+import { chunkObjects, isStream, toClient, toProvider, withoutCredential } from './handover.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import {
   answerAfter,
@@ -197,11 +197,7 @@ export class Call implements Processor {
       return answerAfter(saved, this.#call, { responseHeaders: { response: { headerMutation } }, ...finished });
     }
     const status = Number(headers.get(':status'));
-    if (headers.has(credentialMissingHeader)) {
-      const { saved } = record.breakOff('provider', null);
-      const error = apiError('upstream_credential_missing');
-      return answerAfter(saved, this.#call, immediate(error, errorBody(error, this.#context.addresses), receiptId));
-    }
+    if (headers.has(credentialMissingHeader)) return withoutCredential(record, this.#call, this.#context);
     const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
     const { addresses } = this.#context;
     if (encoding !== 'identity' || request.responseHeaders?.endOfStream) {

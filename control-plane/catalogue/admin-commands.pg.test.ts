@@ -68,7 +68,7 @@ test('people see ranges, names and warnings in the form in which they are typed'
   await addAll();
   expect(await gw('models list')).toMatch(/^acme\/m-1 +chat +acme +3 +30-40 +moe_small_active +-$/m);
   expect(await gw('deployments list')).toMatch(/^acme-pl +acme +pl-east +acme\/m-1=m=1,sim-small +1\.2 +- +-$/m);
-  const warning = /^Warning: acme: GW_CREDENTIAL_ACME is not in the environment/m;
+  const warning = /^Warning: acme: There is no credential ACME for /m;
   expect(await gw('providers list')).toMatch(warning);
   expect(await gw('providers show acme')).toMatch(warning);
   await gw('deployments set acme-pl --accelerators "8 x H100 NVL"');

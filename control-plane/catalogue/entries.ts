@@ -8,6 +8,7 @@
 import { ok } from '@gw/contract/internal/result';
 import type { ChangeContext } from '../people/access/change.ts';
 import type { ChangeResult } from '../people/access/refusals.ts';
+import { appendAudit } from '../people/audit/append.ts';
 import type { Context } from '../shared/context.ts';
 import { changesOf, type EntryChanges, inTurn } from './entry-changes.ts';
 import type { EntryKind, EntryName } from './entry-kind.ts';
@@ -44,7 +45,7 @@ export function openEntries<Entry extends object>(
   const { name, rows } = kind;
   const view = (entry: Entry): Viewed<Entry> => ({ ...entry, warnings: kind.warnings(entry, around) });
   const make = <T>(change: ChangeContext, work: (changes: EntryChanges<Entry>) => Promise<ChangeResult<T>>) =>
-    inTurn(db, change, (tx) => work(changesOf(tx, change, kind)));
+    inTurn(db, change, (tx) => work(changesOf(tx, change, kind, (fact) => appendAudit(tx, change.at, fact))));
   const viewed = (outcome: ChangeResult<Entry>) => (outcome.ok ? ok(view(outcome.value)) : outcome);
 
   return {

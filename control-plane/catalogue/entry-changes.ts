@@ -11,7 +11,7 @@ import type { Database } from '@gw/prisma/client';
 import type { ChangeContext } from '../people/access/change.ts';
 import { reauthorize } from '../people/access/reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound } from '../people/access/refusals.ts';
-import { appendAudit } from '../people/audit/append.ts';
+import type { AuditFact } from '../people/audit/append.ts';
 import type { EntryKind, Tx } from './entry-kind.ts';
 
 /** What a change did: the fields that differ; null where there was no entry, or is none any more. */
@@ -47,15 +47,20 @@ export const inTurn = <T>(
     { timeout: timeoutMs },
   );
 
+/** Takes what the audit log is to say; whoever makes changes writes it in the same transaction. */
+export type Note = (fact: AuditFact) => Promise<unknown>;
+
 /** The changes of one kind within a transaction, in the name of whoever asks for `change`. */
 export function changesOf<Entry extends object>(
   tx: Tx,
   change: ChangeContext,
   kind: EntryKind<Entry>,
+  note: Note,
 ): EntryChanges<Entry> {
   const { name, rows } = kind;
+  const { actor, requestId } = change;
   const audit = (id: string, verb: string, difference: Difference) =>
-    note(tx, change, `${name}.${verb}`, `${name}:${id}`, difference);
+    note({ accountId: null, actor, action: `${name}.${verb}`, target: `${name}:${id}`, requestId, ...difference });
 
   async function insert(entry: Entry): Promise<ApiError | null> {
     const refused = await kind.refusal(tx, entry);
@@ -113,9 +118,6 @@ export function changesOf<Entry extends object>(
     },
   };
 }
-
-const note = (tx: Tx, { actor, at, requestId }: ChangeContext, action: string, target: string, what: Difference) =>
-  appendAudit(tx, at, { accountId: null, actor, action, target, requestId, ...what });
 
 function differences(before: object, after: object): string[] {
   const old = new Map<string, unknown>(Object.entries(before));

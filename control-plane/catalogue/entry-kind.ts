@@ -32,6 +32,8 @@ export interface EntryKind<Entry extends object> {
   readonly refusal: (tx: Tx, entry: Entry) => Promise<ApiError | null>;
   /** Returns what is wrong with the change, even if the entry before and the one after are both valid. */
   readonly changeRefusal?: (before: Entry, after: Entry, body: unknown) => ApiError | null;
+  /** Returns what people have to know of a change that a file has brought. */
+  readonly moved?: (change: { readonly before: object | null; readonly after: object | null }) => readonly string[];
   /** Returns in words what refers to the entry; null if nothing does. */
   readonly usedBy: (tx: Tx, id: string) => Promise<string | null>;
   readonly warnings: (entry: Entry, around: Surroundings) => readonly string[];

@@ -7,7 +7,7 @@
  */
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
-import { leafName } from '@gw/envoy/clusters';
+import { type DeploymentPlace, leafName } from '@gw/envoy/clusters';
 import type { Catalogue } from './read.ts';
 
 type Offer = Pick<Snapshot, 'deployments' | 'regions'>;
@@ -21,6 +21,8 @@ export interface Handover {
   published(version: number): void;
   /** Returns the catalogues that Envoy gets beside the newest, newer ones first. */
   retiring(): readonly Catalogue[];
+  /** Returns where deployments were that have moved or gone since, as far as Envoy can still lead there. */
+  formerPlaces(): readonly DeploymentPlace[];
 }
 
 /**
@@ -29,11 +31,17 @@ export interface Handover {
 const settleMs = 2500;
 /** How long a sidecar can still name a cluster: it looks each second, and calls that are routed end their attempts. */
 const keepMs = 30_000;
+/**
+ * How long a connection inside Envoy can still lead to where a deployment was: the ten minutes in which Envoy lets streams end that
+ * a listener has had, and the time that it keeps a connection which nobody uses.
+ */
+const keepPlaceMs = 660_000;
 
 export function openHandover(now: () => Date): Handover {
   /** When each cluster came into the answers, ms since 1970. */
   let since = new Map<string, number>();
   let newest: Catalogue | null = null;
+  let former: { readonly place: DeploymentPlace; readonly until: number }[] = [];
   let past: { readonly catalogue: Catalogue; readonly until: number | null }[] = [];
 
   return {
@@ -41,10 +49,10 @@ export function openHandover(now: () => Date): Handover {
       const at = now().getTime();
       const before = since;
       since = new Map(clustersOf(catalogue).map((cluster) => [cluster, before.get(cluster) ?? at]));
-      const known = new Set([...since.keys(), ...leavesOf(catalogue)]);
-      const isMissed = [...before.keys(), ...(newest === null ? [] : leavesOf(newest))].some(
-        (each) => !known.has(each),
-      );
+      const isMissed = [...before.keys()].some((cluster) => !since.has(cluster));
+      const places = new Set(placesOf(catalogue).map(leafName));
+      const left = newest === null ? [] : placesOf(newest).filter((place) => !places.has(leafName(place)));
+      former.push(...left.map((place) => ({ place, until: at + keepPlaceMs })));
       if (newest !== null && isMissed) past.unshift({ catalogue: newest, until: null });
       newest = catalogue;
     },
@@ -64,13 +72,20 @@ export function openHandover(now: () => Date): Handover {
       past = past.filter(({ until }) => until === null || until > at);
       return past.map(({ catalogue }) => catalogue);
     },
+    formerPlaces: () => {
+      const at = now().getTime();
+      former = former.filter(({ until }) => until > at);
+      return former.map(({ place }) => place);
+    },
   };
 }
 
-/** Where each deployment is: a listener of Envoy can still lead to where it was. */
-const leavesOf = ({ deployments, providers }: Catalogue): string[] =>
-  deployments.flatMap(({ id, provider }) =>
-    providers.filter((each) => each.id === provider).map(({ baseUrl }) => leafName({ id, baseUrl })),
-  );
+function placesOf({ deployments, providers }: Catalogue): DeploymentPlace[] {
+  const addresses = new Map(providers.map(({ baseUrl, id }) => [id, baseUrl]));
+  return deployments.flatMap(({ id, provider }) => {
+    const baseUrl = addresses.get(provider);
+    return baseUrl === undefined ? [] : { id, baseUrl };
+  });
+}
 
 const clustersOf = (offer: Offer): string[] => allFailoverChains(offer).map(failoverCluster);

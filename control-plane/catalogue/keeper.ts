@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
 import { type Snapshot, snapshotSchema } from '@gw/contract/internal/snapshot';
+import type { DeploymentPlace } from '@gw/envoy/clusters';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
@@ -38,6 +39,8 @@ export interface CatalogueView {
   readonly current: () => HeldCatalogue | null;
   /** Returns earlier ones that services can still have, so that Envoy needs them too; newer ones first. */
   readonly retiring: () => readonly Catalogue[];
+  /** Returns where deployments were that have moved since, as far as Envoy can still lead there. */
+  readonly formerPlaces: () => readonly DeploymentPlace[];
 }
 
 export interface CatalogueKeeper extends CatalogueView {
@@ -85,6 +88,7 @@ export function createCatalogueKeeper({ db, redis, annualReading, now, log }: Ke
   return {
     current: () => held,
     retiring: handover.retiring,
+    formerPlaces: handover.formerPlaces,
     refresh: async () => {
       let { snapshot } = await load();
       const known = Number((await redis.get(snapshotVersionKey)) ?? 0);

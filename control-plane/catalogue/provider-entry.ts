@@ -49,6 +49,15 @@ export const providerKind: EntryKind<ProviderEntry> = {
   },
   changeRefusal: (before, after, body) =>
     namesCredential.safeParse(body).success ? null : movedCredential(before, after),
+  // The file names the credential beside each address, so nobody has said that it is to go elsewhere.
+  moved: ({ after, before }) => {
+    const [from, to] = [before, after].map((each) => addressed.safeParse(each).data?.base_url);
+    return from === undefined || to === undefined || new URL(from).origin === new URL(to).origin
+      ? []
+      : [
+          `It moves from ${new URL(from).origin} to ${new URL(to).origin}, and so does its credential, unless an operator has set it.`,
+        ];
+  },
   usedBy: async (tx, id) => {
     const found = await tx.deployment.findMany({ where: { providerId: id }, orderBy: { id: 'asc' } });
     return found.length === 0 ? null : `deployments belong to it: ${namesOf(found.map((each) => each.id))}`;
@@ -57,7 +66,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
     ...(ref === null && auth_header !== null ? ['It names a header but no credential: calls go without one.'] : []),
     ...(ref !== null && credentials.find(ref, base_url) === null
       ? [
-          `There is no credential ${ref} for ${new URL(base_url).origin}: calls are answered with an error. ./gw admin credentials set ${ref} takes it on standard input.`,
+          `There is no credential ${ref} for ${new URL(base_url).origin}: calls are answered with an error. ./gw admin credentials set ${ref} --url ${new URL(base_url).origin} takes it on standard input.`,
         ]
       : []),
     ...(refusedHost(base_url) === null
@@ -79,6 +88,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
   },
 };
 
+const addressed = z.object({ base_url: z.string() });
 const namesCredential = z.looseObject({ credential_ref: z.string().nullable() });
 
 /** Refuses another origin, scheme included, if the credential would go there without having been named for it. */

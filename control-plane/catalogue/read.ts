@@ -26,7 +26,7 @@ export interface Provider {
   readonly baseUrl: string;
   readonly authHeader: string | null;
   readonly authScheme: string | null;
-  /** The name of its credential in the environment: `GW_CREDENTIAL_<name>`. */
+  /** The name of its credential. */
   readonly credentialRef: string | null;
 }
 

@@ -6,7 +6,7 @@ import { annualReading } from '@gw/methodology/grid-annual';
 import type { CredentialView } from './credentials/credentials.ts';
 
 export interface Surroundings {
-  readonly credentials: CredentialView;
+  readonly credentials: Pick<CredentialView, 'find'>;
   /** The ids of deployments whose GPU counters are configured. */
   readonly gpuDeployments: ReadonlySet<string>;
   /** Whether the carbon intensity of a grid zone is known, from a live source or as a yearly average. */

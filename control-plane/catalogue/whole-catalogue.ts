@@ -5,15 +5,17 @@
  * all entries of its kind, so what it does not name is removed; a section that is left out stays as it is. What is
  * written down and applied again changes nothing.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import { err, ok } from '@gw/contract/internal/result';
 import { z } from 'zod';
 import type { ChangeContext } from '../people/access/change.ts';
 import type { ChangeResult } from '../people/access/refusals.ts';
+import { type AuditFact, appendAudits } from '../people/audit/append.ts';
 import type { Context } from '../shared/context.ts';
 import { deploymentKind } from './deployment-entry.ts';
-import { changesOf, type Difference, inTurn } from './entry-changes.ts';
+import { changesOf, type Difference, inTurn, type Note } from './entry-changes.ts';
 import type { EntryKind, Tx } from './entry-kind.ts';
 import { modelKind } from './model-entry.ts';
 import { providerKind } from './provider-entry.ts';
@@ -68,18 +70,29 @@ export type CatalogueImport = z.infer<typeof catalogueImportSchema>;
 type EntryChange = CatalogueImport['changes'][number];
 
 /** Returns the catalogue without what nobody need write down: what is not known, and what is so unless said. */
-export const writtenCatalogue = ({ db }: Pick<Context, 'db'>): Promise<CatalogueDocument> =>
-  db.$transaction(
+export async function writtenCatalogue({ db }: Pick<Context, 'db'>): Promise<CatalogueDocument> {
+  const read = await db.$transaction(
     async (tx) => {
-      const written = [];
-      for (const section of sectionNames) {
-        const kind = sections[section];
-        written.push([section, (await kind.rows.list(tx)).map((entry) => writtenEntry(kind, entry))] as const);
-      }
-      return Object.fromEntries(written);
+      const lists = [];
+      for (const section of sectionNames) lists.push([section, await sections[section].rows.list(tx)] as const);
+      return lists;
     },
     { isolationLevel: 'RepeatableRead' },
   );
+  const written: [Section, object[]][] = [];
+  for (const [section, entries] of read) {
+    const list: object[] = [];
+    for (const [at, entry] of entries.entries()) {
+      if (at % entriesAtOnce === 0) await nextTurn();
+      list.push(writtenEntry(sections[section], entry));
+    }
+    written.push([section, list]);
+  }
+  return Object.fromEntries(written);
+}
+
+/** So that a catalogue of thousands holds up nobody else. */
+const entriesAtOnce = 20;
 
 function writtenEntry(kind: AnyKind, entry: object): object {
   // These do not count when it is added, and cannot be written.
@@ -112,8 +125,11 @@ export async function importCatalogue(
   { around, change, context, isDryRun }: ImportOptions,
 ): Promise<ChangeResult<CatalogueImport>> {
   const work = async (tx: Tx): Promise<ChangeResult<EntryChange[]>> => {
-    const changes = await apply(tx, change, document, around);
+    const facts: AuditFact[] = [];
+    const changes = await apply(tx, change, document, around, async (fact) => facts.push(fact));
     if (isDryRun) throw new NotApplied(ok(changes));
+    // At the end, since nobody else can write to that chain until this is over.
+    if (facts.length > 0) await appendAudits(tx, change.at, null, facts);
     return ok(changes);
   };
   const outcome = await inTurn(context.db, change, work, 60_000).catch((error: unknown) => {
@@ -138,6 +154,7 @@ async function apply(
   change: ChangeContext,
   document: CatalogueDocument,
   around: Surroundings,
+  audit: Note,
 ): Promise<EntryChange[]> {
   const changes: EntryChange[] = [];
   const note = (kind: AnyKind, id: string, { before, after }: Difference, warnings: readonly string[]) =>
@@ -148,7 +165,7 @@ async function apply(
     const named = new Set(idsOf(section, document));
     for (const id of (await kind.rows.list(tx)).map(kind.idOf)) {
       if (named.has(id)) continue;
-      const outcome = await changesOf(tx, change, kind).remove(id);
+      const outcome = await changesOf(tx, change, kind, audit).remove(id);
       if (!outcome.ok) throw refused(outcome.error, section);
       note(kind, id, outcome.value, []);
     }
@@ -160,12 +177,14 @@ async function apply(
     const before = new Map((await kind.rows.list(tx)).map((entry) => [kind.idOf(entry), entry]));
     const ids = idsOf(section, document);
     for (const [at, body] of (document[section] ?? []).entries()) {
+      if (at % entriesAtOnce === 0) await nextTurn();
       const id = String(ids[at]);
-      const outcome = await changesOf(tx, change, kind).put(before.get(id) ?? null, body);
+      const outcome = await changesOf(tx, change, kind, audit).put(before.get(id) ?? null, body);
       if (!outcome.ok) throw refused(outcome.error, `${section}[${at}]`, `${kind.name} ${id}: `);
       if (outcome.value === null) continue;
       const entry = await kind.rows.find(tx, id);
-      note(kind, id, outcome.value, entry === null ? [] : kind.warnings(entry, around));
+      const moved = kind.moved?.(outcome.value) ?? [];
+      note(kind, id, outcome.value, entry === null ? [] : [...moved, ...kind.warnings(entry, around)]);
     }
   }
   for (const section of sectionNames) if (section !== 'deployments' && isGiven(section)) await remove(section);

@@ -44,7 +44,8 @@ export function openOperatorApi({ url, ...shown }: Target): OperatorApi {
       method,
       redirect: 'error',
       headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
-      signal: AbortSignal.timeout(30_000),
+      // A catalogue of thousands of entries is applied within a minute.
+      signal: AbortSignal.timeout(90_000),
       ...(body ? { body: JSON.stringify(body) } : {}),
     }).catch((cause: unknown) => {
       // `fetch` hides why behind its own words.
@@ -83,14 +84,17 @@ const errorSchema = z.object({
 /** What the operator API has refused, with the name of the field at fault as the API calls it. */
 export class ApiRefusal extends Problem {
   readonly param: string | null;
-  constructor(message: string, param: string | null = null) {
+  /** False: it was not the operator API that answered. */
+  readonly isRefusal: boolean;
+  constructor(message: string, param: string | null = null, isRefusal = true) {
     super(message);
     this.param = param;
+    this.isRefusal = isRefusal;
   }
 }
 
 function refusalOf(status: number, text: string, url: string, shown: string): ApiRefusal {
-  const strange = new ApiRefusal(`${url} answered ${status}, and not as the operator API does.`);
+  const strange = new ApiRefusal(`${url} answered ${status}, and not as the operator API does.`, null, false);
   let error: unknown;
   try {
     error = JSON.parse(text);

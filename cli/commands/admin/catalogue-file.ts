@@ -67,6 +67,8 @@ async function send({ api, arg }: AdminCall, isDryRun: boolean): Promise<AdminRe
 
 function withPlace(error: unknown, file: string, placeOf: (param: string) => string): unknown {
   if (!(error instanceof ApiRefusal)) return error;
+  // Another server's answer, or none, says nothing of what has become of it.
+  if (!error.isRefusal) return error;
   return new Problem(`${error.param === null ? file : placeOf(error.param)}: ${error.message} Nothing was changed.`);
 }
 
@@ -106,7 +108,7 @@ export const catalogueFileCommands: readonly AdminCommand[] = [
     summary: 'print the whole catalogue as YAML: > gw.yaml',
     run: async ({ api }) => {
       const value = await api.get(path);
-      return { value, text: heading + stringify(value, { lineWidth: 120 }) };
+      return { value, text: heading + stringify(value, { lineWidth: 120, compat: 'yaml-1.1' }) };
     },
   },
   {

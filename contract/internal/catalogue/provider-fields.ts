@@ -62,9 +62,12 @@ export const providerFields = {
   credential_ref: {
     entry: z
       .string()
-      .regex(/^[A-Z0-9_]{1,64}$/, 'must be the NAME of GW_CREDENTIAL_<NAME>, never the credential')
+      .regex(
+        /^[A-Z0-9_]{1,64}$/,
+        'must be the NAME of a credential (capital letters, digits, underscores), never the credential',
+      )
       .nullable(),
-    ...{ otherwise: null, option: 'credential', help: 'NAME of GW_CREDENTIAL_<NAME>, or none; never the credential' },
-    doc: 'the NAME of `GW_CREDENTIAL_<NAME>` in the environment of the control plane, never the credential',
+    ...{ otherwise: null, option: 'credential', help: 'the NAME of a credential, or none; never the credential' },
+    doc: 'the NAME of a [credential](#credentials), never the credential',
   },
 } as const satisfies FieldTable;

@@ -16,7 +16,7 @@ import { originOf } from './credentials.ts';
 import type { Vault } from './vault.ts';
 
 export interface CredentialChanges {
-  /** `baseUrl`: where it goes; null: where it went before, or where the providers are that name it. */
+  /** `baseUrl`: where it goes; null: where the providers are that name it, or, if there are none, where it went before. */
   set(change: ChangeContext, name: string, value: string, baseUrl: string | null): Promise<ChangeResult<string>>;
   /** Exchanges it for the one before. */
   restore(change: ChangeContext, name: string): Promise<ChangeResult<string>>;
@@ -56,6 +56,10 @@ export function openCredentialChanges(db: Database, vault: Vault | null): Creden
         if (before === null) return unknown();
         const { origin, previous, sealed } = before;
         if (previous === null) return err(invalidTransition(`There is no credential before this one of ${name}.`));
+        if (vault?.open(previous, { name, origin }) == null)
+          return err(
+            invalidTransition('The one before was set with another GW_CREDENTIALS_KEY, and cannot be opened.'),
+          );
         const data = { sealed: previous, previous: sealed, setAt: change.at };
         await tx.providerCredential.update({ where: { name }, data });
         await note(tx, change, name, 'restored', origin, origin);
@@ -100,8 +104,9 @@ async function originFor(
           ),
         );
   }
-  const origin = before ?? (origins.length === 1 ? origins[0] : undefined);
-  if (origin !== undefined) return ok(origin);
+  // Where the providers are now counts: one that has moved must not have its new credential sent to where it was.
+  const origin = origins.length === 0 ? before : origins.length === 1 ? origins[0] : null;
+  if (origin != null) return ok(origin);
   const message =
     origins.length === 0
       ? `No provider names ${name} yet: say where it may be sent, as the provider's address.`

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runAdmin } from '@gw/cli/internals/commands/admin';
@@ -61,9 +61,40 @@ test('it goes to the origin that it was set for, and to no other, whoever change
   expect(shown.warnings).toEqual([expect.stringContaining('no credential ACME for https://elsewhere.example')]);
   expect(errorOf(await set('sk-two', { base_url: url }))).toEqual([400, 'invalid_base_url', 'base_url']);
   // Set for another place, it begins anew: the one before was not for that place.
-  const moved = await set('sk-two', { base_url: 'https://elsewhere.example/v1' });
+  const moved = await set('sk-two');
   expect(moved.json()).toMatchObject({ origin: 'https://elsewhere.example', has_previous: false });
   expect(errorOf(await as('admin')('POST', `${acme}/restore`))).toEqual([409, 'invalid_transition', null]);
+});
+
+test('a provider that has moved: without its address the new one is not sent to where it was', async () => {
+  await add('providers', { credential_ref: 'ACME' });
+  await set('sk-one');
+  await as('admin')('PATCH', at('providers', 'acme'), { base_url: 'https://moved.example/v1', credential_ref: 'ACME' });
+  expect((await set('sk-two')).json()).toMatchObject({ origin: 'https://moved.example', has_previous: false });
+  expect([used(), used('https://moved.example/v1')]).toEqual([null, 'sk-two']);
+});
+
+test('while the key is exchanged, what the one before has sealed is sealed again, and then opens without it', async () => {
+  const { db } = testApp().context;
+  const [older, newer] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  const origin = 'https://llm.acme.example';
+  const seal = (value: string) => new Uint8Array(createVault([older]).seal(value, { name: 'ACME', origin }));
+  const data = { name: 'ACME', origin, sealed: seal('sk-two'), previous: seal('sk-one'), setAt: new Date() };
+  await db.providerCredential.create({ data });
+  const log = pino({ enabled: false });
+  const openWith = async (...keys: [Buffer, ...Buffer[]]) => {
+    const settings = { environment: new Map<string, string>(), dir: null, vault: createVault(keys) };
+    const credentials = openCredentials({ db, log, settings });
+    expect(credentials.isRead()).toBe(false);
+    await credentials.refresh();
+    expect(credentials.isRead()).toBe(true);
+    return credentials.find('ACME', url);
+  };
+  expect(await openWith(newer)).toBeNull();
+  expect(await openWith(newer, older)).toBe('sk-two');
+  expect(await openWith(newer)).toBe('sk-two');
+  const row = await db.providerCredential.findUniqueOrThrow({ where: { name: 'ACME' } });
+  expect(createVault([newer]).open(row.previous ?? new Uint8Array(), { name: 'ACME', origin })?.value).toBe('sk-one');
 });
 
 test('a row that was moved to another origin, or altered, opens for nobody', async () => {
@@ -134,8 +165,12 @@ test('an operator’s comes before a file’s, and that before the environment�
   writeFileSync(join(dir, 'ODD'), 'two\nlines');
   expect(await find()).toBe('sk-file');
   writeFileSync(join(dir, 'ACME'), 'sk-file-2\n');
+  mkdirSync(join(dir, 'FOLDER'));
   expect(await find()).toBe('sk-file-2');
-  expect(logged.filter((line) => line.includes('"ODD"'))).toHaveLength(1);
+  // Somebody is about to write it.
+  writeFileSync(join(dir, 'ACME'), '');
+  expect(await find()).toBe('sk-file-2');
+  expect(logged.filter((line) => line.includes('/ODD"'))).toHaveLength(1);
   expect(logged.join()).not.toContain('lines');
   const sealed = settings.vault?.seal('sk-operator', { name: 'ACME', origin: 'https://llm.acme.example' });
   await db.providerCredential.create({

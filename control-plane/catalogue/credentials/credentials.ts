@@ -4,11 +4,12 @@
  * Invariant: a value is handed out to Envoy's secrets alone, and one that was set goes to its own origin alone. While a
  * store or a file cannot be read, what was read before holds.
  */
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
-import { type CredentialSettings, credentialName, credentialValue } from './config.ts';
+import type { CredentialSettings } from './config.ts';
+import { readCredentialFiles } from './files.ts';
+import { openTeller, type Teller } from './teller.ts';
+import type { Vault } from './vault.ts';
 
 export type CredentialSource = 'operator' | 'file' | 'environment';
 
@@ -27,6 +28,8 @@ export interface KnownCredential {
 export interface CredentialView {
   /** Returns the value for an address of a provider; null if there is none that may go there. */
   find(name: string, baseUrl: string): string | null;
+  /** False until all sources were read for the first time: what is missing then is not known to be. */
+  isRead(): boolean;
 }
 
 export interface Credentials extends CredentialView {
@@ -50,61 +53,75 @@ export interface CredentialsOptions {
 
 export function openCredentials({ db, log, settings }: CredentialsOptions): Credentials {
   const { dir, environment, vault } = settings;
+  const tell = openTeller(log);
   const given = [...environment].map(([name, value]) => plain(name, 'environment', value));
-  let files: readonly Held[] = [];
+  let files: ReadonlyMap<string, string> = new Map();
   let stored: readonly Held[] = [];
+  let isRead = false;
   let held = new Map<string, Held>();
-  const toldOf = new Set<string>();
-  const tellOnce = (name: string, message: string) => {
-    if (!toldOf.has(message + name)) log.error({ name }, message);
-    toldOf.add(message + name);
-  };
   const merge = () => {
-    held = new Map([...given, ...files, ...stored].map((each) => [each.name, each]));
+    const mounted = [...files].map(([name, value]) => plain(name, 'file', value));
+    held = new Map([...given, ...mounted, ...stored].map((each) => [each.name, each]));
   };
   merge();
-
-  const readStored = async (): Promise<Held[]> =>
-    (await db.providerCredential.findMany()).map(({ name, origin, previous, sealed, setAt }) => {
-      const value = vault?.open(sealed, { name, origin }) ?? null;
-      if (value === null)
-        tellOnce(name, 'a credential cannot be opened: GW_CREDENTIALS_KEY is not the one it was set with');
-      const about = { origin, setAt, hasPrevious: previous !== null, isReadable: value !== null };
-      return { name, source: 'operator', value, ...about };
-    });
-
-  const readFiles = async (folder: string): Promise<Held[]> => {
-    const names = (await readdir(folder)).filter((name) => credentialName.test(name));
-    const read = await Promise.all(
-      names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const),
-    );
-    return read.flatMap(([name, text]) => {
-      const value = text.trim();
-      if (credentialValue.test(value)) return plain(name, 'file', value);
-      tellOnce(name, 'the file of a credential holds none: one line of visible characters');
-      return [];
-    });
+  const read = async (): Promise<void> => {
+    if (dir !== null) files = await readCredentialFiles(dir, files, tell);
+    merge();
+    stored = await readStored(db, vault, tell);
+    isRead = true;
+    merge();
   };
+  // One after the other: a slower look of before must not put back what it saw.
+  let last: Promise<void> = Promise.resolve();
 
   return {
+    isRead: () => isRead,
     find: (name, baseUrl) => {
       const credential = held.get(name);
       if (credential === undefined) return null;
       return credential.origin === null || credential.origin === originOf(baseUrl) ? credential.value : null;
     },
     list: () => [...held.values()].map(({ value: _, ...known }) => known).sort((a, b) => (a.name < b.name ? -1 : 1)),
-    isGivenToo: (name) => [...given, ...files].some((each) => each.name === name),
-    refresh: async () => {
-      if (dir !== null)
-        files = await readFiles(dir).catch((error: unknown) => {
-          tellOnce(dir, `the folder of the credentials cannot be read: ${(error as NodeJS.ErrnoException).code}`);
-          return files;
-        });
-      merge();
-      stored = await readStored();
-      merge();
+    isGivenToo: (name) => environment.has(name) || files.has(name),
+    refresh: () => {
+      last = last.then(read, read);
+      return last;
     },
   };
+}
+
+async function readStored(db: Database, vault: Vault | null, tell: Teller): Promise<Held[]> {
+  const rows = await db.providerCredential.findMany();
+  return Promise.all(
+    rows.map(async ({ name, origin, previous, sealed, setAt }) => {
+      const opened = vault?.open(sealed, { name, origin }) ?? null;
+      tell(name, opened === null ? 'a credential was set with another GW_CREDENTIALS_KEY, and cannot be opened' : null);
+      if (opened?.isCurrent === false && vault !== null)
+        await sealAgain(db, vault, { name, origin, previous, sealed, value: opened.value });
+      const about = { origin, setAt, hasPrevious: previous !== null, isReadable: opened !== null };
+      return { name, source: 'operator' as const, value: opened?.value ?? null, ...about };
+    }),
+  );
+}
+
+interface StoredCredential {
+  readonly name: string;
+  readonly origin: string;
+  readonly sealed: Uint8Array<ArrayBuffer>;
+  readonly previous: Uint8Array<ArrayBuffer> | null;
+  readonly value: string;
+}
+
+/** With the current key, so that the one before can be taken away. */
+async function sealAgain(db: Database, vault: Vault, stored: StoredCredential): Promise<void> {
+  const { name, origin, previous, sealed, value } = stored;
+  const seal = (text: string) => new Uint8Array(vault.seal(text, { name, origin }));
+  const before = previous === null ? null : vault.open(previous, { name, origin });
+  // Unless somebody has set another one meanwhile.
+  await db.providerCredential.updateMany({
+    where: { name, origin, sealed },
+    data: { sealed: seal(value), previous: before === null ? null : seal(before.value) },
+  });
 }
 
 const plain = (name: string, source: CredentialSource, value: string): Held => ({

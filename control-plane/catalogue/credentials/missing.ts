@@ -18,7 +18,8 @@ export function openMissingWatch(catalogue: CatalogueView, credentials: Credenti
   let told = '';
   return () => {
     const held = catalogue.current();
-    if (held === null) return;
+    // What was not read yet is not known to be missing.
+    if (held === null || !credentials.isRead()) return;
     const missing = missingCredentials(held.catalogue, credentials).join(', ');
     if (missing !== told && missing !== '')
       log.error(
@@ -38,7 +39,7 @@ export function registerMissing(registry: Registry, catalogue: CatalogueView, cr
       registers: [],
       collect() {
         const held = catalogue.current();
-        this.set(held === null ? 0 : missingCredentials(held.catalogue, credentials).length);
+        this.set(held === null || !credentials.isRead() ? 0 : missingCredentials(held.catalogue, credentials).length);
       },
     }),
   );

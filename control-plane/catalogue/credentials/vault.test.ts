@@ -9,7 +9,7 @@ const value = 'sk-0123456789';
 test('what is sealed opens for its name and origin, and never looks the same twice', () => {
   const vault = createVault([key]);
   const [one, two] = [vault.seal(value, binding), vault.seal(value, binding)];
-  expect(vault.open(one, binding)).toBe(value);
+  expect(vault.open(one, binding)).toEqual({ value, isCurrent: true });
   expect(one.equals(two)).toBe(false);
   expect(one.includes(value)).toBe(false);
 });
@@ -31,6 +31,6 @@ test('it opens for no other name or origin, with no other key, and not if any bi
 test('while the key is exchanged, the one before still opens, and the new one seals', () => {
   const before = createVault([key]).seal(value, binding);
   const both = createVault([other, key]);
-  expect(both.open(before, binding)).toBe(value);
-  expect(createVault([other]).open(both.seal(value, binding), binding)).toBe(value);
+  expect(both.open(before, binding)).toEqual({ value, isCurrent: false });
+  expect(createVault([other]).open(both.seal(value, binding), binding)).toEqual({ value, isCurrent: true });
 });

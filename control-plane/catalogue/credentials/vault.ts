@@ -14,10 +14,16 @@ export interface Binding {
   readonly origin: string;
 }
 
+export interface Opened {
+  readonly value: string;
+  /** False: it was sealed with the key before. */
+  readonly isCurrent: boolean;
+}
+
 export interface Vault {
   seal(value: string, binding: Binding): Buffer;
   /** Returns null if it was sealed with another key or for something else, or was altered. */
-  open(sealed: Uint8Array, binding: Binding): string | null;
+  open(sealed: Uint8Array, binding: Binding): Opened | null;
 }
 
 const algorithm = 'aes-256-gcm';
@@ -42,7 +48,7 @@ export function createVault(keys: readonly [Buffer, ...Buffer[]]): Vault {
       if (sealed[0] !== form || sealed.length < headBytes) return null;
       for (const key of keys) {
         const value = opened(key, sealed, binding);
-        if (value !== null) return value;
+        if (value !== null) return { value, isCurrent: key === keys[0] };
       }
       return null;
     },

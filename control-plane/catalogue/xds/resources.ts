@@ -9,6 +9,7 @@ import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import {
   clusterResources,
   type DeploymentEndpoint,
+  type DeploymentPlace,
   leafName,
   listenerResources,
   secretResources,
@@ -23,54 +24,60 @@ export interface DiscoveryResponse {
 }
 
 /** Returns the clusters: one for each fail-over chain and for each deployment that any of the catalogues names. */
-export const clusterResponse = (catalogues: readonly Catalogue[], credentials: CredentialView): DiscoveryResponse =>
-  responseWith(clusterResources(leaves(catalogues, credentials), ordersOf(catalogues)));
+export const clusterResponse = (
+  catalogues: readonly Catalogue[],
+  formerPlaces: readonly DeploymentPlace[],
+): DiscoveryResponse => {
+  const places = [...formerPlaces, ...endpoints(catalogues)].map((place) => [leafName(place), place] as const);
+  return responseWith(clusterResources([...new Map(places).values()], ordersOf(catalogues)));
+};
 
-export const listenerResponse = (catalogues: readonly Catalogue[], credentials: CredentialView): DiscoveryResponse =>
-  responseWith(listenerResources(endpoints(catalogues, credentials)));
+export const listenerResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
+  responseWith(listenerResources(endpoints(catalogues)));
 
 /** The origin is in the name, so that a credential is bound to where it goes. */
 const secretNameOf = (credentialRef: string, baseUrl: string): string => `${credentialRef}@${new URL(baseUrl).origin}`;
 
-/** Returns only those secrets that were asked for, that a provider names and that there are. */
+/**
+ * Returns only those secrets that were asked for and that there are. Null if no provider names one of them: another instance may
+ * know of a newer catalogue, so Envoy is to ask again.
+ */
 export function secretResponse(
   catalogues: readonly Catalogue[],
   credentials: CredentialView,
   names: readonly string[],
-): DiscoveryResponse {
-  const values = new Map<string, string>();
-  for (const { baseUrl, credentialRef } of catalogues.flatMap(({ providers }) => providers)) {
-    const value = credentialRef === null ? null : credentials.find(credentialRef, baseUrl);
-    if (credentialRef !== null && value !== null) values.set(secretNameOf(credentialRef, baseUrl), value);
+): DiscoveryResponse | null {
+  const secrets = [];
+  for (const name of [...new Set(names)].sort()) {
+    const provider = providerNaming(name, catalogues);
+    if (provider === undefined) return null;
+    const value = credentials.find(String(provider.credentialRef), provider.baseUrl);
+    if (value !== null) secrets.push({ name, value });
   }
-  const secrets = [...new Set(names)].sort().flatMap((name) => {
-    const value = values.get(name);
-    return value === undefined ? [] : { name, value };
-  });
   return responseWith(secretResources(secrets));
 }
+
+/** Envoy asks for each secret each second, so only what can be it is looked at. */
+const providerNaming = (name: string, catalogues: readonly Catalogue[]) =>
+  catalogues
+    .flatMap(({ providers }) => providers)
+    .find(
+      ({ baseUrl, credentialRef }) =>
+        credentialRef !== null && name.startsWith(`${credentialRef}@`) && name === secretNameOf(credentialRef, baseUrl),
+    );
 
 function ordersOf(catalogues: readonly Catalogue[]): string[][] {
   const chains = catalogues.flatMap(allFailoverChains).map((chain) => [chain.join('>'), chain] as const);
   return [...new Map(chains).values()];
 }
 
-function endpoints(catalogues: readonly Catalogue[], credentials: CredentialView): DeploymentEndpoint[] {
+function endpoints(catalogues: readonly Catalogue[]): DeploymentEndpoint[] {
   const byId = new Map<string, DeploymentEndpoint>();
-  for (const endpoint of catalogues.flatMap((each) => endpointsOf(each, credentials)))
-    if (!byId.has(endpoint.id)) byId.set(endpoint.id, endpoint);
+  for (const endpoint of catalogues.flatMap(endpointsOf)) if (!byId.has(endpoint.id)) byId.set(endpoint.id, endpoint);
   return [...byId.values()];
 }
 
-/** Each deployment at each of the addresses that a listener can still name. */
-function leaves(catalogues: readonly Catalogue[], credentials: CredentialView): DeploymentEndpoint[] {
-  const byName = new Map<string, DeploymentEndpoint>();
-  for (const endpoint of catalogues.flatMap((each) => endpointsOf(each, credentials)))
-    byName.set(leafName(endpoint), endpoint);
-  return [...byName.values()];
-}
-
-function endpointsOf(catalogue: Catalogue, credentials: CredentialView): DeploymentEndpoint[] {
+function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
   const providers = new Map(catalogue.providers.map((provider) => [provider.id, provider]));
   return catalogue.deployments.flatMap((deployment) => {
     const provider = providers.get(deployment.provider);
@@ -83,7 +90,6 @@ function endpointsOf(catalogue: Catalogue, credentials: CredentialView): Deploym
             header: authHeader,
             scheme: authScheme,
             secretName: secretNameOf(credentialRef, baseUrl),
-            isMissing: credentials.find(credentialRef, baseUrl) === null,
           };
     return { id: deployment.id, baseUrl, kind, credential };
   });

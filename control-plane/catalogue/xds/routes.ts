@@ -34,7 +34,7 @@ export function xdsRoutes(app: FastifyInstance, { catalogue, credentials }: XdsO
   const serve = (
     path: string,
     typeUrl: string,
-    make: (catalogues: Catalogues, names: string[]) => DiscoveryResponse,
+    make: (catalogues: Catalogues, names: string[]) => DiscoveryResponse | null,
   ): void => {
     // A doubled colon is a literal one.
     const options = { bodyLimit, config: { reply: discoveryReply }, schema: { body: discoveryRequest } };
@@ -44,13 +44,16 @@ export function xdsRoutes(app: FastifyInstance, { catalogue, credentials }: XdsO
       const { version_info, resource_names, error_detail } = request.body;
       if (error_detail !== undefined)
         request.log.error({ path, reason: error_detail.message }, 'Envoy refused its configuration');
-      const { version, resources } = make([held.catalogue, ...catalogue.retiring()], resource_names);
+      const made = make([held.catalogue, ...catalogue.retiring()], resource_names);
+      // Envoy keeps what it has, and asks again.
+      if (made === null) return reply.code(503).send();
+      const { version, resources } = made;
       if (version === version_info) return reply.code(304).send();
       return reply.send({ version_info: version, type_url: typeUrl, resources });
     });
   };
-  serve('clusters', type('cluster.v3.Cluster'), (all) => clusterResponse(all, credentials));
-  serve('listeners', type('listener.v3.Listener'), (all) => listenerResponse(all, credentials));
+  serve('clusters', type('cluster.v3.Cluster'), (all) => clusterResponse(all, catalogue.formerPlaces()));
+  serve('listeners', type('listener.v3.Listener'), listenerResponse);
   const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
-  serve('secrets', secretType, (all, names) => secretResponse(all, credentials, names));
+  serve('secrets', secretType, (all, names) => (credentials.isRead() ? secretResponse(all, credentials, names) : null));
 }
