@@ -47,7 +47,7 @@ const listenerName = (id: string) => `deployment:${id}`;
  */
 export const leafName = ({ baseUrl, id }: DeploymentPlace): string => `provider:${id}@${new URL(baseUrl).origin}`;
 
-function leaf(deployment: DeploymentPlace): object {
+function leaf(deployment: DeploymentPlace, name: string): object {
   const url = new URL(deployment.baseUrl);
   const tls = url.protocol === 'https:';
   const port = Number(url.port || (tls ? 443 : 80));
@@ -61,13 +61,13 @@ function leaf(deployment: DeploymentPlace): object {
     }),
   };
   return typed('envoy.config.cluster.v3.Cluster', {
-    name: leafName(deployment),
+    name,
     type: 'LOGICAL_DNS',
     connect_timeout: '2s',
     per_connection_buffer_limit_bytes: bufferLimitBytes,
     circuit_breakers: breakers,
     load_assignment: {
-      cluster_name: leafName(deployment),
+      cluster_name: name,
       endpoints: [
         { lb_endpoints: [{ endpoint: { address: { socket_address: { address: host, port_value: port } } } }] },
       ],
@@ -121,7 +121,13 @@ function chain(ids: readonly string[]): object {
 
 /** Leaf clusters, one for each address that a listener can still name, and one cluster for each fail-over chain that the sidecar can name. */
 export function clusterResources(places: readonly DeploymentPlace[], chains: readonly (readonly string[])[]): object[] {
-  return [...places.map(leaf), ...chains.map(chain)];
+  // Listeners of the release before name them by the id alone; the last place of each is the current one.
+  const byOldName = new Map(places.map((place) => [`provider:${place.id}`, place]));
+  return [
+    ...places.map((place) => leaf(place, leafName(place))),
+    ...[...byOldName].map(([name, place]) => leaf(place, name)),
+    ...chains.map(chain),
+  ];
 }
 
 function credentialFilter({ header, scheme, secretName }: ProviderCredential): object {
