@@ -12,6 +12,7 @@ export const modelSchema = z
     object: z.literal('model'),
     created: z.int().describe('Seconds since 1970'),
     owned_by: z.string(),
+    kind: z.enum(['chat', 'embedding']).describe('What it serves: chat and text completions, or embeddings'),
     context_window: z.int().positive().nullable().describe('Tokens; null if unknown'),
     modalities: z.array(z.string()),
     regions: z.array(z.string()).describe('Codes of the regions that serve it'),

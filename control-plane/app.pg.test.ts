@@ -47,6 +47,7 @@ test('models come whole, those that chat first, and say which regions serve them
     object: 'model',
     owned_by: 'simulator',
     context_window: 131_072,
+    kind: 'chat',
     regions: ['us-east', 'eu-north'],
     tiers: ['proxy', 'parametric'],
   });

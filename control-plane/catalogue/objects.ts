@@ -21,6 +21,7 @@ export function modelObjects(snapshot: Snapshot, allowed: AllowedModels): ModelO
       object: 'model' as const,
       created: model.created,
       owned_by: model.ownedBy,
+      kind: model.kind,
       context_window: model.contextWindow,
       modalities: model.modalities,
       regions,
