@@ -102,7 +102,7 @@ const inferenceErrors = defineErrors({
   upstream_credential_missing: {
     ...inference,
     message: 'The gateway has no credential for the provider of this model. Only the operator can fix this.',
-    when: 'The deployment that was tried last lacks the credential that its provider needs, so that provider was not asked; nobody else could answer either.',
+    when: 'The deployment that was tried last lacks the credential that its provider needs, so that provider was not asked; nobody else could answer either. `x-gw-receipt-id` is there if another deployment was tried before.',
     action: 'Send it again with backoff; tell the operator if it persists.',
     headers: [],
   },

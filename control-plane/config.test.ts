@@ -11,7 +11,10 @@ const good = {
 };
 
 test('credentials are read by their reference, an empty one counts as absent', () => {
-  const { credentials } = loadConfig({ ...good, GW_CREDENTIAL_OPENAI: 'sk-1', GW_CREDENTIAL_EMPTY: '' });
+  const { credentials } = loadConfig({ ...good, GW_CREDENTIAL_OPENAI: 'sk-1\n', GW_CREDENTIAL_EMPTY: '' });
+  expect(() => loadConfig({ ...good, GW_CREDENTIAL_ODD: 'sk\nx-evil: 1' })).toThrow(
+    /GW_CREDENTIAL_ODD is not one line/,
+  );
   expect([...credentials.environment]).toEqual([['OPENAI', 'sk-1']]);
   expect(credentials).toMatchObject({ dir: null, vault: null });
 });

@@ -36,7 +36,7 @@ export function openCatalogue(
 ): CatalogueServices {
   const credentials = openCredentials({ ...context, settings: credentialSettings });
   return {
-    keeper: createCatalogueKeeper({ ...context, annualReading }),
+    keeper: createCatalogueKeeper({ ...context, annualReading, readBeside: () => credentials.refresh() }),
     credentials,
     credentialSettings,
     surroundings: surroundingsOf(names, credentials),

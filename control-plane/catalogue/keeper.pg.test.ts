@@ -21,6 +21,7 @@ const keeperOf = (reading: AnnualReading = annualReading): CatalogueKeeper =>
     annualReading: reading,
     now: () => new Date(Date.now() + laterMs),
     log: silentLog,
+    readBeside: async () => {},
   });
 const published = async (): Promise<Snapshot> =>
   snapshotSchema.parse(JSON.parse((await stores.redis.get(snapshotKey)) ?? 'null'));

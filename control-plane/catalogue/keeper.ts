@@ -57,9 +57,18 @@ export interface KeeperOptions {
   readonly annualReading: AnnualReading;
   readonly now: () => Date;
   readonly log: Logger;
+  /** Reads what has to be at least as new as a catalogue that is taken. */
+  readonly readBeside: () => Promise<void>;
 }
 
-export function createCatalogueKeeper({ db, redis, annualReading, now, log }: KeeperOptions): CatalogueKeeper {
+export function createCatalogueKeeper({
+  db,
+  redis,
+  annualReading,
+  now,
+  log,
+  readBeside,
+}: KeeperOptions): CatalogueKeeper {
   let held: HeldCatalogue | null = null;
   let comparedContent = false;
   const handover = openHandover(now);
@@ -68,6 +77,7 @@ export function createCatalogueKeeper({ db, redis, annualReading, now, log }: Ke
     const version = (await db.catalogueVersion.findFirstOrThrow()).version;
     if (held !== null && held.catalogue.version === version) return held;
     const catalogue = await readCatalogue(db);
+    await readBeside();
     held = { catalogue, snapshot: snapshotOf(catalogue, annualReading, now()) };
     handover.took(catalogue);
     return held;

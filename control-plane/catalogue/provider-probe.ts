@@ -48,10 +48,15 @@ export async function probeProvider(
   const headers = headersFor(provider, credentials);
   const none = { asked, status: null, durationMs: 0, works: false, fields: [] };
   if (!headers.ok) return { ...none, message: headers.error };
-  const request = isEmbedding ? { input: 'Hello' } : { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 16 };
+  const chat = (limit: string) => ({ messages: [{ role: 'user', content: 'Hello' }], [limit]: 16 });
   const begun = performance.now();
-  const body = JSON.stringify({ model, ...request });
-  const reply = await guardedRequest({ method: 'POST', url, headers: headers.value, body, ...limits });
+  const send = (request: object) => {
+    const body = JSON.stringify({ model, ...request });
+    return guardedRequest({ method: 'POST', url, headers: headers.value, body, ...limits });
+  };
+  let reply = await send(isEmbedding ? { input: 'Hello' } : chat('max_tokens'));
+  // Models that think know it by another name alone.
+  if (reply.ok && reply.value.status === 400 && !isEmbedding) reply = await send(chat('max_completion_tokens'));
   const durationMs = Math.round(performance.now() - begun);
   if (!reply.ok) return { ...none, durationMs, message: `It could not be reached: ${reply.error}.` };
   const { status } = reply.value;

@@ -23,7 +23,7 @@ const works: Answer = ({ url: path }) => {
   if (path === '/v1/models')
     return {
       status: 200,
-      body: { data: [{ id: 'qwen3-30b-a3b' }, { id: 'bge-m3' }, { id: 'm1' }, { nameless: true }] },
+      body: { data: [{ id: 'qwen3-30b-a3b' }, { id: 'bge-m3' }, { id: 'm1' }, { id: '@cf/odd' }, { nameless: true }] },
     };
   return { status: 200, body: path === '/v1/embeddings' ? { data: [{ embedding: [1] }] } : completion };
 };
@@ -157,7 +157,18 @@ test('its models are read and printed as they stand in gw.yaml, each guess told;
   expect((await as('viewer')('GET', at('deployments', 'acme-pl'))).json().models).toEqual({
     ...{ 'acme/m-1': 'm1', 'bge-m3': 'bge-m3', 'qwen3-30b-a3b': 'qwen3-30b-a3b' },
   });
-  expect((await gw('providers', 'import', 'acme')).out).toBe('All 3 models of acme are offered already.\n');
+  const left = 'Left out, since they cannot be ids: "@cf/odd". Offer them under another: --model id=name.\n';
+  const all = { out: 'All models of acme are offered already.\n', told: left };
+  expect(await gw('providers', 'import', 'acme')).toMatchObject(all);
+  expect((await gw('providers', 'import', 'acme', '--deployment', 'acme-pl')).out).toBe(
+    'acme-pl offers all of them already.\n',
+  );
+  const [other] = (await as('viewer')('GET', at('deployments')))
+    .json()
+    .data.filter((each: { id: string }) => each.id !== 'acme-pl');
+  await expect(gw('providers', 'import', 'acme', '--deployment', other.id)).rejects.toThrow(
+    'is one of simulator, not of acme',
+  );
 });
 
 test('a provider that does not answer as it should is told as that, and nobody but admins asks', async () => {

@@ -47,6 +47,11 @@ test('it ends: a reply that is too long, one that never ends, nobody there', asy
   expect(await ask('http://127.0.0.1:1/')).toMatchObject({ ok: false, error: expect.stringContaining('ECONNREFUSED') });
 });
 
+test('a header that cannot be sent is no exception, and is not repeated', async () => {
+  const outcome = await ask('http://127.0.0.1:1/', { headers: { authorization: 'sk\nx: 1' } });
+  expect(outcome).toEqual({ ok: false, error: 'its headers cannot be sent' });
+});
+
 test.each([
   'http://169.254.169.254/latest/meta-data',
   'http://[fe80::1]/',

@@ -38,7 +38,7 @@ export function guardedRequest({
 }: GuardedRequest): Promise<Result<GuardedReply, string>> {
   const refused = refusedHost(url);
   if (refused !== null) return Promise.resolve(err(`its address is never asked: ${refused}`));
-  return new Promise((resolve) => {
+  return new Promise<Result<GuardedReply, string>>((resolve) => {
     const signal = AbortSignal.timeout(timeoutMs);
     const send = url.startsWith('https:') ? overHttps : overHttp;
     const failed = (cause: unknown) =>
@@ -61,7 +61,8 @@ export function guardedRequest({
     });
     sent.once('error', failed);
     sent.end(body);
-  });
+    // A header that cannot be sent throws at once; the message would repeat it.
+  }).catch(() => err('its headers cannot be sent'));
 }
 
 const isRefused = ({ address, family }: LookupAddress): boolean =>

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { openDatabase } from '@gw/prisma/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { readFrom } from '../outage/instances.ts';
@@ -137,6 +138,19 @@ test('a rotation that went wrong is put back', async () => {
   await gw('credentials set ROTATING', 'sk-not-valid');
   await becomes('upstream_auth_failed');
   await gw('credentials restore ROTATING');
+  await becomes('200');
+});
+
+test('one that is taken away is used no more', async () => {
+  const db = openDatabase(stack.databaseUrl, { connections: 1 });
+  const row = await db.providerCredential.findUniqueOrThrow({ where: { name: 'ROTATING' } });
+  await db.providerCredential.delete({ where: { name: 'ROTATING' } });
+  await becomes('upstream_credential_missing');
+  const before = provider.shown.length;
+  await becomes('upstream_credential_missing');
+  expect(provider.shown.length).toBe(before);
+  await db.providerCredential.create({ data: row });
+  await db.$disconnect();
   await becomes('200');
 });
 

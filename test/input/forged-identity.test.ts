@@ -130,7 +130,8 @@ describe('a direct call without the internal token is refused', () => {
       expect(reply.status).toBe(401);
       expect(reply.text).not.toContain('resources');
     }
-    expect((await direct(`/v3/discovery:${kind}`, token, body)).status).toBe(200);
+    // Of a secret that no provider names, another instance may know.
+    expect((await direct(`/v3/discovery:${kind}`, token, body)).status).toBe(kind === 'secrets' ? 503 : 200);
   });
 
   it('the sockets are for their owner alone', () => {

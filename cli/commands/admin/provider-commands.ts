@@ -1,4 +1,6 @@
 /** `./gw admin providers test|import`: what a provider itself says. */
+import { modelIdSchema } from '@gw/contract/internal/catalogue/model-fields';
+import { Problem } from '@gw/stack/problem';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
@@ -46,33 +48,47 @@ function asYaml(models: readonly Listed[], provider: string): string {
 }
 
 async function importModels(call: AdminCall): Promise<AdminResult> {
-  const { api } = call;
   const provider = call.arg(0);
   const { deployment } = given(call, 'deployment');
-  const { models } = modelsSchema.parse(await api.get(`${at(call)}/models`));
-  const fresh = models.filter(({ offered_as }) => offered_as.length === 0);
-  if (fresh.length === 0)
-    return { value: [], text: `All ${models.length} models of ${provider} are offered already.\n` };
-  if (deployment === undefined)
-    return {
-      value: fresh.map((each) => entryOf(each, provider)),
-      text: asYaml(fresh, provider),
-      note: `Put into gw.yaml what is to be offered, or add all: ./gw admin providers import ${provider} --deployment <id>\n`,
-    };
-  const path = '/operator/v1/models';
-  const known = new Set(
-    z
-      .object({ data: z.array(z.object({ id: z.string() })) })
-      .parse(await api.get(path))
-      .data.map(({ id }) => id),
-  );
-  for (const each of fresh) if (!known.has(each.id)) await api.send('POST', path, entryOf(each, provider));
-  const offered = Object.fromEntries(fresh.map(({ id }) => [id, id]));
-  const value = await api.send('PATCH', `/operator/v1/deployments/${encodeURIComponent(deployment)}`, {
-    models: offered,
-  });
+  const { models } = modelsSchema.parse(await call.api.get(`${at(call)}/models`));
+  const usable = models.filter(({ id }) => modelIdSchema.safeParse(id).success);
+  const odd = models.filter((each) => !usable.includes(each)).map(({ id }) => JSON.stringify(id));
+  const note =
+    odd.length === 0
+      ? ''
+      : `Left out, since they cannot be ids: ${odd.join(', ')}. Offer them under another: --model id=name.\n`;
+  if (deployment !== undefined) return offerAll(call, usable, deployment, note);
+  const fresh = usable.filter(({ offered_as }) => offered_as.length === 0);
+  if (fresh.length === 0) return { value: [], text: `All models of ${provider} are offered already.\n`, note };
+  return {
+    value: fresh.map((each) => entryOf(each, provider)),
+    text: asYaml(fresh, provider),
+    note: `${note}Put into gw.yaml what is to be offered, or add all: ./gw admin providers import ${provider} --deployment <id>\n`,
+  };
+}
+
+const deploymentSchema = z.object({ provider: z.string(), models: z.record(z.string(), z.string()) });
+const idsSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
+
+async function offerAll(
+  { api, arg }: AdminCall,
+  models: readonly Listed[],
+  deployment: string,
+  note: string,
+): Promise<AdminResult> {
+  const path = `/operator/v1/deployments/${encodeURIComponent(deployment)}`;
+  const before = deploymentSchema.parse(await api.get(path));
+  if (before.provider !== arg(0))
+    throw new Problem(`The deployment ${deployment} is one of ${before.provider}, not of ${arg(0)}.`);
+  const offered = new Set(Object.values(before.models));
+  const fresh = models.filter(({ id }) => !offered.has(id));
+  if (fresh.length === 0) return { value: before, text: `${deployment} offers all of them already.\n`, note };
+  const known = new Set(idsSchema.parse(await api.get('/operator/v1/models')).data.map(({ id }) => id));
+  for (const each of fresh)
+    if (!known.has(each.id)) await api.send('POST', '/operator/v1/models', entryOf(each, arg(0)));
+  const value = await api.send('PATCH', path, { models: Object.fromEntries(fresh.map(({ id }) => [id, id])) });
   const told = fresh.map(({ guess, id }) => `${id}: ${known.has(id) ? 'as the catalogue has it' : guess.because}\n`);
-  return { value, text: told.join(''), note: 'What was guessed is corrected by ./gw admin models set.\n' };
+  return { value, text: told.join(''), note: `${note}What was guessed is corrected by ./gw admin models set.\n` };
 }
 
 export const providerCommands: readonly AdminCommand[] = [

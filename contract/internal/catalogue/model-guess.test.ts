@@ -23,6 +23,10 @@ test.each<[string, 'chat' | 'embedding', number | null, number | null]>([
   ['phi3.5', 'chat', null, null],
   ['o1', 'chat', null, null],
   ['gemini-2.5-flash-8b', 'chat', 8, 8],
+  ['meta-llama/llama-4-scout-17b-16e-instruct', 'chat', null, null],
+  ['allenai/OLMoE-1B-7B-0924', 'chat', 7, 7],
+  ['qwen2.5-7b-instruct-1m', 'chat', 7, 7],
+  ['some-model-1m', 'chat', null, null],
   ['model-0b', 'chat', null, null],
   ['x-999999999b', 'chat', null, null],
 ])('%s: %s, %s billion parameters, %s active', (id, kind, totalB, activeB) => {

@@ -21,7 +21,11 @@ export interface ModelGuess {
 
 const embeddingNames = /embed|(^|[/_-])(bge|e5|gte|minilm|all-mpnet|nomic|voyage|stella)([-_./]|$)/i;
 /** `8b`, `1.5b`, `335m` between anything that is no letter and no digit. */
-const size = /(?<![a-z0-9.])(\d+(?:\.\d+)?)(b|m)(?![a-z0-9])/i;
+const sizes = /(?<![a-z0-9.])(\d+(?:\.\d+)?)(b|m)(?![a-z0-9])/gi;
+/** Below, it tells how long a prompt may be. */
+const leastMillions = 20;
+/** `17b-16e`: the size of one of so many experts, and no word of them all. */
+const ofEachExpert = /(?<![a-z0-9.])\d+e(?![a-z0-9])/i;
 const experts = /(?<![a-z0-9.])(\d+)x(\d+(?:\.\d+)?)b(?![a-z0-9])/i;
 const activeOf = /(?<![a-z0-9.])a(\d+(?:\.\d+)?)b(?![a-z0-9])/i;
 /** Of a mixture whose name tells the size of one expert, two work on a token, as in Mixtral. */
@@ -30,10 +34,15 @@ const expertsAtOnce = 2;
 const isPlausible = (billions: number): boolean => billions >= 0.001 && billions <= 100_000;
 
 function sizeIn(name: string): { readonly totalB: number; readonly activeB: number } | null {
+  if (ofEachExpert.test(name)) return null;
   const [, count, each] = experts.exec(name) ?? [];
-  const [, number, unit] = size.exec(name) ?? [];
   const [, active] = activeOf.exec(name) ?? [];
-  const one = each === undefined ? Number(number) / (unit?.toLowerCase() === 'm' ? 1000 : 1) : Number(each);
+  const named = [...name.matchAll(sizes)].flatMap(([, number, unit]) => {
+    const inMillions = unit?.toLowerCase() === 'm';
+    if (inMillions && Number(number) < leastMillions) return [];
+    return Number(number) / (inMillions ? 1000 : 1);
+  });
+  const one = each === undefined ? Math.max(...named) : Number(each);
   const totalB = each === undefined ? one : Number(count) * one;
   const activeB = active === undefined ? (each === undefined ? one : expertsAtOnce * one) : Number(active);
   return isPlausible(totalB) && isPlausible(activeB) && activeB <= totalB ? { totalB, activeB } : null;

@@ -22,9 +22,13 @@ export const credentialValue = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$
 
 /** Reads the settings. What is wrong with them is reported to `settings`. */
 export function readCredentialSettings(settings: SettingReader, environment: Environment): CredentialSettings {
-  const given = Object.entries(environment).flatMap(([name, value]) =>
-    name.startsWith(prefix) && value ? [[name.slice(prefix.length), value] as const] : [],
-  );
+  const given = Object.entries(environment).flatMap(([name, text]) => {
+    const value = text?.trim() ?? '';
+    if (!name.startsWith(prefix) || value === '') return [];
+    if (!credentialValue.test(value))
+      settings.problem(`${name} is not one line of visible characters, of at most 8,192`);
+    return [[name.slice(prefix.length), value] as const];
+  });
   return {
     environment: new Map(given),
     dir: settings.optional('GW_CREDENTIALS_DIR', '') || null,

@@ -91,8 +91,18 @@ test('while the key is exchanged, what the one before has sealed is sealed again
     return credentials.find('ACME', url);
   };
   expect(await openWith(newer)).toBeNull();
+  const old = openCredentials({
+    db,
+    log,
+    settings: { environment: new Map(), dir: null, vault: createVault([older]) },
+  });
+  await old.refresh();
   expect(await openWith(newer, older)).toBe('sk-two');
   expect(await openWith(newer)).toBe('sk-two');
+  // An instance that was not started again yet goes on with what it has.
+  await old.refresh();
+  expect(old.find('ACME', url)).toBe('sk-two');
+  expect(old.list()).toMatchObject([{ isReadable: false }]);
   const row = await db.providerCredential.findUniqueOrThrow({ where: { name: 'ACME' } });
   expect(createVault([newer]).open(row.previous ?? new Uint8Array(), { name: 'ACME', origin })?.value).toBe('sk-one');
 });

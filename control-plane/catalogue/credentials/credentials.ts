@@ -67,7 +67,7 @@ export function openCredentials({ db, log, settings }: CredentialsOptions): Cred
   const read = async (): Promise<void> => {
     if (dir !== null) files = await readCredentialFiles(dir, files, tell);
     merge();
-    stored = await readStored(db, vault, tell);
+    stored = await readStored({ db, vault, tell, before: stored });
     isRead = true;
     merge();
   };
@@ -90,7 +90,14 @@ export function openCredentials({ db, log, settings }: CredentialsOptions): Cred
   };
 }
 
-async function readStored(db: Database, vault: Vault | null, tell: Teller): Promise<Held[]> {
+interface StoredReading {
+  readonly db: Database;
+  readonly vault: Vault | null;
+  readonly tell: Teller;
+  readonly before: readonly Held[];
+}
+
+async function readStored({ before, db, tell, vault }: StoredReading): Promise<Held[]> {
   const rows = await db.providerCredential.findMany();
   return Promise.all(
     rows.map(async ({ name, origin, previous, sealed, setAt }) => {
@@ -99,7 +106,9 @@ async function readStored(db: Database, vault: Vault | null, tell: Teller): Prom
       if (opened?.isCurrent === false && vault !== null)
         await sealAgain(db, vault, { name, origin, previous, sealed, value: opened.value });
       const about = { origin, setAt, hasPrevious: previous !== null, isReadable: opened !== null };
-      return { name, source: 'operator' as const, value: opened?.value ?? null, ...about };
+      // Another instance may have sealed it again already, with a key that comes to this one with its next start.
+      const known = before.find((each) => each.name === name && each.origin === origin)?.value ?? null;
+      return { name, source: 'operator' as const, value: opened?.value ?? known, ...about };
     }),
   );
 }

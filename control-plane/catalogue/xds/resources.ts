@@ -28,8 +28,12 @@ export const clusterResponse = (
   catalogues: readonly Catalogue[],
   formerPlaces: readonly DeploymentPlace[],
 ): DiscoveryResponse => {
-  const places = [...formerPlaces, ...endpoints(catalogues)].map((place) => [leafName(place), place] as const);
-  return responseWith(clusterResources([...new Map(places).values()], ordersOf(catalogues)));
+  const current = endpoints(catalogues);
+  const names = new Set(current.map(leafName));
+  // The current one of a deployment comes last.
+  const former = new Map(formerPlaces.map((place) => [leafName(place), place]));
+  const left = [...former].flatMap(([name, place]) => (names.has(name) ? [] : place));
+  return responseWith(clusterResources([...left, ...current], ordersOf(catalogues)));
 };
 
 export const listenerResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
@@ -39,8 +43,9 @@ export const listenerResponse = (catalogues: readonly Catalogue[]): DiscoveryRes
 const secretNameOf = (credentialRef: string, baseUrl: string): string => `${credentialRef}@${new URL(baseUrl).origin}`;
 
 /**
- * Returns only those secrets that were asked for and that there are. Null if no provider names one of them: another instance may
- * know of a newer catalogue, so Envoy is to ask again.
+ * Returns the secrets that were asked for. One that nobody has given is empty, which Envoy takes for none; were it left out, Envoy
+ * would go on with the one before. Null if no provider names one of them: another instance may know of a newer catalogue, so
+ * Envoy is to ask again.
  */
 export function secretResponse(
   catalogues: readonly Catalogue[],
@@ -51,8 +56,7 @@ export function secretResponse(
   for (const name of [...new Set(names)].sort()) {
     const provider = providerNaming(name, catalogues);
     if (provider === undefined) return null;
-    const value = credentials.find(String(provider.credentialRef), provider.baseUrl);
-    if (value !== null) secrets.push({ name, value });
+    secrets.push({ name, value: credentials.find(String(provider.credentialRef), provider.baseUrl) ?? '' });
   }
   return responseWith(secretResources(secrets));
 }

@@ -169,14 +169,15 @@ test('a secret is in the answer for secrets alone, only if it is asked for and a
   expect(logged.join()).not.toContain('sk-');
 });
 
-test('a secret that is missing is left out; one that no provider here names, and any before all were read, is asked for again', async () => {
+test('a secret that is missing is empty; one that no provider here names, and any before all were read, is asked for again', async () => {
   const names = { resource_names: ['PAID@https://paid'] };
   const without = await ask(
     appWith(catalogue, [], null, [], new Map([['PAID@https://elsewhere', secret]])),
     'secrets',
     names,
   );
-  expect([without.statusCode, without.json().resources]).toEqual([200, []]);
+  const [empty] = without.json().resources;
+  expect(empty).toMatchObject({ name: 'PAID@https://paid', generic_secret: { secret: { inline_string: '' } } });
   const unknown = await ask(appWith(catalogue), 'secrets', { resource_names: ['PAID@https://elsewhere'] });
   expect([unknown.statusCode, unknown.body]).toEqual([503, '']);
   const early = await ask(appWith(catalogue, [], null, [], new Map(), false), 'secrets', names);
