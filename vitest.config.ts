@@ -17,7 +17,7 @@ const own = [
   'test/errors/failing-parts.test.ts',
   'test/gpu/measured.test.ts',
   'test/input/credential.test.ts',
-  'test/outage/*.test.ts',
+  'test/{outage,routing}/*.test.ts',
 ];
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
 const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];
@@ -40,6 +40,7 @@ const slowest = [
   'test/cancel/after-a-minute',
   'test/errors/failing-parts',
   'test/restatement/settled-grid',
+  'test/routing/carbon-aware',
   'test/cli/commands',
   'test/routes/http2',
   'test/hostile/replies',

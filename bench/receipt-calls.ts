@@ -3,6 +3,7 @@
  *
  * Invariant: what the catalogue says of them is the same object for every call, as in a running sidecar.
  */
+import { err } from '@gw/contract/internal/result';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { readEnergyHeader } from '@gw/methodology/telemetry/energy-header';
 import type { CallIdentity, CallOutcome } from '@gw/receipt-sidecar/internals/receipt';
@@ -29,6 +30,7 @@ const servedBy: Candidate = {
   },
   region: { code: 'eu-west', name: 'Paris', country: 'FR', gridZone: 'FRA', status: 'active', preference: 0 },
   gridAt: () => grid,
+  signals: [],
 };
 
 const model: Model = {
@@ -75,6 +77,7 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
         model: entry,
         providerModel: entry.id,
         pinned: false,
+        comparison: err('no_live_grid_signal'),
         failoverChain: [servedBy],
         cluster: 'bench-fr',
         offered: [servedBy],

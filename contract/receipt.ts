@@ -178,12 +178,17 @@ export const unknownNumbers = {
   methodology_hash: null,
 } as const satisfies Partial<Receipt>;
 
+const signalKinds = ['average', 'marginal'] as const;
+const gridBases = ['lifecycle', 'combustion', 'unknown'] as const;
+
 export const routingTraceSchema = z
   .strictObject({
     policy: z.enum(['carbon_aware', 'pinned', 'provider_preference']),
     decision: z.string().describe('Why this region was chosen, in words'),
     fallback: z.boolean().describe('Whether carbon-aware routing fell back to the provider-preference order'),
-    fallback_reason: text('Why it fell back'),
+    fallback_reason: text(
+      'Why it fell back: no_live_grid_signal, too_few_live_signals, no_comparable_signals, single_region',
+    ),
     region: text('Where the call was served; null if nobody knows'),
     deployment: text('Which deployment of the region'),
     attempts: z.strictObject({
@@ -193,7 +198,8 @@ export const routingTraceSchema = z
     operational_signal: z
       .strictObject({
         source: z.string(),
-        kind: z.enum(['average', 'marginal']),
+        kind: z.enum(signalKinds),
+        basis: z.enum(gridBases),
         g_per_kwh: z.number().nonnegative(),
         observed_at: time('The time that the signal is for'),
         requested_at: z.iso.datetime({ precision: 3 }),
@@ -207,9 +213,14 @@ export const routingTraceSchema = z
         region: z.string(),
         g_per_kwh: amount('gCO2e/kWh'),
         age_minutes: amount('Minutes; null for a forecast'),
+        kind: z.enum(signalKinds).nullable(),
+        basis: z
+          .enum(gridBases)
+          .nullable()
+          .describe('Whether the value counts the whole life cycle of the power stations'),
         eligible: z.boolean(),
         excluded_reason: text(
-          'Why it could not be chosen: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, no_live_signal, carbon_aware_routing_off',
+          'Why its carbon intensity could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, no_live_signal, not_comparable',
         ),
       }),
     ),
@@ -217,8 +228,12 @@ export const routingTraceSchema = z
       .number()
       .nullable()
       .describe(
-        'Against the provider-preference choice; negative if it would have been cleaner; null where the region was pinned, or another one answered than was chosen',
+        'gCO2e that the same energy would have caused in the region of `counterfactual`, less what it caused where it was served; negative if that region is cleaner; null if nobody can tell',
       ),
+    counterfactual: z
+      .strictObject({ region: z.string(), g_per_kwh: amount('gCO2e/kWh') })
+      .nullable()
+      .describe('Where the provider preference alone would have sent the call'),
   })
   .meta({ id: 'RoutingTrace', description: 'How the region was chosen' });
 

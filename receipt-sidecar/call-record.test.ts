@@ -81,7 +81,7 @@ interface Told {
 
 /** One call to its end; `takes`: whether a store takes the receipt in time. */
 async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 34, ends = finishes }: Told = {}) {
-  const routed = chooseRoute(request, catalogue, null);
+  const routed = chooseRoute(request, catalogue, null, { at: Date.parse(at), lastRegions: new Map() });
   if (!routed.ok) throw new Error(routed.error.code);
   const finished: string[] = [];
   const kept: string[] = [];

@@ -105,7 +105,7 @@ export class CallRecord {
     const servedBy = this.#servedBy;
     const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS: this.#elapsedS() };
     const made = makeReceipt(identity, outcome);
-    const trace = this.#trace(servedBy);
+    const trace = this.#trace(made.energyWh);
     const entry = this.#entry(made.receipt, trace || 'null', made.facts);
     const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
     const notStored = (): ShownReceipt => {
@@ -122,9 +122,11 @@ export class CallRecord {
   }
 
   /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */
-  #trace(servedBy: Candidate | null): string {
+  #trace(energyWh: number | null): string {
+    const { createdAt: requestedAt, route } = this.identity;
     try {
-      return JSON.stringify(routingTrace(this.identity.route, servedBy, this.#attempts, this.identity.createdAt));
+      const served = { by: this.#servedBy, attempts: this.#attempts, requestedAt, energyWh };
+      return JSON.stringify(routingTrace(route, served));
     } catch {
       return '';
     }

@@ -188,6 +188,8 @@ export interface MadeReceipt {
   readonly facts: string;
   /** Null if it has numbers. */
   readonly reason: DegradedReason | null;
+  /** Null if it has none. */
+  readonly energyWh: number | null;
 }
 
 /** Makes the receipt and the facts behind it. Never throws: any error makes a degraded receipt. */
@@ -196,7 +198,8 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
   let facts = noFacts;
   const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
     const details = { hasFacts: facts !== noFacts, ...(explanation !== undefined && { explanation }) };
-    return { receipt: degraded(call, outcome, reason, details), usageGw: usageGw(call, unknownNumbers), facts, reason };
+    const receipt = degraded(call, outcome, reason, details);
+    return { receipt, usageGw: usageGw(call, unknownNumbers), facts, reason, energyWh: null };
   };
   try {
     const { explanation, servedBy, unmeasured } = outcome;
@@ -208,7 +211,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
     if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
     const tail: ReceiptNumbers = assessment.impact;
     const receipt = join(receiptHead(call, outcome), JSON.stringify(tail));
-    return { receipt, usageGw: usageGw(call, tail), facts, reason: null };
+    return { receipt, usageGw: usageGw(call, tail), facts, reason: null, energyWh: tail.energy_wh };
   } catch {
     return degradedBy('calculator_fault');
   }

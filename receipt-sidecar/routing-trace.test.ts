@@ -4,7 +4,7 @@ import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
 import { chooseRoute } from './request/route.ts';
 import { routingTrace } from './routing-trace.ts';
-import { makeCatalogue } from './snapshot.ts';
+import { type Candidate, makeCatalogue } from './snapshot.ts';
 
 const at = '2026-11-21T09:10:00.000Z';
 const annual = (zone: string, gPerKwh: number): Snapshot['grid'][number] => ({
@@ -27,6 +27,7 @@ const live = (zone: string, gPerKwh: number, hour: number): Snapshot['grid'][num
   periodEnd: oClock(hour + 1),
   observedAt: oClock(hour),
   temporalMatch: null,
+  basis: 'lifecycle',
 });
 
 const deployment = (id: string, region: string, model = 'm'): Snapshot['deployments'][number] => ({
@@ -85,8 +86,13 @@ const ask = (options: Options = {}) =>
     ...{ outputField: null, maxTokens: null },
   }) as const;
 
+const steering = () => ({ at: Date.parse(at), lastRegions: new Map<string, string>() });
+
+/** An answer whose receipt says 2 Wh. */
+const answeredBy = (by: Candidate | null, attempts = 1) => ({ by, attempts, requestedAt: at, energyWh: 2 });
+
 function routeOf(catalogue: ReturnType<typeof catalogueOf>, options: Options = {}) {
-  const routed = chooseRoute(ask(options), catalogue, null);
+  const routed = chooseRoute(ask(options), catalogue, null, steering());
   if (!routed.ok) throw new Error(routed.error.code);
   return routed.value;
 }
@@ -101,7 +107,7 @@ describe('a route', () => {
   it('never leaves a pinned region, and says why one cannot be had', () => {
     expect(routeOf(catalogueOf(), { region: 'se' }).cluster).toBe('order:d-se');
     const code = (catalogue: ReturnType<typeof catalogueOf>, name: string) => {
-      const routed = chooseRoute(ask({ region: name }), catalogue, null);
+      const routed = chooseRoute(ask({ region: name }), catalogue, null, steering());
       return routed.ok ? null : [routed.error.code, routed.error.status, routed.error.param];
     };
     expect(code(catalogueOf(), 'mars')).toEqual(['invalid_region', 400, 'gw.region']);
@@ -111,6 +117,7 @@ describe('a route', () => {
       { ...ask({ region: 'us' }), optionsPath: 'extra_body.gw' },
       catalogueOf({ regions }),
       null,
+      steering(),
     );
     expect(routed.ok ? null : routed.error.param).toBe('extra_body.gw.region');
     expect(code(catalogueOf({ deployments: [deployment('d-us', 'us')] }), 'se')).toEqual([
@@ -127,7 +134,7 @@ describe('a route', () => {
 
   it('refuses what the account or the model does not offer', () => {
     const refused = (options: Options, models: string[] | null) => {
-      const routed = chooseRoute(ask(options), catalogueOf(), models);
+      const routed = chooseRoute(ask(options), catalogueOf(), models, steering());
       return routed.ok ? null : [routed.error.code, routed.error.param];
     };
     expect(refused({}, ['other'])).toEqual(['invalid_model', 'model']);
@@ -140,7 +147,7 @@ describe('a routing trace', () => {
   it('says that annual averages do not steer, and is what the contract describes', () => {
     const catalogue = catalogueOf();
     const route = routeOf(catalogue);
-    const trace = routingTrace(route, route.failoverChain[0], 1, at);
+    const trace = routingTrace(route, answeredBy(route.failoverChain[0]));
     expect(routingTraceSchema.parse(trace)).toEqual(trace);
     expect(trace).toMatchObject({
       policy: 'provider_preference',
@@ -157,25 +164,25 @@ describe('a routing trace', () => {
     const catalogue = catalogueOf();
     const route = routeOf(catalogue);
     const served = catalogue.candidate('d-se') ?? null;
-    const trace = routingTrace(route, served, 2, at);
+    const trace = routingTrace(route, answeredBy(served, 2));
     expect(trace.attempts).toEqual({ count: 2, failed: [{ deployment: 'd-us', outcome: 'failed' }] });
     expect(trace.region).toBe('se');
     expect(trace.decision).toBe(
-      'us comes first in the provider preference among the regions that serve this model. us failed, and se, which comes next, answered.',
+      'us comes first in the provider preference among the regions that serve this model; no region has a live signal of its grid. us failed, and se, which comes next, answered.',
     );
     // Its grid is cleaner than that of the choice, and nobody knows what the call would have taken there.
     expect(trace.estimated_saving_g).toBeNull();
-    expect(routingTrace(route, null, 2, at)).toMatchObject({
+    expect(routingTrace(route, answeredBy(null, 2))).toMatchObject({
       decision: expect.stringMatching(/ us failed, and no other region is known to have answered\.$/),
       estimated_saving_g: null,
     });
-    expect(routingTrace(route, route.failoverChain[0], 1, at).estimated_saving_g).toBe(0);
+    expect(routingTrace(route, answeredBy(route.failoverChain[0])).estimated_saving_g).toBe(0);
   });
 
   it('tells two deployments of one region apart, and lists the region once', () => {
     const deployments = [deployment('d-us', 'us'), deployment('d-us-2', 'us'), deployment('d-se', 'se')];
     const catalogue = catalogueOf({ deployments });
-    const trace = routingTrace(routeOf(catalogue), catalogue.candidate('d-us-2') ?? null, 2, at);
+    const trace = routingTrace(routeOf(catalogue), answeredBy(catalogue.candidate('d-us-2') ?? null, 2));
     expect(trace.decision).toMatch(/ Its deployment d-us did not answer; d-us-2 of the same region did\.$/);
     expect(trace.candidates.map(({ region: code }) => code)).toEqual(['us', 'se']);
     expect(trace.estimated_saving_g).toBe(0);
@@ -187,9 +194,11 @@ describe('a routing trace', () => {
       const regions = [region('us', 'USA', 0, status), region('se', 'SWE', 1)];
       const trace = (options: Options) => {
         const route = routeOf(catalogueOf({ regions }), options);
-        return routingTrace(route, route.failoverChain[0], 1, at);
+        return routingTrace(route, answeredBy(route.failoverChain[0]));
       };
-      expect(trace({}).decision).toBe(`se was chosen: it comes next in the provider preference, after us (${status}).`);
+      expect(trace({}).decision).toBe(
+        `se was chosen: it comes next in the provider preference, after us (${status}); no region has a live signal of its grid.`,
+      );
       expect(
         trace({}).candidates.map((each) => [each.region, each.g_per_kwh, each.eligible, each.excluded_reason]),
       ).toEqual([
@@ -211,28 +220,73 @@ describe('a routing trace', () => {
   it('says of a region without measured energy why it was left out', () => {
     const deployments = [deployment('d-us', 'us'), { ...deployment('d-se', 'se'), telemetry: 'melious' }];
     const route = routeOf(catalogueOf({ deployments }), { tier: 'telemetry' });
-    const trace = routingTrace(route, route.failoverChain[0], 1, at);
-    expect(trace.decision).toContain('after us (reports no measured energy).');
+    const trace = routingTrace(route, answeredBy(route.failoverChain[0]));
+    expect(trace.decision).toContain('after us (reports no measured energy);');
     expect(trace.candidates.map(({ excluded_reason }) => excluded_reason)).toEqual([
       'tier_not_served',
       'no_live_signal',
     ]);
   });
 
-  it('shows a live signal with its age, and the yearly one when the live one has grown old', () => {
+  it('compares live signals only, and says of the rest why it could not decide', () => {
     const floor = [annual('USA', 369), annual('SWE', 40)];
     const catalogue = catalogueOf({ grid: [live('USA', 300, 9), live('SWE', 20, 2)], gridFloor: floor });
-    const trace = routingTrace(routeOf(catalogue), catalogue.candidate('d-us') ?? null, 1, at);
+    const trace = routingTrace(routeOf(catalogue), answeredBy(catalogue.candidate('d-us') ?? null));
     expect(trace.operational_signal).toMatchObject({
       g_per_kwh: 300,
       age_minutes: 0,
       temporal_match: 'live_window',
       live_eligible: true,
     });
-    expect(trace.fallback_reason).toBe('carbon_aware_routing_off');
+    expect(trace).toMatchObject({ policy: 'provider_preference', fallback_reason: 'too_few_live_signals' });
     expect(trace.candidates.map(({ g_per_kwh, excluded_reason }) => [g_per_kwh, excluded_reason])).toEqual([
-      [300, 'carbon_aware_routing_off'],
+      [300, 'not_comparable'],
       [40, 'no_live_signal'],
     ]);
+  });
+
+  it('names the values that decided, and the saving against the region that comes first', () => {
+    const catalogue = catalogueOf({ grid: [live('USA', 300, 9), live('SWE', 20, 9)] });
+    const route = routeOf(catalogue);
+    expect(route.cluster).toBe('order:d-se>d-us');
+    const trace = routingTrace(route, answeredBy(route.failoverChain[0]));
+    expect(routingTraceSchema.parse(trace)).toEqual(trace);
+    expect(trace).toMatchObject({
+      policy: 'carbon_aware',
+      decision: 'se was chosen for the lowest carbon intensity: se 20, us 300 gCO2e/kWh (average, life cycle).',
+      fallback: false,
+      fallback_reason: null,
+      // 2 Wh, each 0.28 g cleaner
+      estimated_saving_g: 0.56,
+      counterfactual: { region: 'us', g_per_kwh: 300 },
+    });
+    expect(trace.candidates).toMatchObject([
+      { region: 'us', g_per_kwh: 300, kind: 'average', basis: 'lifecycle', eligible: true, excluded_reason: null },
+      { region: 'se', g_per_kwh: 20, kind: 'average', basis: 'lifecycle', eligible: true, excluded_reason: null },
+    ]);
+  });
+
+  it('says after a fail-over who answered, and saves nothing where that is the region that comes first', () => {
+    const catalogue = catalogueOf({ grid: [live('USA', 300, 9), live('SWE', 20, 9)] });
+    const trace = routingTrace(routeOf(catalogue), answeredBy(catalogue.candidate('d-us') ?? null, 2));
+    expect(trace.decision).toMatch(/ se failed, and us, which comes next, answered\.$/);
+    expect(trace).toMatchObject({ policy: 'carbon_aware', region: 'us', estimated_saving_g: 0 });
+    expect(trace.operational_signal?.g_per_kwh).toBe(300);
+    // A saving is only told against a region that could have answered.
+    const third = { regions: [region('us', 'USA', 0), region('se', 'SWE', 1), region('fr', 'FRA', 2)] };
+    const three = catalogueOf({
+      ...third,
+      deployments: [deployment('d-us', 'us'), deployment('d-se', 'se'), deployment('d-fr', 'fr')],
+      grid: [live('USA', 300, 9), live('SWE', 20, 9), live('FRA', 50, 9)],
+    });
+    const last = three.candidate('d-fr') ?? null;
+    expect(routingTrace(routeOf(three), answeredBy(last, 3)).estimated_saving_g).toBeNull();
+  });
+
+  it('tells no saving without an energy', () => {
+    const catalogue = catalogueOf({ grid: [live('USA', 300, 9), live('SWE', 20, 9)] });
+    const route = routeOf(catalogue);
+    const trace = routingTrace(route, { ...answeredBy(route.failoverChain[0]), energyWh: null });
+    expect(trace).toMatchObject({ estimated_saving_g: null, counterfactual: null });
   });
 });

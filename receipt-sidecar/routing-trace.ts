@@ -1,28 +1,56 @@
 /**
- * Explains a choice of region. Annual averages do not tell one hour from another, so they never steer; and until
- * carbon-aware routing is built, a free call goes by provider preference and says so.
+ * Explains a choice of region, and what became of it.
+ *
+ * Invariant: every region that serves the model is a candidate, with the value that was compared or, where none was, the best
+ * that is known of its grid; annual averages do not tell one hour from another, so they never steer.
  */
+
+import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
+import { basisOf, kindOf } from './grid-signals.ts';
+import { type Comparison, type FallbackReason, switchMargin } from './request/compare-regions.ts';
 import type { Bar, Route } from './request/route.ts';
 import type { Candidate } from './snapshot.ts';
 
-/** Returns what is known of a candidate's grid at the moment of the call; null if nothing is. */
-function signalOf(candidate: Candidate, at: Date, requestedAt: string): RoutingTrace['operational_signal'] {
-  const grid = candidate.gridAt(at);
-  const provenance = grid && gridProvenance(grid, requestedAt);
-  if (!grid || !provenance) return null;
+/** How the call was answered. */
+export interface Served {
+  /** Null if nobody knows who answered. */
+  readonly by: Candidate | null;
+  /** Envoy's count of tried deployments. */
+  readonly attempts: number;
+  /** RFC 3339 */
+  readonly requestedAt: string;
+  /** The energy of the receipt, Wh; null if it has none. */
+  readonly energyWh: number | null;
+}
+
+/** Returns the value that was compared, else what is known of the grid at the moment of the call. */
+function readingOf({ comparison }: Route, { gridAt, region }: Candidate, at: Date): SnapshotGridReading | null {
+  const compared = comparison?.ok ? comparison.value.signalOf(region.code) : null;
+  return compared?.reading ?? gridAt(at);
+}
+
+function signalOf(route: Route, candidate: Candidate, requestedAt: string): RoutingTrace['operational_signal'] {
+  const reading = readingOf(route, candidate, new Date(requestedAt));
+  const provenance = reading && gridProvenance(reading, requestedAt);
+  if (!reading || !provenance) return null;
+  const { ageMinutes, observedAt, temporalMatch } = provenance;
   return {
-    source: grid.source,
-    kind: grid.signal === 'marginal' ? 'marginal' : 'average',
-    g_per_kwh: grid.gPerKwh,
-    observed_at: provenance.observedAt,
+    source: reading.source,
+    kind: kindOf(reading),
+    basis: basisOf(reading),
+    g_per_kwh: reading.gPerKwh,
+    observed_at: observedAt,
     requested_at: requestedAt,
-    age_minutes: provenance.ageMinutes,
-    temporal_match: provenance.temporalMatch,
-    live_eligible: provenance.temporalMatch === 'live_window' || provenance.temporalMatch === 'fresh',
+    age_minutes: ageMinutes,
+    temporal_match: temporalMatch,
+    live_eligible: isLive(candidate, Date.parse(requestedAt)),
   };
 }
+
+const isLive = ({ signals }: Candidate, at: number): boolean =>
+  signals.some(({ from, until }) => from <= at && at < until);
 
 const barWords: Readonly<Record<Bar, string>> = {
   region_degraded: 'degraded',
@@ -32,21 +60,53 @@ const barWords: Readonly<Record<Bar, string>> = {
   tier_not_served: 'reports no measured energy',
 };
 
+const fallbackWords: Readonly<Record<FallbackReason, string>> = {
+  no_live_grid_signal: 'no region has a live signal of its grid',
+  too_few_live_signals: 'only one region has a live signal of its grid, so there is nothing to compare it with',
+  no_comparable_signals: 'the live signals of the regions do not measure the same, so they cannot be compared',
+  single_region: 'no other region can serve this call',
+};
+
+const basisWords = { lifecycle: 'life cycle', combustion: 'combustion alone', unknown: 'basis unknown' } as const;
+
 const regionsOf = (candidates: readonly Candidate[]): string[] => [
   ...new Set(candidates.map(({ region }) => region.code)),
 ];
 
+/** Returns the region that provider preference alone would have chosen. */
+const preferredOf = ({ barredBy, offered, pinned }: Route): Candidate | null =>
+  pinned ? null : (offered.find((each) => barredBy(each) === null) ?? null);
+
 /** Says why the first deployment of the fail-over chain was chosen. */
-function choiceOf({ barredBy, offered, failoverChain: [first], pinned }: Route): string {
+function choiceOf(route: Route): string {
+  const { comparison, failoverChain, pinned } = route;
+  const chosen = failoverChain[0].region.code;
+  if (pinned || comparison === null) return `The request pinned the region ${chosen}.`;
+  return comparison.ok
+    ? carbonChoice(comparison.value)
+    : `${preferenceChoice(route)}; ${fallbackWords[comparison.error]}.`;
+}
+
+function carbonChoice({ isKept, region, regions, signalOf }: Comparison): string {
+  const own = signalOf(region);
+  const inOrder = [region, ...regions.filter((code) => code !== region)];
+  const values = inOrder.map((code) => `${code} ${signalOf(code)?.reading.gPerKwh}`).join(', ');
+  const compared = own && `${values} gCO2e/kWh (${own.kind}, ${basisWords[own.basis]})`;
+  return isKept
+    ? `${region} stays chosen, since no region is lower in carbon intensity by more than ${switchMargin * 100} %: ${compared}.`
+    : `${region} was chosen for the lowest carbon intensity: ${compared}.`;
+}
+
+/** Without the full stop. */
+function preferenceChoice({ barredBy, failoverChain: [first], offered }: Route): string {
   const chosen = first.region.code;
-  if (pinned) return `The request pinned the region ${chosen}.`;
   const at = offered.findIndex(({ deployment }) => deployment.id === first.deployment.id);
   const before = offered.slice(0, at).filter(({ region }) => region.code !== chosen);
   const passed = new Map(before.map((candidate) => [candidate.region.code, barredBy(candidate)]));
   if (passed.size === 0)
-    return `${chosen} comes first in the provider preference among the regions that serve this model.`;
+    return `${chosen} comes first in the provider preference among the regions that serve this model`;
   const reasons = [...passed].map(([code, bar]) => (bar === null ? code : `${code} (${barWords[bar]})`));
-  return `${chosen} was chosen: it comes next in the provider preference, after ${reasons.join(', ')}.`;
+  return `${chosen} was chosen: it comes next in the provider preference, after ${reasons.join(', ')}`;
 }
 
 /** Says what became of the choice; empty if it answered. */
@@ -61,60 +121,72 @@ function outcomeOf({ failoverChain: [first] }: Route, served: Candidate | null, 
 }
 
 /** Returns one candidate for each region that serves the model, in the order of provider preference. */
-function candidatesOf(
-  { barredBy, offered, pinned }: Route,
-  now: Date,
-  requestedAt: string,
-): RoutingTrace['candidates'] {
+function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidates'] {
+  const { barredBy, comparison, offered, pinned } = route;
+  const at = Date.parse(requestedAt);
+  const unsteered = (candidate: Candidate): RoutingTrace['candidates'][number]['excluded_reason'] => {
+    if (pinned || (comparison?.ok && comparison.value.signalOf(candidate.region.code))) return null;
+    return isLive(candidate, at) ? 'not_comparable' : 'no_live_signal';
+  };
   return regionsOf(offered).flatMap((code) => {
     const inRegion = offered.filter(({ region }) => region.code === code);
     const candidate = inRegion.find((each) => barredBy(each) === null) ?? inRegion[0];
     if (!candidate) return [];
-    const signal = signalOf(candidate, now, requestedAt);
-    // A live signal is shown, but does not steer yet.
-    const unsteered = signal?.live_eligible ? 'carbon_aware_routing_off' : 'no_live_signal';
-    const excluded = barredBy(candidate) ?? (pinned ? null : unsteered);
+    const signal = signalOf(route, candidate, requestedAt);
+    const excluded = barredBy(candidate) ?? unsteered(candidate);
     return {
       region: code,
       g_per_kwh: signal?.g_per_kwh ?? null,
       age_minutes: signal?.age_minutes ?? null,
+      kind: signal?.kind ?? null,
+      basis: signal?.basis ?? null,
       eligible: excluded === null,
       excluded_reason: excluded,
     };
   });
 }
 
+type Saving = Pick<RoutingTrace, 'estimated_saving_g' | 'counterfactual'>;
+
 /**
- * Makes the trace. `served` is null if it is not known who answered; `attempts` is Envoy's count of tried deployments.
+ * The carbon that the same energy would have caused where provider preference alone would have sent the call, less what it caused
+ * where it was served. Null if the two cannot be compared, or if that region was tried first and failed.
  */
-export function routingTrace(
-  route: Route,
-  served: Candidate | null,
-  attempts: number,
-  requestedAt: string,
-): RoutingTrace {
-  const { failoverChain, pinned } = route;
-  const at = served ? failoverChain.findIndex(({ deployment }) => deployment.id === served.deployment.id) : -1;
+function savingOf(route: Route, { by, energyWh, requestedAt }: Served, failed: readonly Candidate[]): Saving {
+  const preferred = preferredOf(route);
+  const unknown: Saving = { estimated_saving_g: null, counterfactual: null };
+  if (!by || !preferred) return unknown;
+  const value = readingOf(route, preferred, new Date(requestedAt))?.gPerKwh ?? null;
+  const counterfactual = { region: preferred.region.code, g_per_kwh: value };
+  if (by.region.code === preferred.region.code) return { estimated_saving_g: 0, counterfactual };
+  const signalOfRegion = route.comparison?.ok ? route.comparison.value.signalOf : () => null;
+  const [own, its] = [signalOfRegion(by.region.code), signalOfRegion(preferred.region.code)];
+  const hasFailed = failed.some(({ region }) => region.code === preferred.region.code);
+  if (!own || !its || hasFailed || energyWh === null) return unknown;
+  const grams = (energyWh / 1000) * (its.reading.gPerKwh - own.reading.gPerKwh);
+  return { estimated_saving_g: Number(grams.toPrecision(12)), counterfactual };
+}
+
+/** Makes the trace. */
+export function routingTrace(route: Route, served: Served): RoutingTrace {
+  const { comparison, failoverChain, pinned } = route;
+  const { attempts, by, requestedAt } = served;
+  const at = by ? failoverChain.findIndex(({ deployment }) => deployment.id === by.deployment.id) : -1;
   // Envoy tells who answered and how many tries it took; those before the one that answered have failed.
   const failed = attempts > 1 ? failoverChain.slice(0, at === -1 ? attempts - 1 : at) : [];
-  const now = new Date(requestedAt);
-  const candidates = candidatesOf(route, now, requestedAt);
-  const live = candidates.some(({ excluded_reason: reason }) => reason === 'carbon_aware_routing_off');
   return {
-    policy: pinned ? 'pinned' : 'provider_preference',
-    decision: choiceOf(route) + outcomeOf(route, served, failed),
-    fallback: !pinned,
-    fallback_reason: pinned ? null : live ? 'carbon_aware_routing_off' : 'no_live_grid_signal',
-    region: served?.region.code ?? null,
-    deployment: served?.deployment.id ?? null,
+    policy: pinned ? 'pinned' : comparison?.ok ? 'carbon_aware' : 'provider_preference',
+    decision: choiceOf(route) + outcomeOf(route, by, failed),
+    fallback: comparison !== null && !comparison.ok,
+    fallback_reason: comparison === null || comparison.ok ? null : comparison.error,
+    region: by?.region.code ?? null,
+    deployment: by?.deployment.id ?? null,
     attempts: {
       count: attempts,
       failed: failed.map(({ deployment }) => ({ deployment: deployment.id, outcome: 'failed' })),
     },
-    operational_signal: served ? signalOf(served, now, requestedAt) : null,
-    candidates,
-    // Where the choice answered, it was the provider-preference choice, so nothing is saved against it. After a fail-over
-    // nobody knows what the region that failed would have taken.
-    estimated_saving_g: !pinned && served?.region.code === failoverChain[0].region.code ? 0 : null,
+    operational_signal: by ? signalOf(route, by, requestedAt) : null,
+    candidates: candidatesOf(route, requestedAt),
+    ...savingOf(route, served, failed),
   };
 }

@@ -17,6 +17,7 @@ import {
 } from '@gw/contract/internal/snapshot';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
+import { type LiveSignal, liveSignals } from './grid-signals.ts';
 import { type PolicyInForce, policyInForce } from './policy.ts';
 
 /** A deployment with its region. */
@@ -25,6 +26,8 @@ export interface Candidate {
   readonly region: SnapshotRegion;
   /** Returns the grid reading for a moment, since a live one ages while the catalogue stays; null if there is none. */
   readonly gridAt: (at: Date) => SnapshotGridReading | null;
+  /** What can be compared with other regions. */
+  readonly signals: readonly LiveSignal[];
 }
 
 /** One version of the catalogue. It never changes. */
@@ -42,11 +45,16 @@ export interface Catalogue {
 /** Makes a catalogue. `before` is the one that it replaces; its rules are reused if they are the same. */
 export function makeCatalogue(snapshot: Snapshot, before: Catalogue | null = null): Catalogue {
   const regions = new Map(snapshot.regions.map((region) => [region.code, region]));
+  const zones = new Set(snapshot.regions.map(({ gridZone }) => gridZone));
+  const byZone = new Map([...zones].map((zone) => [zone, liveSignals(snapshot, zone)]));
+  const signalsOf = (zone: string) => byZone.get(zone) ?? [];
   const byId = new Map<string, Candidate>();
   for (const deployment of snapshot.deployments) {
     const region = regions.get(deployment.region);
-    if (region)
-      byId.set(deployment.id, { deployment, region, gridAt: (at) => gridReadingFor(snapshot, region.gridZone, at) });
+    if (!region) continue;
+    const signals = signalsOf(region.gridZone);
+    const gridAt = (at: Date) => gridReadingFor(snapshot, region.gridZone, at);
+    byId.set(deployment.id, { deployment, region, gridAt, signals });
   }
   const inOrder = (model: string): Candidate[] =>
     failoverChain(snapshot, model, '').flatMap((id) => byId.get(id) ?? []);

@@ -86,6 +86,7 @@ export async function startSidecar(config: Config) {
     }),
     readReply: makeReplyReader(threads.pool),
     takeSlot: (caller: Caller) => slots.take(caller),
+    lastRegions: new Map<string, string>(),
     ledger,
     metrics: receiptMetrics,
     ends,

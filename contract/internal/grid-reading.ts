@@ -27,6 +27,19 @@ export function gridReadingFor(
 }
 
 /**
+ * Returns the moments (ms since 1970, `until` excluded) at which the reading says something of the grid as it is then: a measured
+ * value until it is 120 minutes old, a forecast during its interval; null for what stands in for such a value.
+ */
+export function liveWindow(reading: SnapshotGridReading): { readonly from: number; readonly until: number } | null {
+  if (reading.signal === 'annual' || reading.temporalMatch === 'none' || reading.temporalMatch === 'prior_week')
+    return null;
+  const from = Date.parse(reading.periodStart);
+  const end = Date.parse(reading.periodEnd);
+  if (reading.signal === 'forecast') return { from, until: end };
+  return { from, until: Math.max(end, Date.parse(reading.observedAt) + freshMs + 1) };
+}
+
+/**
  * True if the reading fits the moment `at` (ms since 1970): a forecast or a value of a week ago fits during its interval, a
  * measured value until it is 120 minutes old.
  */

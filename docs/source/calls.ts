@@ -4,6 +4,7 @@
  * Invariant: everything that varies in a running gateway (ids, times, how long a provider took) is fixed here; all else
  * comes from the code that serves clients. The models and data centres are those of the simulated provider.
  */
+import { err } from '@gw/contract/internal/result';
 import {
   failoverCluster,
   type SnapshotDeployment,
@@ -109,6 +110,7 @@ function candidateOf(code: string, grid: GridReading | undefined): Candidate {
     deployment: { accelerators: null, ...deployment } as SnapshotDeployment,
     region: { code, name, country, gridZone, status: 'active', preference: preference ?? 0 },
     gridAt: () => (grid ?? must(annualReading(gridZone), gridZone)) as SnapshotGridReading,
+    signals: [],
   };
 }
 
@@ -182,6 +184,7 @@ export function madeCall(number: number, call: Call): MadeCall {
       model: { ...modelOf(model), ...call.entry },
       providerModel: model,
       pinned: region !== undefined,
+      comparison: region === undefined ? err('no_live_grid_signal') : null,
       failoverChain: [candidate, ...others],
       cluster: failoverCluster([candidate, ...others].map(({ deployment }) => deployment.id)),
       offered: routeOf(model, undefined, call.grid),
@@ -197,7 +200,11 @@ export function madeCall(number: number, call: Call): MadeCall {
     telemetry: call.telemetry ?? null,
   } as const satisfies CallOutcome & Pick<CallFacts, 'telemetry'>;
   const made = makeReceipt(identity, outcome);
-  return withLineage(made.receipt, made.facts, routingTrace(identity.route, candidate, 1, callTime));
+  return withLineage(
+    made.receipt,
+    made.facts,
+    routingTrace(identity.route, { by: candidate, attempts: 1, requestedAt: callTime, energyWh: made.energyWh }),
+  );
 }
 
 const usualUsage = { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400 };

@@ -15,7 +15,7 @@ import { tooLarge } from './headers.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
 import type { Outgoing } from './parse.ts';
 import type { ParsedRequest } from './parsed-request.ts';
-import { chooseRoute, type Route } from './route.ts';
+import { chooseRoute, type Route, type Steering } from './route.ts';
 
 /** A request, as far as its headers and its body tell. */
 export interface AdmissionRequest {
@@ -42,6 +42,9 @@ export interface Steps {
   readonly read: Read;
   /** Takes a slot; it is called only for a stream. */
   readonly takeSlot: (caller: Caller) => Promise<Result<Slot, ApiError>>;
+  /** The clock, ms since 1970. */
+  readonly now: () => number;
+  readonly lastRegions: Steering['lastRegions'];
 }
 
 /** A call that can go to a provider. `slot` is that of a stream, and whoever gets it has to release it. */
@@ -67,16 +70,16 @@ export function admit(asked: AdmissionRequest, steps: Steps): MaybePromise<Admis
   return andThen(steps.read(asked), (read) => {
     if (!asked.isOpen()) return gone;
     if (!read.ok) return refused(read.error);
-    return read.value.request.stream ? withSlot(read.value, asked, steps) : routed(read.value, asked, null);
+    return read.value.request.stream ? withSlot(read.value, asked, steps) : routed(read.value, asked, steps, null);
   });
 }
 
-async function withSlot(read: ReadBody, asked: AdmissionRequest, { takeSlot }: Steps): Promise<Admission> {
-  const taken = await takeSlot(asked.caller);
+async function withSlot(read: ReadBody, asked: AdmissionRequest, steps: Steps): Promise<Admission> {
+  const taken = await steps.takeSlot(asked.caller);
   if (!taken.ok) return refused(taken.error);
   let admission: Admission = gone;
   try {
-    if (asked.isOpen()) admission = routed(read, asked, taken.value);
+    if (asked.isOpen()) admission = routed(read, asked, steps, taken.value);
   } finally {
     if (admission.outcome !== 'admitted') taken.value.release();
   }
@@ -86,8 +89,9 @@ async function withSlot(read: ReadBody, asked: AdmissionRequest, { takeSlot }: S
 function routed(
   { outgoing, request }: ReadBody,
   { catalogue, caller }: AdmissionRequest,
+  { lastRegions, now }: Steps,
   slot: Slot | null,
 ): Admission {
-  const choice = chooseRoute(request, catalogue, caller.models);
+  const choice = chooseRoute(request, catalogue, caller.models, { at: now(), lastRegions });
   return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.value, slot } : refused(choice.error);
 }

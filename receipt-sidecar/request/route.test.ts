@@ -19,16 +19,21 @@ interface Site {
 const codes = ['a', 'b', 'c'];
 
 /** Regions a, b and c in the order of preference. */
-function snapshotOf(sites: readonly Site[], inactive: readonly string[] = []): Snapshot {
+function snapshotOf(
+  sites: readonly Site[],
+  inactive: readonly string[] = [],
+  live: Readonly<Record<string, number>> = {},
+): Snapshot {
+  const publishedAt = '2026-01-01T00:00:00.000Z';
   return {
     version: 1,
-    publishedAt: '2026-01-01T00:00:00.000Z',
+    publishedAt,
     models: [model],
     regions: codes.map((code, preference) => ({
       code,
       name: code,
       country: code,
-      gridZone: 'SWE',
+      gridZone: code,
       status: inactive.includes(code) ? ('degraded' as const) : ('active' as const),
       preference,
     })),
@@ -41,11 +46,14 @@ function snapshotOf(sites: readonly Site[], inactive: readonly string[] = []): S
       wueOnsiteLPerKwh: null,
       telemetry,
     })),
-    grid: [],
+    grid: Object.entries(live).map(([zone, gPerKwh]) => ({
+      ...{ zone, gPerKwh, source: 's', signal: 'average', basis: 'lifecycle', temporalMatch: null, waterLPerKwh: null },
+      ...{ periodStart: publishedAt, periodEnd: '2026-01-01T01:00:00.000Z', observedAt: publishedAt },
+    })),
   };
 }
 
-const choose = (snapshot: Snapshot, options: Options) =>
+const choose = (snapshot: Snapshot, options: Options, lastRegions = new Map<string, string>()) =>
   chooseRoute(
     {
       endpoint: 'chat',
@@ -67,7 +75,35 @@ const choose = (snapshot: Snapshot, options: Options) =>
     },
     makeCatalogue(snapshot),
     null,
+    { at: Date.parse(snapshot.publishedAt), lastRegions },
   );
+
+describe('the first region', () => {
+  const sites = codes.map((region) => ({ region, telemetry: null }));
+  const first = (snapshot: Snapshot, options: Options = {}, lastRegions = new Map<string, string>()) => {
+    const routed = choose(snapshot, options, lastRegions);
+    return routed.ok ? routed.value.cluster : routed.error.code;
+  };
+
+  it('is the one with the lowest carbon intensity of those that can serve the call', () => {
+    const live = { a: 300, b: 50, c: 20 };
+    expect(first(snapshotOf(sites, [], live))).toBe('order:d2>d0>d1');
+    expect(first(snapshotOf(sites, ['c'], live))).toBe('order:d1>d0');
+    expect(first(snapshotOf(sites, [], live), { region: 'a' })).toBe('order:d0');
+  });
+
+  it('stays while another one is hardly lower, which a call for one tier alone does not change', () => {
+    const lastRegions = new Map<string, string>();
+    const metered = sites.map((site) => ({ ...site, telemetry: site.region === 'c' ? null : total }));
+    const measured: Options = { tier: 'telemetry' };
+    expect(first(snapshotOf(metered, [], { a: 100, b: 50, c: 20 }), measured, lastRegions)).toBe('order:d1');
+    expect(lastRegions.size).toBe(0);
+    expect(first(snapshotOf(sites, [], { a: 100, b: 104, c: 200 }), {}, lastRegions)).toBe('order:d0>d1>d2');
+    expect(first(snapshotOf(sites, [], { a: 104, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d0>d1>d2');
+    expect(first(snapshotOf(sites, [], { a: 110, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d1>d0>d2');
+    expect(lastRegions).toEqual(new Map([['m', 'b']]));
+  });
+});
 
 function outcome(sites: readonly Site[], options: Options, inactive?: readonly string[]): string {
   const routed = choose(snapshotOf(sites, inactive), options);
@@ -110,7 +146,7 @@ describe('an explicit telemetry tier', () => {
       { region: 'a', telemetry: total },
     ];
     expect(outcome(sites, measured({ region: 'a' }))).toBe('order:d1');
-    expect(outcome(sites, { region: 'a' })).toBe('order:d0');
+    expect(outcome(sites, { region: 'a' })).toBe('order:d0>d1');
   });
 
   it('is refused where it cannot be served, in words that say what can', () => {
@@ -150,10 +186,12 @@ const options = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<Options>;
 
+const intensities = fc.dictionary(fc.constantFrom(...codes), fc.integer({ min: 0, max: 1000 }));
+
 it('a route names a cluster that Envoy has, of active deployments that serve the tier by one name', () => {
   fc.assert(
-    fc.property(sites, options, fc.subarray(codes), (offered, asked, inactive) => {
-      const snapshot = snapshotOf(offered, inactive);
+    fc.property(sites, options, fc.subarray(codes), intensities, (offered, asked, inactive, live) => {
+      const snapshot = snapshotOf(offered, inactive, live);
       const routed = choose(snapshot, asked);
       if (!routed.ok) return;
       const { cluster, failoverChain, providerModel } = routed.value;

@@ -1,8 +1,10 @@
 /**
- * Chooses where a call goes, from the snapshot alone.
+ * Chooses where a call goes, from the snapshot and the clock alone.
  *
- * Invariant: a pinned call names one deployment of its region and never leaves it. A free call goes in the order of
- * provider preference; Envoy fails over along that chain. A call for measured energy only goes where it is reported.
+ * Invariant: a pinned call goes to the deployments of its region and never leaves it. A free call goes first to the region whose
+ * grid has the lowest carbon intensity (compare-regions.ts), or to the first by provider preference where that cannot be
+ * told; from there Envoy fails over in the order of provider preference. A call for measured energy only goes where it is
+ * reported.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { err, ok, type Result } from '@gw/contract/internal/result';
@@ -10,6 +12,7 @@ import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snaps
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
 import type { Candidate, Catalogue } from '../snapshot.ts';
+import { type Comparison, compareRegions, type FallbackReason } from './compare-regions.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 
@@ -20,6 +23,8 @@ export interface Route {
   readonly model: SnapshotModel;
   readonly providerModel: string;
   readonly pinned: boolean;
+  /** How the regions compared, or why they could not be; null if the region was pinned. */
+  readonly comparison: Result<Comparison, FallbackReason> | null;
   /** The deployments in the order in which they are tried; at least one. */
   readonly failoverChain: readonly [Candidate, ...Candidate[]];
   readonly cluster: string;
@@ -37,6 +42,14 @@ export type Bar =
   | 'tier_not_served';
 
 type Routed = Result<Route, ApiError>;
+
+/** What a choice depends on beside the request and the catalogue. */
+export interface Steering {
+  /** ms since 1970 */
+  readonly at: number;
+  /** Model → the region that its free calls were last sent to; kept up to date here. Calls for one tier alone leave it as it is. */
+  readonly lastRegions: Map<string, string>;
+}
 
 const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
 
@@ -57,6 +70,7 @@ export function chooseRoute(
   request: ParsedRequest,
   catalogue: Catalogue,
   allowedModels: readonly string[] | null,
+  steering: Steering,
 ): Routed {
   const { model: id, options } = request;
   const model = catalogue.models.get(id);
@@ -69,7 +83,7 @@ export function chooseRoute(
   const offer = offerFor(request, model, catalogue.candidates(id));
   if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);
   return options.region === undefined
-    ? freeRoute(model, offer)
+    ? freeRoute(model, offer, steering)
     : pinnedRoute(request, model, offer, options.region, catalogue);
 }
 
@@ -78,6 +92,8 @@ interface Offer {
   readonly all: readonly Candidate[];
   /** Whether a deployment can serve the tier that was asked for. */
   readonly serves: (candidate: Candidate) => boolean;
+  /** Whether every deployment can. */
+  readonly isEverywhere: boolean;
   readonly isOffered: boolean;
   /** Returns the tiers that can be asked for in the boundary of the call. */
   readonly tiers: () => readonly string[];
@@ -87,8 +103,9 @@ function offerFor({ options }: ParsedRequest, model: SnapshotModel, all: readonl
   const { boundary = 'comprehensive', tier = 'auto' } = options;
   const measures = ({ deployment }: Candidate) => servesTelemetry(deployment.telemetry, boundary);
   const tiers = () => ['auto', ...availableTiers(model), ...(all.some(measures) ? ['telemetry'] : [])];
-  const serves = tier === 'telemetry' ? measures : () => true;
-  return { all, serves, isOffered: tier === 'auto' || tiers().includes(tier), tiers };
+  const isEverywhere = tier !== 'telemetry';
+  const serves = isEverywhere ? () => true : measures;
+  return { all, serves, isEverywhere, isOffered: tier === 'auto' || tiers().includes(tier), tiers };
 }
 
 function invalidTier(request: ParsedRequest, offered: readonly string[], where: string): Routed {
@@ -122,19 +139,38 @@ function pinnedRoute(
     const others = tiers().filter((tier) => tier !== 'telemetry');
     return invalidTier(request, others, `for \`${model.id}\` in the region \`${code}\``);
   }
-  return routed(model, offer, [candidate], code);
+  return routed(model, offer, chainFrom(model, offer, candidate, inRegion), code);
 }
 
-function freeRoute(model: SnapshotModel, offer: Offer): Routed {
-  const { all, serves } = offer;
-  const active = all.filter(({ region }) => region.status === 'active');
-  const first = active.find(serves);
-  if (!first) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  // One body serves every attempt, so there is a fail-over only if every deployment knows the model by the same name; and
-  // Envoy knows no chain that leaves some deployments out, so there is one only if every deployment serves the tier.
+function freeRoute(model: SnapshotModel, offer: Offer, { at, lastRegions }: Steering): Routed {
+  const active = offer.all.filter(({ region }) => region.status === 'active');
+  const eligible = active.filter(offer.serves);
+  const contenders = new Map(eligible.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
+  const comparison = compareRegions([...contenders.values()], lastRegions.get(model.id) ?? null, at);
+  const chosen = comparison.ok ? comparison.value.region : eligible[0]?.region.code;
+  const first = eligible.find(({ region }) => region.code === chosen);
+  if (!first || chosen === undefined)
+    return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
+  if (offer.isEverywhere) lastRegions.set(model.id, chosen);
+  const isFirst = ({ region }: Candidate) => region.code === chosen;
+  const inOrder = [...active.filter(isFirst), ...active.filter((each) => !isFirst(each))];
+  return routed(model, offer, chainFrom(model, offer, first, inOrder), null, comparison);
+}
+
+/**
+ * Returns the deployments that are tried. One body serves every attempt, so there is a fail-over only if every deployment
+ * knows the model by the same name; and Envoy knows no chain that leaves some deployments out, so there is one only if every
+ * deployment serves the tier.
+ */
+function chainFrom(
+  model: SnapshotModel,
+  { serves }: Offer,
+  first: Candidate,
+  inOrder: readonly Candidate[],
+): Route['failoverChain'] {
   const name = first.deployment.models[model.id];
-  const areAlike = active.every((each) => each.deployment.models[model.id] === name && serves(each));
-  return routed(model, offer, areAlike ? [first, ...active.slice(1)] : [first], null);
+  const areAlike = inOrder.every((each) => each.deployment.models[model.id] === name && serves(each));
+  return areAlike ? [first, ...inOrder.filter((each) => each !== first)] : [first];
 }
 
 function routed(
@@ -142,6 +178,7 @@ function routed(
   offer: Offer,
   failoverChain: Route['failoverChain'],
   pinnedTo: string | null,
+  comparison: Route['comparison'] = null,
 ): Routed {
   const providerModel = failoverChain[0].deployment.models[model.id] ?? model.id;
   const barredBy = (candidate: Candidate): Bar | null => {
@@ -151,5 +188,6 @@ function routed(
     return offer.serves(candidate) ? null : 'tier_not_served';
   };
   const cluster = failoverCluster(failoverChain.map(({ deployment }) => deployment.id));
-  return ok({ model, providerModel, pinned: pinnedTo !== null, failoverChain, cluster, offered: offer.all, barredBy });
+  const pinned = pinnedTo !== null;
+  return ok({ model, providerModel, pinned, comparison, failoverChain, cluster, offered: offer.all, barredBy });
 }

@@ -56,6 +56,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     read: readForTests(() => null),
     readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
     takeSlot: async () => ok({ id: 'slot', release: () => undefined }),
+    lastRegions: new Map(),
     ledger: {
       begin: (id) => void ledger.begun.push(id),
       finish: async (id) => ledger.finished.push(id) > 0,

@@ -1,0 +1,130 @@
+/**
+ * Three regions whose grids are told by one live source: free calls follow the lowest carbon intensity within one refresh,
+ * the trace says why, and what is missing, old or barred falls back and says so.
+ */
+
+import { hourMs } from '@gw/contract/internal/durations';
+import type { RoutingTrace } from '@gw/contract/receipt';
+import { routingTraceSchema } from '@gw/contract/receipt';
+import { electricityMapsReply, type StubSource, startStubSource } from '@gw/testing/control-plane/stub-source';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+
+/** g/kWh at the place of the source, and how many hours ago; null: the source has nothing. */
+type Said = { readonly g: number; readonly hoursAgo?: number } | null;
+const places = { US: 'us-east', SE: 'eu-north', FR: 'eu-west' } as const;
+let said: Readonly<Record<keyof typeof places, Said>> = { US: { g: 300 }, SE: { g: 20, hoursAgo: 3 }, FR: null };
+
+let source: StubSource;
+let gateway: OwnGateway;
+
+beforeAll(async () => {
+  source = await startStubSource();
+  source.answer((path) => {
+    const place = new URL(path, source.url).searchParams.get('zone') as keyof typeof places;
+    const value = said[place];
+    if (value === null) return { status: 404 };
+    const hour = Math.floor(Date.now() / hourMs) - (value.hoursAgo ?? 0);
+    const datetime = new Date(hour * hourMs).toISOString();
+    const reading = electricityMapsReply({ zone: place, carbonIntensity: value.g, datetime });
+    return { body: path.includes('/history') ? { zone: place, history: [reading] } : reading };
+  });
+  gateway = await startOwnGateway({
+    env: {
+      'control-plane': {
+        GW_GRID_SOURCES: 'USA=electricity-maps:US,SWE=electricity-maps:SE,FRA=electricity-maps:FR',
+        GW_GRID_REFRESH_S: '30',
+        GW_GRID_ELECTRICITY_MAPS_URL: source.url,
+        GW_GRID_ELECTRICITY_MAPS_KEY: 'stub',
+      },
+    },
+  });
+});
+afterAll(async () => {
+  await gateway?.stop();
+  await source?.stop();
+});
+
+async function call(region?: string) {
+  const { json, receipt, status } = await gateway.client.chat({ ...(region && { region }) });
+  expect(status).toBe(200);
+  const trace = routingTraceSchema.parse((json as { routing_trace: unknown }).routing_trace);
+  expect(trace.region).toBe(receipt?.region);
+  return { trace, receipt };
+}
+const becomes = (what: string, is: (trace: RoutingTrace) => boolean) =>
+  eventually(what, async () => is((await call()).trace), 60_000);
+const candidatesOf = ({ candidates }: RoutingTrace) =>
+  Object.fromEntries(
+    candidates.map(({ region, g_per_kwh, excluded_reason }) => [region, [g_per_kwh, excluded_reason]]),
+  );
+
+async function setStatus(region: string, status: string): Promise<void> {
+  const response = await fetch(`${gateway.stack.controlUrl}/operator/v1/regions/${region}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${gateway.stack.operatorToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ status }),
+  });
+  expect(response.status).toBe(200);
+}
+
+test('with one value that is live enough the provider preference decides', async () => {
+  await becomes('the live value to be known', ({ fallback_reason: reason }) => reason === 'too_few_live_signals');
+  const { trace } = await call();
+  expect(trace).toMatchObject({
+    policy: 'provider_preference',
+    fallback: true,
+    region: 'us-east',
+    estimated_saving_g: 0,
+  });
+  expect(candidatesOf(trace)).toEqual({
+    'us-east': [300, 'not_comparable'],
+    'eu-north': [expect.any(Number), 'no_live_signal'],
+    'eu-west': [expect.any(Number), 'no_live_signal'],
+  });
+});
+
+test('traffic follows the lowest value within a refresh, and the trace says why', async () => {
+  said = { US: { g: 300 }, SE: { g: 20 }, FR: { g: 50 } };
+  await becomes('calls to go to the lowest', ({ region }) => region === 'eu-north');
+  const { trace } = await call();
+  expect(trace).toMatchObject({
+    policy: 'carbon_aware',
+    fallback: false,
+    fallback_reason: null,
+    decision:
+      'eu-north was chosen for the lowest carbon intensity: eu-north 20, us-east 300, eu-west 50 gCO2e/kWh (average, life cycle).',
+    counterfactual: { region: 'us-east', g_per_kwh: 300 },
+  });
+  expect(candidatesOf(trace)).toEqual({ 'us-east': [300, null], 'eu-north': [20, null], 'eu-west': [50, null] });
+});
+
+test('a pinned call stays, and a region that is saturated spills over to the next lowest', async () => {
+  expect((await call('us-east')).trace).toMatchObject({
+    policy: 'pinned',
+    region: 'us-east',
+    estimated_saving_g: null,
+  });
+  await setStatus('eu-north', 'saturated');
+  await becomes('calls to go to the next', ({ region }) => region === 'eu-west');
+  const { trace } = await call();
+  expect(trace.policy).toBe('carbon_aware');
+  expect(candidatesOf(trace)['eu-north']).toEqual([20, 'region_saturated']);
+  await setStatus('eu-north', 'active');
+  await becomes('calls to come back', ({ region }) => region === 'eu-north');
+});
+
+test('it follows when the values cross, and the savings of 1,000 calls add up', async () => {
+  said = { US: { g: 300 }, SE: { g: 400 }, FR: { g: 50 } };
+  await becomes('calls to follow', ({ region }) => region === 'eu-west');
+  let [saved, expected] = [0, 0];
+  for (let done = 0; done < 1000; done += 50) {
+    for (const { receipt, trace } of await Promise.all(Array.from({ length: 50 }, () => call()))) {
+      expect(trace.region).toBe('eu-west');
+      saved += trace.estimated_saving_g ?? Number.NaN;
+      expected += ((receipt?.energy_wh ?? Number.NaN) / 1000) * (300 - 50);
+    }
+  }
+  expect(saved).toBeGreaterThan(0);
+  expect(saved).toBeCloseTo(expected, 8);
+});
