@@ -81,6 +81,7 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
         failoverChain: [servedBy],
         cluster: 'bench-fr',
         offered: [servedBy],
+        outside: () => null,
         barredBy: () => null,
       },
     },

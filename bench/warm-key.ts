@@ -1,6 +1,6 @@
 /** A key that ext-authz has in its memory, and the whole check of a call with it, as the gRPC server calls it. */
 import { randomBytes } from 'node:crypto';
-import { tierLimits } from '@gw/contract/access';
+import { anyTolerance, tierLimits } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { makeCheck } from '@gw/ext-authz/internals/check';
 import { KeyCache } from '@gw/ext-authz/internals/keys/key-cache';
@@ -19,7 +19,14 @@ export function warmKeyCheck(): () => Promise<boolean> {
     state: 'active',
     expiresAt: null,
     limits: null,
-    account: { tier: 'audit', state: 'active', models: null, limits: tierLimits.audit, shadow: [] },
+    account: {
+      tier: 'audit',
+      state: 'active',
+      models: null,
+      tolerance: anyTolerance,
+      limits: tierLimits.audit,
+      shadow: [],
+    },
   } as const;
   const check = makeCheck({
     cache: new KeyCache(

@@ -26,6 +26,13 @@ export interface Limits {
   readonly streams: number;
 }
 
+/** How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity; null: any. */
+export interface Tolerance {
+  readonly addedLatencyMs: number | null;
+  readonly addedCostPercent: number | null;
+}
+export const anyTolerance: Tolerance = { addedLatencyMs: null, addedCostPercent: null };
+
 /** Specification part 8. Enterprise is negotiated, so its limits are stored with the account. */
 export const tierLimits: Readonly<Record<'audit' | 'audit_plus', Limits>> = {
   audit: { ratePerS: 50, burst: 200, perDay: 100_000, streams: 25 },

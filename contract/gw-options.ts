@@ -2,11 +2,20 @@
 import { z } from 'zod';
 import { boundaries, requestedTiers } from './receipt.ts';
 
+/** Milliseconds, or percent. */
+export const toleranceSchema = z.int().min(0).max(1_000_000);
+
 export const gwOptionsSchema = z
   .strictObject({
     tier: z.enum(requestedTiers).nullish().describe('Default `auto`: the best tier that the route can serve'),
     boundary: z.enum(boundaries).nullish().describe('Default `comprehensive`'),
     region: z.string().nullish().describe('Pins the request to a region of GET /v1/regions'),
+    max_added_latency_ms: toleranceSchema
+      .nullish()
+      .describe('How much slower a region may be than the preferred one, to be chosen for its carbon intensity'),
+    max_added_cost_percent: toleranceSchema
+      .nullish()
+      .describe('How much dearer a region may be than the preferred one, to be chosen for its carbon intensity'),
   })
   .meta({ id: 'GwOptions' });
 

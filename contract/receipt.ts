@@ -220,7 +220,7 @@ export const routingTraceSchema = z
           .describe('Whether the value counts the whole life cycle of the power stations'),
         eligible: z.boolean(),
         excluded_reason: text(
-          'Why its carbon intensity could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, no_live_signal, not_comparable',
+          'Why its carbon intensity could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, latency_above_tolerance, cost_above_tolerance, no_live_signal, not_comparable',
         ),
       }),
     ),

@@ -67,6 +67,12 @@ test('an account goes through suspension, reinstatement and change from the shel
     limits: { streams: 7 },
     shadow: ['rate', 'day'],
   });
+  expect(await json('accounts change acct_demo_audit --added-latency-ms 50 --added-cost-percent any')).toMatchObject({
+    tolerance: { added_latency_ms: 50, added_cost_percent: null },
+  });
+  expect(await json('accounts change acct_demo_audit --added-latency-ms any')).toMatchObject({
+    tolerance: { added_latency_ms: null, added_cost_percent: null },
+  });
   expect(await json('accounts change acct_demo_audit --shadow none')).toMatchObject({ shadow: [] });
   expect(await json('accounts change acct_demo_audit --tier audit --limits tier --models all')).toMatchObject({
     negotiated: false,

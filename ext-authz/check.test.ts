@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { tierLimits } from '@gw/contract/access';
+import { anyTolerance, tierLimits } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,14 @@ const stored: FoundKey = {
   state: 'active',
   expiresAt: null,
   limits: null,
-  account: { tier: 'audit', state: 'active', models: null, limits: tierLimits.audit, shadow: [] },
+  account: {
+    tier: 'audit',
+    state: 'active',
+    models: null,
+    tolerance: anyTolerance,
+    limits: tierLimits.audit,
+    shadow: [],
+  },
 };
 
 interface CheckCase {
@@ -131,6 +138,9 @@ describe('what a verified call tells those behind Envoy', () => {
 
   it('names the streams of the key where it has fewer', async () => {
     expect(await fieldsOf({})).not.toHaveProperty('key_streams');
+    expect(await fieldsOf({})).not.toHaveProperty('tolerance');
+    const account = { ...stored.account, tolerance: { addedLatencyMs: null, addedCostPercent: 10 } };
+    expect(await fieldsOf({ account })).toMatchObject({ tolerance: ':10' });
     const limits = { ratePerS: null, burst: null, perDay: null, streams: 3 };
     expect(await fieldsOf({ limits })).toMatchObject({ streams: '25', key_streams: '3' });
   });

@@ -27,6 +27,7 @@ const header = (key: string, value: string) => ({ header: { key, value } });
 /** What the parts behind Envoy learn of the caller. Made once per cached key: the key object is the cache's own. */
 function allowed(key: FoundKey): { sidecar: ICheckResponse; control: ICheckResponse } {
   const { limits, shadow } = key.account;
+  const { addedCostPercent, addedLatencyMs } = key.account.tolerance;
   const keyStreams = key.limits?.streams ?? null;
   const fields = {
     account_id: text(key.accountId),
@@ -36,6 +37,9 @@ function allowed(key: FoundKey): { sidecar: ICheckResponse; control: ICheckRespo
     streams: text(`${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`),
     ...(keyStreams === null ? {} : { key_streams: text(String(keyStreams)) }),
     ...(key.account.models ? { models: text(JSON.stringify(key.account.models)) } : {}),
+    ...(addedLatencyMs === null && addedCostPercent === null
+      ? {}
+      : { tolerance: text(`${addedLatencyMs ?? ''}:${addedCostPercent ?? ''}`) }),
   };
   const base = { status: { code: 0 }, dynamicMetadata: { fields } };
   return {

@@ -1,4 +1,4 @@
-import type { ShadowLimit } from '@gw/contract/access';
+import { anyTolerance, type ShadowLimit } from '@gw/contract/access';
 import { dayMs } from '@gw/contract/internal/durations';
 import type { FoundKey } from '@gw/prisma/find-key';
 import fc from 'fast-check';
@@ -25,7 +25,14 @@ const keyWith = (
   state: 'active',
   expiresAt: null,
   limits: sub && { ratePerS: null, burst: null, perDay: null, streams: null, ...sub },
-  account: { tier: 'enterprise', state: 'active', models: null, limits: { ...limits, streams: 1 }, shadow },
+  account: {
+    tier: 'enterprise',
+    state: 'active',
+    models: null,
+    limits: { ...limits, streams: 1 },
+    shadow,
+    tolerance: anyTolerance,
+  },
 });
 
 /** Decides in memory; `clock.ms` is the time. */

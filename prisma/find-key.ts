@@ -7,6 +7,7 @@ import {
   type Scope,
   type ShadowLimit,
   shadowLimits,
+  type Tolerance,
   tierLimits,
 } from '@gw/contract/access';
 import { elementAt } from '@gw/contract/internal/defined';
@@ -33,6 +34,7 @@ export interface FoundKey {
     readonly state: 'active' | 'suspended';
     /** Allow-list of models, or null for all. */
     readonly models: readonly string[] | null;
+    readonly tolerance: Tolerance;
     readonly limits: Limits;
     /** Limits that are counted and do not refuse; those of the key follow. */
     readonly shadow: readonly ShadowLimit[];
@@ -56,6 +58,8 @@ interface Row {
   limit_per_day: number | null;
   limit_streams: number | null;
   limit_shadow: string[];
+  max_added_latency_ms: number | null;
+  max_added_cost_percent: number | null;
   key_per_s: number | null;
   key_burst: number | null;
   key_per_day: number | null;
@@ -71,6 +75,7 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
       -- What is not active may not call: an account that is closed holds no working key either.
       CASE WHEN a.state = 'active' THEN 'active' ELSE 'suspended' END AS account_state, a.models,
       a.limit_per_s, a.limit_burst, a.limit_per_day, a.limit_streams, a.limit_shadow,
+      a.max_added_latency_ms, a.max_added_cost_percent,
       k.limit_per_s AS key_per_s, k.limit_burst AS key_burst, k.limit_per_day AS key_per_day, k.limit_streams AS key_streams
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.public_id = ${publicId}::char(12)`;
@@ -90,6 +95,7 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
       tier: row.tier,
       state: row.account_state,
       models: row.models,
+      tolerance: { addedLatencyMs: row.max_added_latency_ms, addedCostPercent: row.max_added_cost_percent },
       limits: limitsOf(row),
       shadow: shadowLimits.filter((limit) => row.limit_shadow.includes(limit)),
     },

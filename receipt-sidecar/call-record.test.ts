@@ -1,3 +1,4 @@
+import { anyTolerance } from '@gw/contract/access';
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type DegradedReason, type Receipt, receiptSchema } from '@gw/contract/receipt';
@@ -81,7 +82,11 @@ interface Told {
 
 /** One call to its end; `takes`: whether a store takes the receipt in time. */
 async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 34, ends = finishes }: Told = {}) {
-  const routed = chooseRoute(request, catalogue, null, { at: Date.parse(at), lastRegions: new Map() });
+  const routed = chooseRoute(request, catalogue, null, {
+    at: Date.parse(at),
+    lastRegions: new Map(),
+    tolerance: anyTolerance,
+  });
   if (!routed.ok) throw new Error(routed.error.code);
   const finished: string[] = [];
   const kept: string[] = [];
@@ -98,7 +103,14 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
   const reasons: (DegradedReason | null)[] = [];
   const count = (reason: DegradedReason | null) => void reasons.push(reason);
   const metrics = { made: count, wentOn: () => undefined, register: () => undefined };
-  const caller = { accountId: 'a', keyId: 'k', models: null, streams: { limit: 25, shadow: false }, keyStreams: null };
+  const caller = {
+    accountId: 'a',
+    keyId: 'k',
+    models: null,
+    streams: { limit: 25, shadow: false },
+    keyStreams: null,
+    tolerance: anyTolerance,
+  };
   const record = new CallRecord(identity, caller, catalogue, { ledger, metrics });
   record.begin();
   record.answeredBy('d', 1);

@@ -1,5 +1,5 @@
 /** Builds the answers of ext_proc, and reads the parts of its messages that the sidecar needs. */
-import { tierLimits } from '@gw/contract/access';
+import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
 import { identityNamespace } from '@gw/contract/internal/identity';
@@ -51,6 +51,8 @@ export interface Caller {
   readonly streams: { readonly limit: number; readonly shadow: boolean };
   /** How many of them this key can have open; null means all. */
   readonly keyStreams: number | null;
+  /** What a choice by carbon may cost its account in time and money. */
+  readonly tolerance: Tolerance;
 }
 
 /**
@@ -62,6 +64,7 @@ export function readCaller(request: ProcessingRequest): Caller | null {
   const keyId = fields?.key_id?.stringValue;
   if (!accountId || !keyId) return null;
   const models = fields?.models?.stringValue;
+  const [latency, cost] = (fields?.tolerance?.stringValue ?? '').split(':');
   const [limit, shadow] = (fields?.streams?.stringValue ?? '').split(':');
   return {
     accountId,
@@ -69,6 +72,7 @@ export function readCaller(request: ProcessingRequest): Caller | null {
     models: models ? (JSON.parse(models) as string[]) : null,
     streams: { limit: countOf(limit) ?? leastStreams, shadow: shadow === 'shadow' },
     keyStreams: countOf(fields?.key_streams?.stringValue),
+    tolerance: { addedLatencyMs: countOf(latency), addedCostPercent: countOf(cost) },
   };
 }
 

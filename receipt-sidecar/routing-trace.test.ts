@@ -1,3 +1,4 @@
+import { anyTolerance } from '@gw/contract/access';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { routingTraceSchema } from '@gw/contract/receipt';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
@@ -86,7 +87,7 @@ const ask = (options: Options = {}) =>
     ...{ outputField: null, maxTokens: null },
   }) as const;
 
-const steering = () => ({ at: Date.parse(at), lastRegions: new Map<string, string>() });
+const steering = () => ({ at: Date.parse(at), lastRegions: new Map<string, string>(), tolerance: anyTolerance });
 
 /** An answer whose receipt says 2 Wh. */
 const answeredBy = (by: Candidate | null, attempts = 1) => ({ by, attempts, requestedAt: at, energyWh: 2 });

@@ -64,7 +64,7 @@ const fallbackWords: Readonly<Record<FallbackReason, string>> = {
   no_live_grid_signal: 'no region has a live signal of its grid',
   too_few_live_signals: 'only one region has a live signal of its grid, so there is nothing to compare it with',
   no_comparable_signals: 'the live signals of the regions do not measure the same, so they cannot be compared',
-  single_region: 'no other region can serve this call',
+  single_region: 'no other region can serve this call as it is',
 };
 
 const basisWords = { lifecycle: 'life cycle', combustion: 'combustion alone', unknown: 'basis unknown' } as const;
@@ -122,7 +122,7 @@ function outcomeOf({ failoverChain: [first] }: Route, served: Candidate | null, 
 
 /** Returns one candidate for each region that serves the model, in the order of provider preference. */
 function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidates'] {
-  const { barredBy, comparison, offered, pinned } = route;
+  const { barredBy, comparison, offered, outside, pinned } = route;
   const at = Date.parse(requestedAt);
   const unsteered = (candidate: Candidate): RoutingTrace['candidates'][number]['excluded_reason'] => {
     if (pinned || (comparison?.ok && comparison.value.signalOf(candidate.region.code))) return null;
@@ -133,7 +133,7 @@ function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidat
     const candidate = inRegion.find((each) => barredBy(each) === null) ?? inRegion[0];
     if (!candidate) return [];
     const signal = signalOf(route, candidate, requestedAt);
-    const excluded = barredBy(candidate) ?? unsteered(candidate);
+    const excluded = barredBy(candidate) ?? outside(candidate) ?? unsteered(candidate);
     return {
       region: code,
       g_per_kwh: signal?.g_per_kwh ?? null,

@@ -188,6 +188,7 @@ export function madeCall(number: number, call: Call): MadeCall {
       failoverChain: [candidate, ...others],
       cluster: failoverCluster([candidate, ...others].map(({ deployment }) => deployment.id)),
       offered: routeOf(model, undefined, call.grid),
+      outside: () => null,
       barredBy: ({ region: { code } }) => (region === undefined || code === region ? null : 'other_region_pinned'),
     },
   };

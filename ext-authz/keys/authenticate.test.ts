@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { anyTolerance } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import type { Pepper } from '@gw/contract/internal/pepper';
 import type { FoundKey } from '@gw/prisma/find-key';
@@ -19,6 +20,7 @@ function setUp(of: number, current: number, other: number | null) {
     models: null,
     limits: { ratePerS: 1, burst: 1, perDay: 1, streams: 1 },
     shadow: [],
+    tolerance: anyTolerance,
   } as const;
   const key: FoundKey = {
     publicId,

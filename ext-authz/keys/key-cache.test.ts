@@ -1,3 +1,4 @@
+import { anyTolerance } from '@gw/contract/access';
 import type { FoundKey } from '@gw/prisma/find-key';
 import { describe, expect, it, vi } from 'vitest';
 import { KeyCache, KeysUnconfirmedError } from './key-cache.ts';
@@ -18,6 +19,7 @@ const key = (publicId: string, state: FoundKey['state'] = 'active', accountId = 
     models: null,
     limits: { ratePerS: 1, burst: 1, perDay: 1, streams: 1 },
     shadow: [],
+    tolerance: anyTolerance,
   },
 });
 

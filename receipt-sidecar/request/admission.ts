@@ -92,6 +92,10 @@ function routed(
   { lastRegions, now }: Steps,
   slot: Slot | null,
 ): Admission {
-  const choice = chooseRoute(request, catalogue, caller.models, { at: now(), lastRegions });
+  const choice = chooseRoute(request, catalogue, caller.models, {
+    at: now(),
+    lastRegions,
+    tolerance: caller.tolerance,
+  });
   return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.value, slot } : refused(choice.error);
 }

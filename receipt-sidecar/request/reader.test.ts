@@ -1,3 +1,4 @@
+import { anyTolerance } from '@gw/contract/access';
 import type { ApiError } from '@gw/contract/errors';
 import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contract/internal/policy-event';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
@@ -79,7 +80,14 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
     randomBytes: (length) => new Uint8Array(length).fill(0xab),
   });
   const askBytes = (endpoint: Endpoint, bytes: Buffer, accountId = 'acct', from: Snapshot = snapshot) => {
-    const caller = { accountId, keyId: 'key', models: null, streams: { limit: 1, shadow: false }, keyStreams: null };
+    const caller = {
+      accountId,
+      keyId: 'key',
+      models: null,
+      streams: { limit: 1, shadow: false },
+      keyStreams: null,
+      tolerance: anyTolerance,
+    };
     return read({
       ...{ endpoint, bytes, caller, requestId: 'req', isOpen: () => true, onGone: () => undefined },
       catalogue: from === snapshot ? catalogue : makeCatalogue(from),

@@ -1,3 +1,4 @@
+import { anyTolerance } from '@gw/contract/access';
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { servesTelemetry } from '@gw/methodology/tier';
@@ -53,7 +54,12 @@ function snapshotOf(
   };
 }
 
-const choose = (snapshot: Snapshot, options: Options, lastRegions = new Map<string, string>()) =>
+const choose = (
+  snapshot: Snapshot,
+  options: Options,
+  lastRegions = new Map<string, string>(),
+  tolerance = anyTolerance,
+) =>
   chooseRoute(
     {
       endpoint: 'chat',
@@ -75,7 +81,7 @@ const choose = (snapshot: Snapshot, options: Options, lastRegions = new Map<stri
     },
     makeCatalogue(snapshot),
     null,
-    { at: Date.parse(snapshot.publishedAt), lastRegions },
+    { at: Date.parse(snapshot.publishedAt), lastRegions, tolerance },
   );
 
 describe('the first region', () => {
@@ -102,6 +108,47 @@ describe('the first region', () => {
     expect(first(snapshotOf(sites, [], { a: 104, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d0>d1>d2');
     expect(first(snapshotOf(sites, [], { a: 110, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d1>d0>d2');
     expect(lastRegions).toEqual(new Map([['m', 'b']]));
+  });
+});
+
+describe('a tolerance', () => {
+  const live = { a: 300, b: 20, c: 50 };
+  const costs = [
+    { latencyMs: 100, relativeCost: 1 },
+    { latencyMs: 180, relativeCost: 1.1 },
+    { latencyMs: 110, relativeCost: 1.3 },
+  ];
+  const snapshot = snapshotOf(
+    codes.map((region) => ({ region, telemetry: null })),
+    [],
+    live,
+  );
+  const priced = { ...snapshot, deployments: snapshot.deployments.map((each, at) => ({ ...each, ...costs[at] })) };
+  const chain = (offer: Snapshot, options: Options, tolerance = anyTolerance) => {
+    const routed = choose(offer, options, new Map(), tolerance);
+    return routed.ok ? routed.value.cluster : routed.error.code;
+  };
+
+  it.each<[Options, string]>([
+    [{}, 'order:d1>d0>d2'],
+    [{ max_added_latency_ms: 80 }, 'order:d1>d0>d2'],
+    [{ max_added_latency_ms: 79 }, 'order:d2>d0>d1'],
+    [{ max_added_latency_ms: 9 }, 'order:d0>d1>d2'],
+    [{ max_added_cost_percent: 10 }, 'order:d1>d0>d2'],
+    [{ max_added_cost_percent: 9 }, 'order:d0>d1>d2'],
+    [{ max_added_cost_percent: 30, max_added_latency_ms: 10 }, 'order:d2>d0>d1'],
+  ])('of %j keeps what is too slow or too dear for fail-over alone', (options, expected) => {
+    expect(chain(priced, options)).toBe(expected);
+  });
+
+  it('is the one of the account where the request says none', () => {
+    const account = { addedLatencyMs: 10, addedCostPercent: 30 };
+    expect(chain(priced, {}, account)).toBe('order:d2>d0>d1');
+    expect(chain(priced, { max_added_latency_ms: 80 }, account)).toBe('order:d1>d0>d2');
+  });
+
+  it('lets nothing be chosen by its carbon that says nothing of itself', () => {
+    expect(chain(snapshot, { max_added_latency_ms: 1000 })).toBe('order:d0>d1>d2');
   });
 });
 

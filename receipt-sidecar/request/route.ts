@@ -6,6 +6,7 @@
  * told; from there Envoy fails over in the order of provider preference. A call for measured energy only goes where it is
  * reported.
  */
+import type { Tolerance } from '@gw/contract/access';
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
@@ -15,6 +16,7 @@ import type { Candidate, Catalogue } from '../snapshot.ts';
 import { type Comparison, compareRegions, type FallbackReason } from './compare-regions.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ParsedRequest } from './parsed-request.ts';
+import { type Intolerable, intolerable, isAny, toleranceOf } from './tolerance.ts';
 
 /**
  * Where a call goes. `cluster` is Envoy's for the fail-over chain, `providerModel` the provider's name of the model.
@@ -32,6 +34,8 @@ export interface Route {
   readonly offered: readonly Candidate[];
   /** Returns why a deployment could not be chosen; null if it could. */
   readonly barredBy: (candidate: Candidate) => Bar | null;
+  /** Returns why a deployment lies outside the tolerance of the call, so that it is only there for fail-over; null if it does not. */
+  readonly outside: (candidate: Candidate) => Intolerable | null;
 }
 
 export type Bar =
@@ -47,8 +51,9 @@ type Routed = Result<Route, ApiError>;
 export interface Steering {
   /** ms since 1970 */
   readonly at: number;
-  /** Model → the region that its free calls were last sent to; kept up to date here. Calls for one tier alone leave it as it is. */
+  /** Model → the region that its free calls were last sent to; kept up to date here. Calls that not every region may serve leave it as it is. */
   readonly lastRegions: Map<string, string>;
+  readonly tolerance: Tolerance;
 }
 
 const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
@@ -83,7 +88,7 @@ export function chooseRoute(
   const offer = offerFor(request, model, catalogue.candidates(id));
   if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);
   return options.region === undefined
-    ? freeRoute(model, offer, steering)
+    ? freeRoute(model, offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
     : pinnedRoute(request, model, offer, options.region, catalogue);
 }
 
@@ -142,19 +147,22 @@ function pinnedRoute(
   return routed(model, offer, chainFrom(model, offer, candidate, inRegion), code);
 }
 
-function freeRoute(model: SnapshotModel, offer: Offer, { at, lastRegions }: Steering): Routed {
+function freeRoute(model: SnapshotModel, offer: Offer, { at, lastRegions, tolerance }: Steering): Routed {
   const active = offer.all.filter(({ region }) => region.status === 'active');
   const eligible = active.filter(offer.serves);
-  const contenders = new Map(eligible.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
+  const [preferred] = eligible;
+  const outside = (each: Candidate) => (preferred ? intolerable(each, preferred, tolerance) : null);
+  const tolerable = isAny(tolerance) ? eligible : eligible.filter((each) => outside(each) === null);
+  const contenders = new Map(tolerable.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
   const comparison = compareRegions([...contenders.values()], lastRegions.get(model.id) ?? null, at);
-  const chosen = comparison.ok ? comparison.value.region : eligible[0]?.region.code;
-  const first = eligible.find(({ region }) => region.code === chosen);
+  const chosen = comparison.ok ? comparison.value.region : preferred?.region.code;
+  const first = tolerable.find(({ region }) => region.code === chosen);
   if (!first || chosen === undefined)
     return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  if (offer.isEverywhere) lastRegions.set(model.id, chosen);
+  if (offer.isEverywhere && isAny(tolerance)) lastRegions.set(model.id, chosen);
   const isFirst = ({ region }: Candidate) => region.code === chosen;
   const inOrder = [...active.filter(isFirst), ...active.filter((each) => !isFirst(each))];
-  return routed(model, offer, chainFrom(model, offer, first, inOrder), null, comparison);
+  return routed(model, offer, chainFrom(model, offer, first, inOrder), null, { comparison, outside });
 }
 
 /**
@@ -178,7 +186,7 @@ function routed(
   offer: Offer,
   failoverChain: Route['failoverChain'],
   pinnedTo: string | null,
-  comparison: Route['comparison'] = null,
+  { comparison, outside }: Pick<Route, 'comparison' | 'outside'> = { comparison: null, outside: () => null },
 ): Routed {
   const providerModel = failoverChain[0].deployment.models[model.id] ?? model.id;
   const barredBy = (candidate: Candidate): Bar | null => {
@@ -189,5 +197,15 @@ function routed(
   };
   const cluster = failoverCluster(failoverChain.map(({ deployment }) => deployment.id));
   const pinned = pinnedTo !== null;
-  return ok({ model, providerModel, pinned, comparison, failoverChain, cluster, offered: offer.all, barredBy });
+  return ok({
+    model,
+    providerModel,
+    pinned,
+    comparison,
+    outside,
+    failoverChain,
+    cluster,
+    offered: offer.all,
+    barredBy,
+  });
 }

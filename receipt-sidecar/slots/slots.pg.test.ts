@@ -1,7 +1,9 @@
 /** Two sidecars' slots on a real Valkey that is asked by both at once, stands still, dies and comes back empty. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { anyTolerance } from '@gw/contract/access';
 import type { ApiError } from '@gw/contract/errors';
 import { keySlotsKey, slotsKey } from '@gw/contract/internal/redis';
 import type { Result } from '@gw/contract/internal/result';
@@ -56,6 +58,7 @@ const caller = (limit: number): Caller => ({
   models: null,
   streams: { limit, shadow: false },
   keyStreams: null,
+  tolerance: anyTolerance,
 });
 const each = (at: number): StreamSlots => sidecars[at % 2] as StreamSlots;
 const askAll = (count: number, limit: number): Promise<Result<Slot, ApiError>[]> =>

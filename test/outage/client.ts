@@ -12,6 +12,8 @@ export interface Call {
   readonly model?: string;
   /** Pins the call. */
   readonly region?: string;
+  /** More of `gw`. */
+  readonly options?: object;
   /** `x-sim-*`: how the simulated provider answers. Default: as fast as it can. */
   readonly sim?: Readonly<Record<string, string>>;
   /** Told after each piece of the body, with the text so far. */
@@ -56,6 +58,7 @@ export function clientOf(stack: Pick<Stack, 'publicUrl' | 'simulatorUrl' | 'keys
       stream = false,
       model,
       region,
+      options = {},
       sim = {},
       onText,
     }: Call = {}): Promise<Reply> => {
@@ -70,7 +73,7 @@ export function clientOf(stack: Pick<Stack, 'publicUrl' | 'simulatorUrl' | 'keys
         body: JSON.stringify({
           ...body,
           ...(model !== undefined && { model }),
-          ...(region !== undefined && { gw: { region } }),
+          gw: { ...options, ...(region !== undefined && { region }) },
           ...(stream && { stream }),
         }),
       });

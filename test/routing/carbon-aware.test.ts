@@ -45,8 +45,8 @@ afterAll(async () => {
   await source?.stop();
 });
 
-async function call(region?: string) {
-  const { json, receipt, status } = await gateway.client.chat({ ...(region && { region }) });
+async function call(options: object = {}) {
+  const { json, receipt, status } = await gateway.client.chat({ options });
   expect(status).toBe(200);
   const trace = routingTraceSchema.parse((json as { routing_trace: unknown }).routing_trace);
   expect(trace.region).toBe(receipt?.region);
@@ -59,11 +59,11 @@ const candidatesOf = ({ candidates }: RoutingTrace) =>
     candidates.map(({ region, g_per_kwh, excluded_reason }) => [region, [g_per_kwh, excluded_reason]]),
   );
 
-async function setStatus(region: string, status: string): Promise<void> {
-  const response = await fetch(`${gateway.stack.controlUrl}/operator/v1/regions/${region}`, {
+async function patch(path: string, body: object): Promise<void> {
+  const response = await fetch(`${gateway.stack.controlUrl}${path}`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${gateway.stack.operatorToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ status }),
+    body: JSON.stringify(body),
   });
   expect(response.status).toBe(200);
 }
@@ -99,18 +99,30 @@ test('traffic follows the lowest value within a refresh, and the trace says why'
   expect(candidatesOf(trace)).toEqual({ 'us-east': [300, null], 'eu-north': [20, null], 'eu-west': [50, null] });
 });
 
+test('a tolerance of the request, or of the account, keeps a call where it is', async () => {
+  const { trace } = await call({ max_added_latency_ms: 20 });
+  expect(trace).toMatchObject({ region: 'us-east', fallback_reason: 'single_region' });
+  expect(candidatesOf(trace)['eu-north']).toEqual([20, 'latency_above_tolerance']);
+  const account = '/operator/v1/accounts/acct_demo_enterprise';
+  await patch(account, { tolerance: { added_cost_percent: 0 } });
+  await becomes('the account to be heeded', ({ region }) => region === 'us-east');
+  expect(candidatesOf((await call()).trace)['eu-north']).toEqual([20, 'cost_above_tolerance']);
+  await patch(account, { tolerance: { added_cost_percent: null } });
+  await becomes('calls to come back', ({ region }) => region === 'eu-north');
+});
+
 test('a pinned call stays, and a region that is saturated spills over to the next lowest', async () => {
-  expect((await call('us-east')).trace).toMatchObject({
+  expect((await call({ region: 'us-east' })).trace).toMatchObject({
     policy: 'pinned',
     region: 'us-east',
     estimated_saving_g: null,
   });
-  await setStatus('eu-north', 'saturated');
+  await patch('/operator/v1/regions/eu-north', { status: 'saturated' });
   await becomes('calls to go to the next', ({ region }) => region === 'eu-west');
   const { trace } = await call();
   expect(trace.policy).toBe('carbon_aware');
   expect(candidatesOf(trace)['eu-north']).toEqual([20, 'region_saturated']);
-  await setStatus('eu-north', 'active');
+  await patch('/operator/v1/regions/eu-north', { status: 'active' });
   await becomes('calls to come back', ({ region }) => region === 'eu-north');
 });
 

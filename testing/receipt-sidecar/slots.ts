@@ -1,5 +1,7 @@
 /** Sidecars' slots by the timers' clock, with a Redis in memory between them. */
+
 import { setImmediate as turn } from 'node:timers/promises';
+import { anyTolerance } from '@gw/contract/access';
 import type { Caller } from '@gw/receipt-sidecar/internals/messages';
 import { type Slot, StreamSlots } from '@gw/receipt-sidecar/internals/slots/slots';
 import { pino } from 'pino';
@@ -76,6 +78,7 @@ export const caller = (limit: number, more: Partial<Caller> = {}): Caller => ({
   models: null,
   streams: { limit, shadow: false },
   keyStreams: null,
+  tolerance: anyTolerance,
   ...more,
 });
 

@@ -29,18 +29,31 @@ async function everyAccount(api: OperatorApi, filter: Record<string, string>): P
   }
 }
 
+function toleranceOf(call: AdminCall, option: string, field: string): Record<string, number | null> {
+  const text = call.option(option);
+  if (text === undefined) return {};
+  if (text === 'any') return { [field]: null };
+  if (!/^\d+$/.test(text)) throw new Problem(`--${option} takes a whole number, or "any".`);
+  return { [field]: Number(text) };
+}
+
 function changeOf(call: AdminCall): object {
   const limits = call.option('limits');
   const models = call.option('models');
   const shadow = call.option('shadow');
+  const tolerance = {
+    ...toleranceOf(call, 'added-latency-ms', 'added_latency_ms'),
+    ...toleranceOf(call, 'added-cost-percent', 'added_cost_percent'),
+  };
   const change = {
     ...given(call, 'name', 'tier'),
     ...(limits === undefined ? {} : { limits: limits === 'tier' ? null : accountLimits(limits) }),
     ...(shadow === undefined ? {} : { shadow: shadow === 'none' ? [] : shadow.split(',').filter(Boolean) }),
+    ...(Object.keys(tolerance).length === 0 ? {} : { tolerance }),
     ...(models === undefined ? {} : { models: models === 'all' ? null : models.split(',').filter(Boolean) }),
   };
   if (Object.keys(change).length === 0)
-    throw new Problem('Nothing to change: give --name, --tier, --limits, --shadow or --models.');
+    throw new Problem('Nothing to change: give one of the options that `./gw admin accounts change --help` names.');
   return { ...change, ...given(call, 'reason') };
 }
 
@@ -110,9 +123,12 @@ export const accountCommands: readonly AdminCommand[] = [
       limits: 'per second/burst/per day, and /streams if they change, or "tier" for those of the tier',
       shadow: 'rate, day, streams, separated by commas: counted and reported, not enforced; or "none"',
       models: 'allow-list, separated by commas, or "all"',
+      'added-latency-ms':
+        'how much slower a region may be than the preferred one, to be chosen for its carbon; or "any"',
+      'added-cost-percent': 'how much dearer, in the same way; or "any"',
       reason: 'why; it stands in the audit log, which the customer can read',
     },
-    summary: 'change name, tier, limits, shadow or models',
+    summary: 'change name, tier, limits, shadow, models or the tolerance of carbon-aware routing',
     run: async (call) => shown(await call.api.send('PATCH', at(call.arg(0)), changeOf(call))),
   },
   {

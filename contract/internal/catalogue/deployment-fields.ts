@@ -75,4 +75,19 @@ export const deploymentFields = {
     help: 'of the whole deployment: "8 x H100", or none',
     doc: '`{"model","count"}` of the whole deployment',
   },
+  latency_ms: {
+    entry: z.int().min(0).max(1_000_000).nullable(),
+    /** Absent and null: not stated. */
+    snapshot: z.number().nullable().optional(),
+    ...{ otherwise: null, option: 'latency-ms', form: 'number' },
+    help: 'milliseconds to the first byte, for comparison with other deployments; or none',
+    doc: 'milliseconds to the first byte, as you measure them: a [tolerance](routing.md#tolerance) compares them',
+  },
+  relative_cost: {
+    entry: z.number().min(0).max(1000).nullable(),
+    snapshot: z.number().nullable().optional(),
+    ...{ otherwise: null, option: 'relative-cost', form: 'number' },
+    help: 'price of a token compared with other deployments: 1.1 is ten percent dearer than 1; or none',
+    doc: 'price of a token beside other deployments of its models: 1.1 is ten percent dearer than 1; a [tolerance](routing.md#tolerance) compares them',
+  },
 } as const satisfies FieldTable;

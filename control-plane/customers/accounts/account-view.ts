@@ -13,6 +13,11 @@ const limitsSchema = z.strictObject({
 });
 export type LimitsView = z.infer<typeof limitsSchema>;
 
+const toleranceSchema = z.strictObject({
+  added_latency_ms: z.int().nullable().describe('Null: any'),
+  added_cost_percent: z.int().nullable().describe('Null: any'),
+});
+
 export const accountSchema = z.strictObject({
   id: z.string(),
   object: z.literal('account'),
@@ -22,6 +27,9 @@ export const accountSchema = z.strictObject({
   models: z.array(z.string()).nullable().describe('The only ones that it may use; null: every model'),
   limits: limitsSchema.describe('What holds for the account'),
   negotiated: z.boolean().describe('Whether `limits` are its own, not those of its tier'),
+  tolerance: toleranceSchema.describe(
+    'How much slower or dearer a region may be than the preferred one, to be chosen for its carbon intensity',
+  ),
   shadow: z.array(z.enum(shadowLimits)).describe('Limits that are counted and reported, and refuse nothing'),
   created_at: z.iso.datetime(),
 });
@@ -45,6 +53,7 @@ export function accountView(row: AccountRow): AccountView {
       streams: row.limitStreams ?? (row.tier === 'enterprise' ? enterpriseStreams : tier.streams),
     },
     negotiated: row.limitPerS !== null || row.limitBurst !== null || row.limitPerDay !== null,
+    tolerance: { added_latency_ms: row.maxAddedLatencyMs, added_cost_percent: row.maxAddedCostPercent },
     shadow: shadowLimits.filter((limit) => row.limitShadow.includes(limit)),
     created_at: row.createdAt.toISOString(),
   };

@@ -49,6 +49,7 @@ test('accounts are listed by state, tier and name, page by page', async () => {
     models: null,
     limits: { per_s: 200, burst: 800, per_day: 400_000, streams: 100 },
     negotiated: false,
+    tolerance: { added_latency_ms: null, added_cost_percent: null },
     shadow: [],
     created_at: expect.any(String),
   });
@@ -137,6 +138,23 @@ test('open streams are negotiated with the other limits: 100 unless agreed other
   expect(await patched({ limits: { ...limits, streams: null } })).toEqual({ ...limits, streams: 100 });
   expect(await newest('acct_x')).toEqual(before);
   expect(await patched({ tier: 'audit' })).toMatchObject({ streams: 25 });
+});
+
+test('a tolerance is set in parts and taken away, and ext-authz learns of it', async () => {
+  const { db } = running.context;
+  const key = { accountId: 'acct_x', name: 'k', hash: new Uint8Array(32), scopes: [] };
+  await db.apiKey.create({ data: { ...key, publicId: 'xxxxxxxxxxx4' } });
+  const patched = async (tolerance: object) =>
+    (await as('admin')('PATCH', `${path}/acct_x`, { tolerance })).json().tolerance;
+  expect(await patched({ added_latency_ms: 80 })).toEqual({ added_latency_ms: 80, added_cost_percent: null });
+  expect(await patched({ added_cost_percent: 0 })).toEqual({ added_latency_ms: 80, added_cost_percent: 0 });
+  expect((await findKey(db, 'xxxxxxxxxxx4'))?.account.tolerance).toEqual({ addedLatencyMs: 80, addedCostPercent: 0 });
+  const [before, generation] = [await newest('acct_x'), await keyGeneration(db)];
+  await patched({ added_cost_percent: 0 });
+  expect([await newest('acct_x'), await keyGeneration(db)]).toEqual([before, generation]);
+  expect(await patched({ added_latency_ms: null })).toEqual({ added_latency_ms: null, added_cost_percent: 0 });
+  const refused = await as('admin')('PATCH', `${path}/acct_x`, { tolerance: { added_latency_ms: -1 } });
+  expect([refused.statusCode, refused.json().error.param]).toEqual([400, 'tolerance.added_latency_ms']);
 });
 
 test('a limit is put into shadow and taken out, for any tier, and ext-authz learns of it', async () => {

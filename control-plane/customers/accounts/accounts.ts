@@ -42,6 +42,8 @@ export interface AccountChange {
   readonly shadow?: readonly ShadowLimit[];
   /** Null means every model. */
   readonly models?: readonly string[] | null;
+  /** What is left out of it stays as it is. */
+  readonly tolerance?: Partial<AccountView['tolerance']>;
 }
 
 /** Limits of one account. `streams` null means the default of Enterprise; absent, it stays as it is. */
@@ -162,11 +164,15 @@ async function move(
 /** Returns only what differs. An account that leaves Enterprise loses its own limits, unless the change sets them. */
 function without(asked: AccountChange, before: AccountRow): AccountChange {
   const view = accountView(before);
-  const { models, name, negotiated, shadow, tier } = view;
-  const now = { name, tier, models, shadow, limits: negotiated ? ownLimitsOf(before) : null };
+  const { models, name, negotiated, shadow, tier, tolerance } = view;
+  const now = { name, tier, models, shadow, tolerance, limits: negotiated ? ownLimitsOf(before) : null };
   const leaves = view.negotiated && asked.tier !== undefined && asked.tier !== 'enterprise';
   const limits = leaves && asked.limits === undefined ? null : withStreams(asked.limits, before);
-  const wanted: AccountChange = limits === undefined ? asked : { ...asked, limits };
+  const wanted: AccountChange = {
+    ...asked,
+    ...(limits !== undefined && { limits }),
+    ...(asked.tolerance && { tolerance: { ...tolerance, ...asked.tolerance } }),
+  };
   const fields = Object.entries(wanted) as [keyof AccountChange, unknown][];
   return Object.fromEntries(fields.filter(([field, value]) => !isDeepStrictEqual(value, now[field])));
 }
@@ -197,11 +203,13 @@ function whereOf({ after, search, state, tier }: AccountQuery): Prisma.AccountWh
   };
 }
 
-function dataOf({ limits, models, name, shadow, tier }: AccountChange): Prisma.AccountUpdateInput {
+function dataOf({ limits, models, name, shadow, tier, tolerance = {} }: AccountChange): Prisma.AccountUpdateInput {
   return {
     ...(name === undefined ? {} : { name }),
     ...(tier === undefined ? {} : { tier }),
     ...(shadow === undefined ? {} : { limitShadow: [...shadow] }),
+    ...(tolerance.added_latency_ms === undefined ? {} : { maxAddedLatencyMs: tolerance.added_latency_ms }),
+    ...(tolerance.added_cost_percent === undefined ? {} : { maxAddedCostPercent: tolerance.added_cost_percent }),
     ...(models === undefined ? {} : { models: models === null ? Prisma.DbNull : [...models] }),
     ...(limits === undefined
       ? {}

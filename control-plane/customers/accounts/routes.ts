@@ -1,5 +1,6 @@
 /** `/operator/v1/accounts`: accounts, and the people of a customer who have a login. */
 import { accountTiers, shadowLimits } from '@gw/contract/access';
+import { toleranceSchema } from '@gw/contract/gw-options';
 import { listSchema, pageOf, pageSchema } from '@gw/contract/list';
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -38,6 +39,12 @@ const updateBody = z
       .transform((set) => shadowLimits.filter((limit) => set.includes(limit)))
       .exactOptional(),
     models: z.array(z.string().min(1).max(200)).max(1000).nullable().exactOptional(),
+    tolerance: z
+      .strictObject({
+        added_latency_ms: toleranceSchema.nullable().exactOptional(),
+        added_cost_percent: toleranceSchema.nullable().exactOptional(),
+      })
+      .exactOptional(),
     reason: nameSchema.exactOptional(),
   })
   .refine(({ reason: _, ...change }) => Object.keys(change).length > 0, 'names nothing to change');
