@@ -75,7 +75,6 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
       },
       route: {
         model: entry,
-        providerModel: entry.id,
         pinned: false,
         comparison: err('no_live_grid_signal'),
         failoverChain: [servedBy],

@@ -1,5 +1,6 @@
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
+import { knownProviders } from '@gw/contract/internal/catalogue/known-providers';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
@@ -283,4 +284,35 @@ describe('audit verify', () => {
     });
     expect(await row()).toMatch(/ 1 +- +missing at 1, without a head at 1$/);
   }, 60_000);
+});
+
+describe('a well-known provider', () => {
+  test('is added as the list says, and what is given comes first', async () => {
+    const url = 'https://acme.openai.azure.com';
+    expect(await json(`providers add az --as azure-openai --url ${url} --credential AZ --timeout-s 90`)).toMatchObject({
+      ...{ name: 'Azure OpenAI', base_url: url, auth_header: 'api-key', auth_scheme: null, credential_ref: 'AZ' },
+      ...{ path: 'openai/deployments/{model}/{endpoint}?api-version=2024-10-21', timeout_s: 90 },
+    });
+    const mistral = await json('providers add mi --as mistral --name "Le Chat" --headers x-a=1,x-b=2');
+    expect(mistral).toMatchObject({ name: 'Le Chat', base_url: 'https://api.mistral.ai/v1', headers: { 'x-a': '1' } });
+    expect(mistral.request_fields).toMatchObject({ max_completion_tokens: 'max_tokens', logit_bias: null });
+    expect(await json('providers set mi --request-fields seed=random_seed,user= --headers none')).toMatchObject({
+      ...{ request_fields: { seed: 'random_seed', user: null }, headers: null },
+    });
+    expect((await gw('providers show mi')).out).toContain('seed=random_seed,user=');
+  });
+
+  test('is refused in words that say what is missing', async () => {
+    await expect(gw('providers add x --as azure-openai')).rejects.toThrow(
+      '--url is missing: it is like https://resource.openai.azure.com.',
+    );
+    await expect(gw('providers add x --as nobody')).rejects.toThrow('--as takes one of openai, azure-openai,');
+    await expect(gw('providers add x --url https://llm.example.com/v1')).rejects.toThrow('--name is missing.');
+  });
+
+  test.each(Object.entries(knownProviders))('%s is an entry that the catalogue takes', async (id, known) => {
+    const url = known.base_url ?? known.example;
+    const added = await json(`providers add known-${id} --as ${id} --url ${url}`);
+    expect(added).toMatchObject({ id: `known-${id}`, base_url: url, request_fields: known.request_fields ?? null });
+  });
 });

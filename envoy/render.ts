@@ -10,6 +10,7 @@ import type { InternalTls } from '@gw/contract/internal/environment';
 import { connectionGroups } from './connection-groups.ts';
 import { corsPolicy } from './cors.ts';
 import { localReplies } from './local-replies.ts';
+import { luaString } from './lua-string.ts';
 import { envoyRoutes } from './routes.ts';
 import { plainSocket, serviceCluster } from './service-clusters.ts';
 import { sinkRoutes } from './sink.ts';
@@ -165,9 +166,4 @@ export function degradedLua({ upstreamError, receiptError }: LastResortErrors, t
   return readFileSync(`${templateDir}/degraded.lua`, 'utf8')
     .replace('@UPSTREAM_ERROR@', () => luaString(upstreamError))
     .replace('@RECEIPT_ERROR@', () => luaString(receiptError));
-}
-
-/** A Lua string literal that can hold any text. */
-function luaString(text: string): string {
-  return `'${text.replace(/\\/g, '\\\\').replace(/'/g, "\\'").replace(/\n/g, '\\n')}'`;
 }

@@ -92,6 +92,12 @@ export class CallRecord {
     this.#repliedAt = performance.now();
   }
 
+  /** What the provider that answered calls the model. */
+  get providerModel(): string {
+    const { model } = this.identity.route;
+    return this.#servedBy?.deployment.models[model.id] ?? model.id;
+  }
+
   /** The shape in which the deployment that answered reports energy; null if it reports none. */
   get telemetryShape(): string | null {
     return this.#servedBy?.deployment.telemetry ?? null;

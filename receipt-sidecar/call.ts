@@ -32,9 +32,10 @@ import {
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
+import { attemptsOf } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
 import { refusedHeaders, type Timeouts } from './request/headers.ts';
-import { serialise } from './request/parse.ts';
+import { serialise } from './request/provider-body.ts';
 import { createEnergyReader } from './response/energy-reader.ts';
 import { JsonReply, type ReadReply } from './response/json-reply.ts';
 import { providerError } from './response/provider-error.ts';
@@ -167,9 +168,11 @@ export class Call implements Processor {
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
-    const parts = serialise(outgoing, route.providerModel, route.model.takesTemperature);
+    const attempts = attemptsOf(route, outgoing);
+    const parts = serialise(outgoing, attempts.first);
     const answer = toProvider({
       ...{ request, route, receiptId, degraded, headers: this.#headers, path: this.#path(), timeouts: this.#context },
+      attempts,
       length: parts.reduce((sum, part) => sum + part.length, 0),
       slot: this.#slot?.id ?? null,
     });

@@ -19,6 +19,7 @@ import {
   setHeader,
 } from './messages.ts';
 import type { Admitted } from './request/admission.ts';
+import { type Attempts, timeoutsOf } from './request/attempts.ts';
 import { headersToRemove, steeringHeaders, type Timeouts } from './request/headers.ts';
 
 /** What the `object` of a chunk is, by endpoint; embeddings have no stream. */
@@ -41,6 +42,7 @@ interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
   /** The length of the body in bytes. */
   readonly length: number;
   readonly timeouts: Timeouts;
+  readonly attempts: Pick<Attempts, 'headers' | 'others'>;
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
@@ -50,7 +52,7 @@ interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
 
 /** Returns the last answer to the request, which names the cluster of the fail-over chain. The body goes beside it. */
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
-  const { degraded, headers, length, path, receiptId, request, route, slot, timeouts } = outgoing;
+  const { attempts, degraded, headers, length, path, receiptId, request, route, slot, timeouts } = outgoing;
   const setHeaders = [
     setHeader('content-length', String(length)),
     setHeader('content-type', 'application/json'),
@@ -58,7 +60,8 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     setHeader('x-gw-cluster', route.cluster),
     // A query is not part of the API, and could hold a client's secret.
     setHeader(':path', path),
-    ...steeringHeaders(request.stream, route.failoverChain.length - 1, timeouts),
+    ...attempts.headers,
+    ...steeringHeaders(request.stream, attempts.others, timeoutsOf(route, timeouts)),
   ];
   const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
   const chunk_object = chunkObjects[request.endpoint];

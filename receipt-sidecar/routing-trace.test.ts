@@ -128,9 +128,9 @@ describe('a route', () => {
     ]);
   });
 
-  it('fails over only where the model has the same name, since one body serves every attempt', () => {
+  it('fails over also where the model has another name', () => {
     const deployments = [deployment('d-us', 'us', 'one'), deployment('d-se', 'se', 'another')];
-    expect(routeOf(catalogueOf({ deployments })).cluster).toBe('order:d-us');
+    expect(routeOf(catalogueOf({ deployments })).cluster).toBe('order:d-us>d-se');
   });
 
   it('refuses what the account or the model does not offer', () => {

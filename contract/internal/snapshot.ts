@@ -15,7 +15,21 @@ export type SnapshotModel = z.infer<typeof snapshotModelSchema>;
 export const snapshotRegionSchema = z.object({ code: z.string(), ...snapshotShape(regionFields) });
 export type SnapshotRegion = z.infer<typeof snapshotRegionSchema>;
 
-export const snapshotDeploymentSchema = z.object({ id: z.string(), ...snapshotShape(deploymentFields) });
+/** How the provider of a deployment is called, where that is not as OpenAI is. */
+const callsSchema = z.object({
+  /** Whether the path holds the provider's name of the model. */
+  modelInPath: z.boolean().optional(),
+  /** Field → the name that the provider takes it by, or null to leave it out. */
+  requestFields: z.record(z.string(), z.string().nullable()).optional(),
+  /** Seconds. */
+  timeoutS: z.number().positive().optional(),
+  firstByteTimeoutS: z.number().positive().optional(),
+});
+export const snapshotDeploymentSchema = z.object({
+  id: z.string(),
+  ...snapshotShape(deploymentFields),
+  calls: callsSchema.optional(),
+});
 export type SnapshotDeployment = z.infer<typeof snapshotDeploymentSchema>;
 
 export const gridReadingSchema = z.object({

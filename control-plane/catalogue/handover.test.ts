@@ -100,7 +100,7 @@ test('nothing is kept that the newest catalogue has anyway', () => {
 test('a deployment that moves to another address stays with Envoy at the old one too, until nobody leads there', () => {
   const { handover, pass } = handoverAt();
   const at = (version: number, baseUrl: string): Catalogue => {
-    const none = { authHeader: null, authScheme: null, credentialRef: null };
+    const none = { path: null, headers: null, authHeader: null, authScheme: null, credentialRef: null };
     return { ...catalogueOf(version, ['a']), providers: [{ id: 'p', kind: 'openai', baseUrl, ...none }] };
   };
   handover.took(at(1, 'https://one.example/v1'));

@@ -42,7 +42,10 @@ test('an entry is added with what nobody has said as unknown, is read and listed
   expect(await shown('regions')).toEqual({
     ...{ ...region, object: 'region', status: 'active', preference: 100, warnings: [] },
   });
-  const none = { auth_header: null, auth_scheme: null, credential_ref: null };
+  const none = {
+    ...{ path: null, headers: null, request_fields: null, timeout_s: null, first_byte_timeout_s: null },
+    ...{ auth_header: null, auth_scheme: null, credential_ref: null },
+  };
   expect(await shown('providers')).toEqual({ ...provider, object: 'provider', kind: 'openai', ...none, warnings: [] });
   expect(await shown('deployments')).toEqual({
     ...{ ...deployment, object: 'deployment', wue_onsite_l_per_kwh: null, telemetry: null, accelerators: null },

@@ -1,4 +1,5 @@
-import { clusterResources, listenerResources } from '@gw/envoy/clusters';
+import { clusterResources } from '@gw/envoy/clusters';
+import { listenerResources } from '@gw/envoy/deployment-listener';
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -32,7 +33,8 @@ test('an address that is accepted holds nothing but scheme, host, port and path,
       expect(kept).toMatch(/^https?:\/\/[^/]/);
       expect(host).not.toBe('');
       expect(kept).not.toMatch(/\/$|secret/);
-      const deployment = { id: 'd', baseUrl: kept, kind: 'openai' as const, credential: null };
+      const usual = { path: null, headers: null, credential: null };
+      const deployment = { id: 'd', baseUrl: kept, kind: 'openai' as const, ...usual };
       const resources = JSON.stringify([clusterResources([deployment], [['d']]), listenerResources([deployment])]);
       expect(resources).toContain(JSON.stringify(`${pathname.replace(/\/$/, '')}/`));
       expect(origin).not.toBe('null');

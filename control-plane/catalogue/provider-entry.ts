@@ -9,7 +9,7 @@ import { type EntryFields, slugSchema } from '@gw/contract/internal/catalogue/fi
 import { providerFields } from '@gw/contract/internal/catalogue/provider-fields';
 import { isConfidentialUrl } from '@gw/contract/internal/loopback';
 import { refusedHost } from '@gw/contract/internal/refused-host';
-import type { Prisma } from '@gw/prisma/client';
+import { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import { columnsOf, entryBodies, fieldsIn, type Given, newFields } from './entry-fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
@@ -101,7 +101,13 @@ function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError 
   });
 }
 
-const dataOf = (entry: ProviderEntry) => columnsOf(providerFields, entry) as Omit<Row, 'id'>;
+const dataOf = (entry: ProviderEntry) =>
+  ({
+    ...columnsOf(providerFields, entry),
+    // What is null in JSON is null in SQL.
+    headers: entry.headers ?? Prisma.DbNull,
+    requestFields: entry.request_fields ?? Prisma.DbNull,
+  }) as Omit<Prisma.ProviderUncheckedCreateInput, 'id'>;
 
 const entryOf = (row: Row): ProviderEntry => ({
   id: row.id,

@@ -4,6 +4,7 @@
  * Invariant: the credential goes to the provider alone, as Envoy would send it, and is in nothing that is told. A provider may
  * repeat it, so nothing of what it says is passed on but names of models and of fields, and its status.
  */
+import { endpointUrl } from '@gw/contract/internal/catalogue/provider-path';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { z } from 'zod';
 import { guardedRequest } from '../shared/guarded-request.ts';
@@ -29,7 +30,7 @@ type Headers = Readonly<Record<string, string>>;
 /** Returns the headers of a call, or what is missing for it. */
 function headersFor(provider: ProviderEntry, credentials: CredentialView): Result<Headers, string> {
   const { auth_header, auth_scheme, base_url, credential_ref: ref } = provider;
-  const plain = { accept: 'application/json', 'content-type': 'application/json' };
+  const plain = { ...provider.headers, accept: 'application/json', 'content-type': 'application/json' };
   if (ref === null || auth_header === null) return ok(plain);
   const value = credentials.find(ref, base_url);
   if (value === null)
@@ -43,7 +44,7 @@ export async function probeProvider(
   credentials: CredentialView,
   { isEmbedding, model }: { readonly isEmbedding: boolean; readonly model: string },
 ): Promise<Probe> {
-  const url = `${provider.base_url}/${isEmbedding ? 'embeddings' : 'chat/completions'}`;
+  const url = endpointUrl(provider, isEmbedding ? 'embeddings' : 'chat/completions', model);
   const asked = `POST ${url}`;
   const headers = headersFor(provider, credentials);
   const none = { asked, status: null, durationMs: 0, works: false, fields: [] };
@@ -110,7 +111,8 @@ export async function listedModels(
   provider: ProviderEntry,
   credentials: CredentialView,
 ): Promise<Result<readonly string[], string>> {
-  const url = `${provider.base_url}/models`;
+  const [, query] = (provider.path ?? '').split('?');
+  const url = `${provider.base_url}/models${query === undefined ? '' : `?${query}`}`;
   const headers = headersFor(provider, credentials);
   if (!headers.ok) return headers;
   const reply = await guardedRequest({ method: 'GET', url, headers: headers.value, ...limits });

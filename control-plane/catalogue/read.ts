@@ -1,6 +1,8 @@
 /** The catalogue as Postgres has it: read in one transaction, so that its parts and its version fit together. */
+import assert from 'node:assert/strict';
 import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
 import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
+import { namesModel } from '@gw/contract/internal/catalogue/provider-path';
 import { regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import type { Policy } from '@gw/contract/internal/policy-rules';
 import {
@@ -14,6 +16,7 @@ import {
   snapshotRegionSchema,
 } from '@gw/contract/internal/snapshot';
 import type { Database, Prisma } from '@gw/prisma/client';
+import { z } from 'zod';
 import { snapshotFieldsIn } from './entry-fields.ts';
 import type { StoredRule } from './policy/check-rules.ts';
 import { grouped } from './policy/grouped.ts';
@@ -24,6 +27,8 @@ export interface Provider {
   readonly id: string;
   readonly kind: 'simulator' | 'openai';
   readonly baseUrl: string;
+  readonly path: string | null;
+  readonly headers: Readonly<Record<string, string>> | null;
   readonly authHeader: string | null;
   readonly authScheme: string | null;
   /** The name of its credential. */
@@ -71,10 +76,11 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
         regions: regions.map((row) =>
           snapshotRegionSchema.parse({ code: row.code, ...snapshotFieldsIn(regionFields, row) }),
         ),
-        deployments: deployments.map((row) =>
-          snapshotDeploymentSchema.parse({ id: row.id, ...snapshotFieldsIn(deploymentFields, row) }),
-        ),
-        providers,
+        deployments: deployments.map((row) => {
+          const calls = callsOf(elementWith(providers, row.providerId));
+          return snapshotDeploymentSchema.parse({ id: row.id, ...snapshotFieldsIn(deploymentFields, row), ...calls });
+        }),
+        providers: providers.map((row) => ({ ...row, headers: headersSchema.parse(row.headers) })),
         liveGrid: readingsFor('receipt').map((reading) => gridReadingSchema.parse(reading)),
         operationalGrid: readingsFor('routing').map((reading) => operationalReadingSchema.parse(reading)),
         ...(policy === null ? {} : { policy }),
@@ -82,6 +88,27 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
     },
     { isolationLevel: 'RepeatableRead' },
   );
+}
+
+const headersSchema = z.record(z.string(), z.string()).nullable();
+
+type ProviderRow = Prisma.ProviderGetPayload<object>;
+
+function elementWith(providers: readonly ProviderRow[], id: string): ProviderRow {
+  const found = providers.find((each) => each.id === id);
+  assert(found, `The catalogue has a deployment of ${id}, and no such provider.`);
+  return found;
+}
+
+/** Returns what the services have to know of how a provider is called; empty if it is called as OpenAI is. */
+function callsOf({ firstByteTimeoutS, path, requestFields, timeoutS }: ProviderRow): object {
+  const calls = {
+    ...(namesModel(path) && { modelInPath: true }),
+    ...(requestFields !== null && { requestFields }),
+    ...(timeoutS !== null && { timeoutS }),
+    ...(firstByteTimeoutS !== null && { firstByteTimeoutS }),
+  };
+  return Object.keys(calls).length > 0 ? { calls } : {};
 }
 
 type StoredPolicy = Omit<Policy, 'rules'> & { readonly rules: readonly StoredRule[] };

@@ -182,7 +182,6 @@ export function madeCall(number: number, call: Call): MadeCall {
     },
     route: {
       model: { ...modelOf(model), ...call.entry },
-      providerModel: model,
       pinned: region !== undefined,
       comparison: region === undefined ? err('no_live_grid_signal') : null,
       failoverChain: [candidate, ...others],

@@ -22,6 +22,7 @@ import type { Lineage } from '@gw/methodology/lineage';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
 import { examples } from './examples.ts';
+import { knownProvidersTable } from './known-providers.ts';
 import { clientTable, tierLimitsTable } from './limits.ts';
 import { lineageGraph } from './lineage-graph.ts';
 import { jsonText, tableOf } from './numbers.ts';
@@ -117,6 +118,7 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'policy-rules': () => json(exampleRules, policyRulesSchema),
   'screened-entry': () => json(screenedEntry(), auditEntrySchema.partial()),
   'catalogue-fields': () => ({ text: catalogueFieldsTable() }),
+  'known-providers': () => ({ text: knownProvidersTable() }),
   'limits-tiers': () => ({ text: tierLimitsTable() }),
   'limits-client': () => ({ text: clientTable() }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),

@@ -13,8 +13,8 @@ import type { Catalogue } from '../snapshot.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tooLarge } from './headers.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
-import type { Outgoing } from './parse.ts';
 import type { ParsedRequest } from './parsed-request.ts';
+import type { Outgoing } from './provider-body.ts';
 import { chooseRoute, type Route, type Steering } from './route.ts';
 
 /** A request, as far as its headers and its body tell. */

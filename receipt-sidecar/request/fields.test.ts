@@ -6,7 +6,8 @@ import { badMessages, goodMessages } from '@gw/testing/receipt-sidecar/request-f
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from './endpoint.ts';
-import { outgoing, parseRequest, serialise } from './parse.ts';
+import { parseRequest } from './parse.ts';
+import { outgoing, serialise } from './provider-body.ts';
 
 const parse = (endpoint: Endpoint, body: unknown) => parseRequest(endpoint, Buffer.from(JSON.stringify(body)));
 const said = (value: unknown) => JSON.stringify(value).slice(0, 100);
@@ -15,7 +16,11 @@ const said = (value: unknown) => JSON.stringify(value).slice(0, 100);
 function sent(endpoint: Endpoint, body: Record<string, unknown>): Record<string, unknown> {
   const parsed = parse(endpoint, body);
   if (!parsed.ok) throw new Error(`${said(body)}: ${parsed.error.code} ${parsed.error.param} ${parsed.error.message}`);
-  return JSON.parse(Buffer.concat(serialise(outgoing(parsed.value.request, parsed.value.body), 'm', false)).toString());
+  return JSON.parse(
+    Buffer.concat(
+      serialise(outgoing(parsed.value.request, parsed.value.body), { providerModel: 'm', takesTemperature: false }),
+    ).toString(),
+  );
 }
 
 function refusal(endpoint: Endpoint, body: unknown) {

@@ -20,14 +20,6 @@ import type { ParsedRequest } from './parsed-request.ts';
 import { schemaError } from './schema-error.ts';
 import { steeringField } from './steering-fields.ts';
 
-/** The body for the provider, without what the route decides; `serialise` puts that in front. */
-export interface Outgoing {
-  /** A JSON object that is never empty; it is bytes if a thread has made it. */
-  readonly rest: JsonObject | Uint8Array;
-  /** How the client gave no temperature; null if it gave one, or for embeddings. */
-  readonly noTemperature: 'absent' | 'null' | null;
-}
-
 interface ParsedBody {
   readonly request: ParsedRequest;
   /** Without the gateway's own fields. */
@@ -115,27 +107,3 @@ const givenOptions = (options: unknown): GwOptions | null =>
 /** Returns JSON that does not depend on the order of keys. */
 const canonical = (value: unknown): string =>
   JSON.stringify(Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1)));
-
-/** Returns what the provider gets besides model and default temperature. It asks for usage in every stream. */
-export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject): Outgoing {
-  const { model: _model, ...rest } = body;
-  const isMissing = endpoint !== 'embeddings' && (rest.temperature === undefined || rest.temperature === null);
-  const noTemperature = isMissing ? (rest.temperature === null ? 'null' : 'absent') : null;
-  if (noTemperature) delete rest.temperature;
-  if (stream) rest.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
-  return { rest, noTemperature };
-}
-
-/** Returns the bytes for the provider, in parts. OpenAI's default temperature, 1, is explicit, since servers differ. */
-export function serialise(
-  { noTemperature, rest }: Outgoing,
-  providerModel: string,
-  takesTemperature: boolean,
-): readonly Buffer[] {
-  const head: JsonObject = { model: providerModel };
-  if (noTemperature && takesTemperature) head.temperature = 1;
-  else if (noTemperature === 'null') head.temperature = null;
-  const opening = `${JSON.stringify(head).slice(0, -1)},`;
-  if (!(rest instanceof Uint8Array)) return [Buffer.from(opening + JSON.stringify(rest).slice(1))];
-  return [Buffer.from(opening), Buffer.from(rest.buffer, rest.byteOffset + 1, rest.length - 1)];
-}

@@ -18,8 +18,8 @@ import { bodyThreadBounds, inlineBytes } from '../threads/body-threads.ts';
 import { type Failure, ThreadPool, type Work } from '../threads/thread-pool.ts';
 import type { ReadBody } from './admission.ts';
 import type { Endpoint } from './endpoint.ts';
-import { serialise } from './parse.ts';
 import type { PromptOutcome } from './prompt-metrics.ts';
+import { serialise } from './provider-body.ts';
 import { makeReader } from './reader.ts';
 
 // A vocabulary takes half a second of processor time to read, and the machine may be busy.
@@ -244,7 +244,12 @@ test('a snapshot without rules is screened by those that the software came with'
 /** What the provider would get, or the error. */
 const outcomeOf = (answer: Result<ReadBody, ApiError>) =>
   answer.ok
-    ? { request: answer.value.request, sent: Buffer.concat(serialise(answer.value.outgoing, 'p', true)).toString() }
+    ? {
+        request: answer.value.request,
+        sent: Buffer.concat(
+          serialise(answer.value.outgoing, { providerModel: 'p', takesTemperature: true }),
+        ).toString(),
+      }
     : answer;
 
 test('the same body has the same outcome here and on a thread', async () => {

@@ -19,11 +19,10 @@ import type { ParsedRequest } from './parsed-request.ts';
 import { type Intolerable, intolerable, isAny, toleranceOf } from './tolerance.ts';
 
 /**
- * Where a call goes. `cluster` is Envoy's for the fail-over chain, `providerModel` the provider's name of the model.
+ * Where a call goes. `cluster` is Envoy's for the fail-over chain.
  */
 export interface Route {
   readonly model: SnapshotModel;
-  readonly providerModel: string;
   readonly pinned: boolean;
   /** How the regions compared, or why they could not be; null if the region was pinned. */
   readonly comparison: Result<Comparison, FallbackReason> | null;
@@ -144,7 +143,7 @@ function pinnedRoute(
     const others = tiers().filter((tier) => tier !== 'telemetry');
     return invalidTier(request, others, `for \`${model.id}\` in the region \`${code}\``);
   }
-  return routed(model, offer, chainFrom(model, offer, candidate, inRegion), code);
+  return routed(model, offer, chainFrom(offer, candidate, inRegion), code);
 }
 
 function freeRoute(model: SnapshotModel, offer: Offer, { at, lastRegions, tolerance }: Steering): Routed {
@@ -162,23 +161,15 @@ function freeRoute(model: SnapshotModel, offer: Offer, { at, lastRegions, tolera
   if (offer.isEverywhere && isAny(tolerance)) lastRegions.set(model.id, chosen);
   const isFirst = ({ region }: Candidate) => region.code === chosen;
   const inOrder = [...active.filter(isFirst), ...active.filter((each) => !isFirst(each))];
-  return routed(model, offer, chainFrom(model, offer, first, inOrder), null, { comparison, outside });
+  return routed(model, offer, chainFrom(offer, first, inOrder), null, { comparison, outside });
 }
 
 /**
- * Returns the deployments that are tried. One body serves every attempt, so there is a fail-over only if every deployment
- * knows the model by the same name; and Envoy knows no chain that leaves some deployments out, so there is one only if every
- * deployment serves the tier.
+ * Returns the deployments that are tried. Envoy knows no chain that leaves some deployments out, so there is one only if
+ * every deployment serves the tier.
  */
-function chainFrom(
-  model: SnapshotModel,
-  { serves }: Offer,
-  first: Candidate,
-  inOrder: readonly Candidate[],
-): Route['failoverChain'] {
-  const name = first.deployment.models[model.id];
-  const areAlike = inOrder.every((each) => each.deployment.models[model.id] === name && serves(each));
-  return areAlike ? [first, ...inOrder.filter((each) => each !== first)] : [first];
+function chainFrom({ serves }: Offer, first: Candidate, inOrder: readonly Candidate[]): Route['failoverChain'] {
+  return inOrder.every(serves) ? [first, ...inOrder.filter((each) => each !== first)] : [first];
 }
 
 function routed(
@@ -188,7 +179,6 @@ function routed(
   pinnedTo: string | null,
   { comparison, outside }: Pick<Route, 'comparison' | 'outside'> = { comparison: null, outside: () => null },
 ): Routed {
-  const providerModel = failoverChain[0].deployment.models[model.id] ?? model.id;
   const barredBy = (candidate: Candidate): Bar | null => {
     const { code, status } = candidate.region;
     if (pinnedTo !== null && code !== pinnedTo) return 'other_region_pinned';
@@ -199,7 +189,6 @@ function routed(
   const pinned = pinnedTo !== null;
   return ok({
     model,
-    providerModel,
     pinned,
     comparison,
     outside,

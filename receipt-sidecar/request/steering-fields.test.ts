@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from './endpoint.ts';
-import { outgoing, parseRequest, serialise } from './parse.ts';
+import { parseRequest } from './parse.ts';
+import { outgoing, serialise } from './provider-body.ts';
 
 const least: Readonly<Record<Endpoint, object>> = {
   chat: { model: 'm', messages: [{ role: 'user', content: 'hi' }] },
@@ -103,7 +104,11 @@ describe.each(endpoints)('in a request for %s, a field that steers the provider'
     const parsed = parse(endpoint, harmless);
     if (!parsed.ok) throw new Error(`${parsed.error.param}: ${parsed.error.message}`);
     expect(
-      JSON.parse(Buffer.concat(serialise(outgoing(parsed.value.request, parsed.value.body), 'm', false)).toString()),
+      JSON.parse(
+        Buffer.concat(
+          serialise(outgoing(parsed.value.request, parsed.value.body), { providerModel: 'm', takesTemperature: false }),
+        ).toString(),
+      ),
     ).toEqual({
       ...least[endpoint],
       ...harmless,

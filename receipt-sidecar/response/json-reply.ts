@@ -36,10 +36,10 @@ export class JsonReply implements Reply {
 
   chunk(bytes: Buffer): void {
     const { account, call, readReply, record, status } = this.#context;
-    const { request, route } = record.identity;
+    const { request } = record.identity;
     // What it then waits for is not the provider's time.
     record.replied();
-    const facts = { status, request, providerModel: route.providerModel, telemetryShape: record.telemetryShape };
+    const facts = { status, request, providerModel: record.providerModel, telemetryShape: record.telemetryShape };
     const read = andThen(readReply(account, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { openDatabase } from '@gw/prisma/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
+import { operator } from '../operator-api.ts';
 import { readFrom } from '../outage/instances.ts';
 import { eventually, get, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
@@ -65,10 +66,7 @@ const next = (): string => `sk-${randomBytes(16).toString('hex')}`;
 
 async function clear(): Promise<void> {
   for (const path of [`deployments/${id}`, `models/${model}`, `providers/${id}`, 'credentials/ROTATING'])
-    await fetch(`${stack.controlUrl}/operator/v1/${path}`, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${stack.operatorToken}` },
-    });
+    await operator('DELETE', path);
 }
 beforeAll(async () => {
   await clear();

@@ -9,6 +9,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';
+import { operator, operatorDid } from '../operator-api.ts';
 import { additionsOf, eventually, get, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
 const model = 'acme/m-1';
@@ -34,18 +35,6 @@ const line = (beginning: string): string => {
   return found;
 };
 const typed = (beginning: string) => shell(line(beginning));
-
-/** By HTTP where the page shows no line. */
-async function operator(method: string, path: string, body?: object): Promise<number> {
-  const authorization = `Bearer ${stack.operatorToken}`;
-  const response = await fetch(`${stack.controlUrl}/operator/v1/${path}`, {
-    method,
-    ...(body === undefined
-      ? { headers: { authorization } }
-      : { headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  });
-  return response.status;
-}
 
 const call = (region?: string) =>
   openAi().chat.completions.create({ model, messages, max_tokens: 8, ...(region && { gw: { region } }) });
@@ -121,13 +110,13 @@ test('a receipt that was degraded for want of parameters is made again once the 
   await typed('providers add');
   await typed('regions add');
   const id = 'acme/m-2';
-  expect(await operator('POST', 'models', { id, owned_by: 'acme', kind: 'chat' })).toBe(200);
+  await operatorDid('POST', 'models', { id, owned_by: 'acme', kind: 'chat' });
   const deployment = { id: 'acme-pl', provider: 'acme', region: 'pl-east', models: { [id]: 'sim-small' }, pue: 1.2 };
-  expect(await operator('POST', 'deployments', deployment)).toBe(200);
+  await operatorDid('POST', 'deployments', deployment);
   const ask = () => openAi().chat.completions.create({ model: id, messages, max_tokens: 8 });
   const first = receiptOf(await eventually('a call to be answered', () => ask().catch(() => null)));
   expect(first).toMatchObject({ tier: 'degraded', degraded_reason: 'model_parameters_unknown', recalculable: true });
-  expect(await operator('PATCH', 'models/acme/m-2', { active_parameters_b: 3, total_parameters_b: 30 })).toBe(200);
+  await operatorDid('PATCH', 'models/acme/m-2', { active_parameters_b: 3, total_parameters_b: 30 });
   const second = await eventually('version 2', async () => {
     const receipt = await stored(first.id);
     return receipt.version === 2 ? receipt : null;

@@ -1,21 +1,10 @@
 /** Operators change the catalogue while customers call: none of the calls is lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { operator, operatorDid } from '../operator-api.ts';
 import { additionsOf, collect, eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
 const model = 'busy/m-1';
 const regions = ['busy-a', 'busy-b'];
-
-async function operator(method: string, path: string, body?: object): Promise<number> {
-  const authorization = `Bearer ${stack.operatorToken}`;
-  const response = await fetch(`${stack.controlUrl}/operator/v1/${path}`, {
-    method,
-    ...(body === undefined
-      ? { headers: { authorization } }
-      : { headers: { authorization, 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  });
-  return response.status;
-}
-const done = async (...call: Parameters<typeof operator>) => expect(await operator(...call), call[1]).toBe(200);
 
 const deployment = (region: string, at: number) => {
   const models = { [model]: 'sim-small' };
@@ -30,10 +19,16 @@ async function clear(): Promise<void> {
 beforeAll(async () => {
   await clear();
   const size = { active_parameters_b: 8, total_parameters_b: 8 };
-  await done('POST', 'models', { id: model, owned_by: 'busy', kind: 'chat', ...size });
+  await operatorDid('POST', 'models', { id: model, owned_by: 'busy', kind: 'chat', ...size });
   for (const [preference, code] of regions.entries())
-    await done('POST', 'regions', { code, name: code, country: 'FR', grid_zone: 'FRA', preference: 90 + preference });
-  await done('POST', 'deployments', deployment('busy-b', 1));
+    await operatorDid('POST', 'regions', {
+      code,
+      name: code,
+      country: 'FR',
+      grid_zone: 'FRA',
+      preference: 90 + preference,
+    });
+  await operatorDid('POST', 'deployments', deployment('busy-b', 1));
   await eventually('the first call', () => ask().catch(() => null));
 });
 afterAll(clear);
@@ -69,14 +64,14 @@ test('a region comes, is degraded, comes back and goes: every call of the model 
   const customers = [1, 2, 3, 4].map(customer);
   const served = (region: string) => eventually(`calls in ${region}`, async () => (last === region ? true : null));
   await served('busy-b');
-  await done('POST', 'deployments', deployment('busy-a', 0));
+  await operatorDid('POST', 'deployments', deployment('busy-a', 0));
   await served('busy-a');
-  await done('PATCH', 'regions/busy-a', { status: 'degraded' });
+  await operatorDid('PATCH', 'regions/busy-a', { status: 'degraded' });
   await served('busy-b');
-  await done('PATCH', 'regions/busy-a', { status: 'active' });
+  await operatorDid('PATCH', 'regions/busy-a', { status: 'active' });
   await served('busy-a');
   const slow = slowStream();
-  await done('DELETE', 'deployments/busy-a');
+  await operatorDid('DELETE', 'deployments/busy-a');
   await served('busy-b');
   expect(await slow).toBe('busy-a');
   running = false;

@@ -1,18 +1,9 @@
 /** A model whose provider names a credential that nobody has given; the catalogue is as before afterwards. */
+import { operator } from '../operator-api.ts';
 import { stack } from '../shared-stack.ts';
 
 const id = 'no-credential';
 export const modelWithoutCredential = 'no-credential/m';
-
-async function operator(method: string, path: string, body?: object): Promise<number> {
-  const authorization = `Bearer ${stack.operatorToken}`;
-  const reply = await fetch(`${stack.controlUrl}/operator/v1/${path}`, {
-    method,
-    headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  return reply.status;
-}
 
 export async function withoutCredential<T>(use: () => Promise<T>): Promise<T> {
   const provider = { id, name: id, base_url: `${stack.simulatorUrl}/v1`, credential_ref: 'NOBODY_HAS_IT' };

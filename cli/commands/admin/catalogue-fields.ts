@@ -57,6 +57,16 @@ const accelerators: Read = (given, option) => {
   return { model, count: Number(count) };
 };
 
+/** `name=value,…`; without a value: null. */
+const pairs: Read = (given, option) =>
+  Object.fromEntries(
+    given.split(',').map((pair) => {
+      const [, name, value] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
+      if (name === undefined) throw new Problem(`--${option} takes name=value, separated by commas.`);
+      return [name, value === '' ? null : value];
+    }),
+  );
+
 /** What is not known, or no more. */
 const orNone =
   (read: Read): Read =>
@@ -69,6 +79,7 @@ const readers: Readonly<Record<Exclude<CatalogueField['form'], undefined | 'offe
   words,
   range: parameters,
   accelerators,
+  pairs,
 };
 
 const rangeText = ({ max, min }: { readonly min: number; readonly max: number }) =>
@@ -86,6 +97,10 @@ function shownValue(value: unknown, form: CatalogueField['form']): unknown {
       const { count, model } = value as { readonly count: number; readonly model: string };
       return `${count} x ${model}`;
     }
+    case 'pairs':
+      return Object.entries(value as Readonly<Record<string, string | null>>)
+        .map(([name, text]) => `${name}=${text ?? ''}`)
+        .join(',');
     case 'offers':
       return Object.entries(value as Readonly<Record<string, string>>)
         .map(([id, name]) => (id === name ? id : `${id}=${name}`))

@@ -10,12 +10,15 @@ import {
   type ShellField,
 } from './catalogue-fields.ts';
 import type { AdminCall, AdminCommand, AdminResult } from './command.ts';
+import { asHelp, knownCommand, providerAs } from './known-providers.ts';
 import { card, type Row, table } from './table.ts';
 
 const pathOf = ({ name }: CatalogueGroup): string => `/operator/v1/${name}`;
 
 /** A deployment's models are no single value: each is named by an option of its own. */
 const offers = (group: CatalogueGroup): boolean => group === deploymentGroup;
+/** Well-known providers fill in what is not given. */
+const isKnown = (group: CatalogueGroup): boolean => group === providerGroup;
 const offerHelp = 'a model that it serves: id, or id=name that the provider knows it by';
 
 function bodyOf(group: CatalogueGroup, call: AdminCall): Record<string, unknown> {
@@ -80,13 +83,15 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
       name: `${name} add`,
       args: [one],
       options: {
-        ...helpOf(group.fields, ({ needed }) => (needed ? '!' : '')),
+        ...helpOf(group.fields, ({ needed }) => (needed && !isKnown(group) ? '!' : '')),
         ...(offers(group) ? { 'model*': offerHelp } : {}),
+        ...(isKnown(group) ? { as: asHelp } : {}),
       },
       summary: `add a ${one}`,
       fields: optionsOf(group),
       run: async (call) => {
-        const body = { [idField]: call.arg(0), ...(offers(group) ? { models: {} } : {}), ...bodyOf(group, call) };
+        const given = { [idField]: call.arg(0), ...(offers(group) ? { models: {} } : {}), ...bodyOf(group, call) };
+        const body = isKnown(group) ? providerAs(call.option('as'), given) : given;
         return shown(group, await call.api.send('POST', path, body));
       },
     },
@@ -119,8 +124,6 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
 }
 
 export const catalogueCommands: readonly AdminCommand[] = [
-  modelGroup,
-  regionGroup,
-  providerGroup,
-  deploymentGroup,
-].flatMap(groupCommands);
+  ...[modelGroup, regionGroup, providerGroup, deploymentGroup].flatMap(groupCommands),
+  knownCommand,
+];

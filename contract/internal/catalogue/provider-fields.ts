@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { refusedHost } from '../refused-host.ts';
 import { type FieldTable, nameSchema } from './field.ts';
+import { pathPattern } from './provider-path.ts';
+import { type RequestFields, variedFields } from './request-fields.ts';
 
 export const providerIdDoc = 'deployments name it';
 
@@ -34,6 +36,34 @@ const headerSchema = z
   .regex(/^[a-z0-9-]{1,64}$/, 'must be the name of a header')
   .refine((name) => !taken.test(name), 'must be a header that carries a credential');
 
+type Pairs<T> = Readonly<Record<string, T>>;
+const pairs = <T extends z.ZodType>(value: T) => z.record(z.string(), value);
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length <= 50;
+
+/** What carries a credential, or comes from the client. */
+const notStatic =
+  /^(authorization|.*api-?key.*|.*token.*|.*secret.*|traceparent|user-agent|x-request-id|x-forwarded-.*)$/;
+const areHeaders = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([name, text]) =>
+      headerSchema.safeParse(name).success &&
+      name === name.toLowerCase() &&
+      !notStatic.test(name) &&
+      typeof text === 'string' &&
+      /^[\x21-\x7e](?:[\x20-\x7e]{0,498}[\x21-\x7e])?$/.test(text) &&
+      !text.includes('%'),
+  );
+const headersComplaint =
+  'must be an object: name of a header in small letters → its value (without a percent sign); none that carries a credential or comes from the client';
+
+const isVaried = (name: unknown): boolean => variedFields.some((field) => field === name);
+const areRequestFields = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.entries(value).every(([name, as]) => isVaried(name) && (as === null || (isVaried(as) && as !== name)));
+const requestFieldsComplaint = `must be an object: field → the name that the provider takes it by, or null to leave it out; of ${variedFields.join(', ')}`;
+
 export const providerFields = {
   name: { entry: nameSchema, needed: true, option: 'name', help: 'for people' },
   kind: {
@@ -45,6 +75,38 @@ export const providerFields = {
     // It may have been stored by a release that refused less.
     ...{ entry: baseUrl, shown: z.string(), needed: true, option: 'url' },
     help: 'up to and without the endpoint: https://llm.example.com/v1',
+  },
+  path: {
+    entry: z
+      .string()
+      .transform((text) => text.replace(/^\/+/, ''))
+      .pipe(z.string().regex(pathPattern, 'must be a path with {endpoint} in it, like {endpoint}'))
+      .nullable(),
+    ...{ shown: z.string().nullable(), otherwise: null, option: 'path' },
+    help: 'under the URL, with {endpoint} and, if need be, {model}: openai/deployments/{model}/{endpoint}?api-version=…; or none',
+    doc: 'where under `base_url` an endpoint is, with `{endpoint}` and, if need be, `{model}` (the name that the provider knows it by), and a query; `{endpoint}` unless given',
+  },
+  headers: {
+    ...{ entry: z.custom<Pairs<string>>(areHeaders, headersComplaint).nullable(), shown: pairs(z.string()).nullable() },
+    ...{ otherwise: null, option: 'headers', form: 'pairs' },
+    help: 'more headers that each call gets: name=value, separated by commas; or none. Never a credential',
+    doc: 'more headers that each call gets. Never a credential: they can be read in the catalogue',
+  },
+  request_fields: {
+    entry: z.custom<RequestFields>(areRequestFields, requestFieldsComplaint).nullable(),
+    ...{ shown: pairs(z.string().nullable()).nullable(), otherwise: null, option: 'request-fields', form: 'pairs' },
+    help: 'fields that it takes by another name, or not at all: max_completion_tokens=max_tokens,seed=; or none',
+    doc: 'fields of a request that it takes by another name, or not at all (null): `{"max_completion_tokens": "max_tokens", "seed": null}`',
+  },
+  timeout_s: {
+    ...{ entry: z.int().min(1).max(3600).nullable(), otherwise: null, option: 'timeout-s', form: 'number' },
+    help: 'seconds that a whole JSON reply may take, or none for what the gateway allows',
+    doc: 'seconds that a whole JSON reply may take; `GW_UPSTREAM_TIMEOUT_S` unless given',
+  },
+  first_byte_timeout_s: {
+    ...{ entry: z.int().min(1).max(3600).nullable(), otherwise: null, option: 'first-byte-timeout-s', form: 'number' },
+    help: 'seconds until the headers of a stream, before another deployment is tried; or none',
+    doc: 'seconds until the headers of a stream, before another deployment is tried; `GW_FIRST_BYTE_TIMEOUT_S` unless given',
   },
   auth_header: {
     ...{ entry: headerSchema.nullable(), option: 'auth-header' },

@@ -6,14 +6,8 @@
  */
 import { createHash } from 'node:crypto';
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
-import {
-  clusterResources,
-  type DeploymentEndpoint,
-  type DeploymentPlace,
-  leafName,
-  listenerResources,
-  secretResources,
-} from '@gw/envoy/clusters';
+import { clusterResources, type DeploymentPlace, leafName, secretResources } from '@gw/envoy/clusters';
+import { type DeploymentEndpoint, listenerResources } from '@gw/envoy/deployment-listener';
 import type { CredentialView } from '../credentials/credentials.ts';
 import type { Catalogue } from '../read.ts';
 
@@ -86,7 +80,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
   return catalogue.deployments.flatMap((deployment) => {
     const provider = providers.get(deployment.provider);
     if (provider === undefined) return [];
-    const { kind, baseUrl, authHeader, authScheme, credentialRef } = provider;
+    const { kind, baseUrl, path, headers, authHeader, authScheme, credentialRef } = provider;
     const credential =
       authHeader === null || credentialRef === null
         ? null
@@ -95,7 +89,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
             scheme: authScheme,
             secretName: secretNameOf(credentialRef, baseUrl),
           };
-    return { id: deployment.id, baseUrl, kind, credential };
+    return { id: deployment.id, baseUrl, path, headers, kind, credential };
   });
 }
 

@@ -1,0 +1,15 @@
+/**
+ * How the sidecar tells the listener of a deployment what its attempt has of its own. Envoy strips every `x-gw-*` header of a client
+ * first, and the listener takes them off before a provider is asked.
+ */
+
+/** The name of a header that is for one deployment. Ids may differ in the case of letters alone, and names of headers cannot. */
+export const attemptHeader = (kind: string, deploymentId: string): string =>
+  `${kind}-${Buffer.from(deploymentId).toString('hex')}`;
+
+/** The beginning of the body for this deployment. */
+export const attemptOpening = 'x-gw-opening';
+/** How many bytes of the body that replaces. */
+export const attemptOpeningLength = 'x-gw-opening-length';
+/** The provider's name of the model, as it stands in a path. */
+export const attemptPathModel = 'x-gw-path-model';

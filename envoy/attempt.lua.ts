@@ -1,0 +1,34 @@
+/**
+ * The filter that makes a call that of one deployment, where that is not called as the first one is: its path, and the
+ * beginning of its body. It runs in the listener of the deployment.
+ *
+ * Invariant: it depends on the request as the sidecar made it, never on an attempt before. Cost: about 5 µs where there is nothing
+ * to do.
+ */
+import {
+  attemptHeader,
+  attemptOpening,
+  attemptOpeningLength,
+  attemptPathModel,
+} from '@gw/contract/internal/attempt-headers';
+import { luaString } from './lua-string.ts';
+
+/** `path`: from the root, with {endpoint} and perhaps {model}; null if the route makes it. */
+export const attemptScript = (deploymentId: string, path: string | null): string => `
+local PATH = ${path === null ? 'nil' : luaString(path)}
+
+function envoy_on_request(handle)
+  local headers = handle:headers()
+  if PATH then
+    local endpoint = headers:get(':path'):gsub('^/v1/', '')
+    local model = headers:get(${luaString(attemptHeader(attemptPathModel, deploymentId))}) or ''
+    local filled = PATH:gsub('{(%a+)}', { endpoint = endpoint, model = model })
+    headers:replace(':path', filled)
+  end
+  local opening = headers:get(${luaString(attemptHeader(attemptOpening, deploymentId))})
+  if not opening then return end
+  local replaced = tonumber(headers:get(${luaString(attemptOpeningLength)}))
+  local body = handle:body()
+  body:setBytes(opening .. body:getBytes(replaced, body:length() - replaced))
+end
+`;

@@ -1,0 +1,152 @@
+/**
+ * The internal listener of a deployment, where an attempt of a call becomes a call of its provider: path, beginning of the body,
+ * headers, credential and host.
+ */
+import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { attemptScript } from './attempt.lua.ts';
+import { bufferLimitBytes, type DeploymentPlace, leafName, listenerName } from './clusters.ts';
+import { typed } from './typed.ts';
+
+export interface DeploymentEndpoint extends DeploymentPlace {
+  readonly kind: 'simulator' | 'openai';
+  /** Under `baseUrl`, with {endpoint} and perhaps {model}; null: {endpoint}. */
+  readonly path: string | null;
+  /** More headers that each call gets; no secret. */
+  readonly headers: Readonly<Record<string, string>> | null;
+  /** Which header carries the credential (`authorization` with scheme `Bearer`, or `api-key` with none). */
+  readonly credential: ProviderCredential | null;
+}
+
+export interface ProviderCredential {
+  readonly header: string;
+  readonly scheme: string | null;
+  readonly secretName: string;
+}
+
+function credentialFilter({ header, scheme, secretName }: ProviderCredential): object {
+  return {
+    name: 'envoy.filters.http.credential_injector',
+    typed_config: typed('envoy.extensions.filters.http.credential_injector.v3.CredentialInjector', {
+      overwrite: true,
+      // Without its credential a call must fail here and not at the provider.
+      allow_request_without_credential: false,
+      credential: {
+        name: 'envoy.http.injected_credentials.generic',
+        typed_config: typed('envoy.extensions.http.injected_credentials.generic.v3.Generic', {
+          credential: {
+            name: secretName,
+            sds_config: {
+              resource_api_version: 'V3',
+              api_config_source: {
+                api_type: 'REST',
+                transport_api_version: 'V3',
+                cluster_names: ['control_plane'],
+                refresh_delay: '1s',
+                request_timeout: '2s',
+              },
+              // Longer than an instance of the control plane needs to know what another one knows.
+              initial_fetch_timeout: '5s',
+            },
+          },
+          header,
+          ...(scheme ? { header_value_prefix: `${scheme} ` } : {}),
+        }),
+      },
+    }),
+  };
+}
+
+/** Only what the allow-list of the contract names reaches a provider; the sidecar has removed the rest before. */
+function cleanUpFilter(kind: DeploymentEndpoint['kind']): object {
+  const prefixes = ['x-gw-', 'x-envoy-', 'x-forwarded-', ...(kind === 'simulator' ? [] : ['x-sim-'])];
+  return {
+    name: 'envoy.filters.http.header_mutation',
+    typed_config: typed('envoy.extensions.filters.http.header_mutation.v3.HeaderMutation', {
+      mutations: {
+        request_mutations: [
+          ...prefixes.map((prefix) => ({ remove_on_match: { key_matcher: { prefix, ignore_case: true } } })),
+          { remove: 'x-request-id' },
+        ],
+      },
+    }),
+  };
+}
+
+const overwriting = (key: string, value: string) => ({
+  header: { key, value },
+  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
+});
+
+/**
+ * The only 401 that is Envoy's own here: nobody has given the credential, and the provider is not asked. As 429 it goes on to the
+ * next deployment, and does not count as a failure of this one.
+ */
+const withoutCredential = (id: string): object => ({
+  filter: {
+    status_code_filter: { comparison: { op: 'EQ', value: { default_value: 401, runtime_key: 'gw.unset' } } },
+  },
+  status_code: 429,
+  headers_to_add: [overwriting('x-gw-deployment', id), overwriting(credentialMissingHeader, '1')],
+});
+
+const attemptFilter = (id: string, path: string | null): object => ({
+  name: 'envoy.filters.http.lua',
+  typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {
+    default_source_code: { inline_string: attemptScript(id, path) },
+    // A route is looked for by x-forwarded-proto too, which a filter behind this one takes off.
+    clear_route_cache: false,
+  }),
+});
+
+function listener(deployment: DeploymentEndpoint): object {
+  const url = new URL(deployment.baseUrl);
+  const { credential } = deployment;
+  const base = `${url.pathname.replace(/\/$/, '')}/`;
+  const { headers, path } = deployment;
+  const route = {
+    match: { prefix: '/v1/' },
+    route: {
+      cluster: leafName(deployment),
+      // Any other path has been made by the filter.
+      ...(path === null && { prefix_rewrite: base }),
+      host_rewrite_literal: url.host,
+      // The route in front counts the time and retries; a second clock here would only cut long completions.
+      timeout: '0s',
+    },
+    // Overwrites what a provider may send: the sidecar trusts this header to know who answered.
+    response_headers_to_add: [overwriting('x-gw-deployment', deployment.id)],
+    response_headers_to_remove: [credentialMissingHeader],
+    request_headers_to_add: Object.entries(headers ?? {}).map(([name, value]) => overwriting(name, value)),
+  };
+  const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
+    stat_prefix: `deployment_${deployment.id}`,
+    generate_request_id: false,
+    stream_idle_timeout: '0s',
+    delayed_close_timeout: '0s',
+    server_header_transformation: 'PASS_THROUGH',
+    local_reply_config: { mappers: [withoutCredential(deployment.id)] },
+    route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
+    http_filters: [
+      attemptFilter(deployment.id, path && base + path),
+      ...(credential ? [credentialFilter(credential)] : []),
+      cleanUpFilter(deployment.kind),
+      {
+        name: 'envoy.filters.http.router',
+        typed_config: typed('envoy.extensions.filters.http.router.v3.Router', { suppress_envoy_headers: true }),
+      },
+    ],
+  });
+  return typed('envoy.config.listener.v3.Listener', {
+    name: listenerName(deployment.id),
+    internal_listener: {},
+    // What was let in goes on, however little room there is for more.
+    bypass_overload_manager: true,
+    per_connection_buffer_limit_bytes: bufferLimitBytes,
+    filter_chains: [{ filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }] }],
+  });
+}
+
+/** One internal listener per deployment. */
+export function listenerResources(deployments: readonly DeploymentEndpoint[]): object[] {
+  return deployments.map(listener);
+}

@@ -1,0 +1,81 @@
+/**
+ * The body that a provider gets.
+ *
+ * Invariant: it begins with what depends on the deployment (`opening`): the model by its name there, and the fields that some
+ * providers take otherwise or not at all. So an attempt at another deployment is the same body behind another opening.
+ */
+import { variedFields } from '@gw/contract/internal/catalogue/request-fields';
+import type { JsonObject } from '@gw/contract/internal/strict-json';
+import type { ParsedRequest } from './parsed-request.ts';
+
+/** A body without what the deployment decides. */
+export interface Outgoing {
+  /** A JSON object that is never empty; it is bytes if a thread has made it. */
+  readonly rest: JsonObject | Uint8Array;
+  /** The fields that stand in the opening; small. */
+  readonly varied: JsonObject;
+  /** How the client gave no temperature; null if it gave one, or for embeddings. */
+  readonly noTemperature: 'absent' | 'null' | null;
+}
+
+/** What a deployment decides of a body. */
+export interface BodyTarget {
+  readonly providerModel: string;
+  readonly takesTemperature: boolean;
+  /** Field → the name that the provider takes it by, or null to leave it out. */
+  readonly requestFields?: Readonly<Record<string, string | null>> | undefined;
+}
+
+/** What is larger stays in its place, and every provider gets it: openings of other attempts are headers. */
+const mostVariedCharacters = 1024;
+
+/** Returns what the provider gets besides the model and the default temperature. It asks for usage in every stream. */
+export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject): Outgoing {
+  const { model: _model, ...rest } = body;
+  const isMissing = endpoint !== 'embeddings' && (rest.temperature === undefined || rest.temperature === null);
+  const noTemperature = isMissing ? (rest.temperature === null ? 'null' : 'absent') : null;
+  if (noTemperature) delete rest.temperature;
+  if (stream) rest.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
+  return { rest, varied: takeVaried(rest), noTemperature };
+}
+
+/** Moves them out of `rest`, as long as they are small. */
+function takeVaried(rest: JsonObject): JsonObject {
+  const varied: JsonObject = {};
+  let left = mostVariedCharacters;
+  for (const name of variedFields) {
+    if (!Object.hasOwn(rest, name)) continue;
+    const length = name.length + (JSON.stringify(rest[name])?.length ?? 0);
+    if (length > left) continue;
+    left -= length;
+    varied[name] = rest[name];
+    delete rest[name];
+  }
+  return varied;
+}
+
+/** Returns the beginning of the body, up to and with the comma behind what the deployment decides, in ASCII. */
+export function opening({ noTemperature, varied }: Outgoing, target: BodyTarget): string {
+  const { providerModel, requestFields = {}, takesTemperature } = target;
+  const head: JsonObject = { model: providerModel };
+  if (noTemperature && takesTemperature) head.temperature = 1;
+  else if (noTemperature === 'null') head.temperature = null;
+  for (const [name, value] of Object.entries(varied)) {
+    const as = Object.hasOwn(requestFields, name) ? requestFields[name] : name;
+    // What the client has said by the other name as well holds.
+    if (as == null || (as !== name && Object.hasOwn(varied, as))) continue;
+    head[as] = value;
+  }
+  return `${ascii(JSON.stringify(head)).slice(0, -1)},`;
+}
+
+const ascii = (json: string): string =>
+  json.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** Returns the bytes for the provider, in parts. OpenAI's default temperature, 1, is explicit, since servers differ. */
+export function serialise(body: Outgoing, target: BodyTarget): readonly Buffer[] {
+  const beginning = opening(body, target);
+  const { rest } = body;
+  if (!(rest instanceof Uint8Array)) return [Buffer.from(beginning + JSON.stringify(rest).slice(1))];
+  return [Buffer.from(beginning), Buffer.from(rest.buffer, rest.byteOffset + 1, rest.length - 1)];
+}
