@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allFailoverChains, failoverChain, pinnedChain } from './failover-chain.ts';
+import { allFailoverChains, failoverChain, namedFailoverChains, pinnedChain } from './failover-chain.ts';
 import { failoverCluster, type Snapshot } from './snapshot.ts';
 
 const region = (code: string, preference: number): Snapshot['regions'][number] => ({
@@ -47,5 +47,32 @@ test('every chain that a call can take has a cluster, once', () => {
       expect(names).toContain(failoverCluster(failoverChain(offer, model, at)));
       expect(names).toContain(failoverCluster(pinnedChain(offer, model, at)));
     }
-  expect(names).toHaveLength(3 + 3 + 2);
+  // Alone; of both models with each region first; and of m without one of the three.
+  expect(names).toHaveLength(3 + (3 + 2) + 3 * 2 - 2);
+});
+
+const changed = (from: typeof offer, code: string, status: 'active' | 'degraded') => ({
+  ...from,
+  regions: from.regions.map((each) => (each.code === code ? { ...each, status } : each)),
+});
+
+test.each(['active', 'degraded'] as const)(
+  'after a region has become %s, what can be named was there before',
+  (after) => {
+    for (const { code } of offer.regions) {
+      const before = changed(offer, code, after === 'active' ? 'degraded' : 'active');
+      const known = allFailoverChains(before).map(failoverCluster);
+      const named = namedFailoverChains(changed(offer, code, after)).map(failoverCluster);
+      expect(known).toEqual(expect.arrayContaining(named));
+    }
+  },
+);
+
+test('with many regions there are chains for what is active alone', () => {
+  const many = Array.from({ length: 6 }, (_, at) => ({ code: `r${at}`, id: `d${at}` }));
+  const large = {
+    regions: many.map(({ code }, at) => region(code, at)),
+    deployments: many.map(({ code, id }) => deployment(id, code, 'm')),
+  };
+  expect(allFailoverChains(large)).toHaveLength(6 + 6);
 });

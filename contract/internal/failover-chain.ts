@@ -3,7 +3,8 @@
  * chain and the sidecar names one of them, so both take the chains from here.
  *
  * Invariant: a chain depends on the deployments, the preferences and which regions are active, never on the grid; so a
- * change of the grid needs no new cluster. After a change of a region's status Envoy has the new chains within a second.
+ * change of the grid needs no new cluster. Neither does a change of one region's status, in a catalogue of few regions: Envoy
+ * has the chains of what may be next.
  */
 import type { Snapshot, SnapshotDeployment } from './snapshot.ts';
 
@@ -30,12 +31,21 @@ export function activeOffer(offer: Offer): Offer {
   return { ...offer, deployments: offer.deployments.filter(({ region }) => active.has(region)) };
 }
 
-/** Returns each chain that a call can name once: over all regions, over the active ones, and each deployment alone. */
-export function allFailoverChains(offer: Offer): string[][] {
+/** Returns each chain that a call can name, once: over the active regions, and each deployment alone. */
+export const namedFailoverChains = (offer: Offer): string[][] => chainsOver(offer, [activeOffer(offer)]);
+
+/** Returns those that a call could name, and those that it could if every region was active. */
+export const lastingFailoverChains = (offer: Offer): string[][] => chainsOver(offer, [offer, activeOffer(offer)]);
+
+/** Returns each chain that Envoy has to have: those that a call can name, and those that one can name next. */
+export const allFailoverChains = (offer: Offer): string[][] =>
+  chainsOver(offer, [offer, activeOffer(offer), ...nextOffers(offer)]);
+
+function chainsOver(offer: Offer, parts: readonly Offer[]): string[][] {
   const chains = new Map<string, string[]>();
   const add = (chain: string[]): void => void (chain.length > 0 && chains.set(chain.join('>'), chain));
   for (const { id } of offer.deployments) add([id]);
-  for (const part of [offer, activeOffer(offer)]) {
+  for (const part of parts) {
     const modelIds = new Set(part.deployments.flatMap((deployment) => Object.keys(deployment.models)));
     for (const modelId of modelIds) {
       for (const { region } of serving(part, modelId)) {
@@ -45,6 +55,22 @@ export function allFailoverChains(offer: Offer): string[][] {
     }
   }
   return [...chains.values()];
+}
+
+/** Each chain is a cluster in Envoy, and there are this many times as many of them. */
+const fewRegions = 5;
+
+/** Returns what is active after the status of one region has changed. */
+function nextOffers(offer: Offer): Offer[] {
+  const serving = new Set(offer.deployments.map(({ region }) => region));
+  if (serving.size > fewRegions) return [];
+  return [...serving].map((changed) => {
+    const regions = offer.regions.map((region) => {
+      if (region.code !== changed) return region;
+      return { ...region, status: region.status === 'active' ? ('degraded' as const) : ('active' as const) };
+    });
+    return activeOffer({ ...offer, regions });
+  });
 }
 
 function serving(offer: Offer, modelId: string): SnapshotDeployment[] {

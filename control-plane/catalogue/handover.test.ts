@@ -60,6 +60,16 @@ test('a new fail-over chain waits too; what services name already, or name no mo
   expect(handover.mayPublish(one, two)).toBe(true);
 });
 
+test('after a region has changed its status nothing waits, since Envoy had the chains before', () => {
+  const { handover, pass } = handoverAt();
+  const three = catalogueOf(3, ['a', 'b', 'c']);
+  handover.took(three);
+  pass(2500);
+  const degraded = catalogueOf(4, ['a', 'b', 'c'], 'degraded');
+  handover.took(degraded);
+  expect(handover.mayPublish(degraded, three)).toBe(true);
+});
+
 test('further changes do not make it wait anew', () => {
   const { handover, pass } = handoverAt();
   handover.took(one);

@@ -1,11 +1,11 @@
 /**
  * From one catalogue to the next without a call in between that names what Envoy does not have.
  *
- * Invariant: a snapshot is published once each fail-over chain that it can name has been in the answers to Envoy for
+ * Invariant: a snapshot is published once each fail-over chain that a call can name by it has been in the answers to Envoy for
  * as long as every Envoy and every other instance needs to ask; and what it names no more stays in the answers until no
  * service can name it.
  */
-import { allFailoverChains } from '@gw/contract/internal/failover-chain';
+import { allFailoverChains, lastingFailoverChains, namedFailoverChains } from '@gw/contract/internal/failover-chain';
 import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { type DeploymentPlace, leafName } from '@gw/envoy/clusters';
 import type { Catalogue } from './read.ts';
@@ -59,9 +59,11 @@ export function openHandover(now: () => Date): Handover {
     mayPublish: (next, before) => {
       // Without any snapshot every call is refused, so there is nothing to wait for.
       if (before === null) return true;
-      const known = new Set(clustersOf(before));
+      // Envoy has these for as long as the deployments; what one of another status needs may have come a moment ago.
+      const known = new Set(lastingFailoverChains(before).map(failoverCluster));
+      const named = namedFailoverChains(next).map(failoverCluster);
       const at = now().getTime();
-      return clustersOf(next).every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);
+      return named.every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);
     },
     published: (version) => {
       const until = now().getTime() + keepMs;

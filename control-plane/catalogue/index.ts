@@ -51,8 +51,9 @@ export function publicRoutes(app: FastifyInstance, context: Context, catalogue: 
 export const envoyRoutes = xdsRoutes;
 
 export function operatorRoutes(app: FastifyInstance, context: Context, services: CatalogueServices): void {
-  const { credentialSettings, credentials, surroundings } = services;
-  catalogueOperatorRoutes(app, context, surroundings);
+  const { credentialSettings, credentials, keeper, surroundings } = services;
+  // At once; what fails here is done by the job a second later.
+  catalogueOperatorRoutes(app, context, surroundings, () => void keeper.refresh().catch(() => undefined));
   providerRoutes(app, context, credentials);
   credentialRoutes(app, context, { credentials, settings: credentialSettings });
   policyOperatorRoutes(app, context);

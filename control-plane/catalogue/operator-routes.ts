@@ -28,12 +28,23 @@ import {
 const viewer = { access: { kind: 'operator', role: 'viewer' } } as const;
 const admin = { access: { kind: 'operator', role: 'admin' } } as const;
 
-export function catalogueOperatorRoutes(app: FastifyInstance, context: Context, around: Surroundings): void {
-  entryRoutes(app, context, modelKind, around);
-  entryRoutes(app, context, regionKind, around);
-  entryRoutes(app, context, providerKind, around);
-  entryRoutes(app, context, deploymentKind, around);
-  documentRoutes(app, context, around);
+/** `onChange` is called after each reply that says that something may have changed. */
+export function catalogueOperatorRoutes(
+  app: FastifyInstance,
+  context: Context,
+  around: Surroundings,
+  onChange: () => void,
+): void {
+  app.register(async (routes) => {
+    routes.addHook('onResponse', async ({ method }, { statusCode }) => {
+      if (method !== 'GET' && statusCode === 200) onChange();
+    });
+    entryRoutes(routes, context, modelKind, around);
+    entryRoutes(routes, context, regionKind, around);
+    entryRoutes(routes, context, providerKind, around);
+    entryRoutes(routes, context, deploymentKind, around);
+    documentRoutes(routes, context, around);
+  });
 }
 
 /** A catalogue of thousands of entries. */

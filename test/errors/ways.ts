@@ -204,9 +204,10 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   upstream_auth_failed: fault('status-401'),
   upstream_credential_missing: () =>
     withoutCredential(() =>
-      eventually('the model to be known', async () => {
+      // The model is known a moment before its deployment.
+      eventually('the deployment to be known', async () => {
         const outcome = await chat({ model: modelWithoutCredential });
-        return outcome.reply.status === 502 ? outcome : null;
+        return outcome.reply.text.includes('credential') ? outcome : null;
       }),
     ),
   overloaded: tooMuchAtOnce,
