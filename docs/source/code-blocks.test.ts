@@ -22,6 +22,8 @@ const run: Readonly<Record<string, string>> = {
   'export GW_KEY=': 'test/cli/readme.test.ts',
   "import OpenAI from 'openai'": 'test/cli/readme.test.ts',
   'import os\nfrom openai import OpenAI': 'test/cli/readme.test.ts',
+  '// npm install ': 'test/long/frameworks.test.ts',
+  '# pip install ': 'test/long/frameworks.test.ts',
   "import { assess, type CallFacts } from '@gw/methodology/assess'": 'methodology/package.test.ts',
   'python3 docs/examples/policy_hash.py ': 'docs/source/screening.test.ts',
   'python3 docs/examples/recompute.py docs': 'docs/source/recompute.test.ts',

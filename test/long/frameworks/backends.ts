@@ -1,0 +1,80 @@
+/**
+ * What answers behind the gateway: its simulator, and two servers that nobody here wrote, a LiteLLM proxy with a model
+ * that answers by itself and aimock. Each has a region of its own.
+ */
+import { join } from 'node:path';
+import { inCheckout } from '@gw/stack/checkout';
+import { freePorts } from '@gw/stack/ports';
+import { type Child, startChild } from '@gw/stack/services/child';
+import { z } from 'zod';
+import { eventually, type OwnGateway } from '../../outage/own-gateway.ts';
+import type { Packages } from './packages.ts';
+
+/** The name of each provider, and the model that examples ask for. */
+export const backends = { simulator: 'sim-small', litellm: 'litellm/chat', aimock: 'aimock/chat' } as const;
+
+const file = (...path: string[]) => inCheckout('test', 'long', 'frameworks', ...path);
+const masterKey = 'sk-key-of-the-proxy-0123456789abcdef';
+const mockScript = ['node_modules', '@copilotkit', 'aimock', 'dist', 'cli.js'];
+
+/** Starts both servers, and returns when a call passes to each. */
+export async function startBackends(gateway: OwnGateway, { node, python }: Packages) {
+  const [proxyPort = 0, mockPort = 0] = await freePorts(2);
+  const children: Child[] = [];
+  const start = async (name: string, command: string, args: readonly string[], env: Record<string, string> = {}) => {
+    const logFile = join(gateway.dir, 'logs', `${name}.log`);
+    const base = { PATH: process.env.PATH, HOME: gateway.dir, LANG: 'C.UTF-8' };
+    children.push(await startChild({ command, args, logFile, cwd: gateway.dir, env: { ...base, ...env } }));
+  };
+  const stop = async () => {
+    await Promise.all(children.map((child) => child.stop()));
+  };
+  const bind = ['--host', '127.0.0.1', '--port'];
+  try {
+    await start(
+      'litellm',
+      join(python['litellm-proxy'], '..', 'litellm'),
+      ['--config', file('litellm-proxy', 'config.yaml'), ...bind, String(proxyPort), '--telemetry', 'False'],
+      { LITELLM_MASTER_KEY: masterKey, LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
+    );
+    await start('aimock', process.execPath, [
+      join(node, ...mockScript),
+      ...['--fixtures', file('aimock.json'), '--strict', ...bind, String(mockPort)],
+    ]);
+    await addProvider(gateway, 'litellm', proxyPort, 'mock-chat', masterKey);
+    await addProvider(gateway, 'aimock', mockPort, 'any-name');
+    for (const model of Object.values(backends)) {
+      const answers = async () => (await gateway.client.chat({ model, sim: {} })).status === 200;
+      await eventually(`${model} to answer`, answers, 120_000);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { stop, streamsOfMock: () => streamsOf(mockPort) };
+}
+
+const journal = z.array(z.looseObject({ body: z.looseObject({ stream: z.boolean().optional() }) }));
+
+/** Whether each call asked for a stream, of all that aimock has had so far. */
+async function streamsOf(mockPort: number): Promise<boolean[]> {
+  const reply = await fetch(`http://127.0.0.1:${mockPort}/__aimock/journal?path=/v1/chat/completions`);
+  return journal.parse(await reply.json()).map(({ body }) => body.stream === true);
+}
+
+async function addProvider(gateway: OwnGateway, id: 'litellm' | 'aimock', port: number, inner: string, key?: string) {
+  const { controlUrl, operatorToken } = gateway.stack;
+  const operator = async (method: string, path: string, body: object) => {
+    const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' };
+    const reply = await fetch(`${controlUrl}/operator/v1/${path}`, { method, headers, body: JSON.stringify(body) });
+    if (!reply.ok) throw new Error(`${method} ${path}: ${await reply.text()}`);
+  };
+  const url = `http://127.0.0.1:${port}/v1`;
+  const access = key === undefined ? {} : { credential_ref: id.toUpperCase() };
+  await operator('POST', 'providers', { id, name: id, kind: 'openai', base_url: url, ...access });
+  if (key !== undefined) await operator('PUT', `credentials/${id.toUpperCase()}`, { value: key, base_url: url });
+  await operator('POST', 'regions', { code: id, name: id, country: 'FR', grid_zone: 'FRA' });
+  await operator('POST', 'models', { id: backends[id], owned_by: id, kind: 'chat', model_class: 'small' });
+  const models = { [backends[id]]: inner };
+  await operator('POST', 'deployments', { id, provider: id, region: id, models, pue: 1.1 });
+}
