@@ -3,6 +3,7 @@
  *
  * Invariant: a call that reached a provider is recorded exactly once, however it ends.
  */
+import type { TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { countCall } from './count.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
@@ -16,7 +17,7 @@ import {
   unattendedReceipt,
 } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
-import type { StreamFacts } from './response/event-stream.ts';
+import type { StreamFacts } from './response/stream-options.ts';
 import type { SaidSoFar } from './response/usage.ts';
 import { routingTrace } from './routing-trace.ts';
 import type { Candidate, Catalogue } from './snapshot.ts';
@@ -24,6 +25,8 @@ import type { Candidate, Catalogue } from './snapshot.ts';
 export interface Recorded extends ShownReceipt {
   /** The trace as JSON text; empty if there is none. */
   readonly routingTrace: string;
+  /** Null if nothing could be counted. */
+  readonly counts: TokenUsage | null;
   /**
    * Resolves to what the client gets: this very receipt when it is safe, or a degraded one if no store took
    * it in time. Never rejects.
@@ -124,7 +127,7 @@ export class CallRecord {
       this.#metrics.made(is ? made.reason : 'receipt_not_stored');
       return is ? wanted : notStored();
     });
-    return { ...wanted, routingTrace: trace, saved };
+    return { ...wanted, routingTrace: trace, counts: facts.usage, saved };
   }
 
   /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */

@@ -62,7 +62,7 @@ export function chatEvents(): string {
     addresses: exampleAddresses,
     energyReader: null,
     tooLong: () => null,
-    receipt: ({ said }) => additions(called(countedIn(said))),
+    receipt: ({ said }) => ({ ...additions(called(countedIn(said))), counts: null }),
   });
   for (const event of [...reply.head, ...slice(reply.tokens), ...reply.tail]) events.push(Buffer.from(event));
   events.end();

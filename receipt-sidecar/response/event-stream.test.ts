@@ -1,9 +1,11 @@
 import { apiError } from '@gw/contract/errors';
+import type { TokenUsage } from '@gw/methodology/assess';
 import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createEnergyReader } from './energy-reader.ts';
-import { EventStream, type StreamFacts } from './event-stream.ts';
+import { EventStream } from './event-stream.ts';
+import type { StreamFacts } from './stream-options.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
 const event = (value: unknown) => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
@@ -17,11 +19,11 @@ const tooLong = ({ error }: { readonly error?: unknown }) =>
 const nothingElse = { telemetry: null, failed: false };
 const sevenAndThree = { prompt: 7, completion: 3 };
 const usageChunk = { id: 'c1', choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } };
-const made = { gw: '{"id":"r"}', routingTrace: '{"policy":"p"}', usageGw: '{"receipt_id":"r"}' };
-const empty = { gw: '{}', routingTrace: '{}', usageGw: '{}' };
+const made = { gw: '{"id":"r"}', routingTrace: '{"policy":"p"}', usageGw: '{"receipt_id":"r"}', counts: null };
+const empty = { gw: '{}', routingTrace: '{}', usageGw: '{}', counts: null };
 const additions = { gw: { id: 'r' }, routing_trace: { policy: 'p' } };
 /** A chunk with all that is added to it. */
-const withOurs = (chunk: { readonly id: string; readonly usage?: object }) => ({
+const withOurs = (chunk: { readonly id: string; readonly object?: string; readonly usage?: object }) => ({
   ...chunk,
   ...additions,
   ...(chunk.usage && { usage: { ...chunk.usage, gw: { receipt_id: 'r' } } }),
@@ -39,6 +41,7 @@ interface RunOptions {
   readonly cuts?: readonly number[];
   readonly choices?: number;
   readonly telemetry?: string;
+  readonly counts?: TokenUsage;
 }
 
 function run(text: string, options: RunOptions = {}) {
@@ -52,7 +55,7 @@ function run(text: string, options: RunOptions = {}) {
     tooLong,
     receipt: (facts) => {
       asked.push(facts);
-      return made;
+      return { ...made, counts: options.counts ?? null };
     },
   });
   const bytes = Buffer.from(text);
@@ -103,6 +106,50 @@ describe('a stream', () => {
     const { chunks, asked } = run(usual, { wantsUsage: true });
     expect(chunks).toEqual([delta('Hé'), delta('llo 🌍'), withOurs(delta('', 'stop')), withOurs(usageChunk)]);
     expect(asked).toHaveLength(1);
+  });
+
+  describe('where the client asked for usage and the provider sends none', () => {
+    const counts = { promptTokens: 7, cachedPromptTokens: 0, completionTokens: 3, estimated: 'both' as const };
+    const counted = { wantsUsage: true, counts };
+    const text = event(delta('a')) + event(delta('', 'stop')) + event('[DONE]');
+    const { usage, ...bare } = usageChunk;
+
+    it('ends with the counts of the receipt, as clients expect it', () => {
+      const { chunks, asked, done } = run(text, counted);
+      const { prompt_tokens, completion_tokens } = usage;
+      expect([prompt_tokens, completion_tokens]).toEqual([7, 3]);
+      expect(chunks).toEqual([
+        ...[delta('a'), withOurs(delta('', 'stop'))],
+        withOurs({
+          ...bare,
+          object: 'chat.completion.chunk',
+          usage: { prompt_tokens, completion_tokens, total_tokens: 10 },
+        }),
+      ]);
+      expect(asked).toHaveLength(1);
+      expect(done).toBe(true);
+    });
+
+    it('says nothing more where nobody asked, nothing is counted, the provider has told it, or failed', () => {
+      const plain = [delta('a'), withOurs(delta('', 'stop'))];
+      expect(run(text, { counts }).chunks).toEqual(plain);
+      expect(run(text, { wantsUsage: true }).chunks).toEqual(plain);
+      expect(run(usual, counted).chunks).toEqual(run(usual, { wantsUsage: true }).chunks);
+      const onText = { ...delta('', 'stop'), usage };
+      expect(run(event(onText) + event('[DONE]'), counted).chunks).toEqual([withOurs(onText)]);
+      const failed = run(event(delta('a')) + event({ error: { message: 'x' } }), counted).chunks;
+      expect(failed.filter((chunk) => chunk.usage !== undefined)).toEqual([]);
+    });
+
+    it('has one chunk of its own where no choice has come at all', () => {
+      const { chunks } = run(event('[DONE]'), counted);
+      expect(chunks).toHaveLength(1);
+      expect(chunks[0]).toMatchObject({
+        choices: [],
+        usage: { total_tokens: 10, gw: { receipt_id: 'r' } },
+        gw: { id: 'r' },
+      });
+    });
   });
 
   // As OpenRouter and LiteLLM send it: behind the finishing chunk, and with choices.

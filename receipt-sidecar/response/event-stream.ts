@@ -1,6 +1,7 @@
 /**
  * Rewrites a stream of completion chunks: the receipt rides on the last chunk that has choices, and on the usage chunk as
- * well if the client asked for one; on a chunk of its own if nothing waits when it is made. Some providers give their
+ * well if the client asked for one; on a chunk of its own if nothing waits when it is made. A client that asked for usage gets
+ * the counts of the receipt at the end if the provider has sent none: clients rely on that chunk. Some providers give their
  * usage chunk choices that say nothing, or put the usage on a chunk with text. Where the provider reports energy in its
  * stream, the receipt is made at the end, since that may come behind the usage.
  *
@@ -10,41 +11,16 @@
  * was not read as what it is here. Its comments and lines of other fields become empty comments, which keep connections
  * open. Behind `[DONE]` and behind an error there is nothing. The receipt is asked for exactly once.
  */
-import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
-import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import { type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import { ChoiceEnds } from './choice-ends.ts';
 import { type Chunk, isError, type Origin, originOf } from './chunk.ts';
-import type { EnergyReader } from './energy-reader.ts';
 import { dataEvent, doneEvent, EventReader, isPlain, keepAlive } from './events.ts';
 import { HeldChunks } from './held-chunks.ts';
-import { type Additions, addToObject, parseObject, withoutForgery, withoutUsage } from './json-body.ts';
+import { type Additions, parseObject, withoutForgery, withoutUsage } from './json-body.ts';
 import { Outbox } from './outgoing.ts';
-import { ReplyCounts, type SaidSoFar } from './usage.ts';
-
-/** What a stream has said so far. */
-export interface StreamFacts {
-  /** The counts and the text so far. */
-  readonly said: SaidSoFar;
-  /** The energy that the provider reported, or the refusal of what it said; null if it said nothing. */
-  readonly telemetry: TelemetryResult;
-  /** Whether the provider itself said that it failed. */
-  readonly failed: boolean;
-}
-
-export interface EventStreamOptions {
-  readonly wantsUsage: boolean;
-  /** How many choices the request asked for: the last one to finish carries the receipt. */
-  readonly expectedChoices: number;
-  /** `chat.completion.chunk` or `text_completion`, for a chunk of our own. */
-  readonly chunkObject: string;
-  readonly addresses: Addresses;
-  /** Null if the provider reports no energy. */
-  readonly energyReader: EnergyReader | null;
-  /** Returns the error for a failure that says that the prompt is too long; null for any other. */
-  readonly tooLong: (chunk: Readonly<Record<string, unknown>>) => ApiError | null;
-  /** Makes the receipt, once, when everything that counts is known. */
-  readonly receipt: (facts: StreamFacts) => Required<Additions>;
-}
+import { ownChunk, type StreamReceipt, usageOf } from './own-chunk.ts';
+import type { EventStreamOptions, StreamFacts } from './stream-options.ts';
+import { ReplyCounts } from './usage.ts';
 
 /** An event larger than this is not a completion chunk: pictures in base64 are. */
 const maxEventBytes = 4 * 1024 * 1024;
@@ -70,6 +46,9 @@ export class EventStream {
   readonly #said = new ReplyCounts();
   #origin: Origin | null = null;
   #finished = false;
+  /** What has to be told of the usage at the end; null if nothing has. */
+  #untold: StreamReceipt | null = null;
+  #sawUsage = false;
   /** Whether text came that the receipt does not count. */
   wentOn = false;
   /** What the last event was: nothing more goes out. */
@@ -122,7 +101,7 @@ export class EventStream {
   /** Ends the stream in order: nothing waits any more, and the receipt is made if it was not. */
   end(): void {
     this.#reader.end();
-    if (this.#over === null) this.#finish();
+    if (this.#over === null) this.#finishWhole();
   }
 
   /**
@@ -171,7 +150,7 @@ export class EventStream {
   }
 
   #done(): void {
-    this.#finish();
+    this.#finishWhole();
     this.#send(doneEvent);
     this.#over = 'done';
     this.#reader.stop();
@@ -193,6 +172,7 @@ export class EventStream {
     this.#options.energyReader?.takeObject(chunk);
     const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
     const isBare = choices.length === 0 || (this.#ends.isAtEnd && this.#ends.sayNothing(choices));
+    if (chunk.usage) this.#sawUsage = true;
     if (chunk.usage && isBare) return this.#usageChunk(data, chunk);
     if (this.#ends.take(choices)) this.#text();
     const shown = this.#options.wantsUsage ? { text: data, value: chunk } : withoutUsage(data, chunk);
@@ -228,9 +208,21 @@ export class EventStream {
   #finish(): void {
     if (this.#finished) return this.#release();
     const additions = this.#receipt();
-    if (!this.#held.isEmpty) return this.#release(additions);
-    const own = { ...this.#origin, object: this.#options.chunkObject, choices: [] };
-    this.#send(dataEvent(addToObject(JSON.stringify(own), own, additions)));
+    if (!this.#held.isEmpty) this.#release(additions);
+    else if (!this.#lacksUsage) this.#send(ownChunk(this.#origin, this.#options.chunkObject, additions));
+  }
+
+  get #lacksUsage(): boolean {
+    return this.#options.wantsUsage && !this.#sawUsage && !this.wentOn && this.#untold?.counts != null;
+  }
+
+  /** The provider has come to its end. */
+  #finishWhole(): void {
+    this.#finish();
+    const receipt = this.#untold;
+    if (!receipt?.counts || !this.#lacksUsage) return;
+    this.#untold = null;
+    this.#send(ownChunk(this.#origin, this.#options.chunkObject, receipt, usageOf(receipt.counts)));
   }
 
   #fail(error: ApiError): void {
@@ -241,8 +233,9 @@ export class EventStream {
     this.#send(dataEvent(errorBody(error, this.#options.addresses)));
   }
 
-  #receipt(): Required<Additions> {
+  #receipt(): StreamReceipt {
     this.#finished = true;
-    return this.#options.receipt(this.facts);
+    this.#untold = this.#options.receipt(this.facts);
+    return this.#untold;
   }
 }

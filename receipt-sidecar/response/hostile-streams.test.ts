@@ -7,8 +7,9 @@ import type { ParsedRequest } from '../request/parsed-request.ts';
 import { ChoiceEnds } from './choice-ends.ts';
 import { contextError } from './context-error.ts';
 import { createEnergyReader } from './energy-reader.ts';
-import { EventStream, type EventStreamOptions } from './event-stream.ts';
+import { EventStream } from './event-stream.ts';
 import { wordsOf } from './provider-words.ts';
+import type { EventStreamOptions } from './stream-options.ts';
 
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: '' };
 const ours = { gw: { id: 'ours' }, routing_trace: { policy: 'ours' } };
@@ -31,6 +32,7 @@ function open(changes: Changes = {}): { stream: EventStream; made: () => number 
         gw: JSON.stringify(ours.gw),
         routingTrace: JSON.stringify(ours.routing_trace),
         usageGw: JSON.stringify(ourUsage),
+        counts: null,
       };
     },
     ...changes,

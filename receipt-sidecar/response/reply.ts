@@ -6,8 +6,9 @@ import { cutOff, finished, replaceChunk, unchanged, wait } from '../messages.ts'
 import type { ShownReceipt } from '../receipt.ts';
 import { contextError } from './context-error.ts';
 import type { EnergyReader } from './energy-reader.ts';
-import { EventStream, type StreamFacts } from './event-stream.ts';
+import { EventStream } from './event-stream.ts';
 import { wordsOf } from './provider-words.ts';
+import type { StreamFacts } from './stream-options.ts';
 import { Turns } from './turns.ts';
 
 export interface ReplyContext {

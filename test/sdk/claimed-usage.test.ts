@@ -99,3 +99,21 @@ test("DeepSeek's count of a cache is read", async () => {
   expect(Number(cached.receipt.energy_wh)).toBeLessThan(Number(all.receipt.energy_wh));
   expect(cached.receipt.prompt_tokens).toBe(1000);
 });
+
+test('a stream ends with the estimated usage that its client asked for and its provider does not report', async () => {
+  const request = { ...chat, stream: true as const, stream_options: { include_usage: true } };
+  const headers = { ...quick, 'x-sim-tokens': '40', 'x-sim-fault': 'no-usage' };
+  const chunks = await collect(await openAi().chat.completions.create(request, { headers }));
+  const last = chunks.at(-1);
+  const receipt = receiptOf(last);
+  expect(receipt.usage_source).toBe('estimated');
+  const { completion_tokens, prompt_tokens } = receipt;
+  expect(last).toMatchObject({
+    choices: [],
+    usage: {
+      ...{ prompt_tokens, completion_tokens, total_tokens: Number(prompt_tokens) + Number(completion_tokens) },
+      gw: { receipt_id: receipt.id, energy_wh: receipt.energy_wh },
+    },
+  });
+  expect(chunks.filter(({ usage }) => usage)).toHaveLength(1);
+});
