@@ -187,7 +187,7 @@ export const routingTraceSchema = z
     decision: z.string().describe('Why this region was chosen, in words'),
     fallback: z.boolean().describe('Whether carbon-aware routing fell back to the provider-preference order'),
     fallback_reason: text(
-      'Why it fell back: no_live_grid_signal, too_few_live_signals, no_comparable_signals, single_region',
+      'Why it fell back: no_live_grid_signal, too_few_live_signals, no_comparable_signals, none_within_tolerance, single_region',
     ),
     region: text('Where the call was served; null if nobody knows'),
     deployment: text('Which deployment of the region'),
@@ -220,7 +220,7 @@ export const routingTraceSchema = z
           .describe('Whether the value counts the whole life cycle of the power stations'),
         eligible: z.boolean(),
         excluded_reason: text(
-          'Why its carbon intensity could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, latency_above_tolerance, cost_above_tolerance, no_live_signal, not_comparable',
+          'Why its carbon intensity could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, failing, latency_above_tolerance, cost_above_tolerance, no_live_signal, not_comparable',
         ),
       }),
     ),

@@ -21,7 +21,12 @@ function envoy_on_request(handle)
   local headers = handle:headers()
   if PATH then
     local endpoint = headers:get(':path'):gsub('^/v1/', '')
-    local model = headers:get(${luaString(attemptHeader(attemptPathModel, deploymentId))}) or ''
+    local model = headers:get(${luaString(attemptHeader(attemptPathModel, deploymentId))})
+    if not model and PATH:find('{model}', 1, true) then
+      -- The sidecar does not know of this path yet; the call goes on to the next deployment.
+      handle:respond({ [':status'] = '503' }, '')
+      return
+    end
     local filled = PATH:gsub('{(%a+)}', { endpoint = endpoint, model = model })
     headers:replace(':path', filled)
   end

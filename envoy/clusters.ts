@@ -72,10 +72,8 @@ function chain(ids: readonly string[]): object {
     connect_timeout: '1s',
     per_connection_buffer_limit_bytes: bufferLimitBytes,
     circuit_breakers: breakers,
-    // With one deployment there is nowhere else to go, so ejecting it could only do harm.
-    ...(ids.length > 1
-      ? { outlier_detection: { consecutive_5xx: 10, base_ejection_time: '5s', max_ejection_percent: 100 } }
-      : {}),
+    // None is ever ejected: attempts go in the order of the chain, which the sidecar counts on. It is the sidecar that looks
+    // which deployments fail, and begins elsewhere.
     transport_socket: {
       name: 'envoy.transport_sockets.internal_upstream',
       typed_config: typed('envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport', {

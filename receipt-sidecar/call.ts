@@ -32,9 +32,9 @@ import {
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
-import { attemptsOf } from './request/attempts.ts';
+import { attemptsOf, noteAttempts } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
-import { refusedHeaders, type Timeouts } from './request/headers.ts';
+import { forwardedBytes, refusedHeaders, type Timeouts } from './request/headers.ts';
 import { serialise } from './request/provider-body.ts';
 import { createEnergyReader } from './response/energy-reader.ts';
 import { JsonReply, type ReadReply } from './response/json-reply.ts';
@@ -168,7 +168,7 @@ export class Call implements Processor {
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
-    const attempts = attemptsOf(route, outgoing);
+    const attempts = attemptsOf(route, outgoing, forwardedBytes(this.#headers));
     const parts = serialise(outgoing, attempts.first);
     const answer = toProvider({
       ...{ request, route, receiptId, degraded, headers: this.#headers, path: this.#path(), timeouts: this.#context },
@@ -188,6 +188,7 @@ export class Call implements Processor {
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
     record.answeredBy(deployment, attempts);
+    noteAttempts(this.#context.health, record.identity.route, { deployment, attempts, headers });
     const { receiptId } = record.identity;
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.

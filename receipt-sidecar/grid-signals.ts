@@ -31,7 +31,9 @@ function signalOf(reading: SnapshotGridReading): LiveSignal[] {
   if (window === null) return [];
   const [kind, basis] = [kindOf(reading), basisOf(reading)];
   // Nobody knows whether two unknown bases are the same one, unless both values come from one source.
-  return [{ reading, kind, basis, scale: `${kind} ${basis === 'unknown' ? reading.source : basis}`, ...window }];
+  return [
+    { reading, kind, basis, scale: `${kind} ${basis === 'unknown' ? `of ${reading.source}` : basis}`, ...window },
+  ];
 }
 
 /** Returns the zone's signals that hold now or later, the one that its receipts use first. */

@@ -42,7 +42,7 @@ interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
   /** The length of the body in bytes. */
   readonly length: number;
   readonly timeouts: Timeouts;
-  readonly attempts: Pick<Attempts, 'headers' | 'others'>;
+  readonly attempts: Pick<Attempts, 'headers' | 'others' | 'cluster'>;
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
@@ -57,7 +57,7 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     setHeader('content-length', String(length)),
     setHeader('content-type', 'application/json'),
     setHeader('accept-encoding', 'identity'),
-    setHeader('x-gw-cluster', route.cluster),
+    setHeader('x-gw-cluster', attempts.cluster),
     // A query is not part of the API, and could hold a client's secret.
     setHeader(':path', path),
     ...attempts.headers,

@@ -87,7 +87,12 @@ const ask = (options: Options = {}) =>
     ...{ outputField: null, maxTokens: null },
   }) as const;
 
-const steering = () => ({ at: Date.parse(at), lastRegions: new Map<string, string>(), tolerance: anyTolerance });
+const steering = () => ({
+  at: Date.parse(at),
+  lastRegions: new Map<string, string>(),
+  tolerance: anyTolerance,
+  isFailing: () => false,
+});
 
 /** An answer whose receipt says 2 Wh. */
 const answeredBy = (by: Candidate | null, attempts = 1) => ({ by, attempts, requestedAt: at, energyWh: 2 });
@@ -288,6 +293,6 @@ describe('a routing trace', () => {
     const catalogue = catalogueOf({ grid: [live('USA', 300, 9), live('SWE', 20, 9)] });
     const route = routeOf(catalogue);
     const trace = routingTrace(route, { ...answeredBy(route.failoverChain[0]), energyWh: null });
-    expect(trace).toMatchObject({ estimated_saving_g: null, counterfactual: null });
+    expect(trace).toMatchObject({ estimated_saving_g: null, counterfactual: { region: 'us', g_per_kwh: 300 } });
   });
 });

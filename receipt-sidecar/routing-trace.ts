@@ -5,6 +5,7 @@
  * that is known of its grid; annual averages do not tell one hour from another, so they never steer.
  */
 
+import { liveWindow } from '@gw/contract/internal/grid-reading';
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
@@ -45,12 +46,17 @@ function signalOf(route: Route, candidate: Candidate, requestedAt: string): Rout
     requested_at: requestedAt,
     age_minutes: ageMinutes,
     temporal_match: temporalMatch,
-    live_eligible: isLive(candidate, Date.parse(requestedAt)),
+    live_eligible: isLiveReading(reading, Date.parse(requestedAt)),
   };
 }
 
 const isLive = ({ signals }: Candidate, at: number): boolean =>
   signals.some(({ from, until }) => from <= at && at < until);
+
+function isLiveReading(reading: SnapshotGridReading, at: number): boolean {
+  const window = liveWindow(reading);
+  return window !== null && window.from <= at && at < window.until;
+}
 
 const barWords: Readonly<Record<Bar, string>> = {
   region_degraded: 'degraded',
@@ -58,13 +64,15 @@ const barWords: Readonly<Record<Bar, string>> = {
   region_decommissioned: 'decommissioned',
   other_region_pinned: 'not pinned',
   tier_not_served: 'reports no measured energy',
+  failing: 'failing at the moment',
 };
 
 const fallbackWords: Readonly<Record<FallbackReason, string>> = {
   no_live_grid_signal: 'no region has a live signal of its grid',
   too_few_live_signals: 'only one region has a live signal of its grid, so there is nothing to compare it with',
   no_comparable_signals: 'the live signals of the regions do not measure the same, so they cannot be compared',
-  single_region: 'no other region can serve this call as it is',
+  none_within_tolerance: 'no other region is within the tolerance of the call',
+  single_region: 'no other region can serve this call',
 };
 
 const basisWords = { lifecycle: 'life cycle', combustion: 'combustion alone', unknown: 'basis unknown' } as const;
@@ -130,7 +138,8 @@ function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidat
   };
   return regionsOf(offered).flatMap((code) => {
     const inRegion = offered.filter(({ region }) => region.code === code);
-    const candidate = inRegion.find((each) => barredBy(each) === null) ?? inRegion[0];
+    const able = inRegion.filter((each) => barredBy(each) === null);
+    const candidate = able.find((each) => outside(each) === null) ?? able[0] ?? inRegion[0];
     if (!candidate) return [];
     const signal = signalOf(route, candidate, requestedAt);
     const excluded = barredBy(candidate) ?? outside(candidate) ?? unsteered(candidate);
@@ -154,10 +163,11 @@ type Saving = Pick<RoutingTrace, 'estimated_saving_g' | 'counterfactual'>;
  */
 function savingOf(route: Route, { by, energyWh, requestedAt }: Served, failed: readonly Candidate[]): Saving {
   const preferred = preferredOf(route);
-  const unknown: Saving = { estimated_saving_g: null, counterfactual: null };
-  if (!by || !preferred) return unknown;
+  if (!preferred) return { estimated_saving_g: null, counterfactual: null };
   const value = readingOf(route, preferred, new Date(requestedAt))?.gPerKwh ?? null;
   const counterfactual = { region: preferred.region.code, g_per_kwh: value };
+  const unknown: Saving = { estimated_saving_g: null, counterfactual };
+  if (!by) return unknown;
   if (by.region.code === preferred.region.code) return { estimated_saving_g: 0, counterfactual };
   const signalOfRegion = route.comparison?.ok ? route.comparison.value.signalOf : () => null;
   const [own, its] = [signalOfRegion(by.region.code), signalOfRegion(preferred.region.code)];

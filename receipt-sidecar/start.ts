@@ -1,4 +1,5 @@
 /** Wires the sidecar together. */
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -9,12 +10,14 @@ import { openRedis, untilReady } from '@gw/service/redis';
 import { readAccessLog } from './access-log.ts';
 import { Call } from './call.ts';
 import type { Config } from './config.ts';
+import { createDeploymentHealth } from './deployment-health.ts';
 import { openEnds, redisEnds } from './ends.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import { openPolicyEvents } from './policy-events.ts';
 import { createReceiptMetrics } from './receipt-metrics.ts';
+import { createLastRegions } from './request/last-regions.ts';
 import { createPromptMetrics } from './request/prompt-metrics.ts';
 import { makeReader } from './request/reader.ts';
 import { warmUp } from './request/warm-up.ts';
@@ -71,6 +74,7 @@ export async function startSidecar(config: Config) {
     threads: config.threads,
     onError: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
   });
+  const deploymentHealth = createDeploymentHealth(Date.now, log);
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,
@@ -86,7 +90,8 @@ export async function startSidecar(config: Config) {
     }),
     readReply: makeReplyReader(threads.pool),
     takeSlot: (caller: Caller) => slots.take(caller),
-    lastRegions: new Map<string, string>(),
+    lastRegions: createLastRegions(),
+    health: deploymentHealth,
     ledger,
     metrics: receiptMetrics,
     ends,
@@ -117,6 +122,7 @@ export async function startSidecar(config: Config) {
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
         receiptMetrics.register(registry);
+        deploymentHealth.register(registry);
         slotMetrics.register(registry);
         screenMetrics.register(registry);
         promptMetrics.register(registry);

@@ -34,9 +34,6 @@ export function activeOffer(offer: Offer): Offer {
 /** Returns each chain that a call can name, once: over the active regions, and each deployment alone. */
 export const namedFailoverChains = (offer: Offer): string[][] => chainsOver(offer, [activeOffer(offer)]);
 
-/** Returns those that a call could name, and those that it could if every region was active. */
-export const lastingFailoverChains = (offer: Offer): string[][] => chainsOver(offer, [offer, activeOffer(offer)]);
-
 /** Returns each chain that Envoy has to have: those that a call can name, and those that one can name next. */
 export const allFailoverChains = (offer: Offer): string[][] =>
   chainsOver(offer, [offer, activeOffer(offer), ...nextOffers(offer)]);
@@ -57,19 +54,26 @@ function chainsOver(offer: Offer, parts: readonly Offer[]): string[][] {
   return [...chains.values()];
 }
 
-/** Each chain is a cluster in Envoy, and there are this many times as many of them. */
+/** Each chain is a cluster in Envoy, and there are this many times as many of them for a model. */
 const fewRegions = 5;
 
-/** Returns what is active after the status of one region has changed. */
+/** Returns what is active after the status of one region has changed, of the models that few regions serve. */
 function nextOffers(offer: Offer): Offer[] {
-  const serving = new Set(offer.deployments.map(({ region }) => region));
-  if (serving.size > fewRegions) return [];
-  return [...serving].map((changed) => {
+  const models = [...new Set(offer.deployments.flatMap((deployment) => Object.keys(deployment.models)))];
+  const regionsOf = (model: string) => new Set(serving(offer, model).map(({ region }) => region));
+  const few = new Set(models.filter((model) => regionsOf(model).size <= fewRegions));
+  if (few.size === 0) return [];
+  const isFew = ([model]: readonly [string, string]) => few.has(model);
+  const deployments = offer.deployments.map((deployment) => ({
+    ...deployment,
+    models: Object.fromEntries(Object.entries(deployment.models).filter(isFew)),
+  }));
+  return [...new Set(deployments.map(({ region }) => region))].map((changed) => {
     const regions = offer.regions.map((region) => {
       if (region.code !== changed) return region;
       return { ...region, status: region.status === 'active' ? ('degraded' as const) : ('active' as const) };
     });
-    return activeOffer({ ...offer, regions });
+    return activeOffer({ deployments, regions });
   });
 }
 

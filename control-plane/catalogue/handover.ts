@@ -5,7 +5,7 @@
  * as long as every Envoy and every other instance needs to ask; and what it names no more stays in the answers until no
  * service can name it.
  */
-import { allFailoverChains, lastingFailoverChains, namedFailoverChains } from '@gw/contract/internal/failover-chain';
+import { allFailoverChains, namedFailoverChains } from '@gw/contract/internal/failover-chain';
 import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { type DeploymentPlace, leafName } from '@gw/envoy/clusters';
 import type { Catalogue } from './read.ts';
@@ -59,8 +59,8 @@ export function openHandover(now: () => Date): Handover {
     mayPublish: (next, before) => {
       // Without any snapshot every call is refused, so there is nothing to wait for.
       if (before === null) return true;
-      // Envoy has these for as long as the deployments; what one of another status needs may have come a moment ago.
-      const known = new Set(lastingFailoverChains(before).map(failoverCluster));
+      // What else the one before needs Envoy may have got a moment ago.
+      const known = new Set(namedFailoverChains(before).map(failoverCluster));
       const named = namedFailoverChains(next).map(failoverCluster);
       const at = now().getTime();
       return named.every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);

@@ -114,6 +114,8 @@ test('a new program with other grid data publishes them under a new version, onc
 test('an instance that lags behind never replaces a newer snapshot', async () => {
   const slow = keeperOf();
   await slow.refresh();
+  // Until then Envoy may lack the chains of another status.
+  laterMs += 2500;
   await stores.db.region.update({ where: { code: 'us-east' }, data: { status: 'active' } });
   await Promise.all([keeperOf().refresh(), slow.refresh(), keeperOf().refresh()]);
   await slow.refresh();
@@ -125,10 +127,28 @@ test('an instance that lags behind never replaces a newer snapshot', async () =>
 test('what a change leaves out is kept for Envoy until services were told by any instance, and half a minute longer', async () => {
   const [keeper, other] = [keeperOf(), keeperOf()];
   await Promise.all([keeper.refresh(), other.refresh()]);
+  laterMs += 2500;
   await stores.db.deployment.delete({ where: { id: 'sim-eu-west' } });
   await Promise.all([keeper.refresh(), other.refresh()]);
   await Promise.all([keeper.refresh(), other.refresh()]);
   for (const each of [keeper, other]) expect(each.retiring().map(({ deployments }) => deployments.length)).toEqual([6]);
   laterMs += 30_000;
   for (const each of [keeper, other]) expect(each.retiring()).toEqual([]);
+});
+
+test('one that is asked many times at once reads one catalogue after the other, and ends with the newest', async () => {
+  const keeper = keeperOf();
+  await keeper.refresh();
+  const versions: number[] = [];
+  const note = () => versions.push(keeper.current()?.catalogue.version ?? 0);
+  const asked = [];
+  for (const preference of [11, 12, 13, 14]) {
+    asked.push(keeper.refresh().then(note), keeper.refresh().then(note));
+    await stores.db.region.update({ where: { code: 'us-east' }, data: { preference } });
+    asked.push(keeper.refresh().then(note));
+  }
+  await Promise.all(asked);
+  expect(versions).toEqual([...versions].sort((a, b) => a - b));
+  const { version } = await stores.db.catalogueVersion.findFirstOrThrow();
+  expect(keeper.current()?.catalogue.version).toBe(version);
 });

@@ -95,37 +95,39 @@ export function createCatalogueKeeper({
     return true;
   };
 
+  const refreshOnce = async (): Promise<void> => {
+    let { snapshot } = await load();
+    const known = Number((await redis.get(snapshotVersionKey)) ?? 0);
+    if (known > snapshot.version) {
+      // The database was replaced by an older one; its numbers must go on above those that services hold.
+      await db.catalogueVersion.updateMany({ where: { version: { lt: known } }, data: { version: known + 1 } });
+      snapshot = (await load()).snapshot;
+    } else if (known === snapshot.version && !comparedContent) {
+      if (await raiseIfContentDiffers(snapshot)) snapshot = (await load()).snapshot;
+    } else if (known === snapshot.version) {
+      // Perhaps by another instance.
+      handover.published(known);
+      return;
+    }
+    if (!handover.mayPublish(snapshot, await readPublished(redis))) return;
+    const published = await redis.eval(
+      publishScript,
+      2,
+      snapshotKey,
+      snapshotVersionKey,
+      snapshot.version,
+      JSON.stringify(snapshot),
+      snapshotChannel,
+    );
+    handover.published(snapshot.version);
+    if (published === 1) log.info({ version: snapshot.version }, 'published the catalogue');
+  };
+
   return {
     current: () => held,
     retiring: handover.retiring,
     formerPlaces: handover.formerPlaces,
-    refresh: async () => {
-      let { snapshot } = await load();
-      const known = Number((await redis.get(snapshotVersionKey)) ?? 0);
-      if (known > snapshot.version) {
-        // The database was replaced by an older one; its numbers must go on above those that services hold.
-        await db.catalogueVersion.updateMany({ where: { version: { lt: known } }, data: { version: known + 1 } });
-        snapshot = (await load()).snapshot;
-      } else if (known === snapshot.version && !comparedContent) {
-        if (await raiseIfContentDiffers(snapshot)) snapshot = (await load()).snapshot;
-      } else if (known === snapshot.version) {
-        // Perhaps by another instance.
-        handover.published(known);
-        return;
-      }
-      if (!handover.mayPublish(snapshot, await readPublished(redis))) return;
-      const published = await redis.eval(
-        publishScript,
-        2,
-        snapshotKey,
-        snapshotVersionKey,
-        snapshot.version,
-        JSON.stringify(snapshot),
-        snapshotChannel,
-      );
-      handover.published(snapshot.version);
-      if (published === 1) log.info({ version: snapshot.version }, 'published the catalogue');
-    },
+    refresh: oneAtATime(refreshOnce),
   };
 }
 
@@ -148,4 +150,26 @@ function sameContent(text: string, snapshot: Snapshot): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whoever asks while it runs gets the run behind that one: what it reads is at least as new as the question. */
+function oneAtATime(run: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const begin = (): Promise<void> => {
+    current = run().finally(() => {
+      current = null;
+    });
+    return current;
+  };
+  return () => {
+    if (current === null) return begin();
+    next ??= current
+      .catch(() => undefined)
+      .then(() => {
+        next = null;
+        return begin();
+      });
+    return next;
+  };
 }

@@ -41,7 +41,9 @@ export const providerKind: EntryKind<ProviderEntry> = {
   },
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
   kept: () => ({}),
-  refusal: async (_tx, { auth_header, auth_scheme, credential_ref }) => {
+  refusal: async (_tx, { auth_header, auth_scheme, credential_ref, headers }) => {
+    if (auth_header !== null && Object.hasOwn(headers ?? {}, auth_header))
+      return fieldError('headers', `headers: ${auth_header} carries the credential.`);
     if (auth_header !== null) return null;
     if (credential_ref !== null)
       return fieldError('auth_header', 'auth_header: is needed, since the credential is sent in it.');

@@ -7,6 +7,7 @@
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { Result } from '@gw/contract/internal/result';
+import type { DeploymentHealth } from '../deployment-health.ts';
 import type { Caller } from '../messages.ts';
 import type { Slot } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
@@ -45,6 +46,7 @@ export interface Steps {
   /** The clock, ms since 1970. */
   readonly now: () => number;
   readonly lastRegions: Steering['lastRegions'];
+  readonly health: DeploymentHealth;
 }
 
 /** A call that can go to a provider. `slot` is that of a stream, and whoever gets it has to release it. */
@@ -89,13 +91,14 @@ async function withSlot(read: ReadBody, asked: AdmissionRequest, steps: Steps): 
 function routed(
   { outgoing, request }: ReadBody,
   { catalogue, caller }: AdmissionRequest,
-  { lastRegions, now }: Steps,
+  { health, lastRegions, now }: Steps,
   slot: Slot | null,
 ): Admission {
   const choice = chooseRoute(request, catalogue, caller.models, {
     at: now(),
     lastRegions,
     tolerance: caller.tolerance,
+    isFailing: health.isResting,
   });
   return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.value, slot } : refused(choice.error);
 }

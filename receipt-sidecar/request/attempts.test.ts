@@ -1,8 +1,9 @@
 import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
+import type { DeploymentHealth } from '../deployment-health.ts';
 import type { Candidate } from '../snapshot.ts';
-import { attemptsOf, timeoutsOf } from './attempts.ts';
+import { attemptsOf, noteAttempts, timeoutsOf } from './attempts.ts';
 import { outgoing } from './provider-body.ts';
 import type { Route } from './route.ts';
 
@@ -22,7 +23,7 @@ const candidate = (id: string, name: string, calls?: Candidate['deployment']['ca
   signals: [],
 });
 const routeOver = (...failoverChain: readonly [Candidate, ...Candidate[]]) =>
-  ({ model: plainModel, failoverChain }) as unknown as Route;
+  ({ model: plainModel, failoverChain, cluster: 'the whole chain' }) as unknown as Route;
 const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], {
   model: 'm',
   temperature: 1,
@@ -30,11 +31,13 @@ const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof o
   seed: 4,
 });
 const headersOf = (route: Route) =>
-  Object.fromEntries(attemptsOf(route, body).headers.map(({ header }) => [header.key, header.rawValue.toString()]));
+  Object.fromEntries(
+    attemptsOf(route, body, 500).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
+  );
 
 describe('the attempts of a call', () => {
   it('need nothing where all deployments are called alike', () => {
-    const attempts = attemptsOf(routeOver(candidate('a', 'm'), candidate('b', 'm')), body);
+    const attempts = attemptsOf(routeOver(candidate('a', 'm'), candidate('b', 'm')), body, 500);
     expect(attempts).toMatchObject({ headers: [], others: 1, first: { providerModel: 'm' } });
   });
 
@@ -61,25 +64,61 @@ describe('the attempts of a call', () => {
     expect(Object.keys(headersOf(route))).toHaveLength(3);
   });
 
-  it('are at most five, and only one where the headers would be too many', () => {
-    const many = (name: (at: number) => string) =>
-      routeOver(candidate('a', 'm'), ...Array.from({ length: 200 }, (_, at) => candidate(`d${at}`, name(at))));
-    expect(
-      attemptsOf(
-        many(() => 'm'),
-        body,
-      ).others,
-    ).toBe(4);
-    expect(
-      attemptsOf(
-        many((at) => `${'n'.repeat(200)}${at}`),
-        body,
-      ),
-    ).toMatchObject({ others: 0, headers: [] });
+  it('are at most five, and what the others would need is not sent', () => {
+    const many = routeOver(
+      candidate('a', 'm'),
+      ...Array.from({ length: 60 }, (_, at) => candidate(`d${at}`, `n${at}`)),
+    );
+    const attempts = attemptsOf(many, body, 500);
+    expect(attempts).toMatchObject({ others: 4, cluster: 'the whole chain' });
+    expect(attempts.headers).toHaveLength(5);
+  });
+
+  it.each([
+    ['their headers', 'n'.repeat(9000), 500],
+    ["the client's headers", 'n', 17_000],
+  ])('are one, alone in its cluster, where %s are too large for Envoy', (_, name, clientBytes) => {
+    const route = routeOver(
+      candidate('a', 'm', { modelInPath: true }),
+      candidate('b', name),
+      candidate('c', `${name}2`),
+    );
+    const { cluster, headers, others } = attemptsOf(route, body, clientBytes);
+    expect([others, cluster]).toEqual([0, 'order:a']);
+    expect(headers.map(({ header }) => header.key)).toEqual([attemptHeader(attemptPathModel, 'a')]);
   });
 });
 
-it('the time-outs of the first deployment hold, else those of the gateway', () => {
+describe('what came of the attempts', () => {
+  const route = routeOver(candidate('a', 'm'), candidate('b', 'm'), candidate('c', 'm'));
+  const noted = (deployment: string | null, attempts: number, headers: Readonly<Record<string, string>> = {}) => {
+    const seen: string[] = [];
+    const health: DeploymentHealth = {
+      note: ({ deployment: id, isGood, retryAfterMs }) =>
+        void seen.push(`${id} ${isGood}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
+      isResting: () => false,
+      register: () => undefined,
+    };
+    noteAttempts(health, route, {
+      deployment,
+      attempts,
+      headers: new Map(Object.entries({ ':status': '200', ...headers })),
+    });
+    return seen;
+  };
+
+  it('is told of each that was tried', () => {
+    expect(noted('a', 1)).toEqual(['a true']);
+    expect(noted('b', 2)).toEqual(['a false', 'b true']);
+    expect(noted('c', 3, { ':status': '500' })).toEqual(['a false', 'b false', 'c false']);
+    expect(noted(null, 2)).toEqual(['a false', 'b false']);
+    expect(noted('a', 1, { ':status': '400' })).toEqual(['a true']);
+    expect(noted('a', 1, { ':status': '429', 'retry-after': '7' })).toEqual(['a false 7000']);
+    expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a false']);
+  });
+});
+
+it('the time-out of the first deployment holds, and the shortest for a first byte', () => {
   const usual = { upstreamTimeoutS: 600, firstByteTimeoutS: 30 };
   expect(timeoutsOf(routeOver(candidate('a', 'm')), usual)).toEqual(usual);
   const own = candidate('a', 'm', { timeoutS: 90, firstByteTimeoutS: 5 });

@@ -26,18 +26,23 @@ export interface Comparison {
 }
 
 /** Why nothing was compared; in `routing_trace` as `fallback_reason`. */
-export type FallbackReason = 'no_live_grid_signal' | 'too_few_live_signals' | 'no_comparable_signals' | 'single_region';
+export type FallbackReason =
+  | 'no_live_grid_signal'
+  | 'too_few_live_signals'
+  | 'no_comparable_signals'
+  | 'none_within_tolerance'
+  | 'single_region';
 
 /** An assumption: intensities of neighbouring hours differ by more, and errors of their estimates are larger. */
 export const switchMargin = 0.05;
 
 /**
  * Compares the regions at the moment `at` (ms since 1970). `contenders` come in the order of provider preference, each region
- * once; of equals the first is chosen. `current` is the region that was chosen last; null if none was.
+ * once; of equals the first is chosen. `current` is the region that was chosen last, if one was.
  */
 export function compareRegions(
   contenders: readonly Contender[],
-  current: string | null,
+  current: string | undefined,
   at: number,
 ): Result<Comparison, FallbackReason> {
   const scales: Scale[] = [];
@@ -83,12 +88,12 @@ function betterScale(a: Scale, b: Scale): Scale {
 /** "average lifecycle" sorts behind "average combustion", though it tells more. */
 const rank = ({ name }: Scale): string => (name === 'average lifecycle' ? '' : name);
 
-function lowestOf(regions: readonly string[], signals: readonly LiveSignal[], current: string | null): Comparison {
+function lowestOf(regions: readonly string[], signals: readonly LiveSignal[], current: string | undefined): Comparison {
   const values = signals.map(({ reading }) => reading.gPerKwh);
   const lowest = Math.min(...values);
-  const ofCurrent = current === null ? undefined : values[regions.indexOf(current)];
+  const ofCurrent = current === undefined ? undefined : values[regions.indexOf(current)];
   const region = regions[values.indexOf(lowest)] ?? '';
   const isKept = current !== region && ofCurrent !== undefined && ofCurrent * (1 - switchMargin) <= lowest;
   const signalOf = (code: string) => signals[regions.indexOf(code)] ?? null;
-  return { region: isKept && current !== null ? current : region, isKept, regions, signalOf };
+  return { region: isKept && current !== undefined ? current : region, isKept, regions, signalOf };
 }

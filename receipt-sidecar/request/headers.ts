@@ -43,6 +43,14 @@ export function headersToRemove(headers: Headers): string[] {
   );
 }
 
+/** Returns the bytes of those that go on. */
+export function forwardedBytes(headers: Headers): number {
+  const removed = new Set(headersToRemove(headers));
+  let bytes = 0;
+  for (const [name, value] of headers) if (!removed.has(name)) bytes += name.length + value.length;
+  return bytes;
+}
+
 export interface Timeouts {
   /** How long a whole JSON reply can take. */
   readonly upstreamTimeoutS: number;

@@ -28,6 +28,25 @@ describe('the body of a provider', () => {
     });
   });
 
+  it.each([
+    [{ max_completion_tokens: 5, max_tokens: null }, { max_tokens: 5 }],
+    [{ max_completion_tokens: null, max_tokens: 9 }, { max_tokens: 9 }],
+    [{ max_completion_tokens: null }, {}],
+    [{ max_tokens: null }, { max_tokens: null }],
+  ])('does not lose a bound to a null: %j', (given, expected) => {
+    const usual = { model: 'p', temperature: 0.5, messages };
+    expect(sent(given, { max_completion_tokens: 'max_tokens' })).toEqual({ ...usual, ...expected });
+  });
+
+  it('has no key twice, even if the other name is too large to be moved', () => {
+    const user = 'u'.repeat(2000);
+    const bytes = Buffer.concat(
+      serialise(bodyFor({ safety_identifier: 's', user }), { ...target, requestFields: { safety_identifier: 'user' } }),
+    );
+    expect(bytes.toString().split('"user":')).toHaveLength(2);
+    expect(JSON.parse(bytes.toString()).user).toBe(user);
+  });
+
   it('leaves a large field in its place, so that the opening fits into a header', () => {
     const bias = Object.fromEntries(Array.from({ length: 300 }, (_, token) => [String(token), 1]));
     const body = bodyFor({ logit_bias: bias, user: 'u'.repeat(900), seed: 4 });

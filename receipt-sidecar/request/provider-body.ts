@@ -14,6 +14,8 @@ export interface Outgoing {
   readonly rest: JsonObject | Uint8Array;
   /** The fields that stand in the opening; small. */
   readonly varied: JsonObject;
+  /** Those of them that are too large for it, and stayed in `rest`. */
+  readonly left: readonly string[];
   /** How the client gave no temperature; null if it gave one, or for embeddings. */
   readonly noTemperature: 'absent' | 'null' | null;
 }
@@ -27,7 +29,7 @@ export interface BodyTarget {
 }
 
 /** What is larger stays in its place, and every provider gets it: openings of other attempts are headers. */
-const mostVariedCharacters = 1024;
+const mostVariedBytes = 1024;
 
 /** Returns what the provider gets besides the model and the default temperature. It asks for usage in every stream. */
 export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject): Outgoing {
@@ -36,16 +38,17 @@ export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject):
   const noTemperature = isMissing ? (rest.temperature === null ? 'null' : 'absent') : null;
   if (noTemperature) delete rest.temperature;
   if (stream) rest.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
-  return { rest, varied: takeVaried(rest), noTemperature };
+  const varied = takeVaried(rest);
+  return { rest, varied, left: variedFields.filter((name) => Object.hasOwn(rest, name)), noTemperature };
 }
 
 /** Moves them out of `rest`, as long as they are small. */
 function takeVaried(rest: JsonObject): JsonObject {
   const varied: JsonObject = {};
-  let left = mostVariedCharacters;
+  let left = mostVariedBytes;
   for (const name of variedFields) {
     if (!Object.hasOwn(rest, name)) continue;
-    const length = name.length + (JSON.stringify(rest[name])?.length ?? 0);
+    const length = name.length + ascii(JSON.stringify(rest[name]) ?? '').length;
     if (length > left) continue;
     left -= length;
     varied[name] = rest[name];
@@ -55,18 +58,29 @@ function takeVaried(rest: JsonObject): JsonObject {
 }
 
 /** Returns the beginning of the body, up to and with the comma behind what the deployment decides, in ASCII. */
-export function opening({ noTemperature, varied }: Outgoing, target: BodyTarget): string {
+export function opening({ left, noTemperature, varied }: Outgoing, target: BodyTarget): string {
   const { providerModel, requestFields = {}, takesTemperature } = target;
   const head: JsonObject = { model: providerModel };
   if (noTemperature && takesTemperature) head.temperature = 1;
   else if (noTemperature === 'null') head.temperature = null;
-  for (const [name, value] of Object.entries(varied)) {
-    const as = Object.hasOwn(requestFields, name) ? requestFields[name] : name;
-    // What the client has said by the other name as well holds.
-    if (as == null || (as !== name && Object.hasOwn(varied, as))) continue;
-    head[as] = value;
+  for (const [name, value] of Object.entries(renamed(varied, requestFields))) {
+    // A key must not stand there twice.
+    if (!left.includes(name)) head[name] = value;
   }
   return `${ascii(JSON.stringify(head)).slice(0, -1)},`;
+}
+
+/** Returns the fields by the names of the provider. Of one that the client has given by both names, its name there holds. */
+function renamed(varied: JsonObject, requestFields: NonNullable<BodyTarget['requestFields']>): JsonObject {
+  const ruleOf = (name: string) => (Object.hasOwn(requestFields, name) ? requestFields[name] : name);
+  const fields = Object.entries(varied);
+  const named: JsonObject = Object.fromEntries(fields.filter(([name]) => ruleOf(name) === name));
+  for (const [name, value] of fields) {
+    const as = ruleOf(name);
+    // A null says nothing, under either name.
+    if (as != null && as !== name && value !== null && (named[as] ?? null) === null) named[as] = value;
+  }
+  return named;
 }
 
 const ascii = (json: string): string =>

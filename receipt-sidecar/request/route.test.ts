@@ -15,6 +15,7 @@ interface Site {
   readonly region: string;
   readonly telemetry: string | null;
   readonly name?: string;
+  readonly latencyMs?: number | null;
 }
 
 const codes = ['a', 'b', 'c'];
@@ -38,7 +39,8 @@ function snapshotOf(
       status: inactive.includes(code) ? ('degraded' as const) : ('active' as const),
       preference,
     })),
-    deployments: sites.map(({ region, telemetry, name = 'm' }, index) => ({
+    deployments: sites.map(({ region, telemetry, name = 'm', latencyMs = null }, index) => ({
+      latencyMs,
       id: `d${index}`,
       provider: 'p',
       region,
@@ -59,6 +61,7 @@ const choose = (
   options: Options,
   lastRegions = new Map<string, string>(),
   tolerance = anyTolerance,
+  isFailing: (id: string) => boolean = () => false,
 ) =>
   chooseRoute(
     {
@@ -81,7 +84,7 @@ const choose = (
     },
     makeCatalogue(snapshot),
     null,
-    { at: Date.parse(snapshot.publishedAt), lastRegions, tolerance },
+    { at: Date.parse(snapshot.publishedAt), lastRegions, tolerance, isFailing },
   );
 
 describe('the first region', () => {
@@ -107,7 +110,25 @@ describe('the first region', () => {
     expect(first(snapshotOf(sites, [], { a: 100, b: 104, c: 200 }), {}, lastRegions)).toBe('order:d0>d1>d2');
     expect(first(snapshotOf(sites, [], { a: 104, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d0>d1>d2');
     expect(first(snapshotOf(sites, [], { a: 110, b: 100, c: 200 }), {}, lastRegions)).toBe('order:d1>d0>d2');
-    expect(lastRegions).toEqual(new Map([['m', 'b']]));
+    expect([...lastRegions.values()]).toEqual(['b']);
+  });
+});
+
+describe('a deployment that fails', () => {
+  const live = { a: 300, b: 50, c: 20 };
+  const sites = codes.map((region) => ({ region, telemetry: null }));
+  const first = (failing: readonly string[], options: Options = {}, values = live) => {
+    const routed = choose(snapshotOf(sites, [], values), options, new Map(), anyTolerance, (id) =>
+      failing.includes(id),
+    );
+    return routed.ok ? routed.value.cluster : routed.error.code;
+  };
+
+  it('is not where a free call begins, and stays for its fail-over', () => {
+    expect(first(['d2'])).toBe('order:d1>d0>d2');
+    expect(first(['d0'], {}, {} as never)).toBe('order:d1>d0>d2');
+    expect(first(['d0', 'd1', 'd2'])).toBe('order:d2>d0>d1');
+    expect(first(['d2'], { region: 'c' })).toBe('order:d2');
   });
 });
 
@@ -221,6 +242,7 @@ const sites = fc.array(
     region: fc.constantFrom(...codes),
     telemetry: fc.constantFrom(null, total, counters),
     name: fc.constantFrom('m', 'another'),
+    latencyMs: fc.constantFrom(null, 100, 110, 900),
   }),
   { minLength: 1, maxLength: 5 },
 );
@@ -229,27 +251,40 @@ const options = fc.record(
     tier: fc.constantFrom('auto', 'parametric', 'telemetry'),
     boundary: fc.constantFrom('comprehensive', 'narrow'),
     region: fc.constantFrom(...codes),
+    max_added_latency_ms: fc.constantFrom(0, 50),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<Options>;
 
+const ids = ['d0', 'd1', 'd2', 'd3', 'd4'];
 const intensities = fc.dictionary(fc.constantFrom(...codes), fc.integer({ min: 0, max: 1000 }));
 
 it('a route names a cluster that Envoy has, of active deployments that serve the tier', () => {
   fc.assert(
-    fc.property(sites, options, fc.subarray(codes), intensities, (offered, asked, inactive, live) => {
-      const snapshot = snapshotOf(offered, inactive, live);
-      const routed = choose(snapshot, asked);
-      if (!routed.ok) return;
-      const { cluster, failoverChain } = routed.value;
-      expect(allFailoverChains(snapshot).map(failoverCluster)).toContain(cluster);
-      for (const { deployment, region } of failoverChain) {
-        expect(region.status).toBe('active');
-        if (asked.region) expect(region.code).toBe(asked.region);
-        if (asked.tier !== 'telemetry') continue;
-        expect(servesTelemetry(deployment.telemetry, asked.boundary ?? 'comprehensive')).toBe(true);
-      }
-    }),
+    fc.property(
+      sites,
+      options,
+      fc.subarray(codes),
+      intensities,
+      fc.subarray(ids),
+      (offered, asked, inactive, live, failing) => {
+        const snapshot = snapshotOf(offered, inactive, live);
+        const routed = choose(snapshot, asked, new Map(), anyTolerance, (id) => failing.includes(id));
+        if (!routed.ok) return;
+        const { cluster, failoverChain } = routed.value;
+        expect(allFailoverChains(snapshot).map(failoverCluster)).toContain(cluster);
+        const isAble = (id: string) => !failing.includes(id);
+        const able = routed.value.offered.filter((each) => routed.value.barredBy(each) === null);
+        if (!asked.region && able.some(({ deployment }) => isAble(deployment.id)))
+          expect(able.map(({ region }) => region.code)).toContain(failoverChain[0].region.code);
+        for (const { deployment, region } of failoverChain) {
+          expect(region.status).toBe('active');
+          if (asked.region) expect(region.code).toBe(asked.region);
+          if (asked.tier !== 'telemetry') continue;
+          expect(servesTelemetry(deployment.telemetry, asked.boundary ?? 'comprehensive')).toBe(true);
+        }
+      },
+    ),
     { numRuns: cases(2000) },
   );
 });

@@ -42,17 +42,23 @@ export type Bar =
   | 'region_saturated'
   | 'region_decommissioned'
   | 'other_region_pinned'
-  | 'tier_not_served';
+  | 'tier_not_served'
+  | 'failing';
 
 type Routed = Result<Route, ApiError>;
+
+/** The region that the last free call of each model was sent to by its carbon; of one tolerance. */
+export type LastRegions = Pick<Map<string, string>, 'get' | 'set'>;
 
 /** What a choice depends on beside the request and the catalogue. */
 export interface Steering {
   /** ms since 1970 */
   readonly at: number;
-  /** Model → the region that its free calls were last sent to; kept up to date here. Calls that not every region may serve leave it as it is. */
-  readonly lastRegions: Map<string, string>;
+  /** Kept up to date here. */
+  readonly lastRegions: LastRegions;
   readonly tolerance: Tolerance;
+  /** Whether a deployment fails at the moment. */
+  readonly isFailing: (deploymentId: string) => boolean;
 }
 
 const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
@@ -143,58 +149,65 @@ function pinnedRoute(
     const others = tiers().filter((tier) => tier !== 'telemetry');
     return invalidTier(request, others, `for \`${model.id}\` in the region \`${code}\``);
   }
-  return routed(model, offer, chainFrom(offer, candidate, inRegion), code);
+  const pinned = { pinnedTo: code, comparison: null, outside: () => null, isBarred: () => false };
+  return routed(model, offer, chainFrom(offer, candidate, inRegion), pinned);
 }
 
-function freeRoute(model: SnapshotModel, offer: Offer, { at, lastRegions, tolerance }: Steering): Routed {
+function freeRoute(model: SnapshotModel, offer: Offer, { at, isFailing, lastRegions, tolerance }: Steering): Routed {
   const active = offer.all.filter(({ region }) => region.status === 'active');
   const eligible = active.filter(offer.serves);
-  const [preferred] = eligible;
-  const outside = (each: Candidate) => (preferred ? intolerable(each, preferred, tolerance) : null);
-  const tolerable = isAny(tolerance) ? eligible : eligible.filter((each) => outside(each) === null);
+  const failing = new Set(eligible.filter(({ deployment }) => isFailing(deployment.id)));
+  const able = eligible.filter((each) => !failing.has(each));
+  // Where all fail, no choice is better than the usual one.
+  const offered = able.length > 0 ? able : eligible;
+  const [preferred] = offered;
+  if (!preferred) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
+  const outside = (each: Candidate) => intolerable(each, preferred, tolerance);
+  const tolerable = isAny(tolerance) ? offered : offered.filter((each) => outside(each) === null);
   const contenders = new Map(tolerable.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
-  const comparison = compareRegions([...contenders.values()], lastRegions.get(model.id) ?? null, at);
-  const chosen = comparison.ok ? comparison.value.region : preferred?.region.code;
-  const first = tolerable.find(({ region }) => region.code === chosen);
-  if (!first || chosen === undefined)
-    return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  if (offer.isEverywhere && isAny(tolerance)) lastRegions.set(model.id, chosen);
+  const memory = `${model.id} ${tolerance.addedLatencyMs ?? ''} ${tolerance.addedCostPercent ?? ''}`;
+  const compared = compareRegions([...contenders.values()], lastRegions.get(memory), at);
+  const isAlone = !compared.ok && compared.error === 'single_region' && contenders.size < regionCount(offered);
+  const comparison = isAlone ? err('none_within_tolerance' as const) : compared;
+  if (compared.ok && offer.isEverywhere) lastRegions.set(memory, compared.value.region);
+  const chosen = compared.ok ? compared.value.region : preferred.region.code;
+  const first = tolerable.find(({ region }) => region.code === chosen) ?? preferred;
   const isFirst = ({ region }: Candidate) => region.code === chosen;
   const inOrder = [...active.filter(isFirst), ...active.filter((each) => !isFirst(each))];
-  return routed(model, offer, chainFrom(offer, first, inOrder), null, { comparison, outside });
+  const isBarred = (each: Candidate) => able.length > 0 && failing.has(each);
+  return routed(model, offer, chainFrom(offer, first, inOrder), { pinnedTo: null, comparison, outside, isBarred });
 }
 
+const regionCount = (candidates: readonly Candidate[]): number =>
+  new Set(candidates.map(({ region }) => region.code)).size;
+
 /**
- * Returns the deployments that are tried. Envoy knows no chain that leaves some deployments out, so there is one only if
- * every deployment serves the tier.
+ * Returns the deployments that are tried. Envoy has one chain for each region that comes first, so there is one only if every
+ * deployment serves the tier, and the one that is to be first stands first in its region.
  */
 function chainFrom({ serves }: Offer, first: Candidate, inOrder: readonly Candidate[]): Route['failoverChain'] {
-  return inOrder.every(serves) ? [first, ...inOrder.filter((each) => each !== first)] : [first];
+  return inOrder[0] === first && inOrder.every(serves) ? [first, ...inOrder.slice(1)] : [first];
+}
+
+interface Chosen extends Pick<Route, 'comparison' | 'outside'> {
+  readonly pinnedTo: string | null;
+  readonly isBarred: (candidate: Candidate) => boolean;
 }
 
 function routed(
   model: SnapshotModel,
   offer: Offer,
   failoverChain: Route['failoverChain'],
-  pinnedTo: string | null,
-  { comparison, outside }: Pick<Route, 'comparison' | 'outside'> = { comparison: null, outside: () => null },
+  { comparison, isBarred, outside, pinnedTo }: Chosen,
 ): Routed {
   const barredBy = (candidate: Candidate): Bar | null => {
     const { code, status } = candidate.region;
     if (pinnedTo !== null && code !== pinnedTo) return 'other_region_pinned';
     if (status !== 'active') return regionErrors[status];
+    if (isBarred(candidate)) return 'failing';
     return offer.serves(candidate) ? null : 'tier_not_served';
   };
   const cluster = failoverCluster(failoverChain.map(({ deployment }) => deployment.id));
   const pinned = pinnedTo !== null;
-  return ok({
-    model,
-    pinned,
-    comparison,
-    outside,
-    failoverChain,
-    cluster,
-    offered: offer.all,
-    barredBy,
-  });
+  return ok({ model, pinned, comparison, outside, failoverChain, cluster, offered: offer.all, barredBy });
 }

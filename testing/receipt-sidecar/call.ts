@@ -58,6 +58,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
     takeSlot: async () => ok({ id: 'slot', release: () => undefined }),
     lastRegions: new Map(),
+    health: { note: () => undefined, isResting: () => false, register: () => undefined },
     ledger: {
       begin: (id) => void ledger.begun.push(id),
       finish: async (id) => ledger.finished.push(id) > 0,

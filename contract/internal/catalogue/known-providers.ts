@@ -21,7 +21,7 @@ export interface KnownProvider {
 
 /** Fields that answer 422 there, since it takes no others than its own. */
 const unknownToMistral = {
-  ...{ max_completion_tokens: 'max_tokens', seed: 'random_seed', logit_bias: null, logprobs: null, top_logprobs: null },
+  ...{ max_completion_tokens: 'max_tokens', seed: 'random_seed', logit_bias: null },
   ...{ user: null, store: null, metadata: null, service_tier: null, verbosity: null, safety_identifier: null },
   ...{ prompt_cache_key: null, stream_options: null },
 } as const satisfies RequestFields;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { refusedHost } from '../refused-host.ts';
 import { type FieldTable, nameSchema } from './field.ts';
 import { pathPattern } from './provider-path.ts';
-import { type RequestFields, variedFields } from './request-fields.ts';
+import { areRequestFields, type RequestFields, variedFields } from './request-fields.ts';
 
 export const providerIdDoc = 'deployments name it';
 
@@ -58,11 +58,7 @@ const areHeaders = (value: unknown): boolean =>
 const headersComplaint =
   'must be an object: name of a header in small letters → its value (without a percent sign); none that carries a credential or comes from the client';
 
-const isVaried = (name: unknown): boolean => variedFields.some((field) => field === name);
-const areRequestFields = (value: unknown): boolean =>
-  isObject(value) &&
-  Object.entries(value).every(([name, as]) => isVaried(name) && (as === null || (isVaried(as) && as !== name)));
-const requestFieldsComplaint = `must be an object: field → the name that the provider takes it by, or null to leave it out; of ${variedFields.join(', ')}`;
+const requestFieldsComplaint = `must be an object: field → the name that the provider takes it by, or null to leave it out (but for a bound of tokens); each name once; of ${variedFields.join(', ')}`;
 
 export const providerFields = {
   name: { entry: nameSchema, needed: true, option: 'name', help: 'for people' },
@@ -93,7 +89,9 @@ export const providerFields = {
     doc: 'more headers that each call gets. Never a credential: they can be read in the catalogue',
   },
   request_fields: {
-    entry: z.custom<RequestFields>(areRequestFields, requestFieldsComplaint).nullable(),
+    entry: z
+      .custom<RequestFields>((value) => isObject(value) && areRequestFields(value), requestFieldsComplaint)
+      .nullable(),
     ...{ shown: pairs(z.string().nullable()).nullable(), otherwise: null, option: 'request-fields', form: 'pairs' },
     help: 'fields that it takes by another name, or not at all: max_completion_tokens=max_tokens,seed=; or none',
     doc: 'fields of a request that it takes by another name, or not at all (null): `{"max_completion_tokens": "max_tokens", "seed": null}`',

@@ -66,3 +66,24 @@ describe('more headers of a provider', () => {
     expect(entry.safeParse({ [name]: 'a' }).success).toBe(false);
   });
 });
+
+describe('fields of a request', () => {
+  const { entry } = providerFields.request_fields;
+  it.each([
+    { max_completion_tokens: 'max_tokens', seed: null },
+    { seed: 'random_seed', user: null },
+  ])('%j are rules', (rules) => {
+    expect(entry.safeParse(rules).success).toBe(true);
+  });
+
+  it.each([
+    ...[{ n: null }, { seed: 'temperature' }, { seed: 'seed' }, { max_tokens: null }, { max_completion_tokens: null }],
+    ...[
+      { max_tokens: 'max_completion_tokens', max_completion_tokens: 'max_tokens' },
+      { seed: 'user', user: null },
+    ],
+    ...[{ seed: 'random_seed', user: 'random_seed' }, ['seed'], 'seed'],
+  ])('%j are none', (rules) => {
+    expect(entry.safeParse(rules).success).toBe(false);
+  });
+});

@@ -5,7 +5,7 @@ export const usualPath = '{endpoint}';
 
 /** A template: `{endpoint}` is `chat/completions`, `completions` or `embeddings`, `{model}` the provider's name of the model. */
 export const pathPattern =
-  /^(?=[^?]*\{endpoint\})(?!.*\{endpoint\}.*\{endpoint\})(?!.*\{model\}.*\{model\})(?:[A-Za-z0-9._~-]|\/(?!\/)|\{endpoint\}|\{model\}){1,200}(?:\?[A-Za-z0-9._~=&%-]{1,200})?$/;
+  /^(?!(?:.*\/)?\.{1,2}(?:[/?]|$))(?=[^?]*\{endpoint\})(?!.*\{endpoint\}.*\{endpoint\})(?!.*\{model\}.*\{model\})(?:[A-Za-z0-9._~-]|\/(?!\/)|\{endpoint\}|\{model\}){1,200}(?:\?[A-Za-z0-9._~=&%-]{1,200})?$/;
 
 export const namesModel = (path: string | null): boolean => path?.includes('{model}') ?? false;
 

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { createDeploymentHealth } from './deployment-health.ts';
+
+function healthAt() {
+  let ms = 1_000_000;
+  const told: string[] = [];
+  const log = { warn: () => void told.push('fails'), info: () => void told.push('answers') };
+  const health = createDeploymentHealth(() => ms, log as never);
+  const fails = (times = 1, retryAfterMs?: number) => {
+    for (let at = 0; at < times; at += 1)
+      health.note({ deployment: 'd', isGood: false, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  };
+  const restsFor = () => {
+    let rests = 0;
+    while (health.isResting('d') && rests < 100_000) {
+      ms += 500;
+      rests += 500;
+    }
+    return rests;
+  };
+  return { health, fails, restsFor, told, answers: () => health.note({ deployment: 'd', isGood: true }) };
+}
+
+describe('a deployment', () => {
+  it('rests after three failures in a row, and longer with each further one', () => {
+    const { fails, health, restsFor } = healthAt();
+    fails(2);
+    expect(health.isResting('d')).toBe(false);
+    fails();
+    expect(restsFor()).toBe(2000);
+    expect(health.isResting('other')).toBe(false);
+    for (const rest of [4000, 8000, 16_000, 30_000, 30_000]) {
+      fails();
+      expect(restsFor()).toBe(rest);
+    }
+  });
+
+  it('is as before once it has answered', () => {
+    const { answers, fails, health, restsFor, told } = healthAt();
+    fails(3);
+    restsFor();
+    answers();
+    fails(2);
+    expect(health.isResting('d')).toBe(false);
+    expect(told).toEqual(['fails', 'answers']);
+  });
+
+  it('does not rest longer for calls that were under way', () => {
+    const { fails, restsFor } = healthAt();
+    fails(50);
+    expect(restsFor()).toBe(2000);
+  });
+
+  it('rests at once for as long as it asks, up to a minute', () => {
+    const { fails, restsFor } = healthAt();
+    fails(1, 7000);
+    expect(restsFor()).toBe(7000);
+    fails(1, 3_600_000);
+    expect(restsFor()).toBe(60_000);
+  });
+});

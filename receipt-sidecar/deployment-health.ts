@@ -1,0 +1,78 @@
+/**
+ * Which deployments fail at the moment, as far as the calls of this process tell.
+ *
+ * Invariant: it only changes which region a free call tries first. A deployment that rests stays in the fail-over chain, a pinned
+ * call asks it all the same, and where all of them rest none does.
+ */
+import type { Logger } from '@gw/service/log';
+import { Gauge, type Registry } from 'prom-client';
+
+/** So many calls in a row have to fail, so that one bad answer moves no traffic. */
+const failuresBeforeRest = 3;
+/** The first rest, and the longest, ms: each further failure doubles it. */
+const [shortestRestMs, longestRestMs] = [2000, 30_000];
+/** However long a provider asks to be left alone. */
+const longestRetryAfterMs = 60_000;
+
+/** What came of an attempt at a deployment. */
+export interface Attempt {
+  readonly deployment: string;
+  /** False: no answer, or one that says that the provider is the problem. */
+  readonly isGood: boolean;
+  /** How long the provider asks to be left alone, ms; null if it does not say. */
+  readonly retryAfterMs?: number | null;
+}
+
+export interface DeploymentHealth {
+  note(attempt: Attempt): void;
+  /** Whether free calls go elsewhere first. */
+  isResting(deployment: string): boolean;
+  register(registry: Registry): void;
+}
+
+interface Record {
+  failures: number;
+  restsUntil: number;
+}
+
+export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'info' | 'warn'>): DeploymentHealth {
+  /** Of those that failed last; ids of the catalogue alone. */
+  const records = new Map<string, Record>();
+  const isResting = (deployment: string): boolean => (records.get(deployment)?.restsUntil ?? 0) > now();
+
+  const failed = ({ deployment, retryAfterMs }: Attempt): void => {
+    const record = records.get(deployment) ?? { failures: 0, restsUntil: 0 };
+    records.set(deployment, record);
+    // Calls that were under way when its rest began say nothing new.
+    if (record.restsUntil > now()) return;
+    record.failures += 1;
+    const over = record.failures - failuresBeforeRest;
+    const byFailures = over < 0 ? 0 : Math.min(longestRestMs, shortestRestMs * 2 ** Math.min(over, 10));
+    const restMs = Math.max(byFailures, Math.min(retryAfterMs ?? 0, longestRetryAfterMs));
+    if (restMs === 0) return;
+    record.restsUntil = now() + restMs;
+    log.warn({ deployment, failures: record.failures, restMs }, 'a deployment fails; free calls go elsewhere first');
+  };
+
+  return {
+    isResting,
+    note: (attempt) => {
+      if (!attempt.isGood) return failed(attempt);
+      const record = records.get(attempt.deployment);
+      if (!record) return;
+      records.delete(attempt.deployment);
+      if (record.restsUntil > 0) log.info({ deployment: attempt.deployment }, 'a deployment answers again');
+    },
+    register: (registry) =>
+      registry.registerMetric(
+        new Gauge({
+          name: 'gw_deployments_failing',
+          help: 'Deployments that fail here at the moment, so that free calls go elsewhere first',
+          registers: [],
+          collect() {
+            this.set([...records.keys()].filter(isResting).length);
+          },
+        }),
+      ),
+  };
+}
