@@ -101,7 +101,7 @@ test('traffic follows the lowest value within a refresh, and the trace says why'
 
 test('a tolerance of the request, or of the account, keeps a call where it is', async () => {
   const { trace } = await call({ max_added_latency_ms: 20 });
-  expect(trace).toMatchObject({ region: 'us-east', fallback_reason: 'single_region' });
+  expect(trace).toMatchObject({ region: 'us-east', fallback_reason: 'none_within_tolerance' });
   expect(candidatesOf(trace)['eu-north']).toEqual([20, 'latency_above_tolerance']);
   const account = '/operator/v1/accounts/acct_demo_enterprise';
   await patch(account, { tolerance: { added_cost_percent: 0 } });
