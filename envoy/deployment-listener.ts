@@ -79,7 +79,7 @@ const overwriting = (key: string, value: string) => ({
 
 /**
  * The only 401 that is Envoy's own here: nobody has given the credential, and the provider is not asked. As 429 it goes on to the
- * next deployment, and does not count as a failure of this one.
+ * next deployment.
  */
 const withoutCredential = (id: string): object => ({
   filter: {

@@ -59,7 +59,8 @@ export class CallRecord {
   readonly #catalogue: Catalogue;
   readonly #ledger: LedgerWriter;
   readonly #metrics: ReceiptMetrics;
-  readonly #startedAt = performance.now();
+  /** By `performance.now`. */
+  readonly startedAt = performance.now();
   #repliedAt: number | null = null;
   #servedBy: Candidate | null = null;
   #attempts = 0;
@@ -162,7 +163,7 @@ export class CallRecord {
   }
 
   #elapsedS(): number {
-    return ((this.#repliedAt ?? performance.now()) - this.#startedAt) / 1000;
+    return ((this.#repliedAt ?? performance.now()) - this.startedAt) / 1000;
   }
 
   /**

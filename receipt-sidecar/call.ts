@@ -188,7 +188,7 @@ export class Call implements Processor {
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
     record.answeredBy(deployment, attempts);
-    noteAttempts(this.#context.health, record.identity.route, { deployment, attempts, headers });
+    noteAttempts(this.#context.health, record, { deployment, attempts, headers });
     const { receiptId } = record.identity;
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.

@@ -8,7 +8,7 @@ function healthAt() {
   const health = createDeploymentHealth(() => ms, log as never);
   const fails = (times = 1, retryAfterMs?: number) => {
     for (let at = 0; at < times; at += 1)
-      health.note({ deployment: 'd', isGood: false, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+      health.note({ deployment: 'd', isGood: false, beganAt: ms, ...(retryAfterMs !== undefined && { retryAfterMs }) });
   };
   const restsFor = () => {
     let rests = 0;
@@ -18,7 +18,14 @@ function healthAt() {
     }
     return rests;
   };
-  return { health, fails, restsFor, told, answers: () => health.note({ deployment: 'd', isGood: true }) };
+  return {
+    health,
+    fails,
+    restsFor,
+    told,
+    answers: (beganAt = ms) => health.note({ deployment: 'd', isGood: true, beganAt }),
+    at: () => ms,
+  };
 }
 
 describe('a deployment', () => {
@@ -45,10 +52,32 @@ describe('a deployment', () => {
     expect(told).toEqual(['fails', 'answers']);
   });
 
-  it('does not rest longer for calls that were under way', () => {
-    const { fails, restsFor } = healthAt();
-    fails(50);
+  it('neither rests longer nor comes back for calls that were under way', () => {
+    const { answers, at, fails, health, restsFor } = healthAt();
+    const before = at() - 1;
+    fails(3);
+    for (let more = 0; more < 50; more += 1) health.note({ deployment: 'd', isGood: false, beganAt: before });
+    answers(before);
     expect(restsFor()).toBe(2000);
+  });
+
+  it('is tried by one call after its rest, and the others wait for what comes of it', () => {
+    const { answers, fails, health, restsFor } = healthAt();
+    health.begins('d');
+    fails(3);
+    restsFor();
+    health.begins('d');
+    expect(health.isResting('d')).toBe(true);
+    fails();
+    expect(restsFor()).toBe(4000);
+    health.begins('d');
+    answers();
+    expect(health.isResting('d')).toBe(false);
+    // Nothing came of it.
+    fails(3);
+    restsFor();
+    health.begins('d');
+    expect(restsFor()).toBe(30_000);
   });
 
   it('rests at once for as long as it asks, up to a minute', () => {

@@ -91,7 +91,7 @@ const steering = () => ({
   at: Date.parse(at),
   lastRegions: new Map<string, string>(),
   tolerance: anyTolerance,
-  isFailing: () => false,
+  health: { isResting: () => false, begins: () => undefined },
 });
 
 /** An answer whose receipt says 2 Wh. */

@@ -74,7 +74,7 @@ export async function startSidecar(config: Config) {
     threads: config.threads,
     onError: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
   });
-  const deploymentHealth = createDeploymentHealth(Date.now, log);
+  const deploymentHealth = createDeploymentHealth(() => performance.now(), log);
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,

@@ -35,8 +35,19 @@ export function activeOffer(offer: Offer): Offer {
 export const namedFailoverChains = (offer: Offer): string[][] => chainsOver(offer, [activeOffer(offer)]);
 
 /** Returns each chain that Envoy has to have: those that a call can name, and those that one can name next. */
-export const allFailoverChains = (offer: Offer): string[][] =>
-  chainsOver(offer, [offer, activeOffer(offer), ...nextOffers(offer)]);
+export function allFailoverChains(offer: Offer): string[][] {
+  let chains = known.get(offer);
+  if (!chains) {
+    const now = chainsOver(offer, [offer, activeOffer(offer)]);
+    chains = now.length > fewChains ? now : chainsOver(offer, [offer, activeOffer(offer), ...nextOffers(offer)]);
+    known.set(offer, chains);
+  }
+  return chains;
+}
+/** By the catalogue, which never changes: Envoy asks each second. */
+const known = new WeakMap<Offer, string[][]>();
+/** Each is a cluster of some 90 KB in Envoy; above this there are none for what may be next. */
+const fewChains = 200;
 
 function chainsOver(offer: Offer, parts: readonly Offer[]): string[][] {
   const chains = new Map<string, string[]>();
@@ -73,7 +84,15 @@ function nextOffers(offer: Offer): Offer[] {
       if (region.code !== changed) return region;
       return { ...region, status: region.status === 'active' ? ('degraded' as const) : ('active' as const) };
     });
-    return activeOffer({ deployments, regions });
+    // What this region does not serve is as before.
+    const models = new Set(
+      deployments.filter(({ region }) => region === changed).flatMap((each) => Object.keys(each.models)),
+    );
+    const affected = deployments.map((deployment) => ({
+      ...deployment,
+      models: Object.fromEntries(Object.entries(deployment.models).filter(([model]) => models.has(model))),
+    }));
+    return activeOffer({ deployments: affected, regions });
   });
 }
 

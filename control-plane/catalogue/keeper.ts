@@ -163,8 +163,9 @@ function oneAtATime(run: () => Promise<void>): () => Promise<void> {
     return current;
   };
   return () => {
+    if (next !== null) return next;
     if (current === null) return begin();
-    next ??= current
+    next = current
       .catch(() => undefined)
       .then(() => {
         next = null;

@@ -98,7 +98,7 @@ function routed(
     at: now(),
     lastRegions,
     tolerance: caller.tolerance,
-    isFailing: health.isResting,
+    health,
   });
   return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.value, slot } : refused(choice.error);
 }

@@ -1,7 +1,7 @@
 import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
-import type { DeploymentHealth } from '../deployment-health.ts';
+import type { Attempt, DeploymentHealth } from '../deployment-health.ts';
 import type { Candidate } from '../snapshot.ts';
 import { attemptsOf, noteAttempts, timeoutsOf } from './attempts.ts';
 import { outgoing } from './provider-body.ts';
@@ -91,19 +91,19 @@ describe('the attempts of a call', () => {
 
 describe('what came of the attempts', () => {
   const route = routeOver(candidate('a', 'm'), candidate('b', 'm'), candidate('c', 'm'));
-  const noted = (deployment: string | null, attempts: number, headers: Readonly<Record<string, string>> = {}) => {
+  const noted = (
+    deployment: string | null,
+    attempts: number,
+    headers: Readonly<Record<string, string>> = {},
+    on = route,
+  ) => {
     const seen: string[] = [];
-    const health: DeploymentHealth = {
-      note: ({ deployment: id, isGood, retryAfterMs }) =>
+    const health = {
+      note: ({ deployment: id, isGood, retryAfterMs }: Attempt) =>
         void seen.push(`${id} ${isGood}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
-      isResting: () => false,
-      register: () => undefined,
-    };
-    noteAttempts(health, route, {
-      deployment,
-      attempts,
-      headers: new Map(Object.entries({ ':status': '200', ...headers })),
-    });
+    } as DeploymentHealth;
+    const all = new Map(Object.entries({ ':status': '200', ...headers }));
+    noteAttempts(health, { identity: { route: on } as never, startedAt: 0 }, { deployment, attempts, headers: all });
     return seen;
   };
 
@@ -114,16 +114,19 @@ describe('what came of the attempts', () => {
     expect(noted(null, 2)).toEqual(['a false', 'b false']);
     expect(noted('a', 1, { ':status': '400' })).toEqual(['a true']);
     expect(noted('a', 1, { ':status': '429', 'retry-after': '7' })).toEqual(['a false 7000']);
+    // Nobody knows how much of the time the last one had, and none of it was the provider's that has no credential.
+    expect(noted(null, 2, { ':status': '504' })).toEqual(['a false']);
+    expect(noted(null, 1, { ':status': '504' })).toEqual(['a false']);
+    expect(noted('b', 2, { ':status': '429', 'x-gw-credential-missing': '1' })).toEqual(['a false']);
+    expect(noted('a', 1, { ':status': '500' }, { ...route, pinned: true })).toEqual([]);
     expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a false']);
   });
 });
 
-it('the time-out of the first deployment holds, and the shortest for a first byte', () => {
+it('the time-outs of the first deployment hold, else those of the gateway', () => {
   const usual = { upstreamTimeoutS: 600, firstByteTimeoutS: 30 };
   expect(timeoutsOf(routeOver(candidate('a', 'm')), usual)).toEqual(usual);
-  const own = candidate('a', 'm', { timeoutS: 90, firstByteTimeoutS: 5 });
-  expect(timeoutsOf(routeOver(own, candidate('b', 'm')), usual)).toEqual({
-    upstreamTimeoutS: 90,
-    firstByteTimeoutS: 5,
-  });
+  const own = candidate('a', 'm', { timeoutS: 90, firstByteTimeoutS: 120 });
+  const quick = candidate('b', 'm', { firstByteTimeoutS: 5 });
+  expect(timeoutsOf(routeOver(own, quick), usual)).toEqual({ upstreamTimeoutS: 90, firstByteTimeoutS: 120 });
 });

@@ -9,7 +9,8 @@ import {
   attemptPathModel,
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
-import { failoverCluster } from '@gw/contract/internal/snapshot';
+import { credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
+import type { CallRecord } from '../call-record.ts';
 import type { DeploymentHealth } from '../deployment-health.ts';
 import { type Headers, setHeader } from '../messages.ts';
 import type { Candidate } from '../snapshot.ts';
@@ -66,14 +67,10 @@ const pathHeader = (route: Route, each: Candidate) =>
     ? [setHeader(attemptHeader(attemptPathModel, each.deployment.id), modelInPath(targetOf(route, each).providerModel))]
     : [];
 
-/** Returns the time-outs of a call: of a whole reply that of the first deployment, of the first byte the shortest of the chain. */
-export function timeoutsOf({ failoverChain }: Route, usual: Timeouts): Timeouts {
-  const [{ deployment }] = failoverChain;
-  const firstBytes = failoverChain.map((each) => each.deployment.calls?.firstByteTimeoutS ?? usual.firstByteTimeoutS);
-  return {
-    firstByteTimeoutS: Math.min(...firstBytes),
-    upstreamTimeoutS: deployment.calls?.timeoutS ?? usual.upstreamTimeoutS,
-  };
+/** Returns the time-outs of the first deployment, which hold for the call. */
+export function timeoutsOf({ failoverChain: [{ deployment }] }: Route, usual: Timeouts): Timeouts {
+  const { firstByteTimeoutS = usual.firstByteTimeoutS, timeoutS = usual.upstreamTimeoutS } = deployment.calls ?? {};
+  return { firstByteTimeoutS, upstreamTimeoutS: timeoutS };
 }
 
 interface Answered {
@@ -84,18 +81,25 @@ interface Answered {
   readonly headers: Headers;
 }
 
-/** Tells what came of the attempts: those before the one that answered have failed, and so has one that says so. */
+/**
+ * Tells what came of the attempts of a free call: those before the one that answered have failed, and so has one that says so. A
+ * pinned call tells nothing: whoever makes one fail would send everybody's free calls elsewhere.
+ */
 export function noteAttempts(
   health: DeploymentHealth,
-  route: Route,
+  { identity: { route }, startedAt: beganAt }: Pick<CallRecord, 'identity' | 'startedAt'>,
   { attempts, deployment, headers }: Answered,
 ): void {
+  if (route.pinned) return;
   const ids = route.failoverChain.map((each) => each.deployment.id);
   const at = deployment === null ? -1 : ids.indexOf(deployment);
-  for (const failed of ids.slice(0, at === -1 ? attempts : at)) health.note({ deployment: failed, isGood: false });
-  if (at === -1 || deployment === null) return;
   const status = Number(headers.get(':status'));
+  // The time of a JSON reply is one for all attempts, so the last one may have had little of it.
+  const failures = at !== -1 ? at : status === 504 && attempts > 1 ? attempts - 1 : attempts;
+  for (const failed of ids.slice(0, failures)) health.note({ deployment: failed, isGood: false, beganAt });
+  if (at === -1 || deployment === null || headers.has(credentialMissingHeader)) return;
   const isBusy = status === 429 || status === 503;
   const retryAfterMs = isBusy ? Number(headers.get('retry-after') ?? Number.NaN) * 1000 : Number.NaN;
-  health.note({ deployment, isGood: status < 500 && status !== 429, ...(retryAfterMs > 0 && { retryAfterMs }) });
+  const isGood = status < 500 && status !== 429;
+  health.note({ deployment, isGood, beganAt, ...(retryAfterMs > 0 && { retryAfterMs }) });
 }

@@ -84,7 +84,12 @@ const choose = (
     },
     makeCatalogue(snapshot),
     null,
-    { at: Date.parse(snapshot.publishedAt), lastRegions, tolerance, isFailing },
+    {
+      at: Date.parse(snapshot.publishedAt),
+      lastRegions,
+      tolerance,
+      health: { isResting: isFailing, begins: () => undefined },
+    },
   );
 
 describe('the first region', () => {
@@ -274,6 +279,9 @@ it('a route names a cluster that Envoy has, of active deployments that serve the
         const { cluster, failoverChain } = routed.value;
         expect(allFailoverChains(snapshot).map(failoverCluster)).toContain(cluster);
         const isAble = (id: string) => !failing.includes(id);
+        const isFree = !asked.region && asked.tier !== 'telemetry';
+        const active = routed.value.offered.filter(({ region }) => region.status === 'active');
+        if (isFree) expect(failoverChain).toHaveLength(active.length);
         const able = routed.value.offered.filter((each) => routed.value.barredBy(each) === null);
         if (!asked.region && able.some(({ deployment }) => isAble(deployment.id)))
           expect(able.map(({ region }) => region.code)).toContain(failoverChain[0].region.code);

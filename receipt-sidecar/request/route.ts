@@ -12,6 +12,7 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
+import type { DeploymentHealth } from '../deployment-health.ts';
 import type { Candidate, Catalogue } from '../snapshot.ts';
 import { type Comparison, compareRegions, type FallbackReason } from './compare-regions.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -57,8 +58,7 @@ export interface Steering {
   /** Kept up to date here. */
   readonly lastRegions: LastRegions;
   readonly tolerance: Tolerance;
-  /** Whether a deployment fails at the moment. */
-  readonly isFailing: (deploymentId: string) => boolean;
+  readonly health: Pick<DeploymentHealth, 'isResting' | 'begins'>;
 }
 
 const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
@@ -153,16 +153,20 @@ function pinnedRoute(
   return routed(model, offer, chainFrom(offer, candidate, inRegion), pinned);
 }
 
-function freeRoute(model: SnapshotModel, offer: Offer, { at, isFailing, lastRegions, tolerance }: Steering): Routed {
+function freeRoute(model: SnapshotModel, offer: Offer, { at, health, lastRegions, tolerance }: Steering): Routed {
   const active = offer.all.filter(({ region }) => region.status === 'active');
   const eligible = active.filter(offer.serves);
-  const failing = new Set(eligible.filter(({ deployment }) => isFailing(deployment.id)));
+  const failing = new Set(eligible.filter(({ deployment }) => health.isResting(deployment.id)));
   const able = eligible.filter((each) => !failing.has(each));
   // Where all fail, no choice is better than the usual one.
   const offered = able.length > 0 ? able : eligible;
   const [preferred] = offered;
   if (!preferred) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  const outside = (each: Candidate) => intolerable(each, preferred, tolerance);
+  // A call to a region begins at the first of its deployments, whatever the others would cost.
+  const outside = ({ region }: Candidate) => {
+    const head = eligible.find((each) => each.region.code === region.code);
+    return head ? intolerable(head, preferred, tolerance) : null;
+  };
   const tolerable = isAny(tolerance) ? offered : offered.filter((each) => outside(each) === null);
   const contenders = new Map(tolerable.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
   const memory = `${model.id} ${tolerance.addedLatencyMs ?? ''} ${tolerance.addedCostPercent ?? ''}`;
@@ -171,22 +175,28 @@ function freeRoute(model: SnapshotModel, offer: Offer, { at, isFailing, lastRegi
   const comparison = isAlone ? err('none_within_tolerance' as const) : compared;
   if (compared.ok && offer.isEverywhere) lastRegions.set(memory, compared.value.region);
   const chosen = compared.ok ? compared.value.region : preferred.region.code;
-  const first = tolerable.find(({ region }) => region.code === chosen) ?? preferred;
   const isFirst = ({ region }: Candidate) => region.code === chosen;
+  const first = offered.find(isFirst) ?? preferred;
   const inOrder = [...active.filter(isFirst), ...active.filter((each) => !isFirst(each))];
+  const failoverChain = chainFrom(offer, first, inOrder);
+  health.begins(failoverChain[0].deployment.id);
   const isBarred = (each: Candidate) => able.length > 0 && failing.has(each);
-  return routed(model, offer, chainFrom(offer, first, inOrder), { pinnedTo: null, comparison, outside, isBarred });
+  return routed(model, offer, failoverChain, { pinnedTo: null, comparison, outside, isBarred });
 }
 
 const regionCount = (candidates: readonly Candidate[]): number =>
   new Set(candidates.map(({ region }) => region.code)).size;
 
 /**
- * Returns the deployments that are tried. Envoy has one chain for each region that comes first, so there is one only if every
- * deployment serves the tier, and the one that is to be first stands first in its region.
+ * Returns the deployments that are tried: Envoy has one chain for each region that comes first, with all of them, so there is one
+ * only if every deployment serves the tier.
  */
-function chainFrom({ serves }: Offer, first: Candidate, inOrder: readonly Candidate[]): Route['failoverChain'] {
-  return inOrder[0] === first && inOrder.every(serves) ? [first, ...inOrder.slice(1)] : [first];
+function chainFrom(
+  { serves }: Offer,
+  first: Candidate,
+  [head, ...others]: readonly Candidate[],
+): Route['failoverChain'] {
+  return head && serves(head) && others.every(serves) ? [head, ...others] : [first];
 }
 
 interface Chosen extends Pick<Route, 'comparison' | 'outside'> {

@@ -4,6 +4,7 @@ import { err, ok } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import { Call, type CallContext } from '@gw/receipt-sidecar/internals/call';
+import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/deployment-health';
 import type { Read } from '@gw/receipt-sidecar/internals/request/admission';
 import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/request/maybe-promise';
 import { parseRequest } from '@gw/receipt-sidecar/internals/request/parse';
@@ -58,7 +59,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
     takeSlot: async () => ok({ id: 'slot', release: () => undefined }),
     lastRegions: new Map(),
-    health: { note: () => undefined, isResting: () => false, register: () => undefined },
+    health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),
     ledger: {
       begin: (id) => void ledger.begun.push(id),
       finish: async (id) => ledger.finished.push(id) > 0,

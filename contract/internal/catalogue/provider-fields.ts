@@ -99,12 +99,12 @@ export const providerFields = {
   timeout_s: {
     ...{ entry: z.int().min(1).max(3600).nullable(), otherwise: null, option: 'timeout-s', form: 'number' },
     help: 'seconds that a whole JSON reply may take, or none for what the gateway allows',
-    doc: 'seconds that a whole JSON reply may take; `GW_UPSTREAM_TIMEOUT_S` unless given',
+    doc: 'seconds that a whole JSON reply may take, for calls that begin here; `GW_UPSTREAM_TIMEOUT_S` unless given',
   },
   first_byte_timeout_s: {
     ...{ entry: z.int().min(1).max(3600).nullable(), otherwise: null, option: 'first-byte-timeout-s', form: 'number' },
     help: 'seconds until the headers of a stream, before another deployment is tried; or none',
-    doc: 'seconds until the headers of a stream, before another deployment is tried; `GW_FIRST_BYTE_TIMEOUT_S` unless given',
+    doc: 'seconds until the headers of a stream, before another deployment is tried, for calls that begin here; `GW_FIRST_BYTE_TIMEOUT_S` unless given',
   },
   auth_header: {
     ...{ entry: headerSchema.nullable(), option: 'auth-header' },
