@@ -34,7 +34,7 @@ import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
 import { attemptsOf, noteAttempts } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
-import { forwardedBytes, refusedHeaders, type Timeouts } from './request/headers.ts';
+import { forwardedBytes, isDirected, refusedHeaders, type Timeouts } from './request/headers.ts';
 import { serialise } from './request/provider-body.ts';
 import { createEnergyReader } from './response/energy-reader.ts';
 import { JsonReply, type ReadReply } from './response/json-reply.ts';
@@ -188,7 +188,7 @@ export class Call implements Processor {
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
     record.answeredBy(deployment, attempts);
-    noteAttempts(this.#context.health, record, { deployment, attempts, headers });
+    if (!isDirected(this.#headers)) noteAttempts(this.#context.health, record, { deployment, attempts, headers });
     const { receiptId } = record.identity;
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.

@@ -43,6 +43,12 @@ export function headersToRemove(headers: Headers): string[] {
   );
 }
 
+/** Whether the client says how the simulated provider has to answer: what comes of that says nothing of it. */
+export function isDirected(headers: Headers): boolean {
+  for (const name of headers.keys()) if (name.startsWith('x-sim-')) return true;
+  return false;
+}
+
 /** Returns the bytes of those that go on. */
 export function forwardedBytes(headers: Headers): number {
   const removed = new Set(headersToRemove(headers));
