@@ -207,7 +207,7 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
       // The model is known a moment before its deployment.
       eventually('the deployment to be known', async () => {
         const outcome = await chat({ model: modelWithoutCredential });
-        return outcome.reply.text.includes('credential') ? outcome : null;
+        return outcome.reply.text.includes('upstream_credential_missing') ? outcome : null;
       }),
     ),
   overloaded: tooMuchAtOnce,
