@@ -52,8 +52,13 @@ export const envoyRoutes = xdsRoutes;
 
 export function operatorRoutes(app: FastifyInstance, context: Context, services: CatalogueServices): void {
   const { credentialSettings, credentials, keeper, surroundings } = services;
-  // At once; what fails here is done by the job a second later.
-  catalogueOperatorRoutes(app, context, surroundings, () => void keeper.refresh().catch(() => undefined));
+  let publishing: Promise<void> = Promise.resolve();
+  catalogueOperatorRoutes(app, context, surroundings, () => {
+    // At once; what fails here is done by the job a second later.
+    publishing = keeper.refresh().catch(() => undefined);
+  });
+  // The stores are closed behind it.
+  app.addHook('onClose', () => publishing);
   providerRoutes(app, context, credentials);
   credentialRoutes(app, context, { credentials, settings: credentialSettings });
   policyOperatorRoutes(app, context);
