@@ -86,7 +86,7 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
     at: Date.parse(at),
     lastRegions: new Map(),
     tolerance: anyTolerance,
-    health: { isResting: () => false, begins: () => undefined },
+    health: { isResting: () => false },
   });
   if (!routed.ok) throw new Error(routed.error.code);
   const finished: string[] = [];

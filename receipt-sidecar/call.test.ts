@@ -4,6 +4,7 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { callForTests, chatBody, contextForTests, readForTests } from '@gw/testing/receipt-sidecar/call';
 import { describe, expect, test, vi } from 'vitest';
 import type { CallContext } from './call.ts';
+import type { Attempt } from './deployment-health.ts';
 import { finished } from './messages.ts';
 import { type ReplyReading, readReply as readReplyHere } from './response/read-reply.ts';
 import type { Slot } from './slots/slots.ts';
@@ -26,6 +27,27 @@ function slowCheck() {
     fail: (error: unknown) => fail(error),
   };
 }
+
+describe('the health of a deployment', () => {
+  const heard = (body: object, headers: Readonly<Record<string, string>> = {}) => {
+    const told: string[] = [];
+    const health = {
+      ...contextForTests().context.health,
+      begins: (id: string) => void told.push(`begins at ${id}`),
+      note: ({ deployment, isGood }: Attempt) => void told.push(`${deployment} ${isGood}`),
+    };
+    const call = callForTests(contextForTests({ health }).context);
+    call.ask(chatBody(body), {}, headers);
+    call.replyHeaders({ ':status': '500' });
+    return told;
+  };
+
+  test('is told by free calls alone, and by none that says how the simulated provider answers', () => {
+    expect(heard({})).toEqual(['begins at d', 'd false']);
+    expect(heard({ gw: { region: 'us' } })).toEqual([]);
+    expect(heard({}, { 'x-sim-status': '500' })).toEqual([]);
+  });
+});
 
 describe('the request phase', () => {
   test('answers in the same turn where every step has its answer at once', () => {

@@ -32,9 +32,9 @@ import {
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
-import { attemptsOf, noteAttempts } from './request/attempts.ts';
+import { attemptsOf, noteAttempts, tellsOfHealth } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
-import { forwardedBytes, isDirected, refusedHeaders, type Timeouts } from './request/headers.ts';
+import { forwardedBytes, refusedHeaders, type Timeouts } from './request/headers.ts';
 import { serialise } from './request/provider-body.ts';
 import { createEnergyReader } from './response/energy-reader.ts';
 import { JsonReply, type ReadReply } from './response/json-reply.ts';
@@ -65,6 +65,7 @@ export class Call implements Processor {
   /** The slot of a stream that can be on its way to a provider. */
   #slot: Slot | null = null;
   #open = true;
+  #tellsOfHealth = false;
   #onGone: (() => void) | null = null;
   /** Whether Envoy was asked to wait for the answer to this message, which it obeys once. */
   #isAwaited = false;
@@ -168,7 +169,9 @@ export class Call implements Processor {
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
-    const attempts = attemptsOf(route, outgoing, forwardedBytes(this.#headers));
+    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers));
+    this.#tellsOfHealth = tellsOfHealth(route, this.#headers);
+    if (this.#tellsOfHealth) this.#context.health.begins(route.failoverChain[0].deployment.id);
     const parts = serialise(outgoing, attempts.first);
     const answer = toProvider({
       ...{ request, route, receiptId, degraded, headers: this.#headers, path: this.#path(), timeouts: this.#context },
@@ -188,7 +191,7 @@ export class Call implements Processor {
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
     record.answeredBy(deployment, attempts);
-    if (!isDirected(this.#headers)) noteAttempts(this.#context.health, record, { deployment, attempts, headers });
+    if (this.#tellsOfHealth) noteAttempts(this.#context.health, record, { deployment, attempts, headers });
     const { receiptId } = record.identity;
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.

@@ -46,6 +46,8 @@ describe('a deployment', () => {
     const { answers, fails, health, restsFor, told } = healthAt();
     fails(3);
     restsFor();
+    fails();
+    restsFor();
     answers();
     fails(2);
     expect(health.isResting('d')).toBe(false);

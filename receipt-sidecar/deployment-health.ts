@@ -2,7 +2,7 @@
  * Which deployments fail at the moment, as far as the calls of this process tell.
  *
  * Invariant: it only changes which region a free call tries first. A deployment that rests stays in the fail-over chain, a pinned
- * call asks it all the same, and where all of them rest none does.
+ * call asks it all the same, and where every region rests calls go as if none did.
  */
 import type { Logger } from '@gw/service/log';
 import { Gauge, type Registry } from 'prom-client';
@@ -37,7 +37,8 @@ export interface DeploymentHealth {
   register(registry: Registry): void;
 }
 
-interface Record {
+/** Of one deployment; moments by the clock of `now`, 0 where it does not rest. */
+interface Failures {
   failures: number;
   restsFrom: number;
   restsUntil: number;
@@ -46,11 +47,11 @@ interface Record {
 /** `now`: ms, of a clock that nobody sets. */
 export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'info' | 'warn'>): DeploymentHealth {
   /** Of those that failed last; ids of the catalogue alone. */
-  const records = new Map<string, Record>();
+  const records = new Map<string, Failures>();
   const isResting = (deployment: string): boolean => (records.get(deployment)?.restsUntil ?? 0) > now();
 
   const failed = ({ beganAt, deployment, retryAfterMs }: Attempt): void => {
-    const record = records.get(deployment) ?? { failures: 0, restsFrom: 0, restsUntil: 0 };
+    const record: Failures = records.get(deployment) ?? { failures: 0, restsFrom: 0, restsUntil: 0 };
     records.set(deployment, record);
     // Calls that were under way when its rest began say nothing new.
     if (beganAt < record.restsFrom) return;
@@ -59,9 +60,10 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
     const byFailures = over < 0 ? 0 : Math.min(longestRestMs, shortestRestMs * 2 ** Math.min(over, 10));
     const restMs = Math.max(byFailures, Math.min(retryAfterMs ?? 0, longestRetryAfterMs));
     if (restMs === 0) return;
+    // Once for each outage.
+    if (record.restsUntil === 0) log.warn({ deployment, restMs }, 'a deployment fails; free calls go elsewhere first');
     record.restsFrom = now();
     record.restsUntil = record.restsFrom + restMs;
-    log.warn({ deployment, failures: record.failures, restMs }, 'a deployment fails; free calls go elsewhere first');
   };
 
   return {

@@ -91,7 +91,7 @@ const steering = () => ({
   at: Date.parse(at),
   lastRegions: new Map<string, string>(),
   tolerance: anyTolerance,
-  health: { isResting: () => false, begins: () => undefined },
+  health: { isResting: () => false },
 });
 
 /** An answer whose receipt says 2 Wh. */
@@ -174,7 +174,7 @@ describe('a routing trace', () => {
     expect(trace.attempts).toEqual({ count: 2, failed: [{ deployment: 'd-us', outcome: 'failed' }] });
     expect(trace.region).toBe('se');
     expect(trace.decision).toBe(
-      'us comes first in the provider preference among the regions that serve this model; no region has a live signal of its grid. us failed, and se, which comes next, answered.',
+      'us comes first in the provider preference among the regions that serve this model; no region that can be chosen has a live signal of its grid. us failed, and se, which comes next, answered.',
     );
     // Its grid is cleaner than that of the choice, and nobody knows what the call would have taken there.
     expect(trace.estimated_saving_g).toBeNull();
@@ -203,7 +203,7 @@ describe('a routing trace', () => {
         return routingTrace(route, answeredBy(route.failoverChain[0]));
       };
       expect(trace({}).decision).toBe(
-        `se was chosen: it comes next in the provider preference, after us (${status}); no region has a live signal of its grid.`,
+        `se was chosen: it comes next in the provider preference, after us (${status}); no region that can be chosen has a live signal of its grid.`,
       );
       expect(
         trace({}).candidates.map((each) => [each.region, each.g_per_kwh, each.eligible, each.excluded_reason]),

@@ -5,11 +5,10 @@
  * that is known of its grid; annual averages do not tell one hour from another, so they never steer.
  */
 
-import { liveWindow } from '@gw/contract/internal/grid-reading';
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
-import { basisOf, kindOf } from './grid-signals.ts';
+import { basisOf, kindOf, type LiveSignal } from './grid-signals.ts';
 import { type Comparison, type FallbackReason, switchMargin } from './request/compare-regions.ts';
 import type { Bar, Route } from './request/route.ts';
 import type { Candidate } from './snapshot.ts';
@@ -32,7 +31,11 @@ function readingOf({ comparison }: Route, { gridAt, region }: Candidate, at: Dat
   return compared?.reading ?? gridAt(at);
 }
 
-function signalOf(route: Route, candidate: Candidate, requestedAt: string): RoutingTrace['operational_signal'] {
+function operationalSignal(
+  route: Route,
+  candidate: Candidate,
+  requestedAt: string,
+): RoutingTrace['operational_signal'] {
   const reading = readingOf(route, candidate, new Date(requestedAt));
   const provenance = reading && gridProvenance(reading, requestedAt);
   if (!reading || !provenance) return null;
@@ -46,17 +49,11 @@ function signalOf(route: Route, candidate: Candidate, requestedAt: string): Rout
     requested_at: requestedAt,
     age_minutes: ageMinutes,
     temporal_match: temporalMatch,
-    live_eligible: isLiveReading(reading, Date.parse(requestedAt)),
+    live_eligible: candidate.signals.some((each) => each.reading === reading && holds(each, Date.parse(requestedAt))),
   };
 }
 
-const isLive = ({ signals }: Candidate, at: number): boolean =>
-  signals.some(({ from, until }) => from <= at && at < until);
-
-function isLiveReading(reading: SnapshotGridReading, at: number): boolean {
-  const window = liveWindow(reading);
-  return window !== null && window.from <= at && at < window.until;
-}
+const holds = ({ from, until }: LiveSignal, at: number): boolean => from <= at && at < until;
 
 const barWords: Readonly<Record<Bar, string>> = {
   region_degraded: 'degraded',
@@ -68,11 +65,11 @@ const barWords: Readonly<Record<Bar, string>> = {
 };
 
 const fallbackWords: Readonly<Record<FallbackReason, string>> = {
-  no_live_grid_signal: 'no region has a live signal of its grid',
+  no_live_grid_signal: 'no region that can be chosen has a live signal of its grid',
   too_few_live_signals: 'only one region has a live signal of its grid, so there is nothing to compare it with',
   no_comparable_signals: 'the live signals of the regions do not measure the same, so they cannot be compared',
   none_within_tolerance: 'no other region is within the tolerance of the call',
-  single_region: 'no other region can serve this call',
+  single_region: 'no other region can be chosen at the moment',
 };
 
 const basisWords = { lifecycle: 'life cycle', combustion: 'combustion alone', unknown: 'basis unknown' } as const;
@@ -134,14 +131,14 @@ function candidatesOf(route: Route, requestedAt: string): RoutingTrace['candidat
   const at = Date.parse(requestedAt);
   const unsteered = (candidate: Candidate): RoutingTrace['candidates'][number]['excluded_reason'] => {
     if (pinned || (comparison?.ok && comparison.value.signalOf(candidate.region.code))) return null;
-    return isLive(candidate, at) ? 'not_comparable' : 'no_live_signal';
+    return candidate.signals.some((signal) => holds(signal, at)) ? 'not_comparable' : 'no_live_signal';
   };
   return regionsOf(offered).flatMap((code) => {
     const inRegion = offered.filter(({ region }) => region.code === code);
     const able = inRegion.filter((each) => barredBy(each) === null);
     const candidate = able.find((each) => outside(each) === null) ?? able[0] ?? inRegion[0];
     if (!candidate) return [];
-    const signal = signalOf(route, candidate, requestedAt);
+    const signal = operationalSignal(route, candidate, requestedAt);
     const excluded = barredBy(candidate) ?? outside(candidate) ?? unsteered(candidate);
     return {
       region: code,
@@ -195,7 +192,7 @@ export function routingTrace(route: Route, served: Served): RoutingTrace {
       count: attempts,
       failed: failed.map(({ deployment }) => ({ deployment: deployment.id, outcome: 'failed' })),
     },
-    operational_signal: by ? signalOf(route, by, requestedAt) : null,
+    operational_signal: by ? operationalSignal(route, by, requestedAt) : null,
     candidates: candidatesOf(route, requestedAt),
     ...savingOf(route, served, failed),
   };

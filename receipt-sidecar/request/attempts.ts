@@ -14,7 +14,7 @@ import type { CallRecord } from '../call-record.ts';
 import type { DeploymentHealth } from '../deployment-health.ts';
 import { type Headers, setHeader } from '../messages.ts';
 import type { Candidate } from '../snapshot.ts';
-import type { Timeouts } from './headers.ts';
+import { isDirected, type Timeouts } from './headers.ts';
 import { type BodyTarget, type Outgoing, opening } from './provider-body.ts';
 import type { Route } from './route.ts';
 
@@ -41,26 +41,38 @@ const targetOf = ({ model }: Route, { deployment }: Candidate): BodyTarget => ({
 
 /**
  * Envoy goes along the chain, so only the first few need something of their own; where none is called otherwise than the first, it
- * costs a comparison for each. `clientBytes`: of the headers that go on.
+ * costs a comparison for each. `clientBytes` counts those of the headers that go on.
  */
-export function attemptsOf(route: Route, body: Outgoing, clientBytes: number): Attempts {
+export function attemptsOf(route: Route, body: Outgoing, clientBytes: () => number): Attempts {
   const [head, ...others] = route.failoverChain;
   const rest = others.slice(0, mostOthers);
   const first = targetOf(route, head);
-  const own = opening(body, first);
-  const openings = rest.flatMap((each) => {
-    const its = opening(body, targetOf(route, each));
-    return its === own ? [] : setHeader(attemptHeader(attemptOpening, each.deployment.id), its);
-  });
+  const openings = openingHeaders(route, body, rest);
   const paths = [head, ...rest].flatMap((each) => pathHeader(route, each));
-  const length = openings.length > 0 ? [setHeader(attemptOpeningLength, String(own.length))] : [];
-  const headers = [...openings, ...paths, ...length];
+  const headers = [...openings, ...paths];
   const bytes = headers.reduce((sum, { header }) => sum + header.key.length + header.rawValue.length, 0);
-  if (bytes <= mostHeaderBytes && (headers.length === 0 || clientBytes <= mostClientBytes))
+  if (headers.length === 0 || (bytes <= mostHeaderBytes && clientBytes() <= mostClientBytes))
     return { first, headers, others: rest.length, cluster: route.cluster };
   // Alone in its cluster, so that no other deployment gets what was made for this one.
   return { first, headers: pathHeader(route, head), others: 0, cluster: failoverCluster([head.deployment.id]) };
 }
+
+/** Returns the openings that differ from the first one, and how long that one is. */
+function openingHeaders(route: Route, body: Outgoing, rest: readonly Candidate[]): Attempts['headers'] {
+  const first = targetOf(route, route.failoverChain[0]);
+  const others = rest.filter((each) => !isSame(targetOf(route, each), first));
+  if (others.length === 0) return [];
+  const own = opening(body, first);
+  const headers = others.flatMap((each) => {
+    const its = opening(body, targetOf(route, each));
+    return its === own ? [] : setHeader(attemptHeader(attemptOpening, each.deployment.id), its);
+  });
+  return headers.length === 0 ? [] : [...headers, setHeader(attemptOpeningLength, String(own.length))];
+}
+
+/** Whether the openings are alike without being made; false also for two providers whose fields only look alike. */
+const isSame = (a: BodyTarget, b: BodyTarget): boolean =>
+  a.providerModel === b.providerModel && a.requestFields === b.requestFields;
 
 const pathHeader = (route: Route, each: Candidate) =>
   each.deployment.calls?.modelInPath
@@ -82,15 +94,18 @@ interface Answered {
 }
 
 /**
- * Tells what came of the attempts of a free call: those before the one that answered have failed, and so has one that says so. A
- * pinned call tells nothing: whoever makes one fail would send everybody's free calls elsewhere.
+ * Whether a call tells how deployments are. A pinned one does not: whoever makes one fail would send everybody's free calls
+ * elsewhere; nor one that tells the simulated provider how to answer.
  */
+export const tellsOfHealth = ({ pinned }: Route, requestHeaders: Headers): boolean =>
+  !pinned && !isDirected(requestHeaders);
+
+/** Tells what came of the attempts of a call: those before the one that answered have failed, and so has one that says so. */
 export function noteAttempts(
   health: DeploymentHealth,
   { identity: { route }, startedAt: beganAt }: Pick<CallRecord, 'identity' | 'startedAt'>,
   { attempts, deployment, headers }: Answered,
 ): void {
-  if (route.pinned) return;
   const ids = route.failoverChain.map((each) => each.deployment.id);
   const at = deployment === null ? -1 : ids.indexOf(deployment);
   const status = Number(headers.get(':status'));

@@ -15,7 +15,7 @@ export interface Outgoing {
   /** The fields that stand in the opening; small. */
   readonly varied: JsonObject;
   /** Those of them that are too large for it, and stayed in `rest`. */
-  readonly left: readonly string[];
+  readonly unmoved: readonly string[];
   /** How the client gave no temperature; null if it gave one, or for embeddings. */
   readonly noTemperature: 'absent' | 'null' | null;
 }
@@ -39,7 +39,7 @@ export function outgoing({ endpoint, stream }: ParsedRequest, body: JsonObject):
   if (noTemperature) delete rest.temperature;
   if (stream) rest.stream_options = { ...(body.stream_options as object | null | undefined), include_usage: true };
   const varied = takeVaried(rest);
-  return { rest, varied, left: variedFields.filter((name) => Object.hasOwn(rest, name)), noTemperature };
+  return { rest, varied, unmoved: variedFields.filter((name) => Object.hasOwn(rest, name)), noTemperature };
 }
 
 /** Moves them out of `rest`, as long as they are small. */
@@ -58,14 +58,14 @@ function takeVaried(rest: JsonObject): JsonObject {
 }
 
 /** Returns the beginning of the body, up to and with the comma behind what the deployment decides, in ASCII. */
-export function opening({ left, noTemperature, varied }: Outgoing, target: BodyTarget): string {
+export function opening({ noTemperature, unmoved, varied }: Outgoing, target: BodyTarget): string {
   const { providerModel, requestFields = {}, takesTemperature } = target;
   const head: JsonObject = { model: providerModel };
   if (noTemperature && takesTemperature) head.temperature = 1;
   else if (noTemperature === 'null') head.temperature = null;
   for (const [name, value] of Object.entries(renamed(varied, requestFields))) {
     // A key must not stand there twice.
-    if (!left.includes(name)) head[name] = value;
+    if (!unmoved.includes(name)) head[name] = value;
   }
   return `${ascii(JSON.stringify(head)).slice(0, -1)},`;
 }

@@ -88,7 +88,7 @@ const choose = (
       at: Date.parse(snapshot.publishedAt),
       lastRegions,
       tolerance,
-      health: { isResting: isFailing, begins: () => undefined },
+      health: { isResting: isFailing },
     },
   );
 
@@ -134,6 +134,17 @@ describe('a deployment that fails', () => {
     expect(first(['d0'], {}, {} as never)).toBe('order:d1>d0>d2');
     expect(first(['d0', 'd1', 'd2'])).toBe('order:d2>d0>d1');
     expect(first(['d2'], { region: 'c' })).toBe('order:d2');
+  });
+
+  it('has its region rest if calls to the region begin there, and only then', () => {
+    const twice = ['c', 'a', 'c'].map((region) => ({ region, telemetry: null }));
+    const beginsAt = (failing: readonly string[]) => {
+      const routed = choose(snapshotOf(twice, [], live), {}, new Map(), anyTolerance, (id) => failing.includes(id));
+      return routed.ok && routed.value.cluster;
+    };
+    expect(beginsAt(['d2'])).toBe('order:d0>d2>d1');
+    expect(beginsAt(['d0'])).toBe('order:d1>d0>d2');
+    expect(beginsAt(['d0', 'd2'])).toBe('order:d1>d0>d2');
   });
 });
 

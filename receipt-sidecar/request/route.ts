@@ -1,5 +1,5 @@
 /**
- * Chooses where a call goes, from the snapshot and the clock alone.
+ * Chooses where a call goes, from the snapshot, the clock, which deployments fail and where the last calls went.
  *
  * Invariant: a pinned call goes to the deployments of its region and never leaves it. A free call goes first to the region whose
  * grid has the lowest carbon intensity (compare-regions.ts), or to the first by provider preference where that cannot be
@@ -58,7 +58,7 @@ export interface Steering {
   /** Kept up to date here. */
   readonly lastRegions: LastRegions;
   readonly tolerance: Tolerance;
-  readonly health: Pick<DeploymentHealth, 'isResting' | 'begins'>;
+  readonly health: Pick<DeploymentHealth, 'isResting'>;
 }
 
 const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
@@ -156,32 +156,34 @@ function pinnedRoute(
 function freeRoute(model: SnapshotModel, offer: Offer, { at, health, lastRegions, tolerance }: Steering): Routed {
   const active = offer.all.filter(({ region }) => region.status === 'active');
   const eligible = active.filter(offer.serves);
-  const failing = new Set(eligible.filter(({ deployment }) => health.isResting(deployment.id)));
+  const headOf = headsOf(eligible);
+  const failing = new Set(eligible.filter((each) => health.isResting(headOf(each).deployment.id)));
   const able = eligible.filter((each) => !failing.has(each));
   // Where all fail, no choice is better than the usual one.
   const offered = able.length > 0 ? able : eligible;
   const [preferred] = offered;
   if (!preferred) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  // A call to a region begins at the first of its deployments, whatever the others would cost.
-  const outside = ({ region }: Candidate) => {
-    const head = eligible.find((each) => each.region.code === region.code);
-    return head ? intolerable(head, preferred, tolerance) : null;
-  };
+  const outside = (each: Candidate) => intolerable(headOf(each), preferred, tolerance);
   const tolerable = isAny(tolerance) ? offered : offered.filter((each) => outside(each) === null);
   const contenders = new Map(tolerable.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
   const memory = `${model.id} ${tolerance.addedLatencyMs ?? ''} ${tolerance.addedCostPercent ?? ''}`;
   const compared = compareRegions([...contenders.values()], lastRegions.get(memory), at);
-  const isAlone = !compared.ok && compared.error === 'single_region' && contenders.size < regionCount(offered);
+  const isAlone = !compared.ok && contenders.size === 1 && regionCount(offered) > 1;
   const comparison = isAlone ? err('none_within_tolerance' as const) : compared;
   if (compared.ok && offer.isEverywhere) lastRegions.set(memory, compared.value.region);
   const chosen = compared.ok ? compared.value.region : preferred.region.code;
   const isFirst = ({ region }: Candidate) => region.code === chosen;
   const first = offered.find(isFirst) ?? preferred;
   const inOrder = [...active.filter(isFirst), ...active.filter((each) => !isFirst(each))];
-  const failoverChain = chainFrom(offer, first, inOrder);
-  health.begins(failoverChain[0].deployment.id);
   const isBarred = (each: Candidate) => able.length > 0 && failing.has(each);
-  return routed(model, offer, failoverChain, { pinnedTo: null, comparison, outside, isBarred });
+  return routed(model, offer, chainFrom(offer, first, inOrder), { pinnedTo: null, comparison, outside, isBarred });
+}
+
+/** Returns the deployment of a region at which its calls begin, whatever the others cost and however they are. */
+function headsOf(eligible: readonly Candidate[]): (candidate: Candidate) => Candidate {
+  const heads = new Map<string, Candidate>();
+  for (const each of eligible) if (!heads.has(each.region.code)) heads.set(each.region.code, each);
+  return (candidate) => heads.get(candidate.region.code) ?? candidate;
 }
 
 const regionCount = (candidates: readonly Candidate[]): number =>

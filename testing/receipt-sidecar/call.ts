@@ -89,8 +89,8 @@ export const chatBody = (fields: object = {}): string =>
 export interface CallForTests {
   readonly answers: IProcessingResponse[];
   readonly errors: unknown[];
-  /** The whole request, with more of ext-authz' metadata; what comes of it stands in `answers`. */
-  ask(body: string, metadata?: Readonly<Record<string, string>>): void;
+  /** The whole request, with more of ext-authz' metadata and more headers; what comes of it stands in `answers`. */
+  ask(body: string, metadata?: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>): void;
   /** The provider's headers, with the deployment's name as its listener adds it. */
   replyHeaders(headers?: Readonly<Record<string, string>>): void;
   replyBody(text: string, end: boolean): void;
@@ -104,12 +104,15 @@ export function callForTests(context: CallContext): CallForTests {
   return {
     answers,
     errors,
-    ask(body, metadata = {}) {
+    ask(body, metadata = {}, headers = {}) {
       const said = Object.entries({ account_id: 'acct', key_id: 'key', ...metadata });
       const fields = Object.fromEntries(said.map(([name, stringValue]) => [name, { stringValue }]));
       call.message(
         message({
-          requestHeaders: headerList({ ':path': '/v1/chat/completions', 'content-type': 'application/json' }),
+          requestHeaders: headerList({
+            ...{ ':path': '/v1/chat/completions', 'content-type': 'application/json' },
+            ...headers,
+          }),
           metadataContext: { filterMetadata: { 'envoy.filters.http.ext_authz': { fields } } },
         }),
       );
