@@ -63,3 +63,21 @@ test('every problem is reported together, and no secret is', () => {
   expect(() => read(withUser)).toThrow(/not a plain http/);
   expect(() => read(withUser)).not.toThrow('pw');
 });
+
+test('samples are not read in plain sight: without https, Prometheus is on loopback or said to be in our own network', () => {
+  const of = (url: string, mark: object = {}) =>
+    read({ GW_GPU_COUNTERS: JSON.stringify({ a: one }), GW_GPU_PROMETHEUS_URL: url, ...mark }).prometheus.baseUrl;
+  for (const url of [
+    'https://prometheus.example',
+    'http://127.0.0.1:9090',
+    'http://localhost:9090',
+    'http://[::1]:9090',
+  ])
+    expect(of(url)).toBe(url);
+  const plain = 'http://prometheus:9090';
+  expect(() => of(plain)).toThrow(/GW_GPU_PROMETHEUS_URL is plain http[\s\S]*https[\s\S]*GW_GPU_PROMETHEUS_LOCAL=true/);
+  expect(() => of(plain, { GW_GPU_PROMETHEUS_LOCAL: 'yes' })).toThrow(
+    /GW_GPU_PROMETHEUS_LOCAL is neither true nor false/,
+  );
+  expect(of(plain, { GW_GPU_PROMETHEUS_LOCAL: 'true' })).toBe(plain);
+});

@@ -9,6 +9,7 @@
  */
 import type { SettingReader } from '@gw/contract/internal/environment';
 import { z } from 'zod';
+import { readOutsideUrl } from '../outside-url.ts';
 
 /** The units that an energy counter can have. */
 export const counterUnits = ['mJ', 'J', 'Wh', 'kWh'] as const;
@@ -112,15 +113,11 @@ function readToken(settings: SettingReader): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
-/** Returns the address without a slash at its end; it can hold a path that comes before `/api/v1`. */
+/** It can hold a path that comes before `/api/v1`. */
 function readUrl(settings: SettingReader): string {
-  const shown = 'http://prometheus:9090';
-  const text = settings.required('GW_GPU_PROMETHEUS_URL', shown);
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.username === '';
-  if (text !== '' && !isPlain)
-    settings.problem(`GW_GPU_PROMETHEUS_URL is not a plain http(s) address. Example: GW_GPU_PROMETHEUS_URL=${shown}`);
-  return text.replace(/\/+$/, '');
+  const [name, example] = ['GW_GPU_PROMETHEUS_URL', 'https://prometheus.example.com'];
+  const text = settings.required(name, example);
+  return text === '' ? '' : readOutsideUrl(settings, { name, text, example, localName: 'GW_GPU_PROMETHEUS_LOCAL' });
 }
 
 function jsonOf(text: string): unknown {

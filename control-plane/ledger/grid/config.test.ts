@@ -53,3 +53,16 @@ test('every problem is reported together, and no secret is', () => {
   );
   expect(wrong).not.toThrow('secret\n');
 });
+
+test.each(['ELECTRICITY_MAPS', 'WATTTIME', 'NESO', 'ENTSOE'])(
+  'GW_GRID_%s_URL is https, on loopback, or said to be in our own network',
+  (source) => {
+    const named = (url: string) => ({ [`GW_GRID_${source}_URL`]: url });
+    for (const url of ['https://grid.example', 'http://127.0.0.1:9']) read(named(url));
+    const plain = named('http://grid.example');
+    const wrong = new RegExp(`GW_GRID_${source}_URL is plain http.*GW_GRID_${source}_LOCAL=true`);
+    expect(() => read(plain)).toThrow(wrong);
+    expect(() => read({ ...plain, [`GW_GRID_${source}_LOCAL`]: 'false' })).toThrow(wrong);
+    expect(JSON.stringify(read({ ...plain, [`GW_GRID_${source}_LOCAL`]: 'true' }))).toContain('http://grid.example');
+  },
+);

@@ -6,6 +6,7 @@
  * Invariant: only the keys of sources that are named are demanded, and without any source nothing is.
  */
 import type { SettingReader } from '@gw/contract/internal/environment';
+import { readOutsideUrl } from '../outside-url.ts';
 import type { ElectricityMapsSettings } from './electricity-maps.ts';
 import type { EntsoeSettings } from './entsoe.ts';
 import { type SourceName, sourceNames, type ZonePlace } from './reading.ts';
@@ -90,11 +91,8 @@ function readEntry(text: string): ZoneSource | string {
   return { zone, source, place };
 }
 
-/** Returns the address without a slash at its end. */
-function readUrl(settings: SettingReader, name: string, fallback: string): string {
-  const text = settings.optional(name, fallback);
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.username !== '')
-    settings.problem(`${name} is not a plain http(s) address. Example: ${name}=${fallback}`);
-  return text.replace(/\/+$/, '');
+/** `GW_GRID_NESO_LOCAL` marks `GW_GRID_NESO_URL`, and so on. */
+function readUrl(settings: SettingReader, name: string, example: string): string {
+  const text = settings.optional(name, example);
+  return readOutsideUrl(settings, { name, text, example, localName: name.replace(/_URL$/, '_LOCAL') });
 }
