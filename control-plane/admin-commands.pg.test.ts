@@ -310,6 +310,14 @@ describe('a well-known provider', () => {
     await expect(gw('providers add x --url https://llm.example.com/v1')).rejects.toThrow('--name is missing.');
   });
 
+  test('in the own network is marked as that', async () => {
+    const add = 'providers add own --as vllm --url http://gpu-1:8000/v1';
+    await expect(gw(add)).rejects.toThrow(/plain http to gpu-1:8000.*--local/);
+    expect(await json(`${add} --local yes`)).toMatchObject({ base_url: 'http://gpu-1:8000/v1', local: true });
+    await expect(gw('providers set own --local no')).rejects.toThrow('plain http to gpu-1:8000');
+    expect(await json('providers set own --url https://gpu-1/v1 --local no')).toMatchObject({ local: false });
+  });
+
   test.each(Object.entries(knownProviders))('%s is an entry that the catalogue takes', async (id, known) => {
     const url = known.base_url ?? known.example;
     const added = await json(`providers add known-${id} --as ${id} --url ${url}`);

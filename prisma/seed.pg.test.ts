@@ -120,12 +120,19 @@ test('the catalogue follows the providers that the seed is asked for', async () 
   expect((await db.deployment.findMany()).map((d) => d.models)).toEqual([
     { 'acme/chat': 'acme/chat', 'acme/embed': 'acme/embed' },
   ]);
+  // Who starts it by hand with such an address has said so.
+  expect(await db.provider.findMany()).toMatchObject([{ id: 'custom', baseUrl: 'http://llm/v1', local: true }]);
   expect(await db.region.findMany()).toMatchObject([{ code: 'default', gridZone: 'WOR' }]);
   expect(await db.model.findMany({ orderBy: { id: 'asc' } })).toMatchObject([
     { id: 'acme/chat', kind: 'chat', modelClass: 'frontier', activeParametersMinB: null },
     { id: 'acme/embed', kind: 'embedding', modelClass: 'embedding' },
   ]);
+  await seed(db, { pepper, provider: { ...provider, url: 'https://llm/v1' }, existing: keys });
+  expect(await db.provider.findMany()).toMatchObject([{ baseUrl: 'https://llm/v1', local: false }]);
+  await seed(db, { pepper, simulatorUrl: 'http://simulator:9000/v1', existing: keys });
+  expect(await db.provider.findMany()).toMatchObject([{ id: 'simulator', local: true }]);
   await seed(db, { pepper, simulatorUrl, existing: keys });
+  expect(await db.provider.findMany()).toMatchObject([{ id: 'simulator', local: false }]);
   expect((await db.model.findMany({ orderBy: { id: 'asc' } })).map((m) => m.id)).toEqual([
     'sim-embed',
     'sim-large',

@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { defaultScopes, type Scope, scopes } from '@gw/contract/access';
 import { generateApiKey, hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
+import { isConfidentialUrl } from '@gw/contract/internal/loopback';
 import type { Pepper } from '@gw/contract/internal/pepper';
 import type { Database, Prisma } from './client.ts';
 import {
@@ -108,11 +109,15 @@ async function seedKey(tx: Transaction, name: SeededKeyName, options: SeedOption
   return plaintext;
 }
 
+/** Who starts the gateway with an address has said by it that the way there is their own. */
+const addressOf = (baseUrl: string) => ({ baseUrl, local: !isConfidentialUrl(baseUrl) });
+
 async function seedSimulator(tx: Transaction, baseUrl: string): Promise<void> {
+  const address = addressOf(baseUrl);
   await tx.provider.upsert({
     where: { id: 'simulator' },
-    create: { id: 'simulator', name: 'Simulated provider', kind: 'simulator', baseUrl },
-    update: { baseUrl },
+    create: { id: 'simulator', name: 'Simulated provider', kind: 'simulator', ...address },
+    update: address,
   });
   await tx.model.createMany({ data: [...simulatorModels], skipDuplicates: true });
   await tx.region.createMany({ data: [...simulatorRegions], skipDuplicates: true });
@@ -121,7 +126,7 @@ async function seedSimulator(tx: Transaction, baseUrl: string): Promise<void> {
 
 async function seedCustom(tx: Transaction, provider: CustomProvider): Promise<void> {
   const access = {
-    baseUrl: provider.url,
+    ...addressOf(provider.url),
     credentialRef: provider.credentialRef ?? null,
     authHeader: provider.credentialRef === undefined ? null : 'authorization',
     authScheme: provider.credentialRef === undefined ? null : 'Bearer',

@@ -72,6 +72,29 @@ test('what is exported differs in nothing; what is edited is shown, and then app
   expect(await gw('catalogue', 'diff', file)).toMatchObject({ out: 'Nothing differs.\n' });
 });
 
+test('a provider in the own network is written with its mark, and read with it alone', async () => {
+  await as('admin')('POST', at('providers'), {
+    id: 'acme',
+    name: 'Acme',
+    base_url: 'http://gpu-1:8000/v1',
+    local: true,
+  });
+  const { out: yaml } = await gw('catalogue', 'export');
+  expect(yaml.match(/local: true/g)).toHaveLength(1);
+  expect(yaml).toContain('base_url: http://gpu-1:8000/v1');
+  writeFileSync(file, yaml);
+  expect((await gw('catalogue', 'diff', file)).out).toBe('Nothing differs.\n');
+  const unmarked = yaml.replace(/\n +local: true/, '');
+  const line = unmarked.split('\n').findIndex((each) => each.includes('gpu-1')) + 1;
+  expect(await refusal(unmarked)).toMatch(
+    new RegExp(`^gw\\.yaml:${line}:\\d+: .*provider acme.*plain http to gpu-1:8000.*local: true`),
+  );
+  await as('admin')('DELETE', at('providers', 'acme'));
+  writeFileSync(file, yaml);
+  await gw('catalogue', 'import', file);
+  expect((await as('viewer')('GET', at('providers', 'acme'))).json()).toMatchObject({ local: true });
+});
+
 test.each<[string, string, RegExp]>([
   ['is no YAML', 'regions:\n  - code: [x\n', /^gw\.yaml:\d:\d+: .*\]/],
   ['holds a key twice', 'models: []\nmodels: []\n', /^gw\.yaml:2:1: Map keys must be unique/],

@@ -34,7 +34,7 @@ describe('warnings tell what will not work as one may expect', () => {
     await warned('providers', { credential_ref: 'ACME' }, 'no credential ACME for https://llm.acme.example');
     const app = appWith(surroundings);
     expect((await as('viewer', app)('GET', at('providers', 'acme'))).json().warnings).toEqual([]);
-    const plain = { base_url: 'http://llm.acme.example/v1', credential_ref: 'ACME' };
+    const plain = { base_url: 'http://llm.acme.example/v1', local: true, credential_ref: 'ACME' };
     const open = (await as('admin', app)('PATCH', at('providers', 'acme'), plain)).json();
     expect(open.warnings).toEqual([expect.stringContaining('not https')]);
     const near = { base_url: 'http://127.0.0.1:1/v1', credential_ref: 'ACME' };
@@ -43,6 +43,13 @@ describe('warnings tell what will not work as one may expect', () => {
     const without = (await as('admin', app)('PATCH', at('providers', 'acme'), { credential_ref: null })).json();
     expect(without.warnings).toEqual([expect.stringContaining('no credential')]);
     await app.close();
+  });
+
+  test('an address that a release before has stored, and that would be refused today', async () => {
+    await add('providers');
+    await testApp().context.db.provider.update({ where: { id: 'acme' }, data: { baseUrl: 'http://llm.acme.example' } });
+    const stored = (await as('viewer')('GET', at('providers', 'acme'))).json();
+    expect(stored.warnings).toEqual([expect.stringMatching(/refused today.*plain http/)]);
   });
 
   test('a model of unknown size, a deployment without models, counters that nobody reads', async () => {

@@ -21,10 +21,11 @@ test.each(moves)('a provider that moves to %s has to name its credential anew', 
   expect(errorOf(refused)).toEqual([400, 'missing_required_parameter', 'credential_ref']);
   expect(refused.json().error.message).toContain('the credential ACME');
   expect([await newest(), await version()]).toEqual(before);
+  const local = base_url.startsWith('http:');
   for (const credential_ref of ['ACME', null]) {
-    const moved = await change('providers', { base_url, credential_ref });
+    const moved = await change('providers', { base_url, credential_ref, local });
     expect(moved.json()).toMatchObject({ base_url, credential_ref });
-    await change('providers', { base_url: 'https://llm.acme.example/v1', credential_ref: 'ACME' });
+    await change('providers', { base_url: 'https://llm.acme.example/v1', credential_ref: 'ACME', local: false });
   }
 });
 

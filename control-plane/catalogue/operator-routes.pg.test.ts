@@ -44,7 +44,7 @@ test('an entry is added with what nobody has said as unknown, is read and listed
   });
   const none = {
     ...{ path: null, headers: null, request_fields: null, timeout_s: null, first_byte_timeout_s: null },
-    ...{ auth_header: null, auth_scheme: null, credential_ref: null },
+    ...{ auth_header: null, auth_scheme: null, credential_ref: null, local: false },
   };
   expect(await shown('providers')).toEqual({ ...provider, object: 'provider', kind: 'openai', ...none, warnings: [] });
   expect(await shown('deployments')).toEqual({
@@ -183,4 +183,21 @@ test('changes at once happen one after the other, and none is lost', async () =>
   await Promise.all(ids.map((id) => change('deployments', { models: { [id]: id } })));
   const { models } = (await as('viewer')('GET', at('deployments', 'acme-pl'))).json();
   expect(Object.keys(models).sort()).toEqual(['acme/m-1', ...ids].sort());
+});
+
+test('plain http goes to loopback, or to a provider that is marked local; the error says the cause and the cure', async () => {
+  const plain = { base_url: 'http://10.0.0.5:8000/v1' };
+  const refused = await add('providers', plain);
+  expect(errorOf(refused)).toEqual([400, 'invalid_base_url', 'base_url']);
+  expect(refused.json().error.message).toMatch(/plain http to 10\.0\.0\.5:8000.*Use https.*`local: true`.*own network/);
+  expect((await add('providers', { ...plain, local: true })).json()).toMatchObject({ ...plain, local: true });
+  expect((await as('viewer')('GET', at('providers', 'acme'))).json()).toMatchObject({ local: true });
+  expect(errorOf(await change('providers', { local: false }))).toEqual([400, 'invalid_base_url', 'base_url']);
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '127.1'])
+    expect((await change('providers', { base_url: `http://${host}:8000/v1`, local: false })).statusCode, host).toBe(
+      200,
+    );
+  expect(errorOf(await change('providers', plain))).toEqual([400, 'invalid_base_url', 'base_url']);
+  expect((await change('providers', { ...plain, local: true })).statusCode).toBe(200);
+  expect(await newest()).toMatchObject({ before: { local: false }, after: { ...plain, local: true } });
 });

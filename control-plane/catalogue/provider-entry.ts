@@ -41,7 +41,9 @@ export const providerKind: EntryKind<ProviderEntry> = {
   },
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
   kept: () => ({}),
-  refusal: async (_tx, { auth_header, auth_scheme, credential_ref, headers }) => {
+  refusal: async (_tx, { auth_header, auth_scheme, base_url, credential_ref, headers, local }) => {
+    const plain = plainHttp(base_url, local);
+    if (plain !== null) return fieldError('base_url', `base_url: ${plain}`);
     if (auth_header !== null && Object.hasOwn(headers ?? {}, auth_header))
       return fieldError('headers', `headers: ${auth_header} carries the credential.`);
     if (auth_header !== null) return null;
@@ -64,7 +66,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
     const found = await tx.deployment.findMany({ where: { providerId: id }, orderBy: { id: 'asc' } });
     return found.length === 0 ? null : `deployments belong to it: ${namesOf(found.map((each) => each.id))}`;
   },
-  warnings: ({ auth_header, base_url, credential_ref: ref }, { credentials }) => [
+  warnings: ({ auth_header, base_url, credential_ref: ref, local }, { credentials }) => [
     ...(ref === null && auth_header !== null ? ['It names a header but no credential: calls go without one.'] : []),
     ...(ref !== null && credentials.find(ref, base_url) === null
       ? [
@@ -74,6 +76,9 @@ export const providerKind: EntryKind<ProviderEntry> = {
     ...(refusedHost(base_url) === null
       ? []
       : [`Its address is one that would be refused today (${refusedHost(base_url)}).`]),
+    ...(plainHttp(base_url, local) === null
+      ? []
+      : [`Its address would be refused today: ${plainHttp(base_url, local)}`]),
     ...(ref !== null && !isConfidentialUrl(base_url)
       ? ['The credential goes over the network unencrypted: the address is not https.']
       : []),
@@ -89,6 +94,12 @@ export const providerKind: EntryKind<ProviderEntry> = {
     remove: (tx, id) => tx.provider.delete({ where: { id } }),
   },
 };
+
+/** What is wrong with an address that can be read on the way, and what to do; null if it cannot, or may. */
+const plainHttp = (url: string, isLocal: boolean): string | null =>
+  isLocal || isConfidentialUrl(url)
+    ? null
+    : `it is plain http to ${new URL(url).host}, and what is sent can be read on the way. Use https, or say \`local: true\` (in the shell \`--local yes\`) if the way there is your own network.`;
 
 const addressed = z.object({ base_url: z.string() });
 const namesCredential = z.looseObject({ credential_ref: z.string().nullable() });

@@ -72,6 +72,11 @@ export const providerFields = {
     ...{ entry: baseUrl, shown: z.string(), needed: true, option: 'url' },
     help: 'up to and without the endpoint: https://llm.example.com/v1',
   },
+  local: {
+    ...{ entry: z.boolean(), otherwise: false, option: 'local', form: 'yes_or_no' },
+    help: 'yes or no: plain http is allowed, because the way to it is your own network',
+    doc: 'true: plain http is allowed, because the way to this provider is your own network; false unless given, and not needed for loopback',
+  },
   path: {
     entry: z
       .string()
