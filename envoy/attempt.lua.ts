@@ -1,6 +1,6 @@
 /**
  * The filter that makes a call that of one deployment, where that is not called as the first one is: its path, and the
- * beginning of its body. It runs in the listener of the deployment.
+ * beginning of its body. It runs in the listener of the deployment, and leaves there whose attempt it is.
  *
  * Invariant: it depends on the request as the sidecar made it, never on an attempt before. Cost: about 5 µs where there is nothing
  * to do.
@@ -10,6 +10,7 @@ import {
   attemptOpening,
   attemptOpeningLength,
   attemptPathModel,
+  attemptReceipt,
 } from '@gw/contract/internal/attempt-headers';
 import { luaString } from './lua-string.ts';
 
@@ -19,6 +20,13 @@ local PATH = ${path === null ? 'nil' : luaString(path)}
 
 function envoy_on_request(handle)
   local headers = handle:headers()
+  local receipt = headers:get(${luaString(attemptReceipt)})
+  if receipt then
+    -- For the access log of this listener, which tells the sidecar why an attempt failed.
+    local metadata = handle:streamInfo():dynamicMetadata()
+    metadata:set('gw', 'attempt_of', receipt)
+    metadata:set('gw', 'deployment', ${luaString(deploymentId)})
+  end
   if PATH then
     local endpoint = headers:get(':path'):gsub('^/v1/', '')
     local model = headers:get(${luaString(attemptHeader(attemptPathModel, deploymentId))})

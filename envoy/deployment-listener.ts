@@ -98,6 +98,40 @@ const attemptFilter = (id: string, path: string | null): object => ({
   }),
 });
 
+const statusIs = (op: 'GE' | 'EQ', value: number) => ({
+  status_code_filter: { comparison: { op, value: { default_value: value, runtime_key: 'gw.unset' } } },
+});
+
+/**
+ * Tells the sidecar why an attempt failed after which another deployment may be tried: nothing else that it sees says it. Status 0:
+ * the time ran out before a reply began. One logger for all deployments, since each keeps a connection for each worker.
+ */
+const failedAttempts = {
+  name: 'envoy.access_loggers.http_grpc',
+  filter: {
+    and_filter: {
+      filters: [
+        {
+          metadata_filter: {
+            matcher: { filter: 'gw', path: [{ key: 'attempt_of' }], value: { present_match: true } },
+            match_if_key_not_found: false,
+          },
+        },
+        { or_filter: { filters: [statusIs('GE', 429), statusIs('EQ', 0)] } },
+      ],
+    },
+  },
+  typed_config: typed('envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig', {
+    common_config: {
+      log_name: 'attempts',
+      transport_api_version: 'V3',
+      buffer_size_bytes: 0,
+      grpc_service: { envoy_grpc: { cluster_name: 'receipt_sidecar' } },
+    },
+    additional_response_headers_to_log: ['retry-after', credentialMissingHeader],
+  }),
+};
+
 function listener(deployment: DeploymentEndpoint): object {
   const url = new URL(deployment.baseUrl);
   const { credential } = deployment;
@@ -124,6 +158,7 @@ function listener(deployment: DeploymentEndpoint): object {
     stream_idle_timeout: '0s',
     delayed_close_timeout: '0s',
     server_header_transformation: 'PASS_THROUGH',
+    access_log: [failedAttempts],
     local_reply_config: { mappers: [withoutCredential(deployment.id)] },
     route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
     http_filters: [

@@ -1,6 +1,7 @@
 /**
  * What Envoy's access log tells of calls that ended without this process: a connection broke, or Envoy's last resort
- * finished the reply because an answer did not come in time. And, every ten seconds, of streams that run.
+ * finished the reply because an answer did not come in time. And, every ten seconds, of streams that run; and of attempts that
+ * failed.
  *
  * Invariant: the ledger ends up with the receipt that the client was shown, even if this process, having stood still,
  * has made another one meanwhile.
@@ -9,11 +10,13 @@
 import { type AccessLogEntry, accessLogEntries, gwFields, loggedCaller, shownReceipt } from '@gw/envoy/shown-receipt';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import type { Ends } from './ends.ts';
+import { type FailedAttempts, failedAttempt } from './failed-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Lease } from './slots/leases.ts';
 
 export interface AccessLogReaders {
   readonly ends: Ends;
+  readonly failedAttempts: Pick<FailedAttempts, 'tell'>;
   readonly ledger: Pick<LedgerWriter, 'finish' | 'keep'>;
   /** Called for each stream with a slot that Envoy reports as running. */
   readonly runs: (lease: Lease) => void;
@@ -23,8 +26,16 @@ export interface AccessLogReaders {
 const underWay = 5;
 
 /** Acts on each entry of a message, and waits for no store. */
-export function readAccessLog(message: StreamAccessLogsMessage, { ends, ledger, runs }: AccessLogReaders): void {
+export function readAccessLog(
+  message: StreamAccessLogsMessage,
+  { ends, failedAttempts, ledger, runs }: AccessLogReaders,
+): void {
   for (const logged of accessLogEntries(message)) {
+    const failed = failedAttempt(logged);
+    if (failed) {
+      failedAttempts.tell(failed.receiptId, failed.attempt);
+      continue;
+    }
     if (isUnderWay(logged)) {
       const id = gwFields(logged)?.slot?.stringValue;
       const caller = loggedCaller(logged);

@@ -7,6 +7,7 @@ import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CallRecord } from './call-record.ts';
+import { createFailedAttempts } from './failed-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import { newReceiptId } from './receipt.ts';
 import { chooseRoute } from './request/route.ts';
@@ -112,7 +113,11 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
     keyStreams: null,
     tolerance: anyTolerance,
   };
-  const record = new CallRecord(identity, caller, catalogue, { ledger, metrics });
+  const record = new CallRecord(identity, caller, catalogue, {
+    ledger,
+    metrics,
+    failedAttempts: createFailedAttempts(null),
+  });
   record.begin();
   record.answeredBy('d', 1);
   const made = ends(record, completionTokens);

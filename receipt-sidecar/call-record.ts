@@ -6,6 +6,7 @@
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { countCall } from './count.ts';
+import type { FailedAttempts } from './failed-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
 import {
@@ -46,10 +47,11 @@ function orUnmeasured(facts: OutcomeFacts & { readonly status: 'client_aborted' 
   return { ...facts, unmeasured: `${status}_unmeasured` };
 }
 
-/** Where a receipt is stored and counted. */
+/** Where a receipt is stored and counted, and what is known of the call beside it. */
 export interface Books {
   readonly ledger: LedgerWriter;
   readonly metrics: ReceiptMetrics;
+  readonly failedAttempts: Pick<FailedAttempts, 'of'>;
 }
 
 /** One call: `begin`, then at most one of `finish`, `complete`, `breakOff` and `discard`. */
@@ -59,6 +61,7 @@ export class CallRecord {
   readonly #catalogue: Catalogue;
   readonly #ledger: LedgerWriter;
   readonly #metrics: ReceiptMetrics;
+  readonly #failedAttempts: Books['failedAttempts'];
   /** By `performance.now`. */
   readonly startedAt = performance.now();
   #repliedAt: number | null = null;
@@ -66,12 +69,18 @@ export class CallRecord {
   #attempts = 0;
   #recorded = false;
 
-  constructor(identity: CallIdentity, caller: Caller, catalogue: Catalogue, { ledger, metrics }: Books) {
+  constructor(
+    identity: CallIdentity,
+    caller: Caller,
+    catalogue: Catalogue,
+    { failedAttempts, ledger, metrics }: Books,
+  ) {
     this.identity = identity;
     this.#caller = caller;
     this.#catalogue = catalogue;
     this.#ledger = ledger;
     this.#metrics = metrics;
+    this.#failedAttempts = failedAttempts;
   }
 
   get recorded(): boolean {
@@ -133,9 +142,10 @@ export class CallRecord {
 
   /** Returns the trace as JSON, or empty text, which leaves it out, if it cannot be made. */
   #trace(energyWh: number | null): string {
-    const { createdAt: requestedAt, route } = this.identity;
+    const { createdAt: requestedAt, receiptId, route } = this.identity;
     try {
-      const served = { by: this.#servedBy, attempts: this.#attempts, requestedAt, energyWh };
+      const failures = this.#failedAttempts.of(receiptId);
+      const served = { by: this.#servedBy, attempts: this.#attempts, failures, requestedAt, energyWh };
       return JSON.stringify(routingTrace(route, served));
     } catch {
       return '';

@@ -9,6 +9,7 @@ import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
+import type { FailedAttempts } from './failed-attempts.ts';
 import { chunkObjects, isStream, toClient, toProvider, withoutCredential } from './handover.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import {
@@ -32,7 +33,7 @@ import {
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
-import { attemptsOf, noteAttempts, tellsOfHealth } from './request/attempts.ts';
+import { type AttemptWatch, attemptsOf, watchAttempts } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
 import { forwardedBytes, refusedHeaders, type Timeouts } from './request/headers.ts';
 import { serialise } from './request/provider-body.ts';
@@ -51,6 +52,7 @@ export interface CallContext extends Timeouts, Steps {
   readonly ledger: LedgerWriter;
   readonly metrics: ReceiptMetrics;
   readonly ends: Ends;
+  readonly failedAttempts: FailedAttempts;
   readonly now: () => number;
 }
 
@@ -65,7 +67,7 @@ export class Call implements Processor {
   /** The slot of a stream that can be on its way to a provider. */
   #slot: Slot | null = null;
   #open = true;
-  #tellsOfHealth = false;
+  #attempts: AttemptWatch | null = null;
   #onGone: (() => void) | null = null;
   /** Whether Envoy was asked to wait for the answer to this message, which it obeys once. */
   #isAwaited = false;
@@ -97,6 +99,7 @@ export class Call implements Processor {
     this.#slot?.release();
     const record = this.#record;
     this.#reply?.close();
+    this.#attempts?.end();
     if (!record || record.recorded) return;
     const seen = this.#reply?.seen ?? null;
     const { ends } = this.#context;
@@ -160,18 +163,12 @@ export class Call implements Processor {
   #send({ outgoing, request, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
     const nowMs = this.#context.now();
     const receiptId = newReceiptId(nowMs);
-    const identity = {
-      receiptId,
-      createdAt: new Date(nowMs).toISOString(),
-      requestId: this.#requestId(),
-      request,
-      route,
-    };
+    const createdAt = new Date(nowMs).toISOString();
+    const identity = { receiptId, createdAt, requestId: this.#requestId(), request, route };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
     const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers));
-    this.#tellsOfHealth = tellsOfHealth(route, this.#headers);
-    if (this.#tellsOfHealth) this.#context.health.begins(route.failoverChain[0].deployment.id);
+    this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts.others);
     const parts = serialise(outgoing, attempts.first);
     const answer = toProvider({
       ...{ request, route, receiptId, degraded, headers: this.#headers, path: this.#path(), timeouts: this.#context },
@@ -191,7 +188,7 @@ export class Call implements Processor {
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
     record.answeredBy(deployment, attempts);
-    if (this.#tellsOfHealth) noteAttempts(this.#context.health, record, { deployment, attempts, headers });
+    this.#attempts?.answered({ deployment, attempts, headers });
     const { receiptId } = record.identity;
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.

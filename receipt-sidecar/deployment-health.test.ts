@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { createDeploymentHealth } from './deployment-health.ts';
 
+const failure = { deployment: 'd', isGood: false, isBusy: false, retryAfterMs: null };
+
 function healthAt() {
   let ms = 1_000_000;
   const told: string[] = [];
   const log = { warn: () => void told.push('fails'), info: () => void told.push('answers') };
   const health = createDeploymentHealth(() => ms, log as never);
-  const fails = (times = 1, retryAfterMs?: number) => {
-    for (let at = 0; at < times; at += 1)
-      health.note({ deployment: 'd', isGood: false, beganAt: ms, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  const fails = (times = 1, retryAfterMs: number | null = null) => {
+    for (let at = 0; at < times; at += 1) health.note({ ...failure, beganAt: ms, retryAfterMs });
   };
   const restsFor = () => {
     let rests = 0;
@@ -23,7 +24,7 @@ function healthAt() {
     fails,
     restsFor,
     told,
-    answers: (beganAt = ms) => health.note({ deployment: 'd', isGood: true, beganAt }),
+    answers: (beganAt = ms) => health.note({ ...failure, isGood: true, beganAt }),
     at: () => ms,
   };
 }
@@ -58,7 +59,7 @@ describe('a deployment', () => {
     const { answers, at, fails, health, restsFor } = healthAt();
     const before = at() - 1;
     fails(3);
-    for (let more = 0; more < 50; more += 1) health.note({ deployment: 'd', isGood: false, beganAt: before });
+    for (let more = 0; more < 50; more += 1) health.note({ ...failure, beganAt: before });
     answers(before);
     expect(restsFor()).toBe(2000);
   });

@@ -6,6 +6,7 @@
  */
 import type { Logger } from '@gw/service/log';
 import { Gauge, type Registry } from 'prom-client';
+import type { Busy } from './failed-attempts.ts';
 
 /** So many calls in a row have to fail, so that one bad answer moves no traffic. */
 const failuresBeforeRest = 3;
@@ -18,14 +19,12 @@ const longestRetryAfterMs = 60_000;
 const probeMs = 30_000;
 
 /** What came of an attempt at a deployment. */
-export interface Attempt {
+export interface Attempt extends Busy {
   readonly deployment: string;
   /** False: no answer, or one that says that the provider is the problem. */
   readonly isGood: boolean;
   /** When the call was sent, by the same clock. */
   readonly beganAt: number;
-  /** How long the provider asks to be left alone, ms; null if it does not say. */
-  readonly retryAfterMs?: number | null;
 }
 
 export interface DeploymentHealth {

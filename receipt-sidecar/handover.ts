@@ -5,6 +5,7 @@
  * Invariant: a provider gets an allow-list of headers and no query, and so does the client of the provider's headers.
  */
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
+import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
 import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
 import type { CallRecord } from './call-record.ts';
 import {
@@ -61,6 +62,7 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     // A query is not part of the API, and could hold a client's secret.
     setHeader(':path', path),
     ...attempts.headers,
+    ...(attempts.others > 0 ? [setHeader(attemptReceipt, receiptId)] : []),
     ...steeringHeaders(request.stream, attempts.others, timeoutsOf(route, timeouts)),
   ];
   const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };

@@ -3,6 +3,7 @@ import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { routingTraceSchema } from '@gw/contract/receipt';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
+import type { FailedAttempt } from './failed-attempts.ts';
 import { chooseRoute } from './request/route.ts';
 import { routingTrace } from './routing-trace.ts';
 import { type Candidate, makeCatalogue } from './snapshot.ts';
@@ -95,7 +96,10 @@ const steering = () => ({
 });
 
 /** An answer whose receipt says 2 Wh. */
-const answeredBy = (by: Candidate | null, attempts = 1) => ({ by, attempts, requestedAt: at, energyWh: 2 });
+const answeredBy = (by: Candidate | null, attempts = 1) => ({
+  ...{ by, attempts, requestedAt: at, energyWh: 2 },
+  failures: [] as FailedAttempt[],
+});
 
 function routeOf(catalogue: ReturnType<typeof catalogueOf>, options: Options = {}) {
   const routed = chooseRoute(ask(options), catalogue, null, steering());
@@ -176,6 +180,10 @@ describe('a routing trace', () => {
     expect(trace.decision).toBe(
       'us comes first in the provider preference among the regions that serve this model; no region that can be chosen has a live signal of its grid. us failed, and se, which comes next, answered.',
     );
+    const failures = [{ deployment: 'd-us', outcome: 'rate_limited', isBusy: true, retryAfterMs: null }] as const;
+    const explained = routingTrace(route, { ...answeredBy(served, 2), failures });
+    expect(explained.attempts.failed).toEqual([{ deployment: 'd-us', outcome: 'rate_limited' }]);
+    expect(explained.decision).toMatch(/ us \(rate limited\) failed, and se, which comes next, answered\.$/);
     // Its grid is cleaner than that of the choice, and nobody knows what the call would have taken there.
     expect(trace.estimated_saving_g).toBeNull();
     expect(routingTrace(route, answeredBy(null, 2))).toMatchObject({

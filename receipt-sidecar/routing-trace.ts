@@ -8,6 +8,7 @@
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
+import type { AttemptOutcome, FailedAttempt } from './failed-attempts.ts';
 import { basisOf, kindOf, type LiveSignal } from './grid-signals.ts';
 import { type Comparison, type FallbackReason, switchMargin } from './request/compare-regions.ts';
 import type { Bar, Route } from './request/route.ts';
@@ -19,6 +20,8 @@ export interface Served {
   readonly by: Candidate | null;
   /** Envoy's count of tried deployments. */
   readonly attempts: number;
+  /** What is known of the attempts that failed. */
+  readonly failures: readonly FailedAttempt[];
   /** RFC 3339 */
   readonly requestedAt: string;
   /** The energy of the receipt, Wh; null if it has none. */
@@ -114,9 +117,24 @@ function preferenceChoice({ barredBy, failoverChain: [first], offered }: Route):
   return `${chosen} was chosen: it comes next in the provider preference, after ${reasons.join(', ')}`;
 }
 
+const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {
+  no_connection: ' (no connection)',
+  connection_lost: ' (the connection broke)',
+  timed_out: ' (no answer in time)',
+  rate_limited: ' (rate limited)',
+  server_error: ' (an error of the provider)',
+  no_credential: ' (no credential)',
+  failed: '',
+};
+
 /** Says what became of the choice; empty if it answered. */
-function outcomeOf({ failoverChain: [first] }: Route, served: Candidate | null, failed: readonly Candidate[]): string {
-  const names = regionsOf(failed).join(', ');
+function endOf(
+  { failoverChain: [first] }: Route,
+  { by: served, failures }: Served,
+  failed: readonly Candidate[],
+): string {
+  const inRegions = new Map(failed.map((each) => [each.region.code, outcomeOf(each.deployment.id, failures)]));
+  const names = [...inRegions].map(([code, outcome]) => code + outcomeWords[outcome]).join(', ');
   if (!served) return failed.length > 0 ? ` ${names} failed, and no other region is known to have answered.` : '';
   if (served.deployment.id === first.deployment.id) return '';
   const { deployment, region } = served;
@@ -174,23 +192,26 @@ function savingOf(route: Route, { by, energyWh, requestedAt }: Served, failed: r
   return { estimated_saving_g: Number(grams.toPrecision(12)), counterfactual };
 }
 
+const outcomeOf = (id: string, failures: readonly FailedAttempt[]): AttemptOutcome =>
+  failures.find(({ deployment }) => deployment === id)?.outcome ?? 'failed';
+
 /** Makes the trace. */
 export function routingTrace(route: Route, served: Served): RoutingTrace {
   const { comparison, failoverChain, pinned } = route;
-  const { attempts, by, requestedAt } = served;
+  const { attempts, by, failures, requestedAt } = served;
   const at = by ? failoverChain.findIndex(({ deployment }) => deployment.id === by.deployment.id) : -1;
   // Envoy tells who answered and how many tries it took; those before the one that answered have failed.
   const failed = attempts > 1 ? failoverChain.slice(0, at === -1 ? attempts - 1 : at) : [];
   return {
     policy: pinned ? 'pinned' : comparison?.ok ? 'carbon_aware' : 'provider_preference',
-    decision: choiceOf(route) + outcomeOf(route, by, failed),
+    decision: choiceOf(route) + endOf(route, served, failed),
     fallback: comparison !== null && !comparison.ok,
     fallback_reason: comparison === null || comparison.ok ? null : comparison.error,
     region: by?.region.code ?? null,
     deployment: by?.deployment.id ?? null,
     attempts: {
       count: attempts,
-      failed: failed.map(({ deployment }) => ({ deployment: deployment.id, outcome: 'failed' })),
+      failed: failed.map(({ deployment: { id } }) => ({ deployment: id, outcome: outcomeOf(id, failures) })),
     },
     operational_signal: by ? operationalSignal(route, by, requestedAt) : null,
     candidates: candidatesOf(route, requestedAt),

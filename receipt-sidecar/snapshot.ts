@@ -126,7 +126,9 @@ export function holdCatalogue({ redis, subscriber, pollMs, file, log }: Catalogu
   };
   const listen = () => void subscriber.subscribe(snapshotChannel).catch(() => undefined);
   subscriber.on('ready', listen);
-  subscriber.on('message', () => void readQuietly());
+  subscriber.on('message', (channel) => {
+    if (channel === snapshotChannel) void readQuietly();
+  });
   if (subscriber.status === 'ready') listen();
   void readQuietly();
   const timer = setInterval(() => void readQuietly(), pollMs);

@@ -12,6 +12,7 @@ import { Call } from './call.ts';
 import type { Config } from './config.ts';
 import { createDeploymentHealth } from './deployment-health.ts';
 import { openEnds, redisEnds } from './ends.ts';
+import { createFailedAttempts, redisAttempts } from './failed-attempts.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
@@ -74,6 +75,7 @@ export async function startSidecar(config: Config) {
     threads: config.threads,
     onError: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
   });
+  const failedAttempts = createFailedAttempts(config.instances > 1 ? redisAttempts(redis, subscriber) : null);
   const deploymentHealth = createDeploymentHealth(() => performance.now(), log);
   const context = {
     addresses: config.addresses,
@@ -95,6 +97,7 @@ export async function startSidecar(config: Config) {
     ledger,
     metrics: receiptMetrics,
     ends,
+    failedAttempts,
     now: Date.now,
     upstreamTimeoutS: config.upstreamTimeoutS,
     firstByteTimeoutS: config.firstByteTimeoutS,
@@ -104,7 +107,8 @@ export async function startSidecar(config: Config) {
     config,
     {
       openProcessor: (call) => new Call(context, call),
-      accessLog: (message) => readAccessLog(message, { ends, ledger, runs: (lease) => slots.runs(lease) }),
+      accessLog: (message) =>
+        readAccessLog(message, { ends, failedAttempts, ledger, runs: (lease) => slots.runs(lease) }),
       // Without Redis it can go on: the ledger has its spool. Without a catalogue each call ends in an error.
       isServing: () => catalogue.current() !== null,
     },

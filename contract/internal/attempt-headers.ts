@@ -13,3 +13,6 @@ export const attemptOpening = 'x-gw-opening';
 export const attemptOpeningLength = 'x-gw-opening-length';
 /** The provider's name of the model, as it stands in a path. */
 export const attemptPathModel = 'x-gw-path-model';
+
+/** The receipt of a call that may be tried at more than one deployment, so that a failed attempt can be told by it. */
+export const attemptReceipt = 'x-gw-attempt-receipt';

@@ -52,6 +52,9 @@ export const keySlotsKey = (accountId: string, keyId: string): string => `gw:slo
 /** How a broken-off call ended, for the sidecar that asks: Envoy tells any one of them. */
 export const callEndKey = (receiptId: string): string => `gw:end:${receiptId}`;
 
+/** Published to with a failed attempt of a call that is under way at another sidecar; the message is JSON. */
+export const failedAttemptChannel = 'gw:attempts:failed';
+
 /** Stream of what screening blocked or flagged, for the audit log. One field, `event`, a PolicyEvent as JSON. */
 export const policyEventStream = 'gw:policy:events';
 export const policyEventGroup = 'audit';

@@ -203,7 +203,10 @@ export function madeCall(number: number, call: Call): MadeCall {
   return withLineage(
     made.receipt,
     made.facts,
-    routingTrace(identity.route, { by: candidate, attempts: 1, requestedAt: callTime, energyWh: made.energyWh }),
+    routingTrace(identity.route, {
+      ...{ by: candidate, attempts: 1, failures: [] },
+      ...{ requestedAt: callTime, energyWh: made.energyWh },
+    }),
   );
 }
 

@@ -2,8 +2,9 @@ import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/in
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
 import type { Attempt, DeploymentHealth } from '../deployment-health.ts';
+import { createFailedAttempts, type FailedAttempt } from '../failed-attempts.ts';
 import type { Candidate } from '../snapshot.ts';
-import { attemptsOf, noteAttempts, timeoutsOf } from './attempts.ts';
+import { attemptsOf, timeoutsOf, watchAttempts } from './attempts.ts';
 import { outgoing } from './provider-body.ts';
 import type { Route } from './route.ts';
 
@@ -91,14 +92,25 @@ describe('the attempts of a call', () => {
 
 describe('what came of the attempts', () => {
   const route = routeOver(candidate('a', 'm'), candidate('b', 'm'), candidate('c', 'm'));
-  const noted = (deployment: string | null, attempts: number, headers: Readonly<Record<string, string>> = {}) => {
+  const noted = (
+    deployment: string | null,
+    attempts: number,
+    headers: Readonly<Record<string, string>> = {},
+    known: readonly FailedAttempt[] = [],
+  ) => {
     const seen: string[] = [];
     const health = {
-      note: ({ deployment: id, isGood, retryAfterMs }: Attempt) =>
-        void seen.push(`${id} ${isGood}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
-    } as DeploymentHealth;
-    const all = new Map(Object.entries({ ':status': '200', ...headers }));
-    noteAttempts(health, { identity: { route } as never, startedAt: 0 }, { deployment, attempts, headers: all });
+      begins: () => undefined,
+      note: ({ deployment: id, isBusy, isGood, retryAfterMs }: Attempt) =>
+        void seen.push(`${id} ${isGood}${isBusy ? ' busy' : ''}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
+    } as unknown as DeploymentHealth;
+    const failedAttempts = createFailedAttempts(null);
+    const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0 };
+    const watch = watchAttempts({ health, failedAttempts }, call, new Map(), 2);
+    for (const attempt of known) failedAttempts.tell('rcpt', attempt);
+    watch.answered({ deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) });
+    watch.end();
+    expect(failedAttempts.of('rcpt')).toEqual([]);
     return seen;
   };
 
@@ -108,12 +120,20 @@ describe('what came of the attempts', () => {
     expect(noted('c', 3, { ':status': '500' })).toEqual(['a false', 'b false', 'c false']);
     expect(noted(null, 2)).toEqual(['a false', 'b false']);
     expect(noted('a', 1, { ':status': '400' })).toEqual(['a true']);
-    expect(noted('a', 1, { ':status': '429', 'retry-after': '7' })).toEqual(['a false 7000']);
+    expect(noted('a', 1, { ':status': '429', 'retry-after': '7' })).toEqual(['a false busy 7000']);
     // Nobody knows how much of the time the last one had, and none of it was the provider's that has no credential.
     expect(noted(null, 2, { ':status': '504' })).toEqual(['a false']);
     expect(noted(null, 1, { ':status': '504' })).toEqual(['a false']);
     expect(noted('b', 2, { ':status': '429', 'x-gw-credential-missing': '1' })).toEqual(['a false']);
-    expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a false']);
+    expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a false busy']);
+    expect(noted('a', 1, { ':status': '503' })).toEqual(['a false']);
+    expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a false busy 7000']);
+  });
+
+  it('is told with what the access log says of those that failed', () => {
+    const busy = { deployment: 'a', outcome: 'rate_limited', isBusy: true, retryAfterMs: 5000 } as const;
+    expect(noted('b', 2, {}, [busy])).toEqual(['a false busy 5000', 'b true']);
+    expect(noted('a', 1, {}, [busy])).toEqual(['a true']);
   });
 });
 

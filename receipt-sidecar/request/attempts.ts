@@ -12,6 +12,7 @@ import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
 import { credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
 import type { CallRecord } from '../call-record.ts';
 import type { DeploymentHealth } from '../deployment-health.ts';
+import { busyBy, type FailedAttempts } from '../failed-attempts.ts';
 import { type Headers, setHeader } from '../messages.ts';
 import type { Candidate } from '../snapshot.ts';
 import { isDirected, type Timeouts } from './headers.ts';
@@ -93,17 +94,44 @@ interface Answered {
   readonly headers: Headers;
 }
 
-/**
- * Whether a call tells how deployments are. A pinned one does not: whoever makes one fail would send everybody's free calls
- * elsewhere; nor one that tells the simulated provider how to answer.
- */
-export const tellsOfHealth = ({ pinned }: Route, requestHeaders: Headers): boolean =>
-  !pinned && !isDirected(requestHeaders);
+/** What a call that is under way tells of its attempts, and learns of them. */
+export interface AttemptWatch {
+  /** The headers of a reply have come. */
+  answered(answer: Answered): void;
+  end(): void;
+}
 
-/** Tells what came of the attempts of a call: those before the one that answered have failed, and so has one that says so. */
-export function noteAttempts(
-  health: DeploymentHealth,
-  { identity: { route }, startedAt: beganAt }: Pick<CallRecord, 'identity' | 'startedAt'>,
+interface Watchers {
+  readonly failedAttempts: FailedAttempts;
+  readonly health: DeploymentHealth;
+}
+
+/**
+ * A pinned call does not tell how deployments are: whoever makes one fail would send everybody's free calls elsewhere. Nor does one
+ * that tells the simulated provider how to answer. `others`: how many more deployments may be tried.
+ */
+export function watchAttempts(
+  watchers: Watchers,
+  call: Pick<CallRecord, 'identity' | 'startedAt'>,
+  requestHeaders: Headers,
+  others: number,
+): AttemptWatch {
+  const { receiptId, route } = call.identity;
+  const tells = !route.pinned && !isDirected(requestHeaders);
+  if (tells) watchers.health.begins(route.failoverChain[0].deployment.id);
+  if (others > 0) watchers.failedAttempts.begin(receiptId);
+  return {
+    answered: (answer) => {
+      if (tells) noteAttempts(watchers, call, answer);
+    },
+    end: () => watchers.failedAttempts.end(receiptId),
+  };
+}
+
+/** Tells what came of the attempts: those before the one that answered have failed, and so has one that says so. */
+function noteAttempts(
+  { failedAttempts, health }: Watchers,
+  { identity: { receiptId, route }, startedAt: beganAt }: Pick<CallRecord, 'identity' | 'startedAt'>,
   { attempts, deployment, headers }: Answered,
 ): void {
   const ids = route.failoverChain.map((each) => each.deployment.id);
@@ -111,10 +139,12 @@ export function noteAttempts(
   const status = Number(headers.get(':status'));
   // The time of a JSON reply is one for all attempts, so the last one may have had little of it.
   const failures = at !== -1 ? at : status === 504 && attempts > 1 ? attempts - 1 : attempts;
-  for (const failed of ids.slice(0, failures)) health.note({ deployment: failed, isGood: false, beganAt });
+  const known = failedAttempts.of(receiptId);
+  for (const failed of ids.slice(0, failures)) {
+    const { isBusy = false, retryAfterMs = null } = known.find((each) => each.deployment === failed) ?? {};
+    health.note({ deployment: failed, isGood: false, isBusy, beganAt, retryAfterMs });
+  }
   if (at === -1 || deployment === null || headers.has(credentialMissingHeader)) return;
-  const isBusy = status === 429 || status === 503;
-  const retryAfterMs = isBusy ? Number(headers.get('retry-after') ?? Number.NaN) * 1000 : Number.NaN;
   const isGood = status < 500 && status !== 429;
-  health.note({ deployment, isGood, beganAt, ...(retryAfterMs > 0 && { retryAfterMs }) });
+  health.note({ deployment, isGood, beganAt, ...busyBy(status, headers.get('retry-after')) });
 }

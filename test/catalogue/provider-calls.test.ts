@@ -155,13 +155,20 @@ test('each is called by its own path, headers, name of the model and fields', as
   expectSeen('azure', providers.azure.seen[0]);
 });
 
-test.each([503, 429])('after %d a free call is made anew for the next', async (status) => {
+test.each([
+  [503, 'server_error', 'an error of the provider'],
+  [429, 'rate_limited', 'rate limited'],
+])('after %d a free call is made anew for the next, and says why', async (status, outcome, words) => {
   providers.usual.fault.status = status;
   const reply = await chat();
   expectSeen('usual', providers.usual.seen[0]);
   expectSeen('azure', providers.azure.seen[0]);
   const trace = additionsOf(reply).routing_trace;
-  expect(trace).toMatchObject({ region: 'eu-north', attempts: { count: 2, failed: [{ deployment: 'usual' }] } });
+  expect(trace).toMatchObject({
+    region: 'eu-north',
+    attempts: { count: 2, failed: [{ deployment: 'usual', outcome }] },
+  });
+  expect(trace?.decision).toContain(`us-east (${words}) failed, and eu-north, which comes next, answered.`);
   expect(receiptOf(reply)).toMatchObject({ region: 'eu-north', provider: 'azure', model });
 });
 

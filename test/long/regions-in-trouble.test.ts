@@ -13,6 +13,7 @@ import {
   nameOf,
   pathOf,
   startTroubledProvider,
+  type Trouble,
   type TroubledProvider,
   troubles,
 } from './troubled-provider.ts';
@@ -56,6 +57,8 @@ interface Outcome {
   readonly from?: string;
   /** What is not true in the reply. */
   readonly untrue?: string;
+  /** Why attempts before the one that answered failed, as the reply says. */
+  readonly causes?: readonly string[];
 }
 
 const replySchema = z.looseObject({
@@ -80,7 +83,8 @@ async function call({ region, stream = false }: { region?: string; stream?: bool
   const trace = routingTraceSchema.parse(ours.routing_trace);
   const named = [receiptSchema.parse(ours.gw).region, trace.region, trace.deployment];
   const untrue = named.some((each) => each !== from) ? `${named.join()} for ${from}` : null;
-  return { outcome: 'answered', from, ...(untrue && { untrue }) };
+  const causes = trace.attempts.failed.map(({ outcome }) => outcome);
+  return { outcome: 'answered', from, causes, ...(untrue && { untrue }) };
 }
 const eventsOf = (text: string) =>
   text
@@ -99,6 +103,7 @@ function load() {
   const free = new Map<string, number>();
   const pinned = new Map<string, number>();
   const untrue: string[] = [];
+  const causes = new Map<string, number>();
   const count = (of: Map<string, number>, what: string) => of.set(what, (of.get(what) ?? 0) + 1);
   const client = async (at: number) => {
     for (let turn = at; isWanted; turn += 1) {
@@ -109,6 +114,7 @@ function load() {
       if (made.untrue) untrue.push(made.untrue);
       if (region && made.from && made.from !== region) untrue.push(`pinned to ${region}, answered by ${made.from}`);
       count(region ? pinned : free, made.outcome);
+      for (const cause of made.causes ?? []) count(causes, cause);
     }
   };
   const clients = Promise.all(Array.from({ length: 32 }, (_, at) => client(at)));
@@ -116,7 +122,7 @@ function load() {
     isWanted = false;
     await clients;
   };
-  return { free, pinned, untrue, stop };
+  return { free, pinned, untrue, causes, stop };
 }
 let isSlow = false;
 
@@ -134,11 +140,38 @@ test('free calls go on, pinned ones stay, and every reply says who answered', as
         await delay(1000);
       }
   await running.stop();
-  const [free, pinned] = [running.free, running.pinned].map((of) => Object.fromEntries(of));
+  const [free, pinned, causes] = [running.free, running.pinned, running.causes].map((of) => Object.fromEntries(of));
   const total = (of: Map<string, number>) => [...of.values()].reduce((sum, each) => sum + each, 0);
-  console.log({ free, pinned, calls: providers.map(({ calls }) => calls) });
+  console.log({ free, pinned, causes, calls: providers.map(({ calls }) => calls) });
   for (const { region, wrong } of providers) expect([region, [...new Set(wrong)]]).toEqual([region, []]);
   expect([...new Set(running.untrue)]).toEqual([]);
   expect((running.free.get('answered') ?? 0) / total(running.free)).toBeGreaterThanOrEqual(0.999);
+  expect((running.causes.get('failed') ?? 0) / total(running.causes)).toBeLessThan(0.01);
   expect(total(running.pinned)).toBeGreaterThan(10_000);
 }, 600_000);
+
+const causeOf: Readonly<Record<Trouble, string>> = {
+  killed: 'no_connection',
+  slow: 'timed_out',
+  429: 'rate_limited',
+  500: 'server_error',
+  503: 'server_error',
+  cut: 'connection_lost',
+  garbled: 'connection_lost',
+};
+
+test.each(troubles)(
+  '%s is told as what it is',
+  async (trouble) => {
+    const [first] = providers as [TroubledProvider];
+    await eventually('free calls to begin at the first', async () => (await call({})).from === first.region, 60_000);
+    await first.trouble(trouble);
+    try {
+      const { causes, from } = await call({ stream: true });
+      expect({ causes, from }).toEqual({ causes: [causeOf[trouble]], from: regions[1] });
+    } finally {
+      await first.trouble(null);
+    }
+  },
+  90_000,
+);

@@ -5,6 +5,7 @@ import type { Snapshot } from '@gw/contract/internal/snapshot';
 import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import { Call, type CallContext } from '@gw/receipt-sidecar/internals/call';
 import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/deployment-health';
+import { createFailedAttempts } from '@gw/receipt-sidecar/internals/failed-attempts';
 import type { Read } from '@gw/receipt-sidecar/internals/request/admission';
 import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/request/maybe-promise';
 import { parseRequest } from '@gw/receipt-sidecar/internals/request/parse';
@@ -70,6 +71,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     },
     metrics: { made: () => undefined, wentOn: () => undefined, register: () => undefined },
     ends: { tell: () => undefined, ask: async () => 'client' },
+    failedAttempts: createFailedAttempts(null),
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
     upstreamTimeoutS: 600,
     firstByteTimeoutS: 30,

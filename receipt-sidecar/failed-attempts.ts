@@ -1,0 +1,137 @@
+/**
+ * Why attempts of calls failed, from the access log of the deployments' listeners: Envoy itself only counts them.
+ *
+ * Invariant: it knows of no call but those under way here, and nothing waits for it. Where the word of the log comes too late, or
+ * reaches no sidecar, an attempt has failed for a reason that is not known.
+ */
+import { failedAttemptChannel } from '@gw/contract/internal/redis';
+import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+
+/** In `routing_trace`; `failed` where it is not known. */
+const attemptOutcomes = [
+  'no_connection',
+  'connection_lost',
+  'timed_out',
+  'rate_limited',
+  'server_error',
+  'no_credential',
+  'failed',
+] as const;
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
+
+/** Whether a provider says that it has too much to do. */
+export interface Busy {
+  readonly isBusy: boolean;
+  /** How long it asks to be left alone, ms; null if it does not say. */
+  readonly retryAfterMs: number | null;
+}
+
+export interface FailedAttempt extends Busy {
+  readonly deployment: string;
+  readonly outcome: AttemptOutcome;
+}
+
+export interface FailedAttempts {
+  /** A call begins here that may be tried at more than one deployment. */
+  begin(receiptId: string): void;
+  tell(receiptId: string, attempt: FailedAttempt): void;
+  /** Returns what is known of a call by now. */
+  of(receiptId: string): readonly FailedAttempt[];
+  end(receiptId: string): void;
+}
+
+const none: readonly FailedAttempt[] = [];
+type Tell = FailedAttempts['tell'];
+
+/** Shares the word of the access log among sidecars, since Envoy tells any one of them. */
+export interface SharedAttempts {
+  readonly send: Tell;
+  /** Called once, with what takes the word of the others. */
+  readonly receive: (tell: Tell) => void;
+}
+
+/** Without `shared` there is no other sidecar. */
+export function createFailedAttempts(shared: SharedAttempts | null): FailedAttempts {
+  const calls = new Map<string, readonly FailedAttempt[]>();
+  const note = (receiptId: string, attempt: FailedAttempt): boolean => {
+    const known = calls.get(receiptId);
+    if (known) calls.set(receiptId, [...known, attempt]);
+    return known !== undefined;
+  };
+  shared?.receive(note);
+  return {
+    begin: (receiptId) => void calls.set(receiptId, none),
+    tell: (receiptId, attempt) => {
+      if (!note(receiptId, attempt)) shared?.send(receiptId, attempt);
+    },
+    of: (receiptId) => calls.get(receiptId) ?? none,
+    end: (receiptId) => void calls.delete(receiptId),
+  };
+}
+
+const messageSchema = z.tuple([
+  z.string(),
+  z.object({
+    deployment: z.string(),
+    outcome: z.enum(attemptOutcomes),
+    isBusy: z.boolean(),
+    retryAfterMs: z.number().nullable(),
+  }),
+]);
+
+/** `subscriber` is a connection that nothing else is asked on. */
+export const redisAttempts = (redis: Redis, subscriber: Redis): SharedAttempts => ({
+  send: (...told) => void redis.publish(failedAttemptChannel, JSON.stringify(told)).catch(() => undefined),
+  receive: (tell) => {
+    const listen = () => void subscriber.subscribe(failedAttemptChannel).catch(() => undefined);
+    subscriber.on('ready', listen);
+    subscriber.on('message', (channel, message) => {
+      if (channel !== failedAttemptChannel) return;
+      const told = messageSchema.safeParse(jsonOf(message));
+      if (told.success) tell(...told.data);
+    });
+    if (subscriber.status === 'ready') listen();
+  },
+});
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the failed attempt that an entry of the access log tells of; null if it tells of something else. */
+export function failedAttempt(entry: AccessLogEntry): { receiptId: string; attempt: FailedAttempt } | null {
+  const gw = gwFields(entry);
+  const [receiptId, deployment] = [gw?.attempt_of?.stringValue, gw?.deployment?.stringValue];
+  if (!receiptId || !deployment) return null;
+  const { responseCode, responseHeaders } = entry.response ?? {};
+  const busy = busyBy(responseCode?.value ?? 0, responseHeaders?.['retry-after']);
+  return { receiptId, attempt: { deployment, outcome: outcomeOf(entry), ...busy } };
+}
+
+/** Reads a reply's status and its `Retry-After`, of which only seconds count. A 503 that names no time can be any trouble. */
+export function busyBy(status: number, retryAfter: string | undefined): Busy {
+  const seconds = status === 429 || status === 503 ? Number(retryAfter ?? Number.NaN) : Number.NaN;
+  const retryAfterMs = seconds > 0 ? seconds * 1000 : null;
+  return { isBusy: status === 429 || retryAfterMs !== null, retryAfterMs };
+}
+
+function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutcome {
+  const flags = commonProperties?.responseFlags;
+  if (response?.responseHeaders?.[credentialMissingHeader]) return 'no_credential';
+  if (flags?.upstreamConnectionFailure || flags?.noHealthyUpstream || flags?.dnsResolutionFailure)
+    return 'no_connection';
+  if (flags?.upstreamConnectionTermination || flags?.upstreamRemoteReset || flags?.upstreamProtocolError)
+    return 'connection_lost';
+  const status = response?.responseCode?.value ?? 0;
+  if (status === 429) return 'rate_limited';
+  // The route in front counts the time, and takes its attempt back.
+  if (status === 0 || status === 504) return 'timed_out';
+  return status >= 500 ? 'server_error' : 'failed';
+}
