@@ -18,10 +18,12 @@ export interface SteadyLoad {
   stop(): Promise<readonly SteadyCall[]>;
 }
 
-const connections = 32;
-
 /** `heldMs`: how long the provider takes for each answer, so that calls are under way and the machine has time; default: no time. */
-export function startLoad({ publicUrl, keys }: Pick<Stack, 'publicUrl' | 'keys'>, heldMs?: number): SteadyLoad {
+export function startLoad(
+  { publicUrl, keys }: Pick<Stack, 'publicUrl' | 'keys'>,
+  heldMs?: number,
+  connections = 32,
+): SteadyLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const ended: SteadyCall[] = [];
   let isWanted = true;
