@@ -76,7 +76,7 @@ const inferenceErrors = defineErrors({
   upstream_error: {
     ...inference,
     message: 'The model provider failed.',
-    when: 'In each region that was tried, the provider answered with a 5xx, broke the connection, or could not be reached; or no region serves the model at the moment.',
+    when: 'In each region that was tried, the provider answered with a 5xx or 424, broke the connection, or could not be reached; or no region serves the model at the moment.',
   },
   upstream_timeout: {
     ...inference,
@@ -96,7 +96,7 @@ const inferenceErrors = defineErrors({
   upstream_auth_failed: {
     ...inference,
     message: 'The model provider refused the credential of the gateway. Only the operator can fix this.',
-    when: 'The provider answered 401 or 403. The key of the client is not at fault.',
+    when: 'The provider answered 401 or 403, or 402 since the account of the gateway has no credit left there. The key of the client is not at fault.',
     action: 'Send it again with backoff; tell the operator if it persists.',
   },
   upstream_credential_missing: {

@@ -15,10 +15,12 @@ const said = (error: object) => JSON.stringify({ error });
 
 it.each([
   [401, 'upstream_auth_failed', 502],
+  [402, 'upstream_auth_failed', 502],
   [403, 'upstream_auth_failed', 502],
   [429, 'upstream_rate_limited', 502],
   [408, 'upstream_timeout', 502],
   [504, 'upstream_timeout', 502],
+  [424, 'upstream_error', 502],
   [500, 'upstream_error', 502],
   [204, 'upstream_invalid_response', 502],
   [302, 'upstream_invalid_response', 502],
@@ -46,6 +48,19 @@ it('takes over the field and the message of a rejected request, and no more', ()
     'prompt_too_long',
   );
   expect(providerError(400, '<html>', chat).message).not.toContain('html');
+});
+
+it('takes the first of a list of faults, with the field of the request but nothing deeper', () => {
+  const detail = [
+    { type: 'x', loc: ['body', 'messages', 0, 'inner', 'str'], msg: 'Give a text.', input: 'secret' },
+    { type: 'x', loc: ['body', 'top_p'], msg: 'second' },
+  ];
+  for (const body of [{ detail }, { object: 'error', message: { detail }, type: 'invalid_request_error', param: null }])
+    expect(providerError(422, JSON.stringify(body), chat)).toMatchObject({
+      ...{ code: 'invalid_messages', param: 'messages', message: 'Give a text.' },
+    });
+  for (const strange of [[], [null], [{ loc: 'body', msg: {} }], [{ loc: ['query', 'x'], msg: ' ' }]])
+    expect(providerError(422, JSON.stringify({ detail: strange }), chat).code).toBe('upstream_rejected_request');
 });
 
 const told = tooLong.map(([server, status, body, tokens, limit]) => ({ server, status, body, tokens, limit }));

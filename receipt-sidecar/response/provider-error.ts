@@ -2,7 +2,7 @@
  * What a provider's failure means to the client.
  *
  * Invariant: nothing of a provider's reply gets out but, for its 400s, the message, redacted, and the field that it
- * names: they are about the client's own request. Its 401 and 403 are our fault and never shown as the client's.
+ * names: they are about the client's own request. Its 401, 402 and 403 are our fault and never shown as the client's.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { ParsedRequest } from '../request/parsed-request.ts';
@@ -32,6 +32,8 @@ export function providerError(status: number, body: string, request: ParsedReque
   if (rejecting.has(status)) return rejection(words, new Map([[providerModel, request.model]]));
   switch (status) {
     case 401:
+    // Nothing is left on the account that the gateway has there (OpenRouter, DeepSeek).
+    case 402:
     case 403:
       return apiError('upstream_auth_failed');
     case 429:
@@ -39,6 +41,9 @@ export function providerError(status: number, body: string, request: ParsedReque
     case 408:
     case 504:
       return apiError('upstream_timeout');
+    // TGI, where a generation fails.
+    case 424:
+      return apiError('upstream_error');
     default:
       return apiError(status >= 500 ? 'upstream_error' : 'upstream_invalid_response');
   }

@@ -1,7 +1,7 @@
 /**
  * Where servers put what they have to say about a request that they refuse: `{"error":{message,…}}` as OpenAI, the
- * fields at the top (vLLM, SGLang, Mistral, Bedrock), a text as `error` (TGI, TEI), a list of one (Gemini), `detail`
- * (FastAPI).
+ * fields at the top (vLLM, SGLang, Mistral, Bedrock), a text as `error` (TGI, TEI), a list of one (Gemini), `detail` as a text
+ * or as a list of what is wrong with single fields (FastAPI; Mistral has it within its message).
  */
 import { parseObject } from './json-body.ts';
 
@@ -23,8 +23,22 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' && 
 /** Finds the words in a reply that is parsed already. */
 export function wordsOf(reply: Readonly<Record<string, unknown>>): ProviderWords {
   const fields = isObject(reply.error) ? reply.error : reply;
-  const { code, message, param, type } = fields;
-  return { message: textOf(message) ?? textOf(fields.error) ?? textOf(fields.detail), code, type, param, fields };
+  const { code, message, type } = fields;
+  const fault = faultOf(fields.detail) ?? faultOf(isObject(message) ? message.detail : null);
+  const text = textOf(message) ?? textOf(fields.error) ?? textOf(fields.detail) ?? textOf(fault?.msg);
+  return { message: text, code, type, param: fields.param ?? fieldOf(fault), fields };
+}
+
+/** The first of a list of faults, which has its words in `msg` and its place in `loc`. */
+function faultOf(detail: unknown): Record<string, unknown> | null {
+  const first: unknown = Array.isArray(detail) ? detail[0] : null;
+  return isObject(first) ? first : null;
+}
+
+/** The field of the body in which a fault lies. What is deeper can be a name of the provider's own. */
+function fieldOf(fault: Record<string, unknown> | null): unknown {
+  const place: unknown = fault?.loc;
+  return Array.isArray(place) && place[0] === 'body' ? place[1] : undefined;
 }
 
 /** How many characters a body can have to be read; no refusal is longer. */
