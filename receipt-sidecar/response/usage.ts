@@ -35,7 +35,7 @@ const count = (value: unknown): number | null =>
 const field = (value: unknown, name: string): unknown =>
   value !== null && typeof value === 'object' ? (value as Record<string, unknown>)[name] : undefined;
 
-/** Reads `usage` in the shape of OpenAI, with DeepSeek's counts of its cache; null if it states no count. */
+/** Reads `usage` in the shape of OpenAI, with DeepSeek's counts of its cache and SGLang's of reasoning; null if it states no count. */
 export function readClaim(usage: unknown): ClaimedUsage | null {
   const hit = count(field(usage, 'prompt_cache_hit_tokens'));
   const miss = count(field(usage, 'prompt_cache_miss_tokens'));
@@ -50,7 +50,7 @@ export function readClaim(usage: unknown): ClaimedUsage | null {
     completion,
     total,
     cached: count(field(field(usage, 'prompt_tokens_details'), 'cached_tokens')) ?? hit ?? missed,
-    reasoning: count(field(details, 'reasoning_tokens')),
+    reasoning: count(field(details, 'reasoning_tokens')) ?? count(field(usage, 'reasoning_tokens')),
     rejected: count(field(details, 'rejected_prediction_tokens')),
   };
 }
