@@ -31,6 +31,10 @@ export const regionSchema = z
     country: z.string().describe('ISO 3166-1 alpha-2, or `unknown`'),
     grid_zone: z.string(),
     status: z.enum(['active', 'degraded', 'saturated', 'decommissioned']),
+    status_reason: z
+      .string()
+      .nullable()
+      .describe('Why it is not active: an operator has said so, or what was measured; null if it is active'),
     models: z.array(z.string()),
     grid_intensity_g_per_kwh: receipt.grid_intensity_g_per_kwh,
     grid_intensity_source: receipt.grid_intensity_source,

@@ -109,12 +109,13 @@ export const retriedBySdks = (error: ApiError): boolean => retriedByStatus(error
 const retryIsFutile = ({ code, retryAfterS = 1 }: ApiError): boolean =>
   definitionOf(code).retry === 'never' || retryAfterS > patienceS;
 
-/** Returns the headers that an error adds to its reply, with names in lower case. A 429 always says how long to wait. */
+/** Returns the headers that an error adds to its reply, with names in lower case. A 429 always says how long to wait, and others where it is known. */
 export function errorHeaders(error: ApiError): ReadonlyMap<string, string> {
   const headers = new Map([['content-type', 'application/json']]);
   if (error.status === 401) headers.set('www-authenticate', 'Bearer');
-  if (definitionOf(error.code).retry === 'after_retry_after')
-    headers.set('retry-after', String(error.retryAfterS ?? 1));
+  const { retry } = definitionOf(error.code);
+  const isTold = retry === 'after_retry_after' || (retry === 'with_backoff' && error.retryAfterS !== undefined);
+  if (isTold) headers.set('retry-after', String(error.retryAfterS ?? 1));
   if (retriedByStatus(error.status) && retryIsFutile(error)) headers.set('x-should-retry', 'false');
   return headers;
 }

@@ -193,7 +193,16 @@ export const routingTraceSchema = z
     deployment: text('Which deployment of the region'),
     attempts: z.strictObject({
       count: z.int().nonnegative(),
-      failed: z.array(z.strictObject({ deployment: z.string(), outcome: z.string() })),
+      failed: z.array(
+        z.strictObject({
+          deployment: z.string(),
+          outcome: z
+            .string()
+            .describe(
+              'no_connection, connection_lost, timed_out, rate_limited, server_error, no_credential; failed: not known',
+            ),
+        }),
+      ),
     }),
     operational_signal: z
       .strictObject({

@@ -87,7 +87,8 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
     at: Date.parse(at),
     lastRegions: new Map(),
     tolerance: anyTolerance,
-    health: { isResting: () => false },
+    isResting: () => false,
+    troubleOf: () => null,
   });
   if (!routed.ok) throw new Error(routed.error.code);
   const finished: string[] = [];

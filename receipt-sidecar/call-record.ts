@@ -83,6 +83,10 @@ export class CallRecord {
     this.#failedAttempts = failedAttempts;
   }
 
+  get accountId(): string {
+    return this.#caller.accountId;
+  }
+
   get recorded(): boolean {
     return this.#recorded;
   }

@@ -34,17 +34,17 @@ describe('the health of a deployment', () => {
     const health = {
       ...contextForTests().context.health,
       begins: (id: string) => void told.push(`begins at ${id}`),
-      note: ({ deployment, isGood }: Attempt) => void told.push(`${deployment} ${isGood}`),
+      note: ({ deployment, result }: Attempt) => void told.push(`${deployment} ${result}`),
     };
-    const call = callForTests(contextForTests({ health }).context);
+    const call = callForTests(contextForTests({ health, accountHealth: health }).context);
     call.ask(chatBody(body), {}, headers);
     call.replyHeaders({ ':status': '500' });
     return told;
   };
 
-  test('is told by free calls alone, and by none that says how the simulated provider answers', () => {
-    expect(heard({})).toEqual(['begins at d', 'd false']);
-    expect(heard({ gw: { region: 'us' } })).toEqual([]);
+  test('is told by free calls to all, by pinned ones to their account, and by none that steers the simulated provider', () => {
+    expect(heard({})).toEqual(['begins at d', 'd failed']);
+    expect(heard({ gw: { region: 'us' } })).toEqual(['begins at acct d', 'acct d failed']);
     expect(heard({}, { 'x-sim-status': '500' })).toEqual([]);
   });
 });

@@ -9,7 +9,6 @@ import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
-import type { FailedAttempts } from './failed-attempts.ts';
 import { chunkObjects, isStream, toClient, toProvider, withoutCredential } from './handover.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import {
@@ -33,7 +32,7 @@ import {
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
-import { type AttemptWatch, attemptsOf, watchAttempts } from './request/attempts.ts';
+import { type AttemptWatch, attemptsOf, type Watchers, watchAttempts } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
 import { forwardedBytes, refusedHeaders, type Timeouts } from './request/headers.ts';
 import { serialise } from './request/provider-body.ts';
@@ -45,14 +44,13 @@ import type { Slot } from './slots/slots.ts';
 import type { Catalogue } from './snapshot.ts';
 import { inlineBytes } from './threads/body-threads.ts';
 
-export interface CallContext extends Timeouts, Steps {
+export interface CallContext extends Timeouts, Steps, Watchers {
   readonly addresses: Addresses;
   readonly catalogue: () => Catalogue | null;
   readonly readReply: ReadReply;
   readonly ledger: LedgerWriter;
   readonly metrics: ReceiptMetrics;
   readonly ends: Ends;
-  readonly failedAttempts: FailedAttempts;
   readonly now: () => number;
 }
 

@@ -1,15 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { createDeploymentHealth } from './deployment-health.ts';
+import { type AttemptResult, createDeploymentHealth } from './deployment-health.ts';
 
-const failure = { deployment: 'd', isGood: false, isBusy: false, retryAfterMs: null };
+const failure = { deployment: 'd', result: 'failed', retryAfterMs: null } as const;
 
 function healthAt() {
   let ms = 1_000_000;
   const told: string[] = [];
+  const troubles: string[] = [];
   const log = { warn: () => void told.push('fails'), info: () => void told.push('answers') };
-  const health = createDeploymentHealth(() => ms, log as never);
-  const fails = (times = 1, retryAfterMs: number | null = null) => {
-    for (let at = 0; at < times; at += 1) health.note({ ...failure, beganAt: ms, retryAfterMs });
+  const health = createDeploymentHealth(() => ms, {
+    log: log as never,
+    onTrouble: (deployment, trouble) => void troubles.push(trouble ? `${deployment} ${trouble.status}` : deployment),
+  });
+  const fails = (times = 1, retryAfterMs: number | null = null, result: AttemptResult = 'failed') => {
+    for (let at = 0; at < times; at += 1) health.note({ ...failure, result, beganAt: ms, retryAfterMs });
   };
   const restsFor = () => {
     let rests = 0;
@@ -24,10 +28,39 @@ function healthAt() {
     fails,
     restsFor,
     told,
-    answers: (beganAt = ms) => health.note({ ...failure, isGood: true, beganAt }),
+    troubles,
+    answers: (beganAt = ms) => health.note({ ...failure, result: 'answered', beganAt }),
     at: () => ms,
   };
 }
+
+describe('calls that can go nowhere else', () => {
+  it('are refused while the provider has too much to do', () => {
+    const { answers, fails, health, restsFor, troubles } = healthAt();
+    fails(2, null, 'busy');
+    expect(health.troubleOf('d')).toBeNull();
+    fails(1, 5000, 'busy');
+    expect(health.troubleOf('d')).toEqual({ status: 'saturated', forMs: 5000, failures: 3 });
+    restsFor();
+    expect(health.troubleOf('d')).toBeNull();
+    answers();
+    expect(troubles).toEqual(['d saturated', 'd']);
+  });
+
+  it('are refused while it has been out of reach for a while, and not for errors that can be the request', () => {
+    const { fails, health, restsFor, troubles } = healthAt();
+    fails(3, null, 'down');
+    for (const next of ['down', 'failed', 'down', 'down', 'down', 'down'] as const) {
+      expect([health.isResting('d'), health.troubleOf('d')]).toEqual([true, null]);
+      restsFor();
+      fails(1, null, next);
+    }
+    restsFor();
+    fails(1, null, 'down');
+    expect(health.troubleOf('d')).toMatchObject({ status: 'degraded', failures: 10 });
+    expect(troubles).toEqual(['d degraded']);
+  });
+});
 
 describe('a deployment', () => {
   it('rests after three failures in a row, and longer with each further one', () => {

@@ -24,26 +24,26 @@ const entry = (
   }) as unknown as AccessLogEntry;
 
 test.each([
-  [entry({ status: 503 }, { upstreamConnectionFailure: true }), 'no_connection'],
-  [entry({ status: 503 }, { noHealthyUpstream: true }), 'no_connection'],
-  [entry({ status: 503 }, { upstreamConnectionTermination: true }), 'connection_lost'],
-  [entry({ status: 502 }, { upstreamProtocolError: true }), 'connection_lost'],
-  [entry({ status: 0 }, { downstreamRemoteReset: true }), 'timed_out'],
-  [entry({ status: 504 }), 'timed_out'],
-  [entry({ status: 429 }), 'rate_limited'],
-  [entry({ status: 500 }), 'server_error'],
-  [entry({ status: 429, headers: { 'x-gw-credential-missing': '1' } }), 'no_credential'],
-])('an entry tells why an attempt failed (%#)', (logged, outcome) => {
-  expect(failedAttempt(logged)).toMatchObject({ receiptId: 'rcpt', attempt: { deployment: 'd', outcome } });
+  [entry({ status: 503 }, { upstreamConnectionFailure: true }), 'no_connection', 'down'],
+  [entry({ status: 503 }, { noHealthyUpstream: true }), 'no_connection', 'down'],
+  [entry({ status: 503 }, { upstreamConnectionTermination: true }), 'connection_lost', 'down'],
+  [entry({ status: 502 }, { upstreamProtocolError: true }), 'connection_lost', 'down'],
+  [entry({ status: 0 }, { downstreamRemoteReset: true }), 'timed_out', 'down'],
+  [entry({ status: 504 }), 'timed_out', 'down'],
+  [entry({ status: 429 }), 'rate_limited', 'busy'],
+  [entry({ status: 500 }), 'server_error', 'failed'],
+  [entry({ status: 429, headers: { 'x-gw-credential-missing': '1' } }), 'no_credential', 'failed'],
+])('an entry tells why an attempt failed (%#)', (logged, outcome, result) => {
+  expect(failedAttempt(logged)).toMatchObject({ receiptId: 'rcpt', attempt: { deployment: 'd', outcome, result } });
 });
 
 test('an entry tells how long the provider wants to be left alone', () => {
   const busy = (status: number, after: string) =>
     failedAttempt(entry({ status, headers: { 'retry-after': after } }))?.attempt;
-  expect(busy(429, '7')).toMatchObject({ isBusy: true, retryAfterMs: 7000 });
-  expect(busy(503, '7')).toMatchObject({ isBusy: true, retryAfterMs: 7000 });
-  expect(busy(500, '7')).toMatchObject({ isBusy: false, retryAfterMs: null });
-  expect(busy(503, 'soon')).toMatchObject({ isBusy: false, retryAfterMs: null });
+  expect(busy(429, '7')).toMatchObject({ result: 'busy', retryAfterMs: 7000 });
+  expect(busy(503, '7')).toMatchObject({ result: 'busy', retryAfterMs: 7000 });
+  expect(busy(500, '7')).toMatchObject({ result: 'failed', retryAfterMs: null });
+  expect(busy(503, 'soon')).toMatchObject({ result: 'down', retryAfterMs: null });
 });
 
 test('an entry of a call, and not of an attempt, is none', () => {
@@ -58,7 +58,7 @@ test('a sidecar hears of its calls from another one, and of no others', async ()
   });
   const [a, b, c, d] = connections as [Redis, Redis, Redis, Redis];
   const [here, there] = [createFailedAttempts(redisAttempts(a, b)), createFailedAttempts(redisAttempts(c, d))];
-  const attempt: FailedAttempt = { deployment: 'd', outcome: 'timed_out', isBusy: false, retryAfterMs: null };
+  const attempt: FailedAttempt = { deployment: 'd', outcome: 'timed_out', result: 'down', retryAfterMs: null };
   here.begin('mine');
   for (let tries = 0; here.of('mine').length === 0 && tries < 100; tries += 1) {
     there.tell('mine', attempt);

@@ -9,6 +9,7 @@ import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { AttemptResult } from './deployment-health.ts';
 
 /** In `routing_trace`; `failed` where it is not known. */
 const attemptOutcomes = [
@@ -22,14 +23,14 @@ const attemptOutcomes = [
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-/** Whether a provider says that it has too much to do. */
-export interface Busy {
-  readonly isBusy: boolean;
-  /** How long it asks to be left alone, ms; null if it does not say. */
+/** What a failed attempt says of the deployment. */
+export interface Verdict {
+  readonly result: AttemptResult;
+  /** How long the provider asks to be left alone, ms; null if it does not say. */
   readonly retryAfterMs: number | null;
 }
 
-export interface FailedAttempt extends Busy {
+export interface FailedAttempt extends Verdict {
   readonly deployment: string;
   readonly outcome: AttemptOutcome;
 }
@@ -77,7 +78,7 @@ const messageSchema = z.tuple([
   z.object({
     deployment: z.string(),
     outcome: z.enum(attemptOutcomes),
-    isBusy: z.boolean(),
+    result: z.enum(['answered', 'busy', 'down', 'failed']),
     retryAfterMs: z.number().nullable(),
   }),
 ]);
@@ -111,15 +112,22 @@ export function failedAttempt(entry: AccessLogEntry): { receiptId: string; attem
   const [receiptId, deployment] = [gw?.attempt_of?.stringValue, gw?.deployment?.stringValue];
   if (!receiptId || !deployment) return null;
   const { responseCode, responseHeaders } = entry.response ?? {};
-  const busy = busyBy(responseCode?.value ?? 0, responseHeaders?.['retry-after']);
-  return { receiptId, attempt: { deployment, outcome: outcomeOf(entry), ...busy } };
+  const outcome = outcomeOf(entry);
+  // Envoy says 429 there, so that the call goes on; the provider was not asked.
+  if (outcome === 'no_credential')
+    return { receiptId, attempt: { deployment, outcome, result: 'failed', retryAfterMs: null } };
+  // The route in front takes its attempt back when its time is over.
+  const status = responseCode?.value || 504;
+  return { receiptId, attempt: { deployment, outcome, ...verdictOf(status, responseHeaders?.['retry-after']) } };
 }
 
 /** Reads a reply's status and its `Retry-After`, of which only seconds count. A 503 that names no time can be any trouble. */
-export function busyBy(status: number, retryAfter: string | undefined): Busy {
+export function verdictOf(status: number, retryAfter: string | undefined): Verdict {
+  if (status < 500 && status !== 429) return { result: 'answered', retryAfterMs: null };
   const seconds = status === 429 || status === 503 ? Number(retryAfter ?? Number.NaN) : Number.NaN;
   const retryAfterMs = seconds > 0 ? seconds * 1000 : null;
-  return { isBusy: status === 429 || retryAfterMs !== null, retryAfterMs };
+  if (status === 429 || retryAfterMs !== null) return { result: 'busy', retryAfterMs };
+  return { result: status >= 502 && status <= 504 ? 'down' : 'failed', retryAfterMs };
 }
 
 function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutcome {
@@ -131,7 +139,6 @@ function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutco
     return 'connection_lost';
   const status = response?.responseCode?.value ?? 0;
   if (status === 429) return 'rate_limited';
-  // The route in front counts the time, and takes its attempt back.
   if (status === 0 || status === 504) return 'timed_out';
   return status >= 500 ? 'server_error' : 'failed';
 }

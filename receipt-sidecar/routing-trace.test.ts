@@ -92,7 +92,8 @@ const steering = () => ({
   at: Date.parse(at),
   lastRegions: new Map<string, string>(),
   tolerance: anyTolerance,
-  health: { isResting: () => false },
+  isResting: () => false,
+  troubleOf: () => null,
 });
 
 /** An answer whose receipt says 2 Wh. */
@@ -180,7 +181,7 @@ describe('a routing trace', () => {
     expect(trace.decision).toBe(
       'us comes first in the provider preference among the regions that serve this model; no region that can be chosen has a live signal of its grid. us failed, and se, which comes next, answered.',
     );
-    const failures = [{ deployment: 'd-us', outcome: 'rate_limited', isBusy: true, retryAfterMs: null }] as const;
+    const failures = [{ deployment: 'd-us', outcome: 'rate_limited', result: 'busy', retryAfterMs: null }] as const;
     const explained = routingTrace(route, { ...answeredBy(served, 2), failures });
     expect(explained.attempts.failed).toEqual([{ deployment: 'd-us', outcome: 'rate_limited' }]);
     expect(explained.decision).toMatch(/ us \(rate limited\) failed, and se, which comes next, answered\.$/);

@@ -24,6 +24,7 @@ import { makeReader } from './request/reader.ts';
 import { warmUp } from './request/warm-up.ts';
 import { makeReplyReader } from './response/json-reply.ts';
 import { createScreenMetrics } from './screen-metrics.ts';
+import { showTrouble } from './shown-trouble.ts';
 import { redisLeases } from './slots/leases.ts';
 import { createSlotMetrics } from './slots/slot-metrics.ts';
 import { StreamSlots } from './slots/slots.ts';
@@ -75,8 +76,12 @@ export async function startSidecar(config: Config) {
     threads: config.threads,
     onError: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
   });
+  const clock = () => performance.now();
   const failedAttempts = createFailedAttempts(config.instances > 1 ? redisAttempts(redis, subscriber) : null);
-  const deploymentHealth = createDeploymentHealth(() => performance.now(), log);
+  const deploymentHealth = createDeploymentHealth(clock, { log, onTrouble: showTrouble(redis, Date.now) });
+  // Of one account's calls, so no news for an operator.
+  const debug = log.debug.bind(log);
+  const accountHealth = createDeploymentHealth(clock, { log: { info: debug, warn: debug } });
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,
@@ -86,7 +91,7 @@ export async function startSidecar(config: Config) {
       screenMetrics,
       promptMetrics,
       now: Date.now,
-      clock: () => performance.now(),
+      clock,
       newId: randomUUID,
       randomBytes,
     }),
@@ -94,6 +99,7 @@ export async function startSidecar(config: Config) {
     takeSlot: (caller: Caller) => slots.take(caller),
     lastRegions: createLastRegions(),
     health: deploymentHealth,
+    accountHealth,
     ledger,
     metrics: receiptMetrics,
     ends,

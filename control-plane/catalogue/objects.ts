@@ -1,5 +1,6 @@
 /** Models and regions as a client sees them, made from the snapshot. */
 import type { ModelObject, RegionObject } from '@gw/contract/catalogue';
+import type { DeploymentTrouble } from '@gw/contract/internal/deployment-trouble';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import type { Snapshot, SnapshotGridReading, SnapshotRegion } from '@gw/contract/internal/snapshot';
 import type { Receipt } from '@gw/contract/receipt';
@@ -43,12 +44,32 @@ function regionsServing(snapshot: Snapshot, modelId: string): string[] {
   return snapshot.regions.filter((region) => codes.includes(region.code)).map((region) => region.code);
 }
 
+/** What is measured of a deployment at the moment; null if it takes calls. */
+export type TroubleOf = (deploymentId: string) => DeploymentTrouble | null;
+
+/** Returns a region's status as pinned calls find it: the operator's word, else what is measured of all its deployments. */
+function statusOf(
+  { deployments }: Snapshot,
+  { code, status }: SnapshotRegion,
+  troubleOf: TroubleOf,
+): Pick<RegionObject, 'status' | 'status_reason'> {
+  if (status !== 'active') return { status, status_reason: 'An operator has set it.' };
+  const all = deployments.filter((each) => each.region === code).map(({ id }) => troubleOf(id));
+  const [first] = all;
+  if (!first || all.includes(null)) return { status, status_reason: null };
+  const isDegraded = all.every((trouble) => trouble?.status === 'degraded');
+  const { at, failures } = all.find((trouble) => trouble?.status === (isDegraded ? 'degraded' : 'saturated')) ?? first;
+  const what = isDegraded ? 'no provider there can be reached' : 'a provider there says that it has too much to do';
+  const status_reason = `Measured: ${what}, for ${failures} calls in a row, the last at ${at}.`;
+  return { status: isDegraded ? 'degraded' : 'saturated', status_reason };
+}
+
 /** Shows a region with its carbon intensity (gCO2e/kWh) at `requestedAt`, null if it is not known. */
 export function regionObject(
   snapshot: Snapshot,
   region: SnapshotRegion,
   allowed: AllowedModels,
-  requestedAt: Date,
+  { requestedAt, troubleOf }: { readonly requestedAt: Date; readonly troubleOf: TroubleOf },
 ): RegionObject {
   const served = new Set(
     snapshot.deployments.filter((each) => each.region === region.code).flatMap((each) => Object.keys(each.models)),
@@ -59,7 +80,7 @@ export function regionObject(
     name: region.name,
     country: region.country,
     grid_zone: region.gridZone,
-    status: region.status,
+    ...statusOf(snapshot, region, troubleOf),
     models: snapshot.models.map((model) => model.id).filter((id) => served.has(id) && isAllowed(allowed, id)),
     ...gridFields(gridReadingFor(snapshot, region.gridZone, requestedAt), requestedAt),
   };

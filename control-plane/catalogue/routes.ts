@@ -1,4 +1,4 @@
-/** `/v1/models*` and `/v1/regions*`: from the snapshot in memory, so that they answer while Postgres is away. */
+/** `/v1/models*` and `/v1/regions*`: from the snapshot in memory, so that they answer while Postgres and Redis are away. */
 import { modelListSchema, modelSchema, regionListSchema, regionSchema } from '@gw/contract/catalogue';
 import { apiError } from '@gw/contract/errors';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
@@ -8,10 +8,11 @@ import type { Context } from '../shared/context.ts';
 import { identityOf } from '../shared/identity.ts';
 import { refuse } from '../shared/replies.ts';
 import type { CatalogueView } from './keeper.ts';
+import { measuredTrouble } from './measured-trouble.ts';
 import { modelObjects, regionObject } from './objects.ts';
 
 export function catalogueRoutes(app: FastifyInstance, context: Context, catalogue: CatalogueView): void {
-  const { addresses, now } = context;
+  const { addresses, now, redis } = context;
   const snapshot = (): Snapshot => {
     const held = catalogue.current();
     if (held === null) throw new Error('the catalogue was not read yet');
@@ -29,22 +30,28 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
     return model ?? refuse(reply, apiError('invalid_model', { status: 404, param: 'model' }), addresses);
   });
 
-  app.get('/v1/regions', { config: { reply: regionListSchema } }, (request) => {
+  app.get('/v1/regions', { config: { reply: regionListSchema } }, async (request) => {
     const { models } = identityOf(request);
     const current = snapshot();
-    const at = now();
+    const at = { requestedAt: now(), troubleOf: await measuredTrouble(redis, current.deployments) };
     return pageOf(
       current.regions.map((region) => regionObject(current, region, models, at)),
       (region) => region.code,
     );
   });
 
-  app.get<{ Params: { code: string } }>('/v1/regions/:code', { config: { reply: regionSchema } }, (request, reply) => {
-    const { models } = identityOf(request);
-    const current = snapshot();
-    const region = current.regions.find((each) => each.code === request.params.code);
-    if (region === undefined)
-      return refuse(reply, apiError('invalid_region', { status: 404, param: 'region_code' }), addresses);
-    return regionObject(current, region, models, now());
-  });
+  app.get<{ Params: { code: string } }>(
+    '/v1/regions/:code',
+    { config: { reply: regionSchema } },
+    async (request, reply) => {
+      const { models } = identityOf(request);
+      const current = snapshot();
+      const region = current.regions.find((each) => each.code === request.params.code);
+      if (region === undefined)
+        return refuse(reply, apiError('invalid_region', { status: 404, param: 'region_code' }), addresses);
+      const there = current.deployments.filter((each) => each.region === region.code);
+      const at = { requestedAt: now(), troubleOf: await measuredTrouble(redis, there) };
+      return regionObject(current, region, models, at);
+    },
+  );
 }

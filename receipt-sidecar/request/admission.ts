@@ -11,6 +11,7 @@ import type { DeploymentHealth } from '../deployment-health.ts';
 import type { Caller } from '../messages.ts';
 import type { Slot } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
+import { forAccount } from './attempts.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tooLarge } from './headers.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
@@ -47,6 +48,7 @@ export interface Steps {
   readonly now: () => number;
   readonly lastRegions: Steering['lastRegions'];
   readonly health: DeploymentHealth;
+  readonly accountHealth: DeploymentHealth;
 }
 
 /** A call that can go to a provider. `slot` is that of a stream, and whoever gets it has to release it. */
@@ -91,14 +93,15 @@ async function withSlot(read: ReadBody, asked: AdmissionRequest, steps: Steps): 
 function routed(
   { outgoing, request }: ReadBody,
   { catalogue, caller }: AdmissionRequest,
-  { health, lastRegions, now }: Steps,
+  { accountHealth, health, lastRegions, now }: Steps,
   slot: Slot | null,
 ): Admission {
   const choice = chooseRoute(request, catalogue, caller.models, {
     at: now(),
     lastRegions,
     tolerance: caller.tolerance,
-    health,
+    isResting: health.isResting,
+    troubleOf: (id) => health.troubleOf(id) ?? accountHealth.troubleOf(forAccount(caller.accountId, id)),
   });
   return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.value, slot } : refused(choice.error);
 }

@@ -101,12 +101,12 @@ describe('what came of the attempts', () => {
     const seen: string[] = [];
     const health = {
       begins: () => undefined,
-      note: ({ deployment: id, isBusy, isGood, retryAfterMs }: Attempt) =>
-        void seen.push(`${id} ${isGood}${isBusy ? ' busy' : ''}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
+      note: ({ deployment: id, result, retryAfterMs }: Attempt) =>
+        void seen.push(`${id} ${result}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
     } as unknown as DeploymentHealth;
     const failedAttempts = createFailedAttempts(null);
-    const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0 };
-    const watch = watchAttempts({ health, failedAttempts }, call, new Map(), 2);
+    const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0, accountId: 'acct' };
+    const watch = watchAttempts({ health, accountHealth: health, failedAttempts }, call, new Map(), 2);
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     watch.answered({ deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) });
     watch.end();
@@ -115,25 +115,25 @@ describe('what came of the attempts', () => {
   };
 
   it('is told of each that was tried', () => {
-    expect(noted('a', 1)).toEqual(['a true']);
-    expect(noted('b', 2)).toEqual(['a false', 'b true']);
-    expect(noted('c', 3, { ':status': '500' })).toEqual(['a false', 'b false', 'c false']);
-    expect(noted(null, 2)).toEqual(['a false', 'b false']);
-    expect(noted('a', 1, { ':status': '400' })).toEqual(['a true']);
-    expect(noted('a', 1, { ':status': '429', 'retry-after': '7' })).toEqual(['a false busy 7000']);
+    expect(noted('a', 1)).toEqual(['a answered']);
+    expect(noted('b', 2)).toEqual(['a failed', 'b answered']);
+    expect(noted('c', 3, { ':status': '500' })).toEqual(['a failed', 'b failed', 'c failed']);
+    expect(noted(null, 2)).toEqual(['a failed', 'b failed']);
+    expect(noted('a', 1, { ':status': '400' })).toEqual(['a answered']);
+    expect(noted('a', 1, { ':status': '429', 'retry-after': '7' })).toEqual(['a busy 7000']);
     // Nobody knows how much of the time the last one had, and none of it was the provider's that has no credential.
-    expect(noted(null, 2, { ':status': '504' })).toEqual(['a false']);
-    expect(noted(null, 1, { ':status': '504' })).toEqual(['a false']);
-    expect(noted('b', 2, { ':status': '429', 'x-gw-credential-missing': '1' })).toEqual(['a false']);
-    expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a false busy']);
-    expect(noted('a', 1, { ':status': '503' })).toEqual(['a false']);
-    expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a false busy 7000']);
+    expect(noted(null, 2, { ':status': '504' })).toEqual(['a failed']);
+    expect(noted(null, 1, { ':status': '504' })).toEqual(['a down']);
+    expect(noted('b', 2, { ':status': '429', 'x-gw-credential-missing': '1' })).toEqual(['a failed']);
+    expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a busy']);
+    expect(noted('a', 1, { ':status': '503' })).toEqual(['a down']);
+    expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a busy 7000']);
   });
 
   it('is told with what the access log says of those that failed', () => {
-    const busy = { deployment: 'a', outcome: 'rate_limited', isBusy: true, retryAfterMs: 5000 } as const;
-    expect(noted('b', 2, {}, [busy])).toEqual(['a false busy 5000', 'b true']);
-    expect(noted('a', 1, {}, [busy])).toEqual(['a true']);
+    const busy = { deployment: 'a', outcome: 'rate_limited', result: 'busy', retryAfterMs: 5000 } as const;
+    expect(noted('b', 2, {}, [busy])).toEqual(['a busy 5000', 'b answered']);
+    expect(noted('a', 1, {}, [busy])).toEqual(['a answered']);
   });
 });
 

@@ -12,7 +12,7 @@ import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
 import { credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
 import type { CallRecord } from '../call-record.ts';
 import type { DeploymentHealth } from '../deployment-health.ts';
-import { busyBy, type FailedAttempts } from '../failed-attempts.ts';
+import { type FailedAttempt, type FailedAttempts, type Verdict, verdictOf } from '../failed-attempts.ts';
 import { type Headers, setHeader } from '../messages.ts';
 import type { Candidate } from '../snapshot.ts';
 import { isDirected, type Timeouts } from './headers.ts';
@@ -101,50 +101,59 @@ export interface AttemptWatch {
   end(): void;
 }
 
-interface Watchers {
+export interface Watchers {
   readonly failedAttempts: FailedAttempts;
+  /** As free calls tell it. */
   readonly health: DeploymentHealth;
+  /** As the pinned calls of each account tell it, under the name that `forAccount` gives. */
+  readonly accountHealth: DeploymentHealth;
 }
 
+/** Names a deployment as the pinned calls of one account see it. */
+export const forAccount = (accountId: string, deployment: string): string => `${accountId} ${deployment}`;
+
+type WatchedCall = Pick<CallRecord, 'identity' | 'startedAt' | 'accountId'>;
+
 /**
- * A pinned call does not tell how deployments are: whoever makes one fail would send everybody's free calls elsewhere. Nor does one
- * that tells the simulated provider how to answer. `others`: how many more deployments may be tried.
+ * A pinned call tells how deployments are to its account alone: whoever makes one fail would send everybody's free calls elsewhere.
+ * One that tells the simulated provider how to answer tells nothing. `others`: how many more deployments may be tried.
  */
 export function watchAttempts(
   watchers: Watchers,
-  call: Pick<CallRecord, 'identity' | 'startedAt'>,
+  call: WatchedCall,
   requestHeaders: Headers,
   others: number,
 ): AttemptWatch {
   const { receiptId, route } = call.identity;
-  const tells = !route.pinned && !isDirected(requestHeaders);
-  if (tells) watchers.health.begins(route.failoverChain[0].deployment.id);
-  if (others > 0) watchers.failedAttempts.begin(receiptId);
+  const { accountHealth, failedAttempts } = watchers;
+  const nameOf = (deployment: string) => (route.pinned ? forAccount(call.accountId, deployment) : deployment);
+  const health = isDirected(requestHeaders) ? null : route.pinned ? accountHealth : watchers.health;
+  health?.begins(nameOf(route.failoverChain[0].deployment.id));
+  if (others > 0) failedAttempts.begin(receiptId);
   return {
     answered: (answer) => {
-      if (tells) noteAttempts(watchers, call, answer);
+      if (!health) return;
+      for (const { deployment, ...verdict } of verdicts(route, answer, failedAttempts.of(receiptId)))
+        health.note({ deployment: nameOf(deployment), beganAt: call.startedAt, ...verdict });
     },
-    end: () => watchers.failedAttempts.end(receiptId),
+    end: () => failedAttempts.end(receiptId),
   };
 }
 
-/** Tells what came of the attempts: those before the one that answered have failed, and so has one that says so. */
-function noteAttempts(
-  { failedAttempts, health }: Watchers,
-  { identity: { receiptId, route }, startedAt: beganAt }: Pick<CallRecord, 'identity' | 'startedAt'>,
-  { attempts, deployment, headers }: Answered,
-): void {
-  const ids = route.failoverChain.map((each) => each.deployment.id);
+/** Returns what came of each attempt: those before the one that answered have failed, and so has one that says so. */
+function verdicts({ failoverChain }: Route, answer: Answered, known: readonly FailedAttempt[]) {
+  const { attempts, deployment, headers } = answer;
+  const ids = failoverChain.map((each) => each.deployment.id);
   const at = deployment === null ? -1 : ids.indexOf(deployment);
   const status = Number(headers.get(':status'));
   // The time of a JSON reply is one for all attempts, so the last one may have had little of it.
   const failures = at !== -1 ? at : status === 504 && attempts > 1 ? attempts - 1 : attempts;
-  const known = failedAttempts.of(receiptId);
-  for (const failed of ids.slice(0, failures)) {
-    const { isBusy = false, retryAfterMs = null } = known.find((each) => each.deployment === failed) ?? {};
-    health.note({ deployment: failed, isGood: false, isBusy, beganAt, retryAfterMs });
-  }
-  if (at === -1 || deployment === null || headers.has(credentialMissingHeader)) return;
-  const isGood = status < 500 && status !== 429;
-  health.note({ deployment, isGood, beganAt, ...busyBy(status, headers.get('retry-after')) });
+  // Where there was one, and Envoy answers in its place, it was not reached or did not answer in time.
+  const unknown: Verdict = { result: at === -1 && attempts === 1 ? 'down' : 'failed', retryAfterMs: null };
+  const failed = ids.slice(0, failures).map((id) => {
+    const { result, retryAfterMs } = known.find((each) => each.deployment === id) ?? unknown;
+    return { deployment: id, result, retryAfterMs };
+  });
+  if (at === -1 || deployment === null || headers.has(credentialMissingHeader)) return failed;
+  return [...failed, { deployment, ...verdictOf(status, headers.get('retry-after')) }];
 }

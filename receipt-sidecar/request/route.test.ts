@@ -6,6 +6,7 @@ import { cases } from '@gw/testing/cases';
 import { plainModel as model } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Trouble } from '../deployment-health.ts';
 import { makeCatalogue } from '../snapshot.ts';
 import { chooseRoute } from './route.ts';
 
@@ -62,6 +63,7 @@ const choose = (
   lastRegions = new Map<string, string>(),
   tolerance = anyTolerance,
   isFailing: (id: string) => boolean = () => false,
+  troubleOf: (id: string) => Trouble | null = () => null,
 ) =>
   chooseRoute(
     {
@@ -88,7 +90,8 @@ const choose = (
       at: Date.parse(snapshot.publishedAt),
       lastRegions,
       tolerance,
-      health: { isResting: isFailing },
+      isResting: isFailing,
+      troubleOf,
     },
   );
 
@@ -134,6 +137,20 @@ describe('a deployment that fails', () => {
     expect(first(['d0'], {}, {} as never)).toBe('order:d1>d0>d2');
     expect(first(['d0', 'd1', 'd2'])).toBe('order:d2>d0>d1');
     expect(first(['d2'], { region: 'c' })).toBe('order:d2');
+  });
+
+  it('that is in trouble refuses a pinned call if the whole region is', () => {
+    const twice = ['c', 'a', 'c'].map((region) => ({ region, telemetry: null }));
+    const pinned = (troubles: Readonly<Record<string, Trouble['status']>>) => {
+      const troubleOf = (id: string) => (troubles[id] ? { status: troubles[id], forMs: 2500, failures: 5 } : null);
+      const snapshot = snapshotOf(twice, [], live);
+      const routed = choose(snapshot, { region: 'c' }, new Map(), anyTolerance, () => false, troubleOf);
+      return routed.ok ? routed.value.cluster : [routed.error.code, routed.error.param, routed.error.retryAfterS];
+    };
+    expect(pinned({ d0: 'degraded' })).toBe('order:d0>d2');
+    expect(pinned({ d0: 'degraded', d2: 'degraded' })).toEqual(['region_degraded', 'gw.region', undefined]);
+    expect(pinned({ d0: 'degraded', d2: 'saturated' })).toEqual(['region_saturated', 'gw.region', 3]);
+    expect(pinned({ d1: 'degraded' })).toBe('order:d0>d2');
   });
 
   it('has its region rest if calls to the region begin there, and only then', () => {

@@ -12,7 +12,7 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
-import type { DeploymentHealth } from '../deployment-health.ts';
+import type { DeploymentHealth, Trouble } from '../deployment-health.ts';
 import type { Candidate, Catalogue } from '../snapshot.ts';
 import { type Comparison, compareRegions, type FallbackReason } from './compare-regions.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -58,7 +58,10 @@ export interface Steering {
   /** Kept up to date here. */
   readonly lastRegions: LastRegions;
   readonly tolerance: Tolerance;
-  readonly health: Pick<DeploymentHealth, 'isResting'>;
+  /** Whether free calls begin elsewhere. */
+  readonly isResting: DeploymentHealth['isResting'];
+  /** Why a deployment cannot take a call that can go nowhere else. */
+  readonly troubleOf: DeploymentHealth['troubleOf'];
 }
 
 const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
@@ -94,7 +97,7 @@ export function chooseRoute(
   if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);
   return options.region === undefined
     ? freeRoute(model, offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
-    : pinnedRoute(request, model, offer, options.region, catalogue);
+    : pinnedRoute(request, model, offer, { code: options.region, catalogue, troubleOf: steering.troubleOf });
 }
 
 interface Offer {
@@ -124,12 +127,16 @@ function invalidTier(request: ParsedRequest, offered: readonly string[], where: 
   return err(apiError('invalid_tier', { message, param: optionPath(request, 'tier') }));
 }
 
+interface Pin extends Pick<Steering, 'troubleOf'> {
+  readonly code: string;
+  readonly catalogue: Catalogue;
+}
+
 function pinnedRoute(
   request: ParsedRequest,
   model: SnapshotModel,
   offer: Offer,
-  code: string,
-  catalogue: Catalogue,
+  { catalogue, code, troubleOf }: Pin,
 ): Routed {
   const { all, serves, tiers } = offer;
   const region = catalogue.regions.get(code);
@@ -149,15 +156,32 @@ function pinnedRoute(
     const others = tiers().filter((tier) => tier !== 'telemetry');
     return invalidTier(request, others, `for \`${model.id}\` in the region \`${code}\``);
   }
+  const trouble = troubleOfAll(inRegion.filter(serves), troubleOf);
+  if (trouble) {
+    const { forMs, status } = trouble;
+    const when = status === 'saturated' ? { retryAfterS: Math.ceil(forMs / 1000) } : {};
+    return err(apiError(regionErrors[status], { param: optionPath(request, 'region'), ...when }));
+  }
   const pinned = { pinnedTo: code, comparison: null, outside: () => null, isBarred: () => false };
   return routed(model, offer, chainFrom(offer, candidate, inRegion), pinned);
 }
 
-function freeRoute(model: SnapshotModel, offer: Offer, { at, health, lastRegions, tolerance }: Steering): Routed {
+/** Returns why none of them can take a call, and for how long; null if one can. Where one only has too much to do, all have. */
+function troubleOfAll(
+  candidates: readonly Candidate[],
+  troubleOf: Steering['troubleOf'],
+): Pick<Trouble, 'status' | 'forMs'> | null {
+  const troubles = candidates.flatMap(({ deployment }) => troubleOf(deployment.id) ?? []);
+  if (troubles.length < candidates.length) return null;
+  const forMs = Math.min(...troubles.map((each) => each.forMs));
+  return { status: troubles.every(({ status }) => status === 'degraded') ? 'degraded' : 'saturated', forMs };
+}
+
+function freeRoute(model: SnapshotModel, offer: Offer, { at, isResting, lastRegions, tolerance }: Steering): Routed {
   const active = offer.all.filter(({ region }) => region.status === 'active');
   const eligible = active.filter(offer.serves);
   const headOf = headsOf(eligible);
-  const failing = new Set(eligible.filter((each) => health.isResting(headOf(each).deployment.id)));
+  const failing = new Set(eligible.filter((each) => isResting(headOf(each).deployment.id)));
   const able = eligible.filter((each) => !failing.has(each));
   // Where all fail, no choice is better than the usual one.
   const offered = able.length > 0 ? able : eligible;

@@ -51,6 +51,8 @@ export interface LedgerForTests {
   readonly finished: string[];
 }
 
+const quiet = { info: () => undefined, warn: () => undefined };
+
 export function contextForTests(changed: Partial<CallContext> = {}): { context: CallContext; ledger: LedgerForTests } {
   const ledger: LedgerForTests = { begun: [], finished: [] };
   const context: CallContext = {
@@ -60,7 +62,8 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
     takeSlot: async () => ok({ id: 'slot', release: () => undefined }),
     lastRegions: new Map(),
-    health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),
+    health: createDeploymentHealth(() => 0, { log: quiet }),
+    accountHealth: createDeploymentHealth(() => 0, { log: quiet }),
     ledger: {
       begin: (id) => void ledger.begun.push(id),
       finish: async (id) => ledger.finished.push(id) > 0,
