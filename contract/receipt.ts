@@ -79,7 +79,7 @@ export const receiptSchema = z
       .nullable()
       .describe('Where the accelerator part comes from; `unavailable`: the source gives a total alone'),
     energy_failed_attempts_wh: amount(
-      'Wh. Meant for attempts that failed before this one, outside the sum. Not known yet: always null',
+      'Wh. Attempts that failed before this one, outside the sum. Always null: no provider reports it, and the methodologies count by what was written, which nobody knows of a failed attempt; `routing_trace.attempts` counts them',
     ),
     carbon_g: amount('gCO2e. `carbon_operation_g` + `carbon_embodied_g`'),
     carbon_operation_g: amount('gCO2e. `energy_wh` / 1000 × `grid_intensity_g_per_kwh`'),
