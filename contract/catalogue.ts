@@ -17,6 +17,12 @@ export const modelSchema = z
     modalities: z.array(z.string()),
     regions: z.array(z.string()).describe('Codes of the regions that serve it'),
     tiers: z.array(offeredTier).describe('Tiers of receipts that can be asked for'),
+    targets: z
+      .array(z.strictObject({ model: z.string(), provider: z.string().optional() }))
+      .optional()
+      .describe(
+        'Of an alias alone: the models that serve it, in the order in which they are preferred, each at one provider or, without `provider`, at all. `kind`, `context_window` and `modalities` hold for all of them, a region or a tier for at least one',
+      ),
   })
   .meta({ id: 'Model' });
 export type ModelObject = z.infer<typeof modelSchema>;

@@ -70,6 +70,7 @@ export const operatorErrorCatalogue = defineErrors({
     action: 'Read the current state, then decide.',
   },
   invalid_account: missing('account'),
+  invalid_alias: missing('alias'),
   invalid_application: missing('application'),
   invalid_deployment: missing('deployment'),
   invalid_operator: missing('operator'),

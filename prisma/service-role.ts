@@ -48,6 +48,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   audit_heads_seen: ['SELECT', 'INSERT', changing('seq', 'hash', 'seal', 'seal_key')],
   // What is worked with; the audit log tells of each change that matters.
   accounts: whole,
+  aliases: whole,
   api_keys: whole,
   deployments: whole,
   gpu_measurements: whole,

@@ -51,7 +51,7 @@ test('every chain that a call can take has a cluster, once', () => {
   expect(names).toHaveLength(3 + (3 + 2) + 3 * 2 - 2);
 });
 
-const changed = (from: typeof offer, code: string, status: 'active' | 'degraded') => ({
+const changed = (from: typeof offer & Pick<Snapshot, 'aliases'>, code: string, status: 'active' | 'degraded') => ({
   ...from,
   regions: from.regions.map((each) => (each.code === code ? { ...each, status } : each)),
 });
@@ -75,4 +75,47 @@ test('with many regions there are chains for what is active alone', () => {
     deployments: many.map(({ code, id }) => deployment(id, code, 'm')),
   };
   expect(allFailoverChains(large)).toHaveLength(6 + 6);
+});
+
+const aliased = {
+  ...offer,
+  deployments: [
+    ...offer.deployments.map((each) => (each.id === 'da' ? { ...each, provider: 'q' } : each)),
+    deployment('ea', 'a', 'o'),
+  ],
+  aliases: [{ id: 'best', created: 0, targets: [{ model: 'n', provider: 'q' }, { model: 'm' }, { model: 'o' }] }],
+};
+
+test('a call that names an alias goes from any region of any target on to the next targets, and then to those before', () => {
+  const chains = namedFailoverChains(aliased).map((chain) => chain.join('>'));
+  expect(chains).toEqual(expect.arrayContaining(['da>db>dc>ea', 'db>dc>ea>da', 'dc>db>ea>da', 'ea>da>db>dc']));
+  // Within a region, in the order of the targets.
+  expect(chains).toContain('da>ea');
+  expect(new Set(chains).size).toBe(chains.length);
+});
+
+test.each(['active', 'degraded'] as const)('so it is before a region has become %s', (after) => {
+  for (const { code } of aliased.regions) {
+    const before = changed(aliased, code, after === 'active' ? 'degraded' : 'active');
+    const known = allFailoverChains(before).map(failoverCluster);
+    const named = namedFailoverChains(changed(aliased, code, after)).map(failoverCluster);
+    expect(known).toEqual(expect.arrayContaining(named));
+  }
+});
+
+test('an alias of one model brings no chain that the model does not have', () => {
+  const aliases = [{ id: 'other-name', created: 0, targets: [{ model: 'm' }] }];
+  expect(allFailoverChains({ ...offer, aliases }).length).toBe(allFailoverChains({ ...offer }).length);
+});
+
+test('an alias of many regions has chains for what is active alone, whatever its models have', () => {
+  const many = Array.from({ length: 6 }, (_, at) => ({ code: `r${at}`, id: `d${at}` }));
+  const large = {
+    regions: many.map(({ code }, at) => region(code, at)),
+    // Each model in three regions.
+    deployments: many.map(({ code, id }, at) => deployment(id, code, at < 3 ? 'm' : 'n')),
+    aliases: [{ id: 'both', created: 0, targets: [{ model: 'm' }, { model: 'n' }] }],
+  };
+  const { aliases: _, ...models } = large;
+  expect(allFailoverChains(large).length).toBe(allFailoverChains(models).length + 6);
 });

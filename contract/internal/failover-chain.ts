@@ -6,9 +6,10 @@
  * change of the grid needs no new cluster. Neither does a change of one region's status, in a catalogue of few regions: Envoy
  * has the chains of what may be next.
  */
+import { offeredTargets, triedFrom } from './alias-targets.ts';
 import type { Snapshot, SnapshotDeployment } from './snapshot.ts';
 
-type Offer = Pick<Snapshot, 'deployments' | 'regions'>;
+type Offer = Pick<Snapshot, 'aliases' | 'deployments' | 'regions'>;
 
 /** Returns the ids of all deployments of the model: those in `firstRegion` first, then by the preference of their regions. */
 export function failoverChain(offer: Offer, modelId: string, firstRegion: string): string[] {
@@ -25,6 +26,15 @@ export function pinnedChain(offer: Offer, modelId: string, region: string): stri
   );
 }
 
+/** Returns the deployments by the preference of their regions. */
+export function inPreference(offer: Offer): SnapshotDeployment[] {
+  const rank = rankOf(offer, '');
+  return offer.deployments.toSorted((a, b) => rank(a.region) - rank(b.region) || (a.id < b.id ? -1 : 1));
+}
+
+const regionsOf = (deployments: readonly SnapshotDeployment[]): Set<string> =>
+  new Set(deployments.map(({ region }) => region));
+
 /** Returns the offer without the regions that take no calls at the moment. */
 export function activeOffer(offer: Offer): Offer {
   const active = new Set(offer.regions.filter(({ status }) => status === 'active').map(({ code }) => code));
@@ -32,14 +42,17 @@ export function activeOffer(offer: Offer): Offer {
 }
 
 /** Returns each chain that a call can name, once: over the active regions, and each deployment alone. */
-export const namedFailoverChains = (offer: Offer): string[][] => chainsOver(offer, [activeOffer(offer)]);
+export const namedFailoverChains = (offer: Offer): string[][] => distinct(offer, chainsOf(activeOffer(offer)));
 
 /** Returns each chain that Envoy has to have: those that a call can name, and those that one can name next. */
 export function allFailoverChains(offer: Offer): string[][] {
   let chains = known.get(offer);
   if (!chains) {
-    const now = chainsOver(offer, [offer, activeOffer(offer)]);
-    chains = now.length > fewChains ? now : chainsOver(offer, [offer, activeOffer(offer), ...nextOffers(offer)]);
+    chains = distinct(offer, [...chainsOf(offer), ...chainsOf(activeOffer(offer))]);
+    if (chains.length <= fewChains) {
+      const next = [...nextOffers(offer).flatMap(modelChains), ...nextOfAliases(offer).flatMap(aliasChains)];
+      chains = distinct(offer, [...chains, ...next]);
+    }
     known.set(offer, chains);
   }
   return chains;
@@ -49,20 +62,36 @@ const known = new WeakMap<Offer, string[][]>();
 /** Each is a cluster of some 90 KB in Envoy; above this there are none for what may be next. */
 const fewChains = 200;
 
-function chainsOver(offer: Offer, parts: readonly Offer[]): string[][] {
-  const chains = new Map<string, string[]>();
-  const add = (chain: string[]): void => void (chain.length > 0 && chains.set(chain.join('>'), chain));
-  for (const { id } of offer.deployments) add([id]);
-  for (const part of parts) {
-    const modelIds = new Set(part.deployments.flatMap((deployment) => Object.keys(deployment.models)));
-    for (const modelId of modelIds) {
-      for (const { region } of serving(part, modelId)) {
-        add(failoverChain(part, modelId, region));
-        add(pinnedChain(part, modelId, region));
-      }
-    }
-  }
-  return [...chains.values()];
+/** Returns them once each, with those of each deployment alone. */
+function distinct({ deployments }: Offer, chains: readonly string[][]): string[][] {
+  const all = [...deployments.map(({ id }) => [id]), ...chains].filter((chain) => chain.length > 0);
+  return [...new Map(all.map((chain) => [chain.join('>'), chain])).values()];
+}
+
+const chainsOf = (offer: Offer): string[][] => [...modelChains(offer), ...aliasChains(offer)];
+
+function modelChains(offer: Offer): string[][] {
+  const modelIds = new Set(offer.deployments.flatMap((deployment) => Object.keys(deployment.models)));
+  return [...modelIds].flatMap((modelId) =>
+    serving(offer, modelId).flatMap(({ region }) => [
+      failoverChain(offer, modelId, region),
+      pinnedChain(offer, modelId, region),
+    ]),
+  );
+}
+
+/** Returns the chains of calls that name an alias: from each region of each target, and within each region. */
+function aliasChains(offer: Offer): string[][] {
+  const inOrder = inPreference(offer);
+  return (offer.aliases ?? []).flatMap((alias) => {
+    const targets = offeredTargets(inOrder, alias.targets);
+    const all = targets.flat();
+    const free = targets.flatMap((own, first) =>
+      [...regionsOf(own)].map((code) => triedFrom(targets, first, ({ region }) => region === code)),
+    );
+    const pinned = [...regionsOf(all)].map((code) => all.filter(({ region }) => region === code));
+    return [...free, ...pinned].map((chain) => chain.map(({ id }) => id));
+  });
 }
 
 /** Each chain is a cluster in Envoy, and there are this many times as many of them for a model. */
@@ -80,10 +109,6 @@ function nextOffers(offer: Offer): Offer[] {
     models: Object.fromEntries(Object.entries(deployment.models).filter(isFew)),
   }));
   return [...new Set(deployments.map(({ region }) => region))].map((changed) => {
-    const regions = offer.regions.map((region) => {
-      if (region.code !== changed) return region;
-      return { ...region, status: region.status === 'active' ? ('degraded' as const) : ('active' as const) };
-    });
     // What this region does not serve is as before.
     const models = new Set(
       deployments.filter(({ region }) => region === changed).flatMap((each) => Object.keys(each.models)),
@@ -92,7 +117,28 @@ function nextOffers(offer: Offer): Offer[] {
       ...deployment,
       models: Object.fromEntries(Object.entries(deployment.models).filter(([model]) => models.has(model))),
     }));
-    return activeOffer({ deployments: affected, regions });
+    return activeOffer({ deployments: affected, regions: regionsAfter(offer, changed) });
+  });
+}
+
+/** Returns the regions with another status of one of them. */
+const regionsAfter = ({ regions }: Offer, changed: string): Snapshot['regions'] =>
+  regions.map((region) => {
+    if (region.code !== changed) return region;
+    return { ...region, status: region.status === 'active' ? ('degraded' as const) : ('active' as const) };
+  });
+
+/** The same for the aliases, each over all of its targets together. */
+function nextOfAliases(offer: Offer): Offer[] {
+  const served = (offer.aliases ?? []).map((alias) => ({
+    alias,
+    own: offeredTargets(offer.deployments, alias.targets).flat(),
+  }));
+  const few = served.filter(({ own }) => regionsOf(own).size <= fewRegions);
+  return [...new Set(few.flatMap(({ own }) => [...regionsOf(own)]))].map((changed) => {
+    const affected = few.filter(({ own }) => regionsOf(own).has(changed));
+    const aliases = affected.map(({ alias }) => alias);
+    return activeOffer({ ...offer, regions: regionsAfter(offer, changed), aliases });
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { temporalMatches } from '../receipt.ts';
+import { aliasFields } from './catalogue/alias-fields.ts';
 import { deploymentFields } from './catalogue/deployment-fields.ts';
 import { snapshotShape } from './catalogue/field.ts';
 import { modelFields } from './catalogue/model-fields.ts';
@@ -31,6 +32,9 @@ export const snapshotDeploymentSchema = z.object({
   calls: callsSchema.optional(),
 });
 export type SnapshotDeployment = z.infer<typeof snapshotDeploymentSchema>;
+
+export const snapshotAliasSchema = z.object({ id: z.string(), created: z.int(), ...snapshotShape(aliasFields) });
+export type SnapshotAlias = z.infer<typeof snapshotAliasSchema>;
 
 export const gridReadingSchema = z.object({
   zone: z.string(),
@@ -61,6 +65,8 @@ export const snapshotSchema = z.object({
   models: z.array(snapshotModelSchema),
   regions: z.array(snapshotRegionSchema),
   deployments: z.array(snapshotDeploymentSchema),
+  /** Further names that a call can ask for; none is that of a model. */
+  aliases: z.array(snapshotAliasSchema).optional(),
   /** At most one for each zone: the best when the snapshot was made. Read it through `gridReadingFor`. */
   grid: z.array(gridReadingSchema),
   /** The yearly averages of those zones whose reading in `grid` is of another kind, for when it has become too old. */

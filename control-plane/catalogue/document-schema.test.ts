@@ -1,4 +1,5 @@
 /** `npx vitest run --project fast document-schema -u` writes the schema that editors and checks in git use. */
+import { aliasFields, aliasIdDoc } from '@gw/contract/internal/catalogue/alias-fields';
 import { deploymentFields, deploymentIdDoc } from '@gw/contract/internal/catalogue/deployment-fields';
 import type { FieldTable } from '@gw/contract/internal/catalogue/field';
 import { modelFields, modelIdDoc } from '@gw/contract/internal/catalogue/model-fields';
@@ -13,12 +14,14 @@ const tables: Readonly<Record<string, FieldTable>> = {
   regions: regionFields,
   providers: providerFields,
   deployments: deploymentFields,
+  aliases: aliasFields,
 };
 const ids: Readonly<Record<string, string>> = {
   models: modelIdDoc,
   regions: regionCodeDoc,
   providers: providerIdDoc,
   deployments: deploymentIdDoc,
+  aliases: aliasIdDoc,
 };
 
 interface Described {

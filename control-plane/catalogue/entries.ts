@@ -43,16 +43,19 @@ export function openEntries<Entry extends object>(
   around: Surroundings,
 ): Entries<Entry> {
   const { name, rows } = kind;
-  const view = (entry: Entry): Viewed<Entry> => ({ ...entry, warnings: kind.warnings(entry, around) });
+  const viewOf = async (): Promise<(entry: Entry) => Viewed<Entry>> => {
+    const beside = await kind.warningsBeside?.(db);
+    return (entry) => ({ ...entry, warnings: [...kind.warnings(entry, around), ...(beside?.(entry) ?? [])] });
+  };
   const make = <T>(change: ChangeContext, work: (changes: EntryChanges<Entry>) => Promise<ChangeResult<T>>) =>
     inTurn(db, change, (tx) => work(changesOf(tx, change, kind, (fact) => appendAudit(tx, change.at, fact))));
-  const viewed = (outcome: ChangeResult<Entry>) => (outcome.ok ? ok(view(outcome.value)) : outcome);
+  const viewed = async (outcome: ChangeResult<Entry>) => (outcome.ok ? ok((await viewOf())(outcome.value)) : outcome);
 
   return {
-    list: async () => (await rows.list(db)).map(view),
+    list: async () => (await rows.list(db)).map(await viewOf()),
     read: async (id) => {
       const entry = await rows.find(db, id);
-      return entry && view(entry);
+      return entry && (await viewOf())(entry);
     },
     add: async (change, body) => viewed(await make(change, (changes) => changes.add(body))),
     change: async (change, id, body) => viewed(await make(change, (changes) => changes.change(id, body))),

@@ -12,7 +12,7 @@ import type { ChangeContext } from '../people/access/change.ts';
 import { reauthorize } from '../people/access/reauthorize.ts';
 import { type ChangeResult, invalidTransition, notFound } from '../people/access/refusals.ts';
 import type { AuditFact } from '../people/audit/append.ts';
-import type { EntryKind, Tx } from './entry-kind.ts';
+import { type EntryKind, type Tx, withArticle } from './entry-kind.ts';
 
 /** What a change did: the fields that differ; null where there was no entry, or is none any more. */
 export interface Difference {
@@ -88,7 +88,7 @@ export function changesOf<Entry extends object>(
       const id = kind.idOf(entry);
       if ((await rows.find(tx, id)) !== null) {
         const field = name === 'region' ? 'code' : 'id';
-        return err(fieldError(field, `${field}: the catalogue has a ${name} ${id} already.`));
+        return err(fieldError(field, `${field}: the catalogue has ${withArticle(name)} ${id} already.`));
       }
       const refused = await insert(entry);
       return refused === null ? ok(entry) : err(refused);

@@ -1,3 +1,4 @@
+import { aliasFields } from '@gw/contract/internal/catalogue/alias-fields';
 import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
 import type { FieldTable } from '@gw/contract/internal/catalogue/field';
 import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
@@ -12,6 +13,7 @@ const columns: [kind: string, table: FieldTable, columns: object, notFields: rea
   ['region', regionFields, Prisma.RegionScalarFieldEnum, ['code']],
   ['provider', providerFields, Prisma.ProviderScalarFieldEnum, ['id']],
   ['deployment', deploymentFields, Prisma.DeploymentScalarFieldEnum, ['id']],
+  ['alias', aliasFields, Prisma.AliasScalarFieldEnum, ['id', 'createdAt']],
 ];
 test.each(columns)(
   'each column of a %s is that of one field, and each field has one',

@@ -1,5 +1,5 @@
 /**
- * What models, regions, providers and deployments have in common as entries that operators look after.
+ * What models, regions, providers, deployments and aliases have in common as entries that operators look after.
  *
  * Invariant: an entry is whole: what a request leaves out has its default, and the rules are checked on the outcome,
  * whether it was added or changed.
@@ -11,7 +11,7 @@ import type { Surroundings } from './surroundings.ts';
 
 export type Tx = Prisma.TransactionClient;
 
-export type EntryName = 'model' | 'region' | 'provider' | 'deployment';
+export type EntryName = 'model' | 'region' | 'provider' | 'deployment' | 'alias';
 
 /** One kind of entry. `Entry` is one as operators see it, whole. */
 export interface EntryKind<Entry extends object> {
@@ -37,6 +37,8 @@ export interface EntryKind<Entry extends object> {
   /** Returns in words what refers to the entry; null if nothing does. */
   readonly usedBy: (tx: Tx, id: string) => Promise<string | null>;
   readonly warnings: (entry: Entry, around: Surroundings) => readonly string[];
+  /** Returns what warns of an entry beside other entries. */
+  readonly warningsBeside?: (tx: Tx) => Promise<(entry: Entry) => readonly string[]>;
   readonly rows: {
     readonly list: (tx: Tx) => Promise<Entry[]>;
     readonly find: (tx: Tx, id: string) => Promise<Entry | null>;
@@ -55,6 +57,8 @@ export const withGiven = <Entry extends object>(
   // The fields are those of the entry by the type of `given`.
   ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Entry>),
 });
+
+export const withArticle = (name: EntryName): string => `${name === 'alias' ? 'an' : 'a'} ${name}`;
 
 /** Lists ids for an error: `a, b and 3 more`. */
 export function namesOf(ids: readonly string[], shown = 5): string {

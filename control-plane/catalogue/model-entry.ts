@@ -6,6 +6,7 @@ import { knownTokenizer } from '@gw/contract/internal/tokenizers';
 import { availableTiers } from '@gw/methodology/tier';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
+import { aliasesNaming, takenId } from './alias-use.ts';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
@@ -34,11 +35,14 @@ export const modelKind: EntryKind<ModelEntry> = {
   },
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
   kept: ({ created_at }) => ({ created_at }),
-  refusal: async (tx, model) => wrongSize(model) ?? (await wrongKind(tx, model)),
+  refusal: async (tx, model) =>
+    wrongSize(model) ?? (await takenId(tx, 'alias', model.id)) ?? (await wrongKind(tx, model)),
   usedBy: async (tx, id) => {
     const deployments = await tx.deployment.findMany({ orderBy: { id: 'asc' } });
     const offering = deployments.filter(({ models }) => Object.hasOwn(models as object, id)).map((each) => each.id);
     if (offering.length > 0) return `deployments offer it: ${namesOf(offering)}`;
+    const aliases = await aliasesNaming(tx, ({ model }) => model === id);
+    if (aliases !== null) return aliases;
     const accounts = await tx.account.findMany({ where: { models: { array_contains: [id] } }, orderBy: { id: 'asc' } });
     return accounts.length === 0 ? null : `accounts are limited to it: ${namesOf(accounts.map((each) => each.id))}`;
   },

@@ -1,8 +1,16 @@
 /** Models and regions as a client sees them, made from the snapshot. */
 import type { ModelObject, RegionObject } from '@gw/contract/catalogue';
+import { offeredTargets, servesTarget } from '@gw/contract/internal/alias-targets';
 import type { DeploymentTrouble } from '@gw/contract/internal/deployment-trouble';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
-import type { Snapshot, SnapshotGridReading, SnapshotRegion } from '@gw/contract/internal/snapshot';
+import type {
+  Snapshot,
+  SnapshotAlias,
+  SnapshotDeployment,
+  SnapshotGridReading,
+  SnapshotModel,
+  SnapshotRegion,
+} from '@gw/contract/internal/snapshot';
 import type { Receipt } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
 import { availableTiers, servesTelemetry } from '@gw/methodology/tier';
@@ -12,8 +20,45 @@ export type AllowedModels = readonly string[] | null;
 
 const isAllowed = (allowed: AllowedModels, modelId: string): boolean => allowed === null || allowed.includes(modelId);
 
-/** Returns the models that the account can use and that some region serves. */
-export function modelObjects(snapshot: Snapshot, allowed: AllowedModels): ModelObject[] {
+/** Returns the models and, behind them, the aliases that the account can use and that some region serves. */
+export const modelObjects = (snapshot: Snapshot, allowed: AllowedModels): ModelObject[] => [
+  ...plainModels(snapshot, allowed),
+  ...(snapshot.aliases ?? []).flatMap((alias) =>
+    isAllowed(allowed, alias.id) ? (aliasObject(snapshot, alias) ?? []) : [],
+  ),
+];
+
+/** Nobody has made an alias but whoever runs the gateway. */
+const ownerOfAliases = 'gw';
+
+/** Returns null while nothing serves it. */
+function aliasObject(snapshot: Snapshot, { created, id, targets }: SnapshotAlias): ModelObject | null {
+  const offered = offeredTargets(snapshot.deployments, targets);
+  const served = targets.flatMap((target, at) => {
+    const model = snapshot.models.find((each) => each.id === target.model);
+    const deployments = offered[at] ?? [];
+    return model && deployments.length > 0 ? { model, deployments } : [];
+  });
+  const [first] = served;
+  if (first === undefined) return null;
+  const windows = served.map(({ model }) => model.contextWindow);
+  const regions = new Set(served.flatMap(({ deployments }) => deployments.map(({ region }) => region)));
+  const tiers = new Set(served.flatMap(({ deployments, model }) => tiersOf(model, deployments)));
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: ownerOfAliases,
+    kind: first.model.kind,
+    context_window: windows.reduce((least, each) => (least === null || each === null ? null : Math.min(least, each))),
+    modalities: first.model.modalities.filter((each) => served.every(({ model }) => model.modalities.includes(each))),
+    regions: snapshot.regions.flatMap(({ code }) => (regions.has(code) ? code : [])),
+    tiers: tierNames.filter((tier) => tiers.has(tier)),
+    targets: targets.map(({ model, provider }) => ({ model, ...(provider !== undefined && { provider }) })),
+  };
+}
+
+function plainModels(snapshot: Snapshot, allowed: AllowedModels): ModelObject[] {
   return snapshot.models.flatMap((model) => {
     const regions = regionsServing(snapshot, model.id);
     if (!isAllowed(allowed, model.id) || regions.length === 0) return [];
@@ -26,16 +71,16 @@ export function modelObjects(snapshot: Snapshot, allowed: AllowedModels): ModelO
       context_window: model.contextWindow,
       modalities: model.modalities,
       regions,
-      tiers: offeredTiers(snapshot, model),
+      tiers: tiersOf(model, snapshot.deployments.filter(servesTarget({ model: model.id }))),
     };
   });
 }
 
-/** Returns the tiers of receipts that some region offers in the comprehensive boundary. */
-function offeredTiers(snapshot: Snapshot, model: Snapshot['models'][number]): ModelObject['tiers'] {
-  const isMeasured = snapshot.deployments.some(
-    ({ models, telemetry }) => Object.hasOwn(models, model.id) && servesTelemetry(telemetry, 'comprehensive'),
-  );
+const tierNames = ['proxy', 'parametric', 'telemetry'] as const satisfies ModelObject['tiers'];
+
+/** Returns the tiers of receipts that a model has in the comprehensive boundary where these deployments serve it. */
+function tiersOf(model: SnapshotModel, deployments: readonly SnapshotDeployment[]): ModelObject['tiers'] {
+  const isMeasured = deployments.some(({ telemetry }) => servesTelemetry(telemetry, 'comprehensive'));
   return isMeasured ? [...availableTiers(model), 'telemetry'] : [...availableTiers(model)];
 }
 

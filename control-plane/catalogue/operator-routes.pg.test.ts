@@ -1,6 +1,7 @@
 import {
   add,
   addAll,
+  alias,
   as,
   at,
   change,
@@ -52,6 +53,9 @@ test('an entry is added with what nobody has said as unknown, is read and listed
     ...{ latency_ms: null, relative_cost: null },
     warnings: [],
   });
+  expect(await shown('aliases')).toEqual({
+    ...{ ...alias, object: 'alias', created_at: clock.toISOString(), warnings: [] },
+  });
   for (const kind of kinds) {
     const { data, object } = (await as('viewer')('GET', at(kind))).json();
     expect([object, data]).toEqual(['list', expect.arrayContaining([await shown(kind)])]);
@@ -68,6 +72,7 @@ test('each change stands in the audit log, whole at its ends and with just what 
     regions: { status: 'degraded' },
     providers: { credential_ref: 'ACME', auth_header: 'api-key' },
     deployments: { models: { 'sim-small': 's', 'acme/m-1': null }, accelerators: { model: 'H100', count: 8 } },
+    aliases: { targets: [{ model: 'sim-small' }, { model: 'acme/m-1' }] },
   };
   for (const kind of kinds) {
     const target = `${singular(kind)}:${idOf(kind)}`;
@@ -94,7 +99,10 @@ test('each change stands in the audit log, whole at its ends and with just what 
     expect(await newest()).toMatchObject({ action: `${singular(kind)}.removed`, before, after: null });
     expect((await as('viewer')('GET', at(kind, idOf(kind)))).statusCode).toBe(404);
   }
-  expect((await log()).map(({ action }) => action).slice(8)).toEqual(['deployment.added', 'provider.added']);
+  expect((await log()).map(({ action }) => action)).toEqual([
+    ...['model', 'region', 'provider', 'deployment', 'alias'].map((kind) => `${kind}.removed`),
+    ...['alias', 'deployment', 'provider', 'region', 'model'].map((kind) => `${kind}.changed`),
+  ]);
 });
 
 test('a change that changes nothing leaves no audit entry and no new version of the catalogue', async () => {
@@ -120,6 +128,8 @@ test('what something refers to is not removed, and says by what it is used', asy
   for (const kind of ['models', 'regions', 'providers'] as const) await refused(kind, 'acme-pl');
   expect(errorOf(await change('models', { kind: 'embedding' }))).toEqual([400, 'invalid_kind', 'kind']);
   expect((await as('admin')('DELETE', at('deployments', 'acme-pl'))).statusCode).toBe(200);
+  for (const kind of ['models', 'providers'] as const) await refused(kind, 'aliases name it: acme/best');
+  expect((await as('admin')('DELETE', at('aliases', 'acme/best'))).statusCode).toBe(200);
   const { db } = testApp().context;
   await db.account.update({ where: { id: 'acct_demo_audit' }, data: { models: ['acme/m-1'] } });
   await refused('models', 'acct_demo_audit');

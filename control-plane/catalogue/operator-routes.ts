@@ -1,5 +1,5 @@
 /**
- * `/operator/v1/models`, `/regions`, `/providers` and `/deployments`: the catalogue as operators look after it;
+ * `/operator/v1/models`, `/regions`, `/providers`, `/deployments` and `/aliases`: the catalogue as operators look after it;
  * `/operator/v1/catalogue`: all of it in one document.
  */
 import { pageOf, pageSchema } from '@gw/contract/list';
@@ -10,6 +10,7 @@ import { answer, changeOf } from '../people/access/change.ts';
 import { notFound } from '../people/access/refusals.ts';
 import type { Context } from '../shared/context.ts';
 import { refuse } from '../shared/replies.ts';
+import { aliasKind } from './alias-entry.ts';
 import { deploymentKind } from './deployment-entry.ts';
 import { openEntries } from './entries.ts';
 import type { EntryKind } from './entry-kind.ts';
@@ -43,6 +44,7 @@ export function catalogueOperatorRoutes(
     entryRoutes(routes, context, regionKind, around);
     entryRoutes(routes, context, providerKind, around);
     entryRoutes(routes, context, deploymentKind, around);
+    entryRoutes(routes, context, aliasKind, around);
     documentRoutes(routes, context, around);
   });
 }

@@ -11,6 +11,7 @@ import { isConfidentialUrl } from '@gw/contract/internal/loopback';
 import { refusedHost } from '@gw/contract/internal/refused-host';
 import { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
+import { aliasesNaming } from './alias-use.ts';
 import { columnsOf, entryBodies, fieldsIn, type Given, newFields } from './entry-fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
@@ -64,7 +65,8 @@ export const providerKind: EntryKind<ProviderEntry> = {
   },
   usedBy: async (tx, id) => {
     const found = await tx.deployment.findMany({ where: { providerId: id }, orderBy: { id: 'asc' } });
-    return found.length === 0 ? null : `deployments belong to it: ${namesOf(found.map((each) => each.id))}`;
+    if (found.length > 0) return `deployments belong to it: ${namesOf(found.map((each) => each.id))}`;
+    return aliasesNaming(tx, ({ provider }) => provider === id);
   },
   warnings: ({ auth_header, base_url, credential_ref: ref, local }, { credentials }) => [
     ...(ref === null && auth_header !== null ? ['It names a header but no credential: calls go without one.'] : []),

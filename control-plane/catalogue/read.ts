@@ -1,5 +1,6 @@
 /** The catalogue as Postgres has it: read in one transaction, so that its parts and its version fit together. */
 import assert from 'node:assert/strict';
+import { aliasFields } from '@gw/contract/internal/catalogue/alias-fields';
 import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
 import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
 import { namesModel } from '@gw/contract/internal/catalogue/provider-path';
@@ -11,6 +12,7 @@ import {
   operationalReadingSchema,
   type Snapshot,
   type SnapshotGridReading,
+  snapshotAliasSchema,
   snapshotDeploymentSchema,
   snapshotModelSchema,
   snapshotRegionSchema,
@@ -42,6 +44,7 @@ export interface Catalogue {
   readonly regions: Snapshot['regions'];
   readonly deployments: Snapshot['deployments'];
   readonly providers: readonly Provider[];
+  readonly aliases?: Snapshot['aliases'];
   /** What live sources say: at most one reading for each zone here, and the signals for routing below. */
   readonly liveGrid: readonly SnapshotGridReading[];
   readonly operationalGrid: readonly OperationalReading[];
@@ -62,6 +65,7 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
       const regions = await tx.region.findMany({ orderBy: [{ preference: 'asc' }, { code: 'asc' }] });
       const deployments = await tx.deployment.findMany({ orderBy: { id: 'asc' } });
       const providers = await tx.provider.findMany({ orderBy: { id: 'asc' } });
+      const aliases = await tx.alias.findMany({ orderBy: { id: 'asc' } });
       const grid = await tx.publishedGrid.findMany({
         orderBy: [{ zone: 'asc' }, { source: 'asc' }, { kind: 'asc' }, { signal: 'asc' }],
       });
@@ -69,10 +73,9 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
       const readingsFor = (use: string): unknown[] => grid.flatMap((row) => (row.use === use ? [row.reading] : []));
       return {
         version,
-        models: models.map((row) => {
-          const created = Math.floor(row.createdAt.getTime() / 1000);
-          return snapshotModelSchema.parse({ id: row.id, created, ...snapshotFieldsIn(modelFields, row) });
-        }),
+        models: models.map((row) =>
+          snapshotModelSchema.parse({ id: row.id, created: createdOf(row), ...snapshotFieldsIn(modelFields, row) }),
+        ),
         regions: regions.map((row) =>
           snapshotRegionSchema.parse({ code: row.code, ...snapshotFieldsIn(regionFields, row) }),
         ),
@@ -81,6 +84,9 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
           return snapshotDeploymentSchema.parse({ id: row.id, ...snapshotFieldsIn(deploymentFields, row), ...calls });
         }),
         providers: providers.map((row) => ({ ...row, headers: headersSchema.parse(row.headers) })),
+        aliases: aliases.map((row) =>
+          snapshotAliasSchema.parse({ id: row.id, created: createdOf(row), ...snapshotFieldsIn(aliasFields, row) }),
+        ),
         liveGrid: readingsFor('receipt').map((reading) => gridReadingSchema.parse(reading)),
         operationalGrid: readingsFor('routing').map((reading) => operationalReadingSchema.parse(reading)),
         ...(policy === null ? {} : { policy }),
@@ -89,6 +95,9 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
     { isolationLevel: 'RepeatableRead' },
   );
 }
+
+/** Seconds since 1970. */
+const createdOf = ({ createdAt }: { readonly createdAt: Date }): number => Math.floor(createdAt.getTime() / 1000);
 
 const headersSchema = z.record(z.string(), z.string()).nullable();
 
@@ -130,7 +139,7 @@ async function readPolicy(tx: Prisma.TransactionClient): Promise<StoredPolicy | 
 
 /** Makes the snapshot. Only `publishedAt` does not follow from the catalogue and the bundled grid data. */
 export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, publishedAt: Date): Snapshot {
-  const { liveGrid, operationalGrid } = catalogue;
+  const { aliases = [], liveGrid, operationalGrid } = catalogue;
   const zones = [...new Set(catalogue.regions.map((region) => region.gridZone))];
   const liveOf = (zone: string) => liveGrid.find((reading) => reading.zone === zone);
   const gridFloor = zones.flatMap((zone) => (liveOf(zone) && annualReading(zone)) || []);
@@ -140,6 +149,7 @@ export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, p
     models: catalogue.models,
     regions: catalogue.regions,
     deployments: catalogue.deployments,
+    ...(aliases.length > 0 ? { aliases } : {}),
     grid: zones.flatMap((zone) => liveOf(zone) ?? annualReading(zone) ?? []),
     ...(gridFloor.length > 0 ? { gridFloor } : {}),
     ...(operationalGrid.length > 0 ? { operationalGrid: [...operationalGrid] } : {}),

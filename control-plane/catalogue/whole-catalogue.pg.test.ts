@@ -1,6 +1,7 @@
 import {
   add,
   addAll,
+  alias,
   as,
   at,
   change,
@@ -21,18 +22,19 @@ import { expect, test } from 'vitest';
 
 useTestApp();
 
-type Document = Record<'models' | 'regions' | 'providers' | 'deployments', Record<string, unknown>[]>;
+type Document = Record<'models' | 'regions' | 'providers' | 'deployments' | 'aliases', Record<string, unknown>[]>;
 const path = '/operator/v1/catalogue';
 const written = async (): Promise<Document> => (await as('viewer')('GET', path)).json();
 const put = (document: object, query = '') => as('admin')('PUT', `${path}${query}`, document);
-/** What the four lists show, without their warnings, which depend on more than the catalogue. */
+/** What the lists show, without their warnings, which depend on more than the catalogue. */
 const everything = async () =>
   Promise.all(kinds.map(async (kind) => (await as('viewer')('GET', at(kind))).json().data));
-const withoutAcme = ({ deployments, models, providers, regions }: Document): Document => ({
+const withoutAcme = ({ aliases, deployments, models, providers, regions }: Document): Document => ({
   models: models.filter(({ id }) => id !== model.id),
   regions: regions.filter(({ code }) => code !== region.code),
   providers: providers.filter(({ id }) => id !== provider.id),
   deployments: deployments.filter(({ id }) => id !== deployment.id),
+  aliases: aliases.filter(({ id }) => id !== alias.id),
 });
 
 test('what is written down says only what somebody has to say, and applied again it changes nothing', async () => {
@@ -42,6 +44,7 @@ test('what is written down says only what somebody has to say, and applied again
   expect(document.regions).toContainEqual(region);
   expect(document.providers).toContainEqual(provider);
   expect(document.deployments).toContainEqual(deployment);
+  expect(document.aliases).toEqual([alias]);
   const before = [await version(), await newest()];
   expect((await put(document)).json()).toEqual({ object: 'catalogue_import', dry_run: false, changes: [] });
   expect([await version(), await newest()]).toEqual(before);
@@ -54,7 +57,7 @@ test('whatever the entries say, the document brings the same catalogue back', as
   await change('providers', { credential_ref: 'ACME', auth_header: 'authorization', auth_scheme: null });
   await change('deployments', { accelerators: { model: 'H100', count: 8 }, wue_onsite_l_per_kwh: 0.2 });
   const [document, before] = [await written(), await everything()];
-  expect((await put(withoutAcme(document))).json().changes).toHaveLength(4);
+  expect((await put(withoutAcme(document))).json().changes).toHaveLength(5);
   for (const kind of kinds) expect((await as('viewer')('GET', at(kind, idOf(kind)))).statusCode).toBe(404);
   expect((await put(document)).statusCode).toBe(200);
   expect(await everything()).toEqual(before);
@@ -73,6 +76,7 @@ test('a dry run says what would change, and changes nothing', async () => {
   const dry = (await put(next, '?dry_run=true')).json();
   expect(dry).toMatchObject({ dry_run: true });
   expect(dry.changes).toEqual([
+    expect.objectContaining({ kind: 'alias', id: 'acme/best', after: null }),
     expect.objectContaining({ kind: 'deployment', id: 'acme-pl', after: null }),
     {
       ...{ kind: 'model', id: 'acme/m-1', before: { context_window: null }, after: { context_window: 8192 } },
@@ -83,8 +87,9 @@ test('a dry run says what would change, and changes nothing', async () => {
   ]);
   expect([await everything(), await log()]).toEqual(before);
   expect((await put(next)).json()).toEqual({ ...dry, dry_run: false });
-  const actions = (await log()).slice(0, 4).map(({ action, target }) => [action, target]);
+  const actions = (await log()).slice(0, 5).map(({ action, target }) => [action, target]);
   expect(actions.toReversed()).toEqual([
+    ['alias.removed', 'alias:acme/best'],
     ['deployment.removed', 'deployment:acme-pl'],
     ['model.changed', 'model:acme/m-1'],
     ['region.added', 'region:pl-west'],

@@ -14,6 +14,7 @@ import type { ChangeContext } from '../people/access/change.ts';
 import type { ChangeResult } from '../people/access/refusals.ts';
 import { type AuditFact, appendAudits } from '../people/audit/append.ts';
 import type { Context } from '../shared/context.ts';
+import { aliasKind } from './alias-entry.ts';
 import { deploymentKind } from './deployment-entry.ts';
 import { changesOf, type Difference, inTurn, type Note } from './entry-changes.ts';
 import type { EntryKind, Tx } from './entry-kind.ts';
@@ -22,7 +23,7 @@ import { providerKind } from './provider-entry.ts';
 import { regionKind } from './region-entry.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** One type for all four, since none of what is done here depends on the kind. */
+/** One type for all, since none of what is done here depends on the kind. */
 type AnyKind = EntryKind<object>;
 const anyKind = <Entry extends object>(kind: EntryKind<Entry>) => kind as unknown as AnyKind;
 
@@ -32,9 +33,11 @@ const sections = {
   regions: anyKind(regionKind),
   providers: anyKind(providerKind),
   deployments: anyKind(deploymentKind),
+  aliases: anyKind(aliasKind),
 };
 type Section = keyof typeof sections;
 const sectionNames = Object.keys(sections) as readonly Section[];
+const referring: readonly Section[] = ['aliases', 'deployments'];
 
 const listOf = (section: Section) => z.array(sections[section].addBody).max(2000).optional();
 export const catalogueDocumentSchema = z.strictObject({
@@ -42,6 +45,7 @@ export const catalogueDocumentSchema = z.strictObject({
   regions: listOf('regions'),
   providers: listOf('providers'),
   deployments: listOf('deployments'),
+  aliases: listOf('aliases'),
 });
 export type CatalogueDocument = Readonly<z.infer<typeof catalogueDocumentSchema>>;
 
@@ -52,10 +56,11 @@ export const writtenSchema = z.strictObject({
   regions: written,
   providers: written,
   deployments: written,
+  aliases: written,
 });
 
 const changeSchema = z.strictObject({
-  kind: z.enum(['model', 'region', 'provider', 'deployment']),
+  kind: z.enum(['model', 'region', 'provider', 'deployment', 'alias']),
   id: z.string(),
   before: z.record(z.string(), z.unknown()).nullable().describe('What differs; null: it is new'),
   after: z.record(z.string(), z.unknown()).nullable().describe('What differs; null: it is removed'),
@@ -171,7 +176,7 @@ async function apply(
     }
   };
   // Those that refer to others go first, and come last.
-  if (isGiven('deployments')) await remove('deployments');
+  for (const section of referring) if (isGiven(section)) await remove(section);
   for (const section of sectionNames) {
     const kind = sections[section];
     const before = new Map((await kind.rows.list(tx)).map((entry) => [kind.idOf(entry), entry]));
@@ -184,10 +189,11 @@ async function apply(
       if (outcome.value === null) continue;
       const entry = await kind.rows.find(tx, id);
       const moved = kind.moved?.(outcome.value) ?? [];
-      note(kind, id, outcome.value, entry === null ? [] : [...moved, ...kind.warnings(entry, around)]);
+      const beside = (entry && (await kind.warningsBeside?.(tx))?.(entry)) ?? [];
+      note(kind, id, outcome.value, entry === null ? [] : [...moved, ...kind.warnings(entry, around), ...beside]);
     }
   }
-  for (const section of sectionNames) if (section !== 'deployments' && isGiven(section)) await remove(section);
+  for (const section of sectionNames) if (!referring.includes(section) && isGiven(section)) await remove(section);
   return changes;
 }
 

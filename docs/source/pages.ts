@@ -7,6 +7,7 @@
 
 import { auditEntrySchema } from '@gw/contract/audit';
 import { chatRequestSchema, chatResponseSchema } from '@gw/contract/chat';
+import { aliasFields, aliasIdDoc } from '@gw/contract/internal/catalogue/alias-fields';
 import { deploymentFields, deploymentIdDoc } from '@gw/contract/internal/catalogue/deployment-fields';
 import type { FieldTable } from '@gw/contract/internal/catalogue/field';
 import { modelFields, modelIdDoc } from '@gw/contract/internal/catalogue/model-fields';
@@ -74,6 +75,7 @@ const catalogueFieldsTable = (): string =>
       ...rowsOf('region', 'code', regionCodeDoc, regionFields),
       ...rowsOf('provider', 'id', providerIdDoc, providerFields),
       ...rowsOf('deployment', 'id', deploymentIdDoc, deploymentFields),
+      ...rowsOf('alias', 'id', aliasIdDoc, aliasFields),
     ],
   );
 

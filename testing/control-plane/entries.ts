@@ -31,11 +31,15 @@ export const deployment = {
   models: { 'acme/m-1': 'm1' },
   pue: 1.2,
 };
-export const whole = { models: model, regions: region, providers: provider, deployments: deployment } as const;
+export const alias = { id: 'acme/best', targets: [{ model: 'acme/m-1', provider: 'acme' }, { model: 'sim-small' }] };
+export const whole = {
+  ...{ models: model, regions: region, providers: provider },
+  ...{ deployments: deployment, aliases: alias },
+} as const;
 export type Kind = keyof typeof whole;
 export const kinds = Object.keys(whole) as Kind[];
 export const idOf = (kind: Kind) => (kind === 'regions' ? region.code : whole[kind as Exclude<Kind, 'regions'>].id);
-export const singular = (kind: Kind) => kind.slice(0, -1);
+export const singular = (kind: Kind) => (kind === 'aliases' ? 'alias' : kind.slice(0, -1));
 
 /** Stores of its own for a file; each test begins without the entries. */
 export function useTestApp(): void {
@@ -46,6 +50,7 @@ export function useTestApp(): void {
   afterAll(() => running?.stop());
   beforeEach(async () => {
     const { db } = running.context;
+    await db.alias.deleteMany();
     await db.deployment.deleteMany({ where: { id: deployment.id } });
     await db.model.deleteMany({ where: { ownedBy: 'acme' } });
     await db.region.deleteMany({ where: { code: region.code } });

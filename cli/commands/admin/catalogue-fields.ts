@@ -1,4 +1,5 @@
 /** How the fields of the catalogue are typed in a shell, and shown to people in the same form. */
+import { type AliasTarget, aliasFields } from '@gw/contract/internal/catalogue/alias-fields';
 import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
 import type { CatalogueField, FieldTable } from '@gw/contract/internal/catalogue/field';
 import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
@@ -23,6 +24,8 @@ export interface ShellField {
 export interface CatalogueGroup {
   /** `models`: the word in the shell and in the path. */
   readonly name: string;
+  /** `a model`, of which the last word is that for one. */
+  readonly one: string;
   readonly idField: 'id' | 'code';
   readonly fields: readonly ShellField[];
   readonly columns: readonly string[];
@@ -67,6 +70,13 @@ const pairs: Read = (given, option) =>
     }),
   );
 
+/** `model=provider,model,…` */
+const targets: Read = (given) =>
+  given.split(',').map((each) => {
+    const [model = '', ...provider] = each.trim().split('=');
+    return provider.length === 0 ? { model } : { model, provider: provider.join('=') };
+  });
+
 /** What is not known, or no more. */
 const orNone =
   (read: Read): Read =>
@@ -80,6 +90,7 @@ const readers: Readonly<Record<Exclude<CatalogueField['form'], undefined | 'offe
   range: parameters,
   accelerators,
   pairs,
+  targets,
 };
 
 const rangeText = ({ max, min }: { readonly min: number; readonly max: number }) =>
@@ -101,6 +112,10 @@ function shownValue(value: unknown, form: CatalogueField['form']): unknown {
       return Object.entries(value as Readonly<Record<string, string | null>>)
         .map(([name, text]) => `${name}=${text ?? ''}`)
         .join(',');
+    case 'targets':
+      return (value as readonly AliasTarget[])
+        .map(({ model, provider }) => (provider === undefined ? model : `${model}=${provider}`))
+        .join(',');
     case 'offers':
       return Object.entries(value as Readonly<Record<string, string>>)
         .map(([id, name]) => (id === name ? id : `${id}=${name}`))
@@ -118,7 +133,8 @@ function groupOf(name: string, idField: 'id' | 'code', table: FieldTable, column
   });
   const shown = (entry: Row): Row =>
     Object.fromEntries(Object.entries(entry).map(([field, value]) => [field, shownValue(value, table[field]?.form)]));
-  return { name, idField, fields, columns, shown };
+  const one = name === 'aliases' ? 'an alias' : `a ${name.slice(0, -1)}`;
+  return { name, one, idField, fields, columns, shown };
 }
 
 export const modelGroup = groupOf('models', 'id', modelFields, [
@@ -131,3 +147,4 @@ export const providerGroup = groupOf('providers', 'id', providerFields, [
 export const deploymentGroup = groupOf('deployments', 'id', deploymentFields, [
   ...['id', 'provider', 'region', 'models', 'pue', 'telemetry', 'accelerators'],
 ]);
+export const aliasGroup = groupOf('aliases', 'id', aliasFields, ['id', ...Object.keys(aliasFields)]);

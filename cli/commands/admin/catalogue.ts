@@ -1,7 +1,8 @@
-/** `./gw admin models|regions|providers|deployments list|show|add|set|remove`. */
+/** `./gw admin models|regions|providers|deployments|aliases list|show|add|set|remove`. */
 import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import {
+  aliasGroup,
   type CatalogueGroup,
   deploymentGroup,
   modelGroup,
@@ -62,7 +63,7 @@ function listed(group: CatalogueGroup, { data }: Page): AdminResult {
 function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
   const { idField, name } = group;
   const path = pathOf(group);
-  const one = name.slice(0, -1);
+  const one = group.one.replace(/^an? /, '');
   const at = ({ arg }: AdminCall): string => `${path}/${encodeURIComponent(arg(0))}`;
   return [
     {
@@ -87,7 +88,7 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
         ...(offers(group) ? { 'model*': offerHelp } : {}),
         ...(isKnown(group) ? { as: asHelp } : {}),
       },
-      summary: `add a ${one}`,
+      summary: `add ${group.one}`,
       fields: optionsOf(group),
       run: async (call) => {
         const given = { [idField]: call.arg(0), ...(offers(group) ? { models: {} } : {}), ...bodyOf(group, call) };
@@ -102,7 +103,7 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
         ...helpOf(group.fields, () => ''),
         ...(offers(group) ? { 'model*': offerHelp, 'without*': 'a model that it serves no more' } : {}),
       },
-      summary: `change a ${one}; what is not named stays`,
+      summary: `change ${group.one}; what is not named stays`,
       fields: optionsOf(group),
       run: async (call) => {
         const body = bodyOf(group, call);
@@ -114,7 +115,7 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
       name: `${name} remove`,
       args: [one],
       options: {},
-      summary: `remove a ${one} that nothing refers to`,
+      summary: `remove ${group.one} that nothing refers to`,
       run: async (call) => {
         const value = await call.api.send('DELETE', at(call));
         return { value, text: card(value as Row) };
@@ -124,6 +125,6 @@ function groupCommands(group: CatalogueGroup): readonly AdminCommand[] {
 }
 
 export const catalogueCommands: readonly AdminCommand[] = [
-  ...[modelGroup, regionGroup, providerGroup, deploymentGroup].flatMap(groupCommands),
+  ...[modelGroup, regionGroup, providerGroup, deploymentGroup, aliasGroup].flatMap(groupCommands),
   knownCommand,
 ];

@@ -241,9 +241,10 @@ async function refusalOf(
   if (tier !== 'enterprise' && negotiated)
     return fieldError('limits', 'limits: only an Enterprise account has limits of its own.');
   if (wanted.models) {
-    const known = await tx.model.findMany({ where: { id: { in: [...wanted.models] } }, select: { id: true } });
-    const unknown = wanted.models.find((id) => !known.some((model) => model.id === id));
-    if (unknown !== undefined) return fieldError('models', `models: the catalogue has no model ${unknown}.`);
+    const named = { where: { id: { in: [...wanted.models] } }, select: { id: true } };
+    const known = [...(await tx.model.findMany(named)), ...(await tx.alias.findMany(named))];
+    const unknown = wanted.models.find((id) => !known.some((each) => each.id === id));
+    if (unknown !== undefined) return fieldError('models', `models: the catalogue has no model or alias ${unknown}.`);
   }
   return null;
 }
