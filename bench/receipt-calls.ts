@@ -74,7 +74,7 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
         ...{ outputField: null, maxTokens: null },
       },
       route: {
-        model: entry,
+        ...{ model: entry, modelOf: () => entry, alias: null, passed: [] },
         pinned: false,
         comparison: err('no_live_grid_signal'),
         failoverChain: [servedBy],

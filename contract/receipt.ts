@@ -57,7 +57,9 @@ export const receiptSchema = z
     boundary_excludes: z
       .array(z.string())
       .describe('What is not counted: outside the boundary, or not known. Every name here is a part with no number'),
-    model: z.string().describe('The model that was asked for'),
+    model: z
+      .string()
+      .describe('The model that was asked for; of a call that named an alias, the one of its models that answered'),
     provider: text('Who served the call'),
     region: text('Where it was served, a code of `GET /v1/regions`'),
     grid_zone: text('The electricity grid of that region'),

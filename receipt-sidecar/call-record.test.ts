@@ -5,7 +5,7 @@ import { type DegradedReason, type Receipt, receiptSchema } from '@gw/contract/r
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CallRecord } from './call-record.ts';
 import { createFailedAttempts } from './failed-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
@@ -79,11 +79,15 @@ interface Told {
   readonly takes?: boolean;
   readonly completionTokens?: number;
   readonly ends?: typeof finishes;
+  /** What the call names, and the deployment that answers; null: nobody knows. */
+  readonly asked?: string;
+  readonly by?: string | null;
 }
 
 /** One call to its end; `takes`: whether a store takes the receipt in time. */
-async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 34, ends = finishes }: Told = {}) {
-  const routed = chooseRoute(request, catalogue, null, {
+async function callOn(catalogue: Catalogue, told: Told = {}) {
+  const { asked = 'm', by = 'd', completionTokens = 34, ends = finishes, takes = true } = told;
+  const routed = chooseRoute({ ...request, model: asked }, catalogue, null, {
     at: Date.parse(at),
     lastRegions: new Map(),
     tolerance: anyTolerance,
@@ -120,7 +124,7 @@ async function callOn(catalogue: Catalogue, { takes = true, completionTokens = 3
     failedAttempts: createFailedAttempts(null),
   });
   record.begin();
-  record.answeredBy('d', 1);
+  record.answeredBy(by, 1);
   const made = ends(record, completionTokens);
   const shown = receiptSchema.parse(JSON.parse((await made.saved).gw));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);
@@ -215,5 +219,55 @@ describe('a stream that ends badly before its first word', () => {
     const { shown } = await callOn(catalogueOf(), { ends });
     expect(shown).toMatchObject({ status, degraded_reason: `${status}_unmeasured`, energy_wh: null });
     expect(shown).toMatchObject({ usage_source: null, prompt_tokens: null, completion_tokens: null });
+  });
+});
+
+describe('the receipt of a call that named an alias', () => {
+  const small = { min: 1, max: 1 };
+  const models = [plainModel, { ...plainModel, id: 'small', totalParametersB: small, activeParametersB: small }];
+  const catalogue = makeCatalogue({
+    ...{ version: 1, publishedAt: at, models, grid: [reading] },
+    regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
+    deployments: [
+      { ...deployment, telemetry: null },
+      { ...deployment, id: 'e', models: { small: 's' }, telemetry: null },
+    ],
+    aliases: [{ id: 'best', created: 0, targets: [{ model: 'm' }, { model: 'small' }] }],
+  });
+  // Long enough that the energy is that of the tokens.
+  let now = 0;
+  beforeEach(() => {
+    vi.spyOn(performance, 'now').mockImplementation(() => {
+      now += 100_000;
+      return now;
+    });
+  });
+  afterEach(() => vi.restoreAllMocks());
+  const numbersOf = async (told: Told) => {
+    const { entries, made, shown } = await callOn(catalogue, told);
+    const { energy_wh, model, status } = shown;
+    const [{ facts, routingTrace } = { facts: null, routingTrace: null }] = entries;
+    expect(made.routingTrace).toBe(JSON.stringify(routingTrace));
+    return { energy_wh, model, status, facts: (facts as { model?: { id: string } } | null)?.model?.id };
+  };
+
+  it('is that of the model that answered, with its energy', async () => {
+    const [first, second] = [await numbersOf({ asked: 'best' }), await numbersOf({ asked: 'best', by: 'e' })];
+    expect(first).toEqual(await numbersOf({ asked: 'm' }));
+    expect(second).toEqual(await numbersOf({ asked: 'small', by: 'e' }));
+    expect(second).toMatchObject({ model: 'small', facts: 'small' });
+    expect(Number(second.energy_wh)).toBeLessThan(Number(first.energy_wh));
+  });
+
+  it('names the model that was asked first where nobody knows who answered', async () => {
+    expect(await numbersOf({ asked: 'best', by: null })).toMatchObject({ model: 'm', energy_wh: null });
+  });
+
+  it('is that of the model that answered also where the call broke off', async () => {
+    const ends = (record: CallRecord) => record.breakOff('provider', null);
+    expect(await numbersOf({ asked: 'best', by: 'e', ends })).toMatchObject({
+      model: 'small',
+      status: 'upstream_error',
+    });
   });
 });

@@ -3,6 +3,7 @@
  *
  * Invariant: a call that reached a provider is recorded exactly once, however it ends.
  */
+import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { countCall } from './count.ts';
@@ -13,6 +14,7 @@ import {
   type CallIdentity,
   type CallOutcome,
   makeReceipt,
+  modelServed,
   notStoredReceipt,
   type ShownReceipt,
   unattendedReceipt,
@@ -109,10 +111,15 @@ export class CallRecord {
     this.#repliedAt = performance.now();
   }
 
+  /** Of the deployment that answered; of the first one while nobody knows who did. */
+  get #model(): SnapshotModel {
+    return modelServed(this.identity.route, this.#servedBy);
+  }
+
   /** What the provider that answered calls the model. */
   get providerModel(): string {
-    const { model } = this.identity.route;
-    return this.#servedBy?.deployment.models[model.id] ?? model.id;
+    const { id } = this.#model;
+    return this.#servedBy?.deployment.models[id] ?? id;
   }
 
   /** The shape in which the deployment that answered reports energy; null if it reports none. */
@@ -169,8 +176,8 @@ export class CallRecord {
   }
 
   #count(said: SaidSoFar, isWhole: boolean): Pick<CallOutcome, 'usage' | 'unmeasured' | 'explanation'> {
-    const { request, route } = this.identity;
-    const contextWindow = route.model.contextWindow ?? null;
+    const { request } = this.identity;
+    const contextWindow = this.#model.contextWindow ?? null;
     const counted = countCall(said, { request, contextWindow, elapsedS: this.#elapsedS(), isWhole });
     if (counted.ok) return { usage: counted.value };
     return { usage: null, unmeasured: 'usage_implausible', explanation: counted.error };

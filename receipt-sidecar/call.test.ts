@@ -316,7 +316,7 @@ describe('the slot of a stream', () => {
 
   test('is released when the choice of a region fails by an error of ours', async () => {
     const slots = slotsForTests();
-    const catalogue = { ...contextForTests().context.catalogue(), candidates: null };
+    const catalogue = { ...contextForTests().context.catalogue(), named: null };
     const { context } = contextForTests({ takeSlot: slots.takeSlot, catalogue: () => catalogue as never });
     const call = callForTests(context);
     call.ask(stream());
@@ -328,7 +328,7 @@ describe('the slot of a stream', () => {
   test('is released when the client went before it was there, and no provider is asked', async () => {
     const slots = slotsForTests();
     // A look at the catalogue would be an error.
-    const catalogue = { ...contextForTests().context.catalogue(), candidates: null };
+    const catalogue = { ...contextForTests().context.catalogue(), named: null };
     const { context, ledger } = contextForTests({
       takeSlot: slots.takeSlotLater,
       catalogue: () => catalogue as never,

@@ -8,6 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
+import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import {
   type DegradedReason,
   type Receipt,
@@ -55,6 +56,10 @@ export function newReceiptId(nowMs: number): string {
   return `rcpt_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
+/** Returns the model that answered; the one that was asked first where nobody knows who did. */
+export const modelServed = ({ model, modelOf }: Route, servedBy: Candidate | null): SnapshotModel =>
+  servedBy ? modelOf(servedBy) : model;
+
 /** Who, when, where: known here. */
 function receiptHead(
   call: CallIdentity,
@@ -69,7 +74,7 @@ function receiptHead(
     request_id: call.requestId,
     status: outcome.status,
     requested_tier: call.request.options.tier ?? 'auto',
-    model: call.route.model.id,
+    model: modelServed(call.route, outcome.servedBy).id,
     provider: outcome.servedBy?.deployment.provider ?? null,
     region: outcome.servedBy?.region.code ?? null,
     usage_source: usageSource(outcome.usage),
@@ -139,7 +144,7 @@ function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate
     requestedAt: call.createdAt,
     usage: outcome.usage,
     upstreamLatencyS: outcome.upstreamLatencyS,
-    model: call.route.model,
+    model: modelServed(call.route, servedBy),
     site: servedBy.deployment,
     grid: servedBy.gridAt(new Date(call.createdAt)),
   };

@@ -1,13 +1,14 @@
 /**
  * Explains a choice of region, and what became of it.
  *
- * Invariant: every region that serves the model is a candidate, with the value that was compared or, where none was, the best
+ * Invariant: every region that serves the model, or of an alias the target that was chosen, is a candidate, with the value that was compared or, where none was, the best
  * that is known of its grid; annual averages do not tell one hour from another, so they never steer.
  */
 
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
+import { aliasChoice, aliasOutcome } from './alias-words.ts';
 import type { AttemptOutcome, FailedAttempt } from './failed-attempts.ts';
 import { basisOf, kindOf, type LiveSignal } from './grid-signals.ts';
 import { type Comparison, type FallbackReason, switchMargin } from './request/compare-regions.ts';
@@ -204,7 +205,7 @@ export function routingTrace(route: Route, served: Served): RoutingTrace {
   const failed = attempts > 1 ? failoverChain.slice(0, at === -1 ? attempts - 1 : at) : [];
   return {
     policy: pinned ? 'pinned' : comparison?.ok ? 'carbon_aware' : 'provider_preference',
-    decision: choiceOf(route) + endOf(route, served, failed),
+    decision: aliasChoice(route) + choiceOf(route) + endOf(route, served, failed) + aliasOutcome(route, by),
     fallback: comparison !== null && !comparison.ok,
     fallback_reason: comparison === null || comparison.ok ? null : comparison.error,
     region: by?.region.code ?? null,

@@ -4,39 +4,26 @@
  * Invariant: a call keeps the catalogue that it began with; nothing here is changed after it was made.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { failoverChain } from '@gw/contract/internal/failover-chain';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import { snapshotChannel, snapshotKey, snapshotVersionKey } from '@gw/contract/internal/redis';
-import {
-  type Snapshot,
-  type SnapshotDeployment,
-  type SnapshotGridReading,
-  type SnapshotModel,
-  type SnapshotRegion,
-  snapshotSchema,
-} from '@gw/contract/internal/snapshot';
+import { type Snapshot, type SnapshotRegion, snapshotSchema } from '@gw/contract/internal/snapshot';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import { type LiveSignal, liveSignals } from './grid-signals.ts';
+import { liveSignals } from './grid-signals.ts';
+import { type Candidate, type Named, namedIn } from './named.ts';
 import { type PolicyInForce, policyInForce } from './policy.ts';
+import type { ModelFacts } from './request/reading-context.ts';
 
-/** A deployment with its region. */
-export interface Candidate {
-  readonly deployment: SnapshotDeployment;
-  readonly region: SnapshotRegion;
-  /** Returns the grid reading for a moment, since a live one ages while the catalogue stays; null if there is none. */
-  readonly gridAt: (at: Date) => SnapshotGridReading | null;
-  /** What can be compared with other regions. */
-  readonly signals: readonly LiveSignal[];
-}
+export type { Candidate, Named, Target } from './named.ts';
 
 /** One version of the catalogue. It never changes. */
 export interface Catalogue {
   readonly version: number;
-  readonly models: ReadonlyMap<string, SnapshotModel>;
+  /** By its id what a call can name as its model. */
+  readonly named: ReadonlyMap<string, Named>;
+  /** The same, as far as reading a request depends on it. */
+  readonly readable: ReadonlyMap<string, ModelFacts>;
   readonly regions: ReadonlyMap<string, SnapshotRegion>;
-  /** Returns the deployments of a model in the order of provider preference; none if the model is unknown. */
-  candidates(model: string): readonly Candidate[];
   candidate(deploymentId: string): Candidate | undefined;
   /** The rules that requests are screened by. */
   readonly policy: PolicyInForce;
@@ -56,14 +43,12 @@ export function makeCatalogue(snapshot: Snapshot, before: Catalogue | null = nul
     const gridAt = (at: Date) => gridReadingFor(snapshot, region.gridZone, at);
     byId.set(deployment.id, { deployment, region, gridAt, signals });
   }
-  const inOrder = (model: string): Candidate[] =>
-    failoverChain(snapshot, model, '').flatMap((id) => byId.get(id) ?? []);
-  const byModel = new Map(snapshot.models.map(({ id }) => [id, inOrder(id)]));
+  const named = namedIn(snapshot, byId);
   return {
     version: snapshot.version,
-    models: new Map(snapshot.models.map((model) => [model.id, model])),
+    named,
+    readable: new Map([...named].map(([id, { facts }]) => [id, facts])),
     regions,
-    candidates: (model) => byModel.get(model) ?? [],
     candidate: (id) => byId.get(id),
     policy: policyInForce(snapshot.policy, before?.policy),
   };

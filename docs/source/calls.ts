@@ -158,6 +158,7 @@ function inOrder(json: string): Receipt {
 export function madeCall(number: number, call: Call): MadeCall {
   const { model = 'sim-large', region, tier = 'auto', boundary = 'comprehensive' } = call;
   const [candidate, ...others] = routeOf(model, region, call.grid);
+  const entry = { ...modelOf(model), ...call.entry };
   const identity: CallIdentity = {
     receiptId: receiptId(number),
     createdAt: callTime,
@@ -181,7 +182,7 @@ export function madeCall(number: number, call: Call): MadeCall {
       ...{ outputField: null, maxTokens: null },
     },
     route: {
-      model: { ...modelOf(model), ...call.entry },
+      ...{ model: entry, modelOf: () => entry, alias: null, passed: [] },
       pinned: region !== undefined,
       comparison: region === undefined ? err('no_live_grid_signal') : null,
       failoverChain: [candidate, ...others],

@@ -16,6 +16,7 @@ const pages = ['README.md', 'ARCHITECTURE.md', 'methodology/README.md', 'methodo
 /** How each block begins, and the test that runs it. */
 const run: Readonly<Record<string, string>> = {
   './gw admin providers add ': 'test/catalogue/life.test.ts',
+  './gw admin aliases ': 'test/catalogue/alias.test.ts',
   './gw admin catalogue ': 'test/catalogue/in-git.test.ts',
   './gw admin policy ': 'test/policy/story.test.ts',
   './gw up ': 'test/cli/commands.test.ts',

@@ -12,12 +12,13 @@ import type { Caller } from '../messages.ts';
 import type { Slot } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
 import { forAccount } from './attempts.ts';
+import type { Steering } from './choose-region.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tooLarge } from './headers.ts';
 import { andThen, type MaybePromise } from './maybe-promise.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import type { Outgoing } from './provider-body.ts';
-import { chooseRoute, type Route, type Steering } from './route.ts';
+import { chooseRoute, type Route } from './route.ts';
 
 /** A request, as far as its headers and its body tell. */
 export interface AdmissionRequest {

@@ -24,7 +24,7 @@ const candidate = (id: string, name: string, calls?: Candidate['deployment']['ca
   signals: [],
 });
 const routeOver = (...failoverChain: readonly [Candidate, ...Candidate[]]) =>
-  ({ model: plainModel, failoverChain, cluster: 'the whole chain' }) as unknown as Route;
+  ({ model: plainModel, modelOf: () => plainModel, failoverChain, cluster: 'the whole chain' }) as unknown as Route;
 const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], {
   model: 'm',
   temperature: 1,
@@ -58,6 +58,22 @@ describe('the attempts of a call', () => {
       [attemptHeader(attemptPathModel, 'a')]: 'm',
       [attemptHeader(attemptPathModel, 'd')]: 'x%2Fy',
     });
+  });
+
+  it('have the name, and the temperature, of the model that a call gets at each', () => {
+    const other = { ...plainModel, id: 'n', takesTemperature: false };
+    const second = candidate('b', 'm');
+    const route = routeOver(candidate('a', 'm'), {
+      ...second,
+      deployment: { ...second.deployment, models: { n: 'm' } },
+    });
+    const aliased = { ...route, modelOf: ({ deployment: { id } }: Candidate) => (id === 'a' ? plainModel : other) };
+    const plain = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], { model: 'x', n: 1 });
+    const { first, headers } = attemptsOf(aliased as Route, plain, () => 500);
+    expect(first).toMatchObject({ providerModel: 'm', takesTemperature: true });
+    expect(headers.map(({ header }) => header.rawValue.toString())).toEqual([
+      ...['{"model":"m",', String('{"model":"m","temperature":1,'.length)],
+    ]);
   });
 
   it('are for one deployment alone, even if ids differ in the case of a letter', () => {

@@ -34,11 +34,11 @@ const mostOthers = 4;
 /** Of the 32 KiB that Envoy lets through with what the client has sent. */
 const [mostHeaderBytes, mostClientBytes] = [12 * 1024, 16 * 1024];
 
-const targetOf = ({ model }: Route, { deployment }: Candidate): BodyTarget => ({
-  providerModel: deployment.models[model.id] ?? model.id,
-  takesTemperature: model.takesTemperature,
-  requestFields: deployment.calls?.requestFields,
-});
+function targetOf({ modelOf }: Route, candidate: Candidate): BodyTarget {
+  const { id, takesTemperature } = modelOf(candidate);
+  const { calls, models } = candidate.deployment;
+  return { providerModel: models[id] ?? id, takesTemperature, requestFields: calls?.requestFields };
+}
 
 /**
  * Envoy goes along the chain, so only the first few need something of their own; where none is called otherwise than the first, it
@@ -73,7 +73,9 @@ function openingHeaders(route: Route, body: Outgoing, rest: readonly Candidate[]
 
 /** Whether the openings are alike without being made; false also for two providers whose fields only look alike. */
 const isSame = (a: BodyTarget, b: BodyTarget): boolean =>
-  a.providerModel === b.providerModel && a.requestFields === b.requestFields;
+  a.providerModel === b.providerModel &&
+  a.takesTemperature === b.takesTemperature &&
+  a.requestFields === b.requestFields;
 
 const pathHeader = (route: Route, each: Candidate) =>
   each.deployment.calls?.modelInPath

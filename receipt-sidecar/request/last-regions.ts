@@ -1,4 +1,4 @@
-import type { LastRegions } from './route.ts';
+import type { LastRegions } from './choose-region.ts';
 
 /** Clients choose their tolerance, so there is no end to what could be remembered. */
 const most = 10_000;

@@ -56,7 +56,7 @@ export function makeReader(options: ReaderOptions): Read {
     if (!parsed.ok && parsed.isDense) return onThread();
     const { caller, catalogue } = asked;
     const context = {
-      models: catalogue.models,
+      models: catalogue.readable,
       rules: catalogue.policy.compiled,
       allowed: caller.models,
       exempt: catalogue.policy.exemptOf(caller.accountId),
@@ -109,9 +109,7 @@ function factsOf(catalogue: Catalogue): RequestFacts {
   const known = factsByCatalogue.get(catalogue);
   if (known) return known;
   const facts = {
-    models: new Map(
-      [...catalogue.models].map(([id, { contextWindow, tokenizer }]) => [id, { id, contextWindow, tokenizer }]),
-    ),
+    models: catalogue.readable,
     policySha256: catalogue.policy.sha256,
     rules: catalogue.policy.compiled.rules,
   };

@@ -2,35 +2,46 @@
  * Chooses where a call goes, from the snapshot, the clock, which deployments fail and where the last calls went.
  *
  * Invariant: a pinned call goes to the deployments of its region and never leaves it. A free call goes first to the region whose
- * grid has the lowest carbon intensity (compare-regions.ts), or to the first by provider preference where that cannot be
- * told; from there Envoy fails over in the order of provider preference. A call for measured energy only goes where it is
+ * grid has the lowest carbon intensity (choose-region.ts), or to the first by provider preference where that cannot be
+ * told; from there Envoy fails over in the order of provider preference, and then to the other targets of an alias. A call for measured energy only goes where it is
  * reported.
  */
-import type { Tolerance } from '@gw/contract/access';
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { triedFrom } from '@gw/contract/internal/alias-targets';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
-import type { DeploymentHealth, Trouble } from '../deployment-health.ts';
-import type { Candidate, Catalogue } from '../snapshot.ts';
-import { type Comparison, compareRegions, type FallbackReason } from './compare-regions.ts';
+import type { Trouble } from '../deployment-health.ts';
+import type { Candidate, Catalogue, Named, Target } from '../snapshot.ts';
+import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
+import type { Comparison, FallbackReason } from './compare-regions.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ParsedRequest } from './parsed-request.ts';
-import { type Intolerable, intolerable, isAny, toleranceOf } from './tolerance.ts';
+import { type Intolerable, toleranceOf } from './tolerance.ts';
 
 /**
  * Where a call goes. `cluster` is Envoy's for the fail-over chain.
  */
 export interface Route {
+  /** That of the first deployment. */
   readonly model: SnapshotModel;
+  /** Returns the model that a call gets at a deployment. */
+  readonly modelOf: Named['modelOf'];
+  /** The alias that was asked for; null if a model was. */
+  readonly alias: string | null;
+  /** The targets of an alias that come before the one that was chosen, and why they could not be. */
+  readonly passed: readonly Passed[];
   readonly pinned: boolean;
   /** How the regions compared, or why they could not be; null if the region was pinned. */
   readonly comparison: Result<Comparison, FallbackReason> | null;
   /** The deployments in the order in which they are tried; at least one. */
   readonly failoverChain: readonly [Candidate, ...Candidate[]];
   readonly cluster: string;
-  /** Every deployment of the model in the order of provider preference, even if it could not be chosen. */
+  /**
+   * Every deployment of the model in the order of provider preference, even if it could not be chosen; for an alias those of the
+   * target that was chosen, or of all targets if the region was pinned.
+   */
   readonly offered: readonly Candidate[];
   /** Returns why a deployment could not be chosen; null if it could. */
   readonly barredBy: (candidate: Candidate) => Bar | null;
@@ -46,23 +57,13 @@ export type Bar =
   | 'tier_not_served'
   | 'failing';
 
-type Routed = Result<Route, ApiError>;
-
-/** The region that the last free call of each model was sent to by its carbon; of one tolerance. */
-export type LastRegions = Pick<Map<string, string>, 'get' | 'set'>;
-
-/** What a choice depends on beside the request and the catalogue. */
-export interface Steering {
-  /** ms since 1970 */
-  readonly at: number;
-  /** Kept up to date here. */
-  readonly lastRegions: LastRegions;
-  readonly tolerance: Tolerance;
-  /** Whether free calls begin elsewhere. */
-  readonly isResting: DeploymentHealth['isResting'];
-  /** Why a deployment cannot take a call that can go nowhere else. */
-  readonly troubleOf: DeploymentHealth['troubleOf'];
+/** A target of an alias that was passed over. */
+export interface Passed {
+  readonly name: string;
+  readonly why: Exclude<Bar, 'other_region_pinned'> | 'not_deployed';
 }
+
+type Routed = Result<Route, ApiError>;
 
 const invalidModel = (message: string) => err(apiError('invalid_model', { message, param: 'model' }));
 
@@ -86,39 +87,39 @@ export function chooseRoute(
   steering: Steering,
 ): Routed {
   const { model: id, options } = request;
-  const model = catalogue.models.get(id);
-  if (!model || (allowedModels && !allowedModels.includes(id))) {
+  const named = catalogue.named.get(id);
+  if (!named || (allowedModels && !allowedModels.includes(id))) {
     return invalidModel(
       `The model \`${id.slice(0, 100)}\` does not exist or is not offered to this account. GET /v1/models lists the models that are.`,
     );
   }
-  if (model.kind !== kindOf(request.endpoint)) return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
-  const offer = offerFor(request, model, catalogue.candidates(id));
+  // All targets of an alias are of one kind.
+  if (named.targets[0].model.kind !== kindOf(request.endpoint))
+    return invalidModel(`The model \`${id}\` does not serve this endpoint.`);
+  const offer = offerFor(request, named);
   if (!offer.isOffered) return invalidTier(request, offer.tiers(), `for \`${id}\``);
   return options.region === undefined
-    ? freeRoute(model, offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
-    : pinnedRoute(request, model, offer, { code: options.region, catalogue, troubleOf: steering.troubleOf });
+    ? freeRoute(offer, { ...steering, tolerance: toleranceOf(options, steering.tolerance) })
+    : pinnedRoute(request, offer, { code: options.region, catalogue, troubleOf: steering.troubleOf });
 }
 
-interface Offer {
-  /** Every deployment of the model, in the order of provider preference. */
-  readonly all: readonly Candidate[];
-  /** Whether a deployment can serve the tier that was asked for. */
-  readonly serves: (candidate: Candidate) => boolean;
-  /** Whether every deployment can. */
-  readonly isEverywhere: boolean;
+interface Offer extends Servable {
+  readonly named: Named;
   readonly isOffered: boolean;
   /** Returns the tiers that can be asked for in the boundary of the call. */
   readonly tiers: () => readonly string[];
 }
 
-function offerFor({ options }: ParsedRequest, model: SnapshotModel, all: readonly Candidate[]): Offer {
+function offerFor({ options }: ParsedRequest, named: Named): Offer {
+  const { candidates, isAlias, modelOf, targets } = named;
   const { boundary = 'comprehensive', tier = 'auto' } = options;
   const measures = ({ deployment }: Candidate) => servesTelemetry(deployment.telemetry, boundary);
-  const tiers = () => ['auto', ...availableTiers(model), ...(all.some(measures) ? ['telemetry'] : [])];
+  const modelled = () => new Set<string>(targets.flatMap(({ model }) => availableTiers(model)));
+  const tiers = () => ['auto', ...modelled(), ...(candidates.some(measures) ? ['telemetry'] : [])];
   const isEverywhere = tier !== 'telemetry';
-  const serves = isEverywhere ? () => true : measures;
-  return { all, serves, isEverywhere, isOffered: tier === 'auto' || tiers().includes(tier), tiers };
+  const isModelled = (each: Candidate) => tier === 'auto' || availableTiers(modelOf(each)).some((own) => own === tier);
+  const serves = isEverywhere ? (isAlias ? isModelled : () => true) : measures;
+  return { named, targets, serves, isEverywhere, isOffered: tier === 'auto' || tiers().includes(tier), tiers };
 }
 
 function invalidTier(request: ParsedRequest, offered: readonly string[], where: string): Routed {
@@ -132,13 +133,8 @@ interface Pin extends Pick<Steering, 'troubleOf'> {
   readonly catalogue: Catalogue;
 }
 
-function pinnedRoute(
-  request: ParsedRequest,
-  model: SnapshotModel,
-  offer: Offer,
-  { catalogue, code, troubleOf }: Pin,
-): Routed {
-  const { all, serves, tiers } = offer;
+function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, troubleOf }: Pin): Routed {
+  const { named, serves, tiers } = offer;
   const region = catalogue.regions.get(code);
   if (!region)
     return err(
@@ -149,12 +145,12 @@ function pinnedRoute(
     );
   if (region.status !== 'active')
     return err(apiError(regionErrors[region.status], { param: optionPath(request, 'region') }));
-  const inRegion = all.filter(({ deployment }) => deployment.region === code);
-  if (inRegion.length === 0) return invalidModel(`The model \`${model.id}\` is not offered in the region \`${code}\`.`);
+  const inRegion = named.candidates.filter(({ deployment }) => deployment.region === code);
+  if (inRegion.length === 0) return invalidModel(`The model \`${named.id}\` is not offered in the region \`${code}\`.`);
   const candidate = inRegion.find(serves);
   if (!candidate) {
     const others = tiers().filter((tier) => tier !== 'telemetry');
-    return invalidTier(request, others, `for \`${model.id}\` in the region \`${code}\``);
+    return invalidTier(request, others, `for \`${named.id}\` in the region \`${code}\``);
   }
   const trouble = troubleOfAll(inRegion.filter(serves), troubleOf);
   if (trouble) {
@@ -163,7 +159,7 @@ function pinnedRoute(
     return err(apiError(regionErrors[status], { param: optionPath(request, 'region'), ...when }));
   }
   const pinned = { pinnedTo: code, comparison: null, outside: () => null, isBarred: () => false };
-  return routed(model, offer, chainFrom(offer, candidate, inRegion), pinned);
+  return routed(offer, chainFrom(offer, candidate, inRegion), { ...pinned, offered: named.candidates, passed: [] });
 }
 
 /** Returns why none of them can take a call, and for how long; null if one can. Where one only has too much to do, all have. */
@@ -177,41 +173,26 @@ function troubleOfAll(
   return { status: troubles.every(({ status }) => status === 'degraded') ? 'degraded' : 'saturated', forMs };
 }
 
-function freeRoute(model: SnapshotModel, offer: Offer, { at, isResting, lastRegions, tolerance }: Steering): Routed {
-  const active = offer.all.filter(({ region }) => region.status === 'active');
-  const eligible = active.filter(offer.serves);
-  const headOf = headsOf(eligible);
-  const failing = new Set(eligible.filter((each) => isResting(headOf(each).deployment.id)));
-  const able = eligible.filter((each) => !failing.has(each));
-  // Where all fail, no choice is better than the usual one.
-  const offered = able.length > 0 ? able : eligible;
-  const [preferred] = offered;
-  if (!preferred) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
-  const outside = (each: Candidate) => intolerable(headOf(each), preferred, tolerance);
-  const tolerable = isAny(tolerance) ? offered : offered.filter((each) => outside(each) === null);
-  const contenders = new Map(tolerable.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
-  const memory = `${model.id} ${tolerance.addedLatencyMs ?? ''} ${tolerance.addedCostPercent ?? ''}`;
-  const compared = compareRegions([...contenders.values()], lastRegions.get(memory), at);
-  const isAlone = !compared.ok && contenders.size === 1 && regionCount(offered) > 1;
-  const comparison = isAlone ? err('none_within_tolerance' as const) : compared;
-  if (compared.ok && offer.isEverywhere) lastRegions.set(memory, compared.value.region);
-  const chosen = compared.ok ? compared.value.region : preferred.region.code;
-  const isFirst = ({ region }: Candidate) => region.code === chosen;
-  const first = offered.find(isFirst) ?? preferred;
-  const inOrder = [...active.filter(isFirst), ...active.filter((each) => !isFirst(each))];
-  const isBarred = (each: Candidate) => able.length > 0 && failing.has(each);
-  return routed(model, offer, chainFrom(offer, first, inOrder), { pinnedTo: null, comparison, outside, isBarred });
+function freeRoute(offer: Offer, steering: Steering): Routed {
+  const choice = chooseRegion(offer, steering);
+  if (!choice) return err(apiError('upstream_error', { message: 'No region can serve this model at the moment.' }));
+  const { comparison, first, isFailing, outside, region, target } = choice;
+  const active = offer.targets.map(({ candidates }) => candidates.filter((each) => each.region.status === 'active'));
+  const inOrder = triedFrom(active, choice.at, (each) => each.region.code === region);
+  const chosen = { pinnedTo: null, comparison, outside, isBarred: isFailing };
+  const passed = offer.targets.slice(0, choice.at).map((each) => ({ name: each.name, why: whyPassed(each, offer) }));
+  return routed(offer, chainFrom(offer, first, inOrder), { ...chosen, offered: target.candidates, passed });
 }
 
-/** Returns the deployment of a region at which its calls begin, whatever the others cost and however they are. */
-function headsOf(eligible: readonly Candidate[]): (candidate: Candidate) => Candidate {
-  const heads = new Map<string, Candidate>();
-  for (const each of eligible) if (!heads.has(each.region.code)) heads.set(each.region.code, each);
-  return (candidate) => heads.get(candidate.region.code) ?? candidate;
+/** Returns why a target that comes before the chosen one could not be. */
+function whyPassed({ candidates }: Target, { serves }: Offer): Passed['why'] {
+  const [first] = candidates;
+  if (!first) return 'not_deployed';
+  const active = candidates.filter(({ region }) => region.status === 'active');
+  if (active.some(serves)) return 'failing';
+  if (active.length > 0 || first.region.status === 'active') return 'tier_not_served';
+  return regionErrors[first.region.status];
 }
-
-const regionCount = (candidates: readonly Candidate[]): number =>
-  new Set(candidates.map(({ region }) => region.code)).size;
 
 /**
  * Returns the deployments that are tried: Envoy has one chain for each region that comes first, with all of them, so there is one
@@ -225,25 +206,25 @@ function chainFrom(
   return head && serves(head) && others.every(serves) ? [head, ...others] : [first];
 }
 
-interface Chosen extends Pick<Route, 'comparison' | 'outside'> {
+interface Chosen extends Pick<Route, 'comparison' | 'offered' | 'outside' | 'passed'> {
   readonly pinnedTo: string | null;
   readonly isBarred: (candidate: Candidate) => boolean;
 }
 
 function routed(
-  model: SnapshotModel,
-  offer: Offer,
+  { named, serves }: Offer,
   failoverChain: Route['failoverChain'],
-  { comparison, isBarred, outside, pinnedTo }: Chosen,
+  { isBarred, pinnedTo, ...chosen }: Chosen,
 ): Routed {
   const barredBy = (candidate: Candidate): Bar | null => {
     const { code, status } = candidate.region;
     if (pinnedTo !== null && code !== pinnedTo) return 'other_region_pinned';
     if (status !== 'active') return regionErrors[status];
     if (isBarred(candidate)) return 'failing';
-    return offer.serves(candidate) ? null : 'tier_not_served';
+    return serves(candidate) ? null : 'tier_not_served';
   };
   const cluster = failoverCluster(failoverChain.map(({ deployment }) => deployment.id));
-  const pinned = pinnedTo !== null;
-  return ok({ model, pinned, comparison, outside, failoverChain, cluster, offered: offer.all, barredBy });
+  const { modelOf } = named;
+  const asked = { model: modelOf(failoverChain[0]), modelOf, alias: named.isAlias ? named.id : null };
+  return ok({ ...asked, ...chosen, pinned: pinnedTo !== null, failoverChain, cluster, barredBy });
 }

@@ -1,0 +1,28 @@
+/** What the trace of a call says of the alias that it named: its receipt names the model that answered, and nothing else does. */
+import type { Passed, Route } from './request/route.ts';
+import type { Candidate } from './snapshot.ts';
+
+const passedWords: Readonly<Record<Passed['why'], string>> = {
+  region_degraded: 'its region is degraded',
+  region_saturated: 'its region is saturated',
+  region_decommissioned: 'its region is decommissioned',
+  tier_not_served: 'does not have the tier that was asked for',
+  failing: 'failing at the moment',
+  not_deployed: 'nothing serves it',
+};
+
+/** Says which model of the alias was chosen; empty if the call named a model. A space follows. */
+export function aliasChoice({ alias, failoverChain: [first], model, passed, pinned }: Route): string {
+  if (alias === null) return '';
+  const asked = `The alias ${alias} was asked for, and ${model.id} at ${first.deployment.provider} was chosen`;
+  if (pinned) return `${asked}, the first of it in that region that can serve the call. `;
+  const before = passed.map(({ name, why }) => `${name} (${passedWords[why]})`).join(', ');
+  return before === '' ? `${asked}, which comes first. ` : `${asked}, which comes next after ${before}. `;
+}
+
+/** Says which other model answered; empty if none did. */
+export function aliasOutcome({ alias, model, modelOf }: Route, served: Candidate | null): string {
+  if (alias === null || served === null) return '';
+  const { id } = modelOf(served);
+  return id === model.id ? '' : ` ${model.id} did not answer; ${id}, which comes next in the alias, did.`;
+}
