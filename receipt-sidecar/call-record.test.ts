@@ -224,7 +224,10 @@ describe('a stream that ends badly before its first word', () => {
 
 describe('the receipt of a call that named an alias', () => {
   const small = { min: 1, max: 1 };
-  const models = [plainModel, { ...plainModel, id: 'small', totalParametersB: small, activeParametersB: small }];
+  const models = [
+    { ...plainModel, contextWindow: 100 },
+    { ...plainModel, id: 'small', totalParametersB: small, activeParametersB: small },
+  ];
   const catalogue = makeCatalogue({
     ...{ version: 1, publishedAt: at, models, grid: [reading] },
     regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
@@ -257,6 +260,19 @@ describe('the receipt of a call that named an alias', () => {
     expect(second).toEqual(await numbersOf({ asked: 'small', by: 'e' }));
     expect(second).toMatchObject({ model: 'small', facts: 'small' });
     expect(Number(second.energy_wh)).toBeLessThan(Number(first.energy_wh));
+  });
+
+  it('has counts within the context window of the model that answered, and its name there', async () => {
+    const names: string[] = [];
+    const ends = (record: CallRecord) => {
+      names.push(record.providerModel);
+      return record.complete(saying({ choices: [], usage: { prompt_tokens: 200, completion_tokens: 3 } }), null);
+    };
+    const readings = ['d', 'e'].map((by) => callOn(catalogue, { asked: 'best', by, ends }));
+    const [first, second] = await Promise.all(readings);
+    expect(first?.shown).toMatchObject({ degraded_reason: 'usage_implausible' });
+    expect(second?.shown).toMatchObject({ prompt_tokens: 200, model: 'small' });
+    expect(names).toEqual(['m', 's']);
   });
 
   it('names the model that was asked first where nobody knows who answered', async () => {
