@@ -32,6 +32,7 @@ const routes: [Method, string][] = [
   ['GET', '/operator/v1/models/%'],
   ['PATCH', '/operator/v1/regions/%'],
   ['DELETE', '/operator/v1/deployments/%'],
+  ['PATCH', '/operator/v1/aliases/%'],
   ['GET', '/operator/v1/policy/versions/%'],
   ['GET', '/operator/v1/policy/versions?after=%'],
   ['PATCH', '/operator/v1/policy/rules/%'],

@@ -9,7 +9,7 @@ import { openApiDocument } from '@gw/contract/openapi';
 import { routes as publicRoutes } from '@gw/contract/routes';
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { deployment, model, provider, region } from '@gw/testing/control-plane/entries';
+import { alias, deployment, model, provider, region } from '@gw/testing/control-plane/entries';
 import { entryOf } from '@gw/testing/control-plane/fixtures';
 import { bringTo, create, requests, root, synthetic } from '@gw/testing/control-plane/onboarding';
 import { phrases } from '@gw/testing/control-plane/policy';
@@ -134,6 +134,7 @@ async function askCatalogue(ask: Ask): Promise<void> {
     ['regions', region.code, region, { status: 'degraded' }],
     ['providers', provider.id, provider, { auth_header: 'x-key', credential_ref: 'ACME' }],
     ['deployments', deployment.id, deployment, { accelerators: { model: 'H100', count: 8 } }],
+    ['aliases', alias.id, alias, { targets: alias.targets.toReversed() }],
   ] as const;
   for (const [kind, id, entry, change] of entries) {
     await done(ask('POST', `/operator/v1/${kind}`, entry));

@@ -67,7 +67,12 @@ const chat = (more: object = {}, by = client) => by.chat.completions.create({ mo
 /** Who was asked, in turn, by which name for the model. */
 const asked = () => ids.flatMap((id) => providers[id].seen.map(({ model }) => [id, model]));
 
+/** What an account is limited to is not removed. */
+const unlimit = () =>
+  accounts.db.$executeRaw`UPDATE accounts SET models = NULL WHERE models @> '["assistant"]' OR models @> '["gpt-4o"]'`;
+
 async function clear(): Promise<void> {
+  await unlimit();
   await operator('DELETE', `aliases/${alias}`);
   for (const id of ids) await operator('DELETE', `deployments/${id}`);
   for (const { model } of Object.values(sites)) await operator('DELETE', `models/${model}`);
@@ -187,6 +192,7 @@ test('GET /v1/models shows it to whom it is allowed, and a list that names it al
   expect([await code(named, alias), await code(named, 'gpt-4o'), await code(other, alias)]).toEqual([
     ...['200', 'invalid_model', 'invalid_model'],
   ]);
+  await unlimit();
 });
 
 test('what it names is not removed, a change of it takes effect on calls, and once removed it is no model', async () => {
