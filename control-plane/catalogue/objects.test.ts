@@ -28,6 +28,7 @@ const snapshot: Snapshot = {
       ...{ id: 'best', created: 7 },
       targets: [{ model: 'gpt', provider: 'azure' }, { model: 'idle' }, { model: 'llama' }],
     },
+    { id: 'llama', created: 7, targets: [{ model: 'gpt' }] },
     { id: 'served-by-none', created: 7, targets: [{ model: 'idle' }, { model: 'gpt', provider: 'own' }] },
   ],
 };

@@ -31,7 +31,7 @@ export const modelObjects = (snapshot: Snapshot, allowed: AllowedModels): ModelO
 /** Nobody has made an alias but whoever runs the gateway. */
 const ownerOfAliases = 'gw';
 
-/** Returns null while nothing serves it. */
+/** Returns null while nothing serves it, or if a start of the gateway has brought a model of that id. */
 function aliasObject(snapshot: Snapshot, { created, id, targets }: SnapshotAlias): ModelObject | null {
   const offered = offeredTargets(snapshot.deployments, targets);
   const served = targets.flatMap((target, at) => {
@@ -40,7 +40,7 @@ function aliasObject(snapshot: Snapshot, { created, id, targets }: SnapshotAlias
     return model && deployments.length > 0 ? { model, deployments } : [];
   });
   const [first] = served;
-  if (first === undefined) return null;
+  if (first === undefined || snapshot.models.some((model) => model.id === id)) return null;
   const windows = served.map(({ model }) => model.contextWindow);
   const regions = new Set(served.flatMap(({ deployments }) => deployments.map(({ region }) => region)));
   const tiers = new Set(served.flatMap(({ deployments, model }) => tiersOf(model, deployments)));

@@ -55,6 +55,7 @@ interface Stand {
   readonly target: Target;
   readonly eligible: readonly Candidate[];
   readonly able: readonly Candidate[];
+  readonly headOf: (candidate: Candidate) => Candidate;
 }
 
 /** Returns null if no active region can serve the call. */
@@ -73,17 +74,16 @@ function standOf(target: Target, at: number, { serves }: Servable, { isResting }
   const eligible = target.candidates.filter((each) => each.region.status === 'active' && serves(each));
   const headOf = headsOf(eligible);
   const able = eligible.filter((each) => !isResting(headOf(each).deployment.id));
-  return { at, target, eligible, able };
+  return { at, target, eligible, able, headOf };
 }
 
 function choiceIn(
-  { able, at, eligible, target }: Stand,
+  { able, at, eligible, headOf, target }: Stand,
   { isEverywhere }: Servable,
   { at: now, lastRegions, tolerance }: Steering,
 ): RegionChoice | null {
   const [preferred] = able;
   if (!preferred) return null;
-  const headOf = headsOf(eligible);
   const outside = (each: Candidate) => intolerable(headOf(each), preferred, tolerance);
   const tolerable = isAny(tolerance) ? able : able.filter((each) => outside(each) === null);
   const contenders = new Map(tolerable.map(({ region, signals }) => [region.code, { region: region.code, signals }]));

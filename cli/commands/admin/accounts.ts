@@ -122,7 +122,7 @@ export const accountCommands: readonly AdminCommand[] = [
       tier: 'audit, audit_plus or enterprise',
       limits: 'per second/burst/per day, and /streams if they change, or "tier" for those of the tier',
       shadow: 'rate, day, streams, separated by commas: counted and reported, not enforced; or "none"',
-      models: 'allow-list, separated by commas, or "all"',
+      models: 'allow-list of models and aliases, separated by commas, or "all"',
       'added-latency-ms':
         'how much slower a region may be than the preferred one, to be chosen for its carbon; or "any"',
       'added-cost-percent': 'how much dearer, in the same way; or "any"',

@@ -24,7 +24,7 @@ export const accountSchema = z.strictObject({
   name: z.string(),
   tier: z.enum(accountTiers),
   state: z.enum(['onboarding', 'active', 'suspended', 'closed']),
-  models: z.array(z.string()).nullable().describe('The only ones that it may use; null: every model'),
+  models: z.array(z.string()).nullable().describe('The only models and aliases that it may use; null: every one'),
   limits: limitsSchema.describe('What holds for the account'),
   negotiated: z.boolean().describe('Whether `limits` are its own, not those of its tier'),
   tolerance: toleranceSchema.describe(
