@@ -80,7 +80,7 @@ const providerRoute = {
   cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',
   timeout: '0s', // The sidecar sets x-envoy-upstream-rq-timeout-ms for JSON.
   retry_policy: {
-    // The sidecar sets x-envoy-max-retries: none for a pinned region, the number of other regions otherwise.
+    // The sidecar sets x-envoy-max-retries: how many deployments after the first may be tried, at most four.
     retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes',
     retriable_status_codes: [429],
     num_retries: 0,
