@@ -40,16 +40,13 @@ export function liveWindow(reading: SnapshotGridReading): { readonly from: numbe
 }
 
 /**
- * True if the reading fits the moment `at` (ms since 1970): a forecast or a value of a week ago fits during its interval, a
- * measured value until it is 120 minutes old.
+ * True if the reading fits the moment `at` (ms since 1970): a live value as long as it is that, a value of a week ago during its
+ * interval, and a yearly average always.
  */
 export function fits(reading: SnapshotGridReading, at: number): boolean {
   if (reading.signal === 'annual') return true;
-  if (reading.temporalMatch === 'none') return false;
-  const start = Date.parse(reading.periodStart);
-  const end = Date.parse(reading.periodEnd);
-  const holds = (moment: number): boolean => start <= moment && moment < end;
-  if (reading.temporalMatch === 'prior_week') return holds(at - weekMs);
-  if (reading.signal === 'forecast') return holds(at);
-  return holds(at) || (start <= at && at - Date.parse(reading.observedAt) <= freshMs);
+  if (reading.temporalMatch === 'prior_week')
+    return Date.parse(reading.periodStart) <= at - weekMs && at - weekMs < Date.parse(reading.periodEnd);
+  const live = liveWindow(reading);
+  return live !== null && live.from <= at && at < live.until;
 }
