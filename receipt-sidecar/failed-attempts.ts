@@ -1,5 +1,5 @@
 /**
- * Why attempts of calls failed, from the access log of the deployments' listeners: Envoy itself only counts them.
+ * Which attempts of calls failed, and why: the latter from the access log of the deployments' listeners, since Envoy only counts them.
  *
  * Invariant: it knows of no call but those under way here, and nothing waits for it. Where the word of the log comes too late, or
  * reaches no sidecar, an attempt has failed for a reason that is not known.
@@ -10,6 +10,7 @@ import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { AttemptResult } from './deployment-health.ts';
+import type { Candidate } from './snapshot.ts';
 
 /** In `routing_trace`; `failed` where it is not known. */
 const attemptOutcomes = [
@@ -71,6 +72,21 @@ export function createFailedAttempts(shared: SharedAttempts | null): FailedAttem
     of: (receiptId) => calls.get(receiptId) ?? none,
     end: (receiptId) => void calls.delete(receiptId),
   };
+}
+
+/**
+ * Returns those that failed before the last attempt. Envoy goes along the chain, and says who answered and how many it has tried:
+ * those before the one that answered have failed. Where nobody knows who answered, all have but the last, which may only have had
+ * too little time. `answeredBy` is the id of a deployment.
+ */
+export function failedBefore(
+  failoverChain: readonly Candidate[],
+  answeredBy: string | null,
+  attempts: number,
+): readonly Candidate[] {
+  if (attempts < 2) return [];
+  const at = failoverChain.findIndex(({ deployment }) => deployment.id === answeredBy);
+  return failoverChain.slice(0, at === -1 ? attempts - 1 : at);
 }
 
 const messageSchema = z.tuple([

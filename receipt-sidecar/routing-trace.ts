@@ -9,7 +9,7 @@ import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
 import { aliasChoice, aliasOutcome } from './alias-words.ts';
-import type { AttemptOutcome, FailedAttempt } from './failed-attempts.ts';
+import { type AttemptOutcome, type FailedAttempt, failedBefore } from './failed-attempts.ts';
 import { basisOf, kindOf, type LiveSignal } from './grid-signals.ts';
 import { type Comparison, type FallbackReason, switchMargin } from './request/compare-regions.ts';
 import type { Bar, Route } from './request/route.ts';
@@ -200,9 +200,7 @@ const outcomeOf = (id: string, failures: readonly FailedAttempt[]): AttemptOutco
 export function routingTrace(route: Route, served: Served): RoutingTrace {
   const { comparison, failoverChain, pinned } = route;
   const { attempts, by, failures, requestedAt } = served;
-  const at = by ? failoverChain.findIndex(({ deployment }) => deployment.id === by.deployment.id) : -1;
-  // Envoy tells who answered and how many tries it took; those before the one that answered have failed.
-  const failed = attempts > 1 ? failoverChain.slice(0, at === -1 ? attempts - 1 : at) : [];
+  const failed = failedBefore(failoverChain, by?.deployment.id ?? null, attempts);
   return {
     policy: pinned ? 'pinned' : comparison?.ok ? 'carbon_aware' : 'provider_preference',
     decision: aliasChoice(route) + choiceOf(route) + endOf(route, served, failed) + aliasOutcome(route, by),

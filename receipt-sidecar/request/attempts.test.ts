@@ -135,6 +135,8 @@ describe('what came of the attempts', () => {
     expect(noted('b', 2)).toEqual(['a failed', 'b answered']);
     expect(noted('c', 3, { ':status': '500' })).toEqual(['a failed', 'b failed', 'c failed']);
     expect(noted(null, 2)).toEqual(['a failed', 'b failed']);
+    expect(noted('unknown', 2)).toEqual(['a failed', 'b failed']);
+    expect(noted(null, 0)).toEqual([]);
     expect(noted('a', 1, { ':status': '400' })).toEqual(['a answered']);
     expect(noted('a', 1, { ':status': '429', 'retry-after': '7' })).toEqual(['a busy 7000']);
     // Nobody knows how much of the time the last one had, and none of it was the provider's that has no credential.

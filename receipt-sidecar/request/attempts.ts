@@ -1,6 +1,6 @@
 /**
  * What the attempts of a call have of their own: Envoy sends the same request to each deployment of the chain, and the listener
- * of a deployment makes it that deployment's, from headers that are for it alone (envoy/attempt.lua).
+ * of a deployment makes it that deployment's, from headers that are for it alone (envoy/attempt.lua.ts).
  */
 import {
   attemptHeader,
@@ -11,8 +11,8 @@ import {
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
 import { credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
 import type { CallRecord } from '../call-record.ts';
-import type { DeploymentHealth } from '../deployment-health.ts';
-import { type FailedAttempt, type FailedAttempts, type Verdict, verdictOf } from '../failed-attempts.ts';
+import type { AttemptResult, DeploymentHealth } from '../deployment-health.ts';
+import { type FailedAttempt, type FailedAttempts, failedBefore, verdictOf } from '../failed-attempts.ts';
 import { type Headers, setHeader } from '../messages.ts';
 import type { Candidate } from '../snapshot.ts';
 import { isDirected, type Timeouts } from './headers.ts';
@@ -25,7 +25,7 @@ export interface Attempts {
   readonly headers: readonly ReturnType<typeof setHeader>[];
   /** How many more deployments may be tried. */
   readonly others: number;
-  /** Envoy's cluster of the deployments that are tried. */
+  /** Envoy's cluster that the call names: `Route.cluster`, or that of the first deployment alone. */
   readonly cluster: string;
 }
 
@@ -145,17 +145,22 @@ export function watchAttempts(
 /** Returns what came of each attempt: those before the one that answered have failed, and so has one that says so. */
 function verdicts({ failoverChain }: Route, answer: Answered, known: readonly FailedAttempt[]) {
   const { attempts, deployment, headers } = answer;
-  const ids = failoverChain.map((each) => each.deployment.id);
-  const at = deployment === null ? -1 : ids.indexOf(deployment);
-  const status = Number(headers.get(':status'));
-  // The time of a JSON reply is one for all attempts, so the last one may have had little of it.
-  const failures = at !== -1 ? at : status === 504 && attempts > 1 ? attempts - 1 : attempts;
-  // Where there was one, and Envoy answers in its place, it was not reached or did not answer in time.
-  const unknown: Verdict = { result: at === -1 && attempts === 1 ? 'down' : 'failed', retryAfterMs: null };
-  const failed = ids.slice(0, failures).map((id) => {
-    const { result, retryAfterMs } = known.find((each) => each.deployment === id) ?? unknown;
+  const failureOf = ({ deployment: { id } }: Candidate, ifUnknown: AttemptResult) => {
+    const { result, retryAfterMs } = known.find((each) => each.deployment === id) ?? {
+      result: ifUnknown,
+      retryAfterMs: null,
+    };
     return { deployment: id, result, retryAfterMs };
-  });
-  if (at === -1 || deployment === null || headers.has(credentialMissingHeader)) return failed;
+  };
+  const failed = failedBefore(failoverChain, deployment, attempts).map((each) => failureOf(each, 'failed'));
+  const status = Number(headers.get(':status'));
+  if (deployment === null || failoverChain.every((each) => each.deployment.id !== deployment)) {
+    const last = failoverChain[attempts - 1];
+    // The time of a JSON reply is one for all attempts, so the last of several may have had little of it.
+    if (!last || (status === 504 && attempts > 1)) return failed;
+    // Where there was one, and Envoy answers in its place, it was not reached or did not answer in time.
+    return [...failed, failureOf(last, attempts === 1 ? 'down' : 'failed')];
+  }
+  if (headers.has(credentialMissingHeader)) return failed;
   return [...failed, { deployment, ...verdictOf(status, headers.get('retry-after')) }];
 }

@@ -20,9 +20,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import { type Intolerable, toleranceOf } from './tolerance.ts';
 
-/**
- * Where a call goes. `cluster` is Envoy's for the fail-over chain.
- */
+/** Where a call goes. */
 export interface Route {
   /** That of the first deployment. */
   readonly model: SnapshotModel;
@@ -37,6 +35,7 @@ export interface Route {
   readonly comparison: Result<Comparison, FallbackReason> | null;
   /** The deployments in the order in which they are tried; at least one. */
   readonly failoverChain: readonly [Candidate, ...Candidate[]];
+  /** Envoy's cluster of the whole chain. What the call names is `Attempts.cluster` (attempts.ts), which can be of the first alone. */
   readonly cluster: string;
   /**
    * Every deployment of the model in the order of provider preference, even if it could not be chosen; for an alias those of the
