@@ -1,33 +1,20 @@
 /** A key that ext-authz has in its memory, and the whole check of a call with it, as the gRPC server calls it. */
 import { randomBytes } from 'node:crypto';
-import { anyTolerance, tierLimits } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import { makeCheck } from '@gw/ext-authz/internals/check';
 import { KeyCache } from '@gw/ext-authz/internals/keys/key-cache';
 import { openKeyNotes } from '@gw/ext-authz/internals/keys/key-notes';
+import { storedKey } from '@gw/testing/ext-authz/stored-key';
 
 /** Returns whether the call was let in; the first run reads the key from its store. */
 export function warmKeyCheck(): () => Promise<boolean> {
   const pepper = { version: 1, secret: randomBytes(32) };
   const { plaintext, publicId } = generateApiKey(randomBytes);
-  const found = {
+  const found = storedKey({
     publicId,
-    accountId: 'acct_bench',
     hash: hashApiKey(plaintext, pepper.secret),
-    pepperVersion: 1,
     scopes: ['inference:read', 'inference:write', 'gw:read'],
-    state: 'active',
-    expiresAt: null,
-    limits: null,
-    account: {
-      tier: 'audit',
-      state: 'active',
-      models: null,
-      tolerance: anyTolerance,
-      limits: tierLimits.audit,
-      shadow: [],
-    },
-  } as const;
+  });
   const check = makeCheck({
     cache: new KeyCache(
       { find: async () => found },

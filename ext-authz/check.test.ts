@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { anyTolerance, tierLimits } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import type { FoundKey } from '@gw/prisma/find-key';
+import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { describe, expect, it } from 'vitest';
 import { makeCheck } from './check.ts';
 import { KeyCache } from './keys/key-cache.ts';
@@ -12,24 +12,11 @@ const now = Date.parse('2026-11-21T09:00:00Z');
 const addresses = { baseUrl: 'http://gw.test', statusUrl: '', auditEmail: '', securityEmail: 'security@gw.test' };
 const silentNotes = { used: () => {}, failed: () => {} };
 
-const stored: FoundKey = {
+const stored = storedKey({
   publicId,
-  accountId: 'acct',
   hash: hashApiKey(plaintext, pepper),
-  pepperVersion: 1,
   scopes: ['inference:read', 'inference:write'],
-  state: 'active',
-  expiresAt: null,
-  limits: null,
-  account: {
-    tier: 'audit',
-    state: 'active',
-    models: null,
-    tolerance: anyTolerance,
-    limits: tierLimits.audit,
-    shadow: [],
-  },
-};
+});
 
 interface CheckCase {
   readonly found?: Partial<FoundKey> | null | Error;

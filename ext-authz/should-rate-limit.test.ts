@@ -1,6 +1,7 @@
-import { anyTolerance, type ShadowLimit } from '@gw/contract/access';
+import type { ShadowLimit } from '@gw/contract/access';
 import { dayMs } from '@gw/contract/internal/durations';
 import type { FoundKey } from '@gw/prisma/find-key';
+import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { everyLimit, fullState, quotaStateOf, takeTogether } from './limits/bucket.ts';
@@ -16,24 +17,11 @@ const keyWith = (
   limits: { ratePerS: number; burst: number; perDay: number },
   sub: Partial<Sublimit> | null = null,
   shadow: readonly ShadowLimit[] = [],
-): FoundKey => ({
-  publicId: 'AbcdefGhijkl',
-  accountId: 'acct',
-  hash: null,
-  pepperVersion: 1,
-  scopes: [],
-  state: 'active',
-  expiresAt: null,
-  limits: sub && { ratePerS: null, burst: null, perDay: null, streams: null, ...sub },
-  account: {
-    tier: 'enterprise',
-    state: 'active',
-    models: null,
-    limits: { ...limits, streams: 1 },
-    shadow,
-    tolerance: anyTolerance,
-  },
-});
+): FoundKey =>
+  storedKey({
+    limits: sub && { ratePerS: null, burst: null, perDay: null, streams: null, ...sub },
+    account: { tier: 'enterprise', limits: { ...limits, streams: 1 }, shadow },
+  });
 
 /** Decides in memory; `clock.ms` is the time. */
 function setUp(key: FoundKey, kind = 'calls') {

@@ -1,8 +1,8 @@
-import { anyTolerance } from '@gw/contract/access';
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type DegradedReason, type Receipt, receiptSchema } from '@gw/contract/receipt';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import { caller, parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -15,7 +15,6 @@ import { ReplyCounts } from './response/usage.ts';
 import { type Catalogue, makeCatalogue } from './snapshot.ts';
 
 const at = '2026-11-21T09:10:00.000Z';
-const _smallModel: SnapshotModel = { ...plainModel, modelClass: 'small' };
 const reading: Snapshot['grid'][number] = {
   zone: 'USA',
   gPerKwh: 369,
@@ -46,24 +45,7 @@ function catalogueOf({ model, grid, pue }: Poison = {}): Catalogue {
   });
 }
 
-const request = {
-  endpoint: 'chat',
-  model: 'm',
-  options: {},
-  stream: false,
-  wantsUsage: false,
-  choices: 1,
-  ...{
-    promptBytes: 2,
-    estimatedPromptTokens: 0,
-    promptTextBytes: 0,
-    mostPromptTokens: null,
-    prompts: 1,
-    candidates: 1,
-    echoes: false,
-  },
-  ...{ outputField: null, maxTokens: null },
-} as const;
+const request = parsedForTests();
 const usage = { promptTokens: 12, cachedPromptTokens: 0, completionTokens: 34 };
 
 function saying(chunk: object): ReplyCounts {
@@ -87,13 +69,7 @@ interface Told {
 /** One call to its end; `takes`: whether a store takes the receipt in time. */
 async function callOn(catalogue: Catalogue, told: Told = {}) {
   const { asked = 'm', by = 'd', completionTokens = 34, ends = finishes, takes = true } = told;
-  const routed = chooseRoute({ ...request, model: asked }, catalogue, null, {
-    at: Date.parse(at),
-    lastRegions: new Map(),
-    tolerance: anyTolerance,
-    isResting: () => false,
-    troubleOf: () => null,
-  });
+  const routed = chooseRoute({ ...request, model: asked }, catalogue, null, steeringForTests(at));
   if (!routed.ok) throw new Error(routed.error.code);
   const finished: string[] = [];
   const kept: string[] = [];
@@ -110,19 +86,8 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const reasons: (DegradedReason | null)[] = [];
   const count = (reason: DegradedReason | null) => void reasons.push(reason);
   const metrics = { made: count, wentOn: () => undefined, register: () => undefined };
-  const caller = {
-    accountId: 'a',
-    keyId: 'k',
-    models: null,
-    streams: { limit: 25, shadow: false },
-    keyStreams: null,
-    tolerance: anyTolerance,
-  };
-  const record = new CallRecord(identity, caller, catalogue, {
-    ledger,
-    metrics,
-    failedAttempts: createFailedAttempts(null),
-  });
+  const books = { ledger, metrics, failedAttempts: createFailedAttempts(null) };
+  const record = new CallRecord(identity, caller(), catalogue, books);
   record.begin();
   record.answeredBy(by, 1);
   const made = ends(record, completionTokens);

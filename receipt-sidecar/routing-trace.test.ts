@@ -1,6 +1,6 @@
-import { anyTolerance } from '@gw/contract/access';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
 import { routingTraceSchema } from '@gw/contract/receipt';
+import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
 import type { FailedAttempt } from './failed-attempts.ts';
@@ -68,33 +68,9 @@ function catalogueOf(changes: Partial<Snapshot> = {}) {
 }
 
 type Options = { readonly tier?: 'auto' | 'telemetry' | 'proxy'; readonly region?: string };
-const ask = (options: Options = {}) =>
-  ({
-    endpoint: 'chat',
-    model: 'm',
-    options,
-    stream: false,
-    wantsUsage: false,
-    choices: 1,
-    ...{
-      promptBytes: 2,
-      estimatedPromptTokens: 0,
-      promptTextBytes: 0,
-      mostPromptTokens: null,
-      prompts: 1,
-      candidates: 1,
-      echoes: false,
-    },
-    ...{ outputField: null, maxTokens: null },
-  }) as const;
+const ask = (options: Options = {}) => parsedForTests({ options });
 
-const steering = () => ({
-  at: Date.parse(at),
-  lastRegions: new Map<string, string>(),
-  tolerance: anyTolerance,
-  isResting: () => false,
-  troubleOf: () => null,
-});
+const steering = () => steeringForTests(at);
 
 /** An answer whose receipt says 2 Wh. */
 const answeredBy = (by: Candidate | null, attempts = 1) => ({

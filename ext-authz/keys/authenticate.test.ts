@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { anyTolerance } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
 import type { Pepper } from '@gw/contract/internal/pepper';
-import type { FoundKey } from '@gw/prisma/find-key';
 import type { Logger } from '@gw/service/log';
+import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { expect, it } from 'vitest';
 import { authenticate } from './authenticate.ts';
 import { KeyCache } from './key-cache.ts';
@@ -14,25 +13,7 @@ const { plaintext, publicId } = generateApiKey(randomBytes);
 
 /** A key that was hashed with the pepper `of`, asked for by an instance that knows `current` and `other`. */
 function setUp(of: number, current: number, other: number | null) {
-  const account = {
-    tier: 'audit',
-    state: 'active',
-    models: null,
-    limits: { ratePerS: 1, burst: 1, perDay: 1, streams: 1 },
-    shadow: [],
-    tolerance: anyTolerance,
-  } as const;
-  const key: FoundKey = {
-    publicId,
-    accountId: 'a',
-    hash: hashApiKey(plaintext, pepper(of).secret),
-    pepperVersion: of,
-    scopes: [],
-    state: 'active',
-    expiresAt: null,
-    limits: null,
-    account,
-  };
+  const key = storedKey({ publicId, hash: hashApiKey(plaintext, pepper(of).secret), pepperVersion: of });
   const cache = new KeyCache(
     { find: async () => key },
     { now: () => 0, capacity: 10, graceMs: 1, admit: () => 'look_up' },

@@ -1,27 +1,11 @@
-import { anyTolerance } from '@gw/contract/access';
 import type { FoundKey } from '@gw/prisma/find-key';
+import { storedKey } from '@gw/testing/ext-authz/stored-key';
 import { describe, expect, it, vi } from 'vitest';
 import { KeyCache, KeysUnconfirmedError } from './key-cache.ts';
 import type { Admission } from './key-directory.ts';
 
-const key = (publicId: string, state: FoundKey['state'] = 'active', accountId = 'a'): FoundKey => ({
-  publicId,
-  accountId,
-  hash: Buffer.alloc(32),
-  pepperVersion: 1,
-  scopes: [],
-  state,
-  expiresAt: null,
-  limits: null,
-  account: {
-    tier: 'audit',
-    state: 'active',
-    models: null,
-    limits: { ratePerS: 1, burst: 1, perDay: 1, streams: 1 },
-    shadow: [],
-    tolerance: anyTolerance,
-  },
-});
+const key = (publicId: string, state: FoundKey['state'] = 'active', accountId = 'a'): FoundKey =>
+  storedKey({ publicId, state, accountId });
 
 function setUp(capacity = 100) {
   let admission: Admission = 'look_up';

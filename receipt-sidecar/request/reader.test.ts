@@ -1,13 +1,11 @@
-import { anyTolerance } from '@gw/contract/access';
 import type { ApiError } from '@gw/contract/errors';
 import { type PolicyEvent, policyEventSchema, screenedSha256 } from '@gw/contract/internal/policy-event';
 import { type PolicyRule, rulesSha256 } from '@gw/contract/internal/policy-rules';
 import { err, type Result } from '@gw/contract/internal/result';
 import type { Snapshot } from '@gw/contract/internal/snapshot';
-
 import { maxFrameSize } from '@gw/grpc/internals/http2/frames';
 import { cases } from '@gw/testing/cases';
-
+import { caller } from '@gw/testing/receipt-sidecar/asked';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { type BundleForTests, bodyWorkerForTests } from '@gw/testing/receipt-sidecar/worker';
 import fc from 'fast-check';
@@ -80,16 +78,15 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
     randomBytes: (length) => new Uint8Array(length).fill(0xab),
   });
   const askBytes = (endpoint: Endpoint, bytes: Buffer, accountId = 'acct', from: Snapshot = snapshot) => {
-    const caller = {
-      accountId,
-      keyId: 'key',
-      models: null,
-      streams: { limit: 1, shadow: false },
-      keyStreams: null,
-      tolerance: anyTolerance,
-    };
     return read({
-      ...{ endpoint, bytes, caller, requestId: 'req', isOpen: () => true, onGone: () => undefined },
+      ...{
+        endpoint,
+        bytes,
+        caller: caller({ accountId }),
+        requestId: 'req',
+        isOpen: () => true,
+        onGone: () => undefined,
+      },
       catalogue: from === snapshot ? catalogue : makeCatalogue(from),
     });
   };

@@ -3,6 +3,7 @@ import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { servesTelemetry } from '@gw/methodology/tier';
 import { cases } from '@gw/testing/cases';
+import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import { plainModel as model } from '@gw/testing/receipt-sidecar/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -66,33 +67,10 @@ const choose = (
   troubleOf: (id: string) => Trouble | null = () => null,
 ) =>
   chooseRoute(
-    {
-      endpoint: 'chat',
-      model: 'm',
-      options,
-      stream: false,
-      wantsUsage: false,
-      choices: 1,
-      ...{
-        promptBytes: 2,
-        estimatedPromptTokens: 0,
-        promptTextBytes: 0,
-        mostPromptTokens: null,
-        prompts: 1,
-        candidates: 1,
-        echoes: false,
-      },
-      ...{ outputField: null, maxTokens: null },
-    },
+    parsedForTests({ options }),
     makeCatalogue(snapshot),
     null,
-    {
-      at: Date.parse(snapshot.publishedAt),
-      lastRegions,
-      tolerance,
-      isResting: isFailing,
-      troubleOf,
-    },
+    steeringForTests(snapshot.publishedAt, { lastRegions, tolerance, isResting: isFailing, troubleOf }),
   );
 
 describe('the first region', () => {

@@ -1,4 +1,11 @@
-import { admitted, advance, caller, type SlotsForTests, slotsForTests, taken } from '@gw/testing/receipt-sidecar/slots';
+import {
+  admitted,
+  advance,
+  callerWith,
+  type SlotsForTests,
+  slotsForTests,
+  taken,
+} from '@gw/testing/receipt-sidecar/slots';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { leaseMs } from './leases.ts';
 
@@ -16,7 +23,7 @@ test.each(['dies', 'is stopped in order'])(
   'streams whose sidecar %s count for as long as Envoy says that they run',
   async (how) => {
     const first = testing.sidecar();
-    const slots = [await taken(first.slots, caller(2)), await taken(first.slots, caller(2))];
+    const slots = [await taken(first.slots, callerWith(2)), await taken(first.slots, callerWith(2))];
     first.slots.abandon();
     if (how !== 'dies') for (const slot of slots) slot.release();
     first.slots.stop();
@@ -25,12 +32,12 @@ test.each(['dies', 'is stopped in order'])(
       await advance(everyMs);
       for (const { id } of slots) second.slots.runs(leaseOf(id));
       await advance(0);
-      expect(await admitted(second.slots, caller(2), 1)).toBe(0);
+      expect(await admitted(second.slots, callerWith(2), 1)).toBe(0);
     }
     await advance(leaseMs - 1);
-    expect(await admitted(second.slots, caller(2), 1)).toBe(0);
+    expect(await admitted(second.slots, callerWith(2), 1)).toBe(0);
     await advance(1);
-    expect(await admitted(second.slots, caller(2), 3)).toBe(2);
+    expect(await admitted(second.slots, callerWith(2), 3)).toBe(2);
   },
 );
 
@@ -51,7 +58,7 @@ test('what is told at once is renewed together', async () => {
 
 test('nothing is sent for a slot that is held here: it is renewed anyway', async () => {
   const { slots, connection } = testing.sidecar();
-  const slot = await taken(slots, caller(1));
+  const slot = await taken(slots, callerWith(1));
   slots.runs(leaseOf(slot.id));
   await advance(0);
   expect(connection.sent).toEqual(['take']);
@@ -59,7 +66,7 @@ test('nothing is sent for a slot that is held here: it is renewed anyway', async
 
 test('a word that Envoy said before it heard of the end takes no slot again', async () => {
   const { slots } = testing.sidecar();
-  const slot = await taken(slots, caller(1));
+  const slot = await taken(slots, callerWith(1));
   slot.release();
   for (const ms of [0, 9_000]) {
     await advance(ms);
@@ -71,7 +78,7 @@ test('a word that Envoy said before it heard of the end takes no slot again', as
 
 test('a stream that goes on though its slot was released counts again', async () => {
   const { slots } = testing.sidecar();
-  const slot = await taken(slots, caller(1));
+  const slot = await taken(slots, callerWith(1));
   slot.release();
   await advance(2 * everyMs);
   slots.runs(leaseOf(slot.id));

@@ -3,17 +3,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { anyTolerance } from '@gw/contract/access';
 import type { ApiError } from '@gw/contract/errors';
 import { keySlotsKey, slotsKey } from '@gw/contract/internal/redis';
 import type { Result } from '@gw/contract/internal/result';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { Service } from '@gw/stack/services/service';
 import { startValkey } from '@gw/stack/services/valkey';
+import { callerWith } from '@gw/testing/receipt-sidecar/slots';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Caller } from '../messages.ts';
 import { redisLeases } from './leases.ts';
 import { type Slot, StreamSlots } from './slots.ts';
 
@@ -52,17 +51,9 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const caller = (limit: number): Caller => ({
-  accountId: 'acct',
-  keyId: 'key',
-  models: null,
-  streams: { limit, shadow: false },
-  keyStreams: null,
-  tolerance: anyTolerance,
-});
 const each = (at: number): StreamSlots => sidecars[at % 2] as StreamSlots;
 const askAll = (count: number, limit: number): Promise<Result<Slot, ApiError>[]> =>
-  Promise.all(Array.from({ length: count }, (_, at) => each(at).take(caller(limit))));
+  Promise.all(Array.from({ length: count }, (_, at) => each(at).take(callerWith(limit))));
 const held = (decisions: readonly Result<Slot, ApiError>[]) =>
   decisions.flatMap((taken) => (taken.ok ? [taken.value] : []));
 const inValkey = async () => [

@@ -1,7 +1,7 @@
 import {
   admitted,
   advance,
-  caller,
+  callerWith,
   type SlotsForTests,
   slotsForTests,
   take,
@@ -19,10 +19,10 @@ afterEach(() => testing.stop());
 describe('while Redis answers', () => {
   test('as many streams are open as the limit says, over all instances, and a released one makes room', async () => {
     const [a, b] = [testing.sidecar(2), testing.sidecar(2)];
-    const first = await taken(a.slots, caller(3));
-    await taken(b.slots, caller(3));
-    await taken(a.slots, caller(3));
-    const refusal = await b.slots.take(caller(3));
+    const first = await taken(a.slots, callerWith(3));
+    await taken(b.slots, callerWith(3));
+    await taken(a.slots, callerWith(3));
+    const refusal = await b.slots.take(callerWith(3));
     expect(refusal).toMatchObject({
       ok: false,
       error: {
@@ -36,24 +36,24 @@ describe('while Redis answers', () => {
     first.release();
     first.release();
     expect(testing.redis.open('acct')).toBe(2);
-    expect(await admitted(b.slots, caller(3), 3)).toBe(1);
+    expect(await admitted(b.slots, callerWith(3), 3)).toBe(1);
     expect(a.slots.open + b.slots.open).toBe(3);
   });
 
   test('a key has no more than its part, and the refusal says that it is the key', async () => {
     const { slots } = testing.sidecar();
-    const key = caller(10, { keyStreams: 1 });
+    const key = callerWith(10, { keyStreams: 1 });
     await taken(slots, key);
     expect(await take(slots, key)).toBe(
       'This API key has 1 stream open, and its limit is 1. Close one, wait until one ends, or use another key.',
     );
-    expect(await admitted(slots, caller(10, { keyId: 'another' }), 20)).toBe(9);
+    expect(await admitted(slots, callerWith(10, { keyId: 'another' }), 20)).toBe(9);
   });
 
   test('a limit in shadow mode counts, reports once a minute for an account, and refuses nothing', async () => {
     const { slots } = testing.sidecar();
     await advance(59_000);
-    const watched = caller(1, { streams: { limit: 1, shadow: true } });
+    const watched = callerWith(1, { streams: { limit: 1, shadow: true } });
     expect(await admitted(slots, watched, 4)).toBe(4);
     expect(testing.redis.open('acct')).toBe(4);
     expect(testing.decided).toEqual(['taken exact', 'shadowed exact', 'shadowed exact', 'shadowed exact']);
@@ -65,25 +65,25 @@ describe('while Redis answers', () => {
     await taken(slots, watched);
     expect(testing.logged).toHaveLength(2);
     // Once it is in force, what is open is known.
-    expect(await admitted(slots, caller(6), 1)).toBe(0);
+    expect(await admitted(slots, callerWith(6), 1)).toBe(0);
   });
 
   test('a long stream keeps its slot, and that of a dead holder is free after its lease', async () => {
     const { slots } = testing.sidecar();
-    await taken(slots, caller(1));
+    await taken(slots, callerWith(1));
     await advance(10 * leaseMs);
-    expect(await admitted(slots, caller(1), 1)).toBe(0);
+    expect(await admitted(slots, callerWith(1), 1)).toBe(0);
     slots.stop();
     await advance(leaseMs - 1);
-    expect(await admitted(testing.sidecar().slots, caller(1), 1)).toBe(0);
+    expect(await admitted(testing.sidecar().slots, callerWith(1), 1)).toBe(0);
     await advance(1);
-    expect(await admitted(testing.sidecar().slots, caller(1), 1)).toBe(1);
+    expect(await admitted(testing.sidecar().slots, callerWith(1), 1)).toBe(1);
     expect(testing.ended()).toBe(1);
   });
 
   test('slots that Redis has lost without a word are there again within ten seconds', async () => {
     const { slots } = testing.sidecar();
-    await admitted(slots, caller(5), 3);
+    await admitted(slots, callerWith(5), 3);
     testing.redis.empty();
     await advance(10_000);
     expect(testing.redis.open('acct')).toBe(3);
@@ -91,7 +91,7 @@ describe('while Redis answers', () => {
 
   test('an instance that stops leaves what goes on without it to its lease', async () => {
     const { slots } = testing.sidecar();
-    const slot = await taken(slots, caller(1));
+    const slot = await taken(slots, callerWith(1));
     slots.abandon();
     slot.release();
     expect(testing.redis.open('acct')).toBe(1);

@@ -1,11 +1,11 @@
 /** Sidecars' slots by the timers' clock, with a Redis in memory between them. */
 
 import { setImmediate as turn } from 'node:timers/promises';
-import { anyTolerance } from '@gw/contract/access';
 import type { Caller } from '@gw/receipt-sidecar/internals/messages';
 import { type Slot, StreamSlots } from '@gw/receipt-sidecar/internals/slots/slots';
 import { pino } from 'pino';
 import { vi } from 'vitest';
+import { caller } from './asked.ts';
 import { type ConnectionForTests, connectionForTests, RedisForTests } from './leases.ts';
 
 export interface SidecarForTests {
@@ -72,15 +72,9 @@ export async function advance(ms: number): Promise<void> {
   await turn();
 }
 
-export const caller = (limit: number, more: Partial<Caller> = {}): Caller => ({
-  accountId: 'acct',
-  keyId: 'key',
-  models: null,
-  streams: { limit, shadow: false },
-  keyStreams: null,
-  tolerance: anyTolerance,
-  ...more,
-});
+/** Whose account may have so many streams open. */
+export const callerWith = (limit: number, more: Partial<Caller> = {}): Caller =>
+  caller({ streams: { limit, shadow: false }, ...more });
 
 /** The slot, or why there is none. */
 export async function take(slots: StreamSlots, by: Caller): Promise<Slot | string> {

@@ -1,0 +1,45 @@
+/** What a call is, by the time that its region is chosen: who asks, what for, and what the choice depends on beside that. */
+import { anyTolerance } from '@gw/contract/access';
+import type { Caller } from '@gw/receipt-sidecar/internals/messages';
+import type { ParsedRequest } from '@gw/receipt-sidecar/internals/request/parsed-request';
+import type { Steering } from '@gw/receipt-sidecar/internals/request/route';
+
+export const caller = (more: Partial<Caller> = {}): Caller => ({
+  accountId: 'acct',
+  keyId: 'key',
+  models: null,
+  streams: { limit: 25, shadow: false },
+  keyStreams: null,
+  tolerance: anyTolerance,
+  ...more,
+});
+
+/** A short call to the model `m`. */
+export const parsedForTests = (more: Partial<ParsedRequest> = {}): ParsedRequest => ({
+  endpoint: 'chat',
+  model: 'm',
+  options: {},
+  stream: false,
+  wantsUsage: false,
+  choices: 1,
+  promptBytes: 2,
+  estimatedPromptTokens: 0,
+  promptTextBytes: 0,
+  mostPromptTokens: null,
+  prompts: 1,
+  candidates: 1,
+  echoes: false,
+  outputField: null,
+  maxTokens: null,
+  ...more,
+});
+
+/** At that time, RFC 3339: nothing fails, nothing was chosen before, and everything is tolerated. */
+export const steeringForTests = (at: string, more: Partial<Steering> = {}): Steering => ({
+  at: Date.parse(at),
+  lastRegions: new Map(),
+  tolerance: anyTolerance,
+  isResting: () => false,
+  troubleOf: () => null,
+  ...more,
+});
