@@ -1,24 +1,25 @@
-/** The operator API of the shared gateway, as its admin uses it. */
-import { stack } from './shared-stack.ts';
+/** The operator API of a gateway, as its admin uses it. */
+import { ApiRefusal, findTarget, type OperatorApi, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
+import type { Stack } from '@gw/stack/stack';
 
-/** Returns status and body of one request under `/operator/v1/`; the body is null where there is none. */
-export async function operator(
-  method: string,
-  path: string,
-  body?: object,
-): Promise<{ readonly status: number; readonly body: unknown }> {
-  const authorization = `Bearer ${stack.operatorToken}`;
-  const reply = await fetch(`${stack.controlUrl}/operator/v1/${path}`, {
-    method,
-    headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await reply.text();
-  return { status: reply.status, body: text === '' ? null : JSON.parse(text) };
-}
+export type OperatorPlace = Pick<Stack, 'controlUrl' | 'operatorToken'>;
 
-/** The same, where anything but success is an error of the test. */
-export async function operatorDid(method: string, path: string, body?: object): Promise<void> {
-  const reply = await operator(method, path, body);
-  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+/** For a process of its own. */
+export const operatorVariables = ({ controlUrl, operatorToken }: OperatorPlace) => ({
+  GW_CONTROL_URL: controlUrl,
+  GW_OPERATOR_TOKEN: operatorToken,
+});
+
+/**
+ * In this process: what is measured from a reply begins with it, not with the end of a command. Anything but success throws, in the
+ * words of the shell.
+ */
+export const apiOf = (place: OperatorPlace): OperatorApi => openOperatorApi(findTarget(operatorVariables(place), null));
+
+/** Takes out what is there of these, in this order; paths are those under `/operator/v1/`. */
+export async function removeEntries(api: OperatorApi, ...paths: readonly string[]): Promise<void> {
+  for (const path of paths)
+    await api.send('DELETE', `/operator/v1/${path}`).catch((error: unknown) => {
+      if (!(error instanceof ApiRefusal)) throw error;
+    });
 }

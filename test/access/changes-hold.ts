@@ -3,10 +3,10 @@ import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiOf } from '../operator-api.ts';
 import { instancesOf } from '../outage/instances.ts';
 import type { OwnGateway } from '../outage/own-gateway.ts';
 import { complete, type LoadedChange, type LoadedReply, listModels, underLoad } from './changes-under-load.ts';
-import { apiOf } from './people.ts';
 
 const path = '/operator/v1/accounts/acct_demo_enterprise';
 const plus = '/operator/v1/accounts/acct_demo_audit_plus';

@@ -1,23 +1,12 @@
 /** People on the operators' port: one who types commands, and one with a browser. */
 
-import { findTarget, type OperatorApi, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { inCheckout } from '@gw/stack/checkout';
-import type { Stack } from '@gw/stack/stack';
 import { type CommandResult, run } from '../cli/gateway-of-its-own.ts';
-
-type Place = Pick<Stack, 'controlUrl' | 'operatorToken'>;
-
-const variablesOf = ({ controlUrl, operatorToken }: Place) => ({
-  GW_CONTROL_URL: controlUrl,
-  GW_OPERATOR_TOKEN: operatorToken,
-});
-
-/** In this process: what is measured from a reply begins with it, not with the end of a command. */
-export const apiOf = (place: Place): OperatorApi => openOperatorApi(findTarget(variablesOf(place), null));
+import { type OperatorPlace, operatorVariables } from '../operator-api.ts';
 
 /** `gw admin` as a script runs it: address and token come from the environment. */
-export function shellOf(place: Place) {
-  const env = { ...process.env, ...variablesOf(place) };
+export function shellOf(place: OperatorPlace) {
+  const env = { ...process.env, ...operatorVariables(place) };
   const admin = (...args: string[]): Promise<CommandResult> =>
     run(process.execPath, [inCheckout('dist', 'cli.js'), 'admin', ...args], env);
   return {
@@ -43,7 +32,7 @@ export class Browser {
   readonly #url: string;
   #cookie = '';
 
-  constructor({ controlUrl }: Pick<Place, 'controlUrl'>) {
+  constructor({ controlUrl }: Pick<OperatorPlace, 'controlUrl'>) {
     this.#url = controlUrl;
   }
 

@@ -13,9 +13,10 @@ import type { Child } from '@gw/stack/services/child';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { apiOf } from '../operator-api.ts';
 import { readFrom } from '../outage/instances.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
-import { apiOf, Browser } from './people.ts';
+import { Browser } from './people.ts';
 import { startSecond } from './second-ext-authz.ts';
 
 /** Name → a text that nobody may read. */

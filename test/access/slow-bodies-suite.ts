@@ -7,8 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { apiOf } from '../operator-api.ts';
 import { gateway } from '../outage/broken-gateway.ts';
-import { apiOf } from './people.ts';
 
 describe('bodies that are slow', () => {
   const account = '/operator/v1/accounts/acct_demo_enterprise/keys';

@@ -13,9 +13,10 @@ import { openApiDocument } from '@gw/contract/openapi';
 import { routes } from '@gw/contract/routes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { apiOf } from '../operator-api.ts';
 import { collect, finishedReceipt, openAi, quick, stack } from '../sdk/gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
-import { apiOf, Browser, type HttpReply } from './people.ts';
+import { Browser, type HttpReply } from './people.ts';
 
 const accounts = openTestAccounts();
 const abandoned = new AbortController();

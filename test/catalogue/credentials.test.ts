@@ -9,8 +9,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openDatabase } from '@gw/prisma/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { answerChat } from '../chat-reply.ts';
 import { run } from '../cli/gateway-of-its-own.ts';
-import { operator } from '../operator-api.ts';
+import { apiOf, operatorVariables, removeEntries } from '../operator-api.ts';
 import { readFrom } from '../outage/instances.ts';
 import { eventually, get, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
@@ -25,14 +26,8 @@ function startProvider() {
     const credential = String(request.headers['x-key']);
     shown.push(credential);
     request.resume().on('end', () => {
-      const isValid = valid.has(credential);
-      const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-      const message = { role: 'assistant', content: 'Sunny.' };
-      const choices = [{ index: 0, message, finish_reason: 'stop', logprobs: null }];
-      const body = isValid
-        ? { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage }
-        : { error: { message: 'wrong key' } };
-      response.writeHead(isValid ? 200 : 401, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      if (valid.has(credential)) return answerChat(response, { model: 'm' }, 'Sunny.');
+      response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":{"message":"wrong key"}}');
     });
   };
   return { server: createServer(answer), valid, shown };
@@ -44,7 +39,7 @@ const listen = (server: Server) =>
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)),
   );
 
-const env = { ...process.env, GW_CONTROL_URL: stack.controlUrl, GW_OPERATOR_TOKEN: stack.operatorToken };
+const env = { ...process.env, ...operatorVariables(stack) };
 async function gw(line: string, input = ''): Promise<string> {
   // The shell writes it to the standard input of the command, as people do.
   const { code, err, out } = await run('sh', ['-c', `printf %s "$INPUT" | ./gw admin ${line}`], {
@@ -64,10 +59,8 @@ const becomes = (wanted: string) =>
   eventually(`calls to be answered with ${wanted}`, async () => ((await outcome()) === wanted ? true : null));
 const next = (): string => `sk-${randomBytes(16).toString('hex')}`;
 
-async function clear(): Promise<void> {
-  for (const path of [`deployments/${id}`, `models/${model}`, `providers/${id}`, 'credentials/ROTATING'])
-    await operator('DELETE', path);
-}
+const clear = () =>
+  removeEntries(apiOf(stack), `deployments/${id}`, `models/${model}`, `providers/${id}`, 'credentials/ROTATING');
 beforeAll(async () => {
   await clear();
   const url = await listen(provider.server);

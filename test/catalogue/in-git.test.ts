@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
+import { operatorVariables } from '../operator-api.ts';
 import { eventually, messages, openAi, stack } from '../sdk/gateway.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'gw-in-git-'));
@@ -12,7 +13,7 @@ const file = join(dir, 'gw.yaml');
 const [, block = ''] =
   /^```sh\n(\.\/gw admin catalogue [\s\S]*?)^```/m.exec(readFileSync(inCheckout('docs/catalogue.md'), 'utf8')) ?? [];
 const [exported = '', diffed = '', imported = ''] = block.replaceAll('gw.yaml', file).trim().split('\n');
-const env = { ...process.env, GW_CONTROL_URL: stack.controlUrl, GW_OPERATOR_TOKEN: stack.operatorToken };
+const env = { ...process.env, ...operatorVariables(stack) };
 
 async function shell(line: string): Promise<string> {
   const { code, err, out } = await run('sh', ['-c', line], env);

@@ -9,7 +9,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';
-import { operator, operatorDid } from '../operator-api.ts';
+import { apiOf, operatorVariables, removeEntries } from '../operator-api.ts';
 import { additionsOf, eventually, get, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
 const model = 'acme/m-1';
@@ -22,7 +22,8 @@ const lines = block
   .replaceAll('m-1-instruct', 'sim-small')
   .trim()
   .split('\n');
-const env = { ...process.env, GW_CONTROL_URL: stack.controlUrl, GW_OPERATOR_TOKEN: stack.operatorToken };
+const operator = apiOf(stack);
+const env = { ...process.env, ...operatorVariables(stack) };
 
 async function shell(line: string): Promise<string> {
   const { code, err, out } = await run('sh', ['-c', line], env);
@@ -52,10 +53,11 @@ const stored = async (id: string): Promise<Receipt> => receiptSchema.parse((awai
 const auditSchema = z.object({ data: z.array(z.object({ seq: z.number(), action: z.string() })) });
 
 /** Even after a run that was cut off. */
-async function clear(): Promise<void> {
-  for (const path of ['deployments/acme-pl', 'models/acme/m-1', 'models/acme/m-2', 'regions/pl-east', 'providers/acme'])
-    await operator('DELETE', path);
-}
+const clear = () =>
+  removeEntries(
+    operator,
+    ...['deployments/acme-pl', 'models/acme/m-1', 'models/acme/m-2', 'regions/pl-east', 'providers/acme'],
+  );
 beforeAll(clear);
 afterAll(clear);
 
@@ -110,13 +112,13 @@ test('a receipt that was degraded for want of parameters is made again once the 
   await typed('providers add');
   await typed('regions add');
   const id = 'acme/m-2';
-  await operatorDid('POST', 'models', { id, owned_by: 'acme', kind: 'chat' });
+  await operator.send('POST', '/operator/v1/models', { id, owned_by: 'acme', kind: 'chat' });
   const deployment = { id: 'acme-pl', provider: 'acme', region: 'pl-east', models: { [id]: 'sim-small' }, pue: 1.2 };
-  await operatorDid('POST', 'deployments', deployment);
+  await operator.send('POST', '/operator/v1/deployments', deployment);
   const ask = () => openAi().chat.completions.create({ model: id, messages, max_tokens: 8 });
   const first = receiptOf(await eventually('a call to be answered', () => ask().catch(() => null)));
   expect(first).toMatchObject({ tier: 'degraded', degraded_reason: 'model_parameters_unknown', recalculable: true });
-  await operatorDid('PATCH', 'models/acme/m-2', { active_parameters_b: 3, total_parameters_b: 30 });
+  await operator.send('PATCH', '/operator/v1/models/acme/m-2', { active_parameters_b: 3, total_parameters_b: 30 });
   const second = await eventually('version 2', async () => {
     const receipt = await stored(first.id);
     return receipt.version === 2 ? receipt : null;

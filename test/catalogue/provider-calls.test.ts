@@ -6,7 +6,8 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { knownProviders } from '@gw/contract/internal/catalogue/known-providers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { operator, operatorDid } from '../operator-api.ts';
+import { answerChat } from '../chat-reply.ts';
+import { apiOf, removeEntries } from '../operator-api.ts';
 import { additionsOf, collect, eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
 const model = 'two-ways/gpt';
@@ -34,22 +35,7 @@ function startProvider() {
     seen.push({ url: request.url ?? '', headers: request.headers, body });
     const refusal = { error: { message: `I cannot serve ${body.model}`, type: 'invalid_request_error' } };
     if (fault.status !== null) return void response.writeHead(fault.status).end(JSON.stringify(refusal));
-    const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-    const head = { id: 'c', created: 1, model: body.model };
-    const choice = { index: 0, finish_reason: 'stop', logprobs: null };
-    if (body.stream) {
-      const chunk = { ...head, object: 'chat.completion.chunk' };
-      const events = [
-        { ...chunk, choices: [{ ...choice, delta: { role: 'assistant', content: 'Sunny.' } }] },
-        { ...chunk, choices: [], usage },
-      ];
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(`${events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`);
-      return;
-    }
-    const choices = [{ ...choice, message: { role: 'assistant', content: 'Sunny.' } }];
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ ...head, object: 'chat.completion', choices, usage }));
+    answerChat(response, body, 'Sunny.');
   };
   const server = createServer((request, response) => {
     let text = '';
@@ -68,12 +54,10 @@ const client = openAi(stack.keys.enterprise);
 const chat = (more: object = {}) =>
   client.chat.completions.create({ model, messages, max_completion_tokens: 7, seed: 4, ...more });
 
-async function clear(): Promise<void> {
-  for (const id of ids) await operator('DELETE', `deployments/${id}`);
-  await operator('DELETE', `models/${model}`);
-  for (const id of ids) await operator('DELETE', `providers/${id}`);
-  for (const id of ids) await operator('DELETE', `credentials/${id.toUpperCase()}`);
-}
+const operator = apiOf(stack);
+const each = (kind: string) => ids.map((id) => `${kind}/${kind === 'credentials' ? id.toUpperCase() : id}`);
+const clear = () =>
+  removeEntries(operator, ...each('deployments'), `models/${model}`, ...each('providers'), ...each('credentials'));
 
 beforeAll(async () => {
   await clear();
@@ -81,22 +65,36 @@ beforeAll(async () => {
     const { server } = providers[id];
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origins[id] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await operatorDid('PUT', `credentials/${id.toUpperCase()}`, { value: `secret-${id}`, base_url: origins[id] });
+    await operator.send('PUT', `/operator/v1/credentials/${id.toUpperCase()}`, {
+      value: `secret-${id}`,
+      base_url: origins[id],
+    });
   }
-  await operatorDid('POST', 'providers', {
+  await operator.send('POST', '/operator/v1/providers', {
     ...{ id: 'usual', name: 'Usual', base_url: `${origins.usual}/api/v1`, credential_ref: 'USUAL' },
   });
-  await operatorDid('POST', 'providers', {
+  await operator.send('POST', '/operator/v1/providers', {
     ...{ id: 'azure', name: 'Azure', base_url: origins.azure, credential_ref: 'AZURE', auth_header, path },
     headers: { 'x-region': 'sweden central' },
     request_fields: { max_completion_tokens: 'max_tokens', seed: null },
   });
-  await operatorDid('POST', 'models', { id: model, owned_by: 'test', kind: 'chat', model_class: 'small' });
+  await operator.send('POST', '/operator/v1/models', {
+    id: model,
+    owned_by: 'test',
+    kind: 'chat',
+    model_class: 'small',
+  });
   for (const [id, region] of [
     ['usual', 'us-east'],
     ['azure', 'eu-north'],
   ] as const)
-    await operatorDid('POST', 'deployments', { id, provider: id, region, pue: 1.1, models: { [model]: names[id] } });
+    await operator.send('POST', '/operator/v1/deployments', {
+      id,
+      provider: id,
+      region,
+      pue: 1.1,
+      models: { [model]: names[id] },
+    });
   await eventually('both to answer', async () => {
     const tried = await Promise.allSettled(['us-east', 'eu-north'].map((region) => chat({ gw: { region } })));
     return tried.every(({ status }) => status === 'fulfilled') || null;

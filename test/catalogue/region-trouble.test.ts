@@ -6,7 +6,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { operator, operatorDid } from '../operator-api.ts';
+import { answerChat } from '../chat-reply.ts';
+import { apiOf, removeEntries } from '../operator-api.ts';
 import { eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
 const model = 'measured/m';
@@ -15,24 +16,13 @@ const regions = ['measured-a', 'measured-b'] as const;
 const client = openAi(stack.keys.enterprise, { defaultHeaders: {} });
 const chat = (more: object = {}) => client.chat.completions.create({ model, messages, ...more });
 
-const reply = {
-  ...{ id: 'c', object: 'chat.completion', created: 1, model },
-  choices: [
-    {
-      index: 0,
-      finish_reason: 'stop',
-      logprobs: null,
-      message: { role: 'assistant', content: 'Sunny.', refusal: null },
-    },
-  ],
-  usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
-};
 let fault: { status: number; headers?: Record<string, string> } | null = null;
 const providers = regions.map((region) =>
   createServer((request, response) => {
     request.resume().on('end', () => {
-      const { headers = {}, status } = (region === 'measured-a' && fault) || { status: 200 };
-      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(reply));
+      if (region !== 'measured-a' || fault === null) return answerChat(response, { model }, 'Sunny.');
+      const headers = { 'content-type': 'application/json', ...fault.headers };
+      response.writeHead(fault.status, headers).end('{"error":{"message":"broken"}}');
     });
   }),
 );
@@ -43,24 +33,25 @@ async function originOf(server: Server | undefined): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function clear(): Promise<void> {
-  for (const region of regions) await operator('DELETE', `deployments/${region}`);
-  await operator('DELETE', `models/${model}`);
-  for (const region of regions) {
-    await operator('DELETE', `regions/${region}`);
-    await operator('DELETE', `providers/${region}`);
-  }
-}
+const operator = apiOf(stack);
+const each = (kind: string) => regions.map((region) => `${kind}/${region}`);
+const clear = () =>
+  removeEntries(operator, ...each('deployments'), `models/${model}`, ...each('regions'), ...each('providers'));
 
 beforeAll(async () => {
   await clear();
-  await operatorDid('POST', 'models', { id: model, owned_by: 'test', kind: 'chat', model_class: 'small' });
+  await operator.send('POST', '/operator/v1/models', {
+    id: model,
+    owned_by: 'test',
+    kind: 'chat',
+    model_class: 'small',
+  });
   for (const [preference, region] of regions.entries()) {
     const base_url = await originOf(providers[preference]);
-    await operatorDid('POST', 'providers', { id: region, name: region, base_url });
+    await operator.send('POST', '/operator/v1/providers', { id: region, name: region, base_url });
     const place = { name: region, country: 'FR', grid_zone: 'FRA', preference };
-    await operatorDid('POST', 'regions', { code: region, ...place });
-    await operatorDid('POST', 'deployments', {
+    await operator.send('POST', '/operator/v1/regions', { code: region, ...place });
+    await operator.send('POST', '/operator/v1/deployments', {
       id: region,
       provider: region,
       region,

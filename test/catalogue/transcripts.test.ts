@@ -6,7 +6,7 @@ import { chunksOf, type Transcript, transcripts } from '@gw/testing/transcripts'
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { operator, operatorDid } from '../operator-api.ts';
+import { apiOf, removeEntries } from '../operator-api.ts';
 import { collect, eventually, get, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 import { credential, embeddingsOf, entriesOf, known, modelOf, startTranscriptProvider } from './transcript-provider.ts';
 
@@ -16,6 +16,7 @@ const documentSchema = z.looseObject({
 let provider: Awaited<ReturnType<typeof startTranscriptProvider>>;
 let original: z.infer<typeof documentSchema> | null = null;
 
+const operator = apiOf(stack);
 const client = openAi(stack.keys.enterprise);
 type Fields = Partial<OpenAI.ChatCompletionCreateParamsStreaming>;
 const requestOf = (transcript: Transcript, content: string) => ({
@@ -37,11 +38,11 @@ const streamed = async (transcript: Transcript, fields: Fields = {}) =>
 beforeAll(async () => {
   provider = await startTranscriptProvider();
   const { origin } = provider;
-  await operatorDid('PUT', `credentials/${credential}`, { value: 'secret', base_url: origin });
-  original = documentSchema.parse((await operator('GET', 'catalogue')).body);
+  await operator.send('PUT', `/operator/v1/credentials/${credential}`, { value: 'secret', base_url: origin });
+  original = documentSchema.parse(await operator.get('/operator/v1/catalogue'));
   // All at once, since Envoy takes its time for each new chain.
   const entries = transcripts.map((each) => entriesOf(each, origin));
-  await operatorDid('PUT', 'catalogue', {
+  await operator.send('PUT', '/operator/v1/catalogue', {
     ...original,
     models: [...original.models, ...entries.flatMap(({ models }) => models)],
     providers: [...original.providers, ...entries.map((each) => each.provider)],
@@ -53,8 +54,8 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  if (original) await operatorDid('PUT', 'catalogue', original);
-  await operator('DELETE', `credentials/${credential}`);
+  if (original) await operator.send('PUT', '/operator/v1/catalogue', original);
+  await removeEntries(operator, `credentials/${credential}`);
   provider?.stop();
 });
 

@@ -1,6 +1,6 @@
 /** Operators change the catalogue while customers call: none of the calls is lost. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { operator, operatorDid } from '../operator-api.ts';
+import { apiOf, removeEntries } from '../operator-api.ts';
 import { additionsOf, collect, eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 
 const model = 'busy/m-1';
@@ -10,25 +10,23 @@ const deployment = (region: string, at: number) => {
   const models = { [model]: 'sim-small' };
   return { id: region, provider: 'simulator', region, models, pue: 1.1 + at / 10 };
 };
-async function clear(): Promise<void> {
-  for (const path of [...regions.map((code) => `deployments/${code}`), `models/${model}`])
-    await operator('DELETE', path);
-  for (const code of regions) await operator('DELETE', `regions/${code}`);
-}
+const operator = apiOf(stack);
+const each = (kind: string) => regions.map((code) => `${kind}/${code}`);
+const clear = () => removeEntries(operator, ...each('deployments'), `models/${model}`, ...each('regions'));
 
 beforeAll(async () => {
   await clear();
   const size = { active_parameters_b: 8, total_parameters_b: 8 };
-  await operatorDid('POST', 'models', { id: model, owned_by: 'busy', kind: 'chat', ...size });
+  await operator.send('POST', '/operator/v1/models', { id: model, owned_by: 'busy', kind: 'chat', ...size });
   for (const [preference, code] of regions.entries())
-    await operatorDid('POST', 'regions', {
+    await operator.send('POST', '/operator/v1/regions', {
       code,
       name: code,
       country: 'FR',
       grid_zone: 'FRA',
       preference: 90 + preference,
     });
-  await operatorDid('POST', 'deployments', deployment('busy-b', 1));
+  await operator.send('POST', '/operator/v1/deployments', deployment('busy-b', 1));
   await eventually('the first call', () => ask().catch(() => null));
 });
 afterAll(clear);
@@ -64,14 +62,14 @@ test('a region comes, is degraded, comes back and goes: every call of the model 
   const customers = [1, 2, 3, 4].map(customer);
   const served = (region: string) => eventually(`calls in ${region}`, async () => (last === region ? true : null));
   await served('busy-b');
-  await operatorDid('POST', 'deployments', deployment('busy-a', 0));
+  await operator.send('POST', '/operator/v1/deployments', deployment('busy-a', 0));
   await served('busy-a');
-  await operatorDid('PATCH', 'regions/busy-a', { status: 'degraded' });
+  await operator.send('PATCH', '/operator/v1/regions/busy-a', { status: 'degraded' });
   await served('busy-b');
-  await operatorDid('PATCH', 'regions/busy-a', { status: 'active' });
+  await operator.send('PATCH', '/operator/v1/regions/busy-a', { status: 'active' });
   await served('busy-a');
   const slow = slowStream();
-  await operatorDid('DELETE', 'deployments/busy-a');
+  await operator.send('DELETE', '/operator/v1/deployments/busy-a');
   await served('busy-b');
   expect(await slow).toBe('busy-a');
   running = false;

@@ -13,6 +13,7 @@ import { loadSecrets } from '@gw/stack/secrets';
 import { call, chatBody, chatPath, type Reply, type Sent, send, stack } from '../input/ask.ts';
 import { sendBytes } from '../input/bytes.ts';
 import { announceBodies } from '../limits/announced-body.ts';
+import { apiOf } from '../operator-api.ts';
 import { eventually } from '../sdk/gateway.ts';
 import type { TestAccounts } from '../sdk/test-account.ts';
 import { modelWithoutCredential, withoutCredential } from './without-credential.ts';
@@ -61,14 +62,7 @@ async function repeated(times: number, ask: () => Promise<Exchange>): Promise<Ex
 /** As an operator; the region becomes active again. */
 async function inRegion(status: 'degraded' | 'saturated' | 'decommissioned'): Promise<Exchange> {
   const region = 'eu-west';
-  const become = async (next: string) => {
-    const reply = await fetch(`${stack.controlUrl}/operator/v1/regions/${region}`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${stack.operatorToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ status: next }),
-    });
-    if (!reply.ok) throw new Error(`The region did not become ${next}: ${await reply.text()}`);
-  };
+  const become = (next: string) => apiOf(stack).send('PATCH', `/operator/v1/regions/${region}`, { status: next });
   const pinned = () => chat({ gw: { region } });
   try {
     await become(status);

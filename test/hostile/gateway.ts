@@ -8,6 +8,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import OpenAI from 'openai';
 import { expect, vi } from 'vitest';
 import { z } from 'zod';
+import { apiOf, removeEntries } from '../operator-api.ts';
 import { pythonWithClient } from '../sdk/python-client.ts';
 import { startHostileProvider } from './provider.ts';
 import { marker } from './replies.ts';
@@ -33,20 +34,8 @@ const entries = ['deployments/hostile', `models/${model}`, 'providers/hostile'];
 
 export async function addHostileProvider(gateway: Gateway) {
   const provider = await startHostileProvider();
-  const operator = async (method: string, path: string, body?: object): Promise<number> => {
-    const response = await fetch(`${gateway.controlUrl}/operator/v1/${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${gateway.operatorToken}`,
-        ...(body && { 'content-type': 'application/json' }),
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    return response.status;
-  };
-  const remove = async () => {
-    for (const path of entries) await operator('DELETE', path);
-  };
+  const operator = apiOf(gateway);
+  const remove = () => removeEntries(operator, ...entries);
   await remove();
   const facts = {
     owned_by: 'hostile',
@@ -63,7 +52,7 @@ export async function addHostileProvider(gateway: Gateway) {
       { id: 'hostile', provider: 'hostile', region: 'us-east', models: { [model]: 'inner-name-7b' }, pue: 1.1 },
     ],
   ];
-  for (const [path, body] of added) expect(await operator('POST', path, body), path).toBe(200);
+  for (const [path, body] of added) await operator.send('POST', `/operator/v1/${path}`, body);
   const client = clientOf(gateway);
   const plain = () => client.chat.completions.create({ model, messages: [{ role: 'user', content: 'plain' }] });
   const answers = () =>

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { issuedKeySchema } from '@gw/contract/keys';
 import { Redis } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
-import { apiOf } from '../access/people.ts';
+import { apiOf } from '../operator-api.ts';
 import { eventually, stack } from '../sdk/gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
 import { accountOf, ask as askStack, figureOf, idOf, untilMidnightS } from './limited-call.ts';

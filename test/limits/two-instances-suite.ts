@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { apiOf } from '../access/people.ts';
+import { apiOf } from '../operator-api.ts';
 import { instancesOf } from '../outage/instances.ts';
 import { eventually } from '../outage/own-gateway.ts';
 import { gateway } from '../outage/paired-gateway.ts';

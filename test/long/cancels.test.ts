@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callNames, calls, type Leave, type Place } from '../cancel/calls.ts';
+import { apiOf } from '../operator-api.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 
 let gateway: OwnGateway;
@@ -84,15 +85,7 @@ test.each(['control-plane', 'receipt-sidecar'] as const)('calls are left while %
 test('a deployment is changed again and again under streams that last, which drains its listener', async () => {
   const envoy = pid();
   const streams = await Promise.all(Array.from({ length: 6 }, () => calls['a stream'](place)));
-  const change = async (body: object) => {
-    const { controlUrl, operatorToken } = gateway.stack;
-    const reply = await fetch(`${controlUrl}/operator/v1/providers/simulator`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    expect(reply.status, await reply.text()).toBe(200);
-  };
+  const change = (body: object) => apiOf(gateway.stack).send('PATCH', '/operator/v1/providers/simulator', body);
   const { simulatorUrl } = gateway.stack;
   for (let round = 0; round < 8; round += 1) {
     await change({ base_url: round % 2 === 0 ? `${simulatorUrl}/site${round}/v1` : `${simulatorUrl}/v1` });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { apiOf } from '../access/people.ts';
+import { apiOf } from '../operator-api.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { startLoad } from '../outage/steady-load.ts';
 

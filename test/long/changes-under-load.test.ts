@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changesHold } from '../access/changes-hold.ts';
 import { complete, listModels, underLoad } from '../access/changes-under-load.ts';
-import { apiOf } from '../access/people.ts';
+import { apiOf } from '../operator-api.ts';
 import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 
 const rounds = 15;

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { receiptSchema, routingTraceSchema } from '@gw/contract/receipt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { apiOf } from '../access/people.ts';
+import { apiOf } from '../operator-api.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import {
   credentialOf,

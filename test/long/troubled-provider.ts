@@ -1,6 +1,7 @@
 /** Providers in three regions, each called in its own way, which can be broken one by one and note who calls them. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { answerChat } from '../chat-reply.ts';
 
 /**
  * `slow`: no header of a reply for longer than the gateway waits. `cut`: the connection breaks before a reply. `garbled`: the
@@ -44,25 +45,14 @@ export async function startTroubledProvider(region: string): Promise<TroubledPro
 
   function answer(request: IncomingMessage, response: ServerResponse, text: string): void {
     note(request, text);
-    const { messages, model, stream } = JSON.parse(text);
-    const pinnedTo = /^pinned to (.*)$/.exec(messages[0].content)?.[1];
+    const body = JSON.parse(text);
+    const pinnedTo = /^pinned to (.*)$/.exec(body.messages[0].content)?.[1];
     if (pinnedTo !== undefined && pinnedTo !== region) wrong.push(`a call that is pinned to ${pinnedTo}`);
     if (trouble === 'slow') return;
     if (trouble === 'cut') return void (request.socket as Socket).destroy();
     if (trouble === 'garbled') return void request.socket.end('this is no reply\r\n\r\n');
     if (trouble !== null) return void response.writeHead(Number(trouble)).end('{"error":{"message":"broken"}}');
-    const usage = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 };
-    const head = { id: 'c', created: 1, model };
-    const choice = { index: 0, finish_reason: 'stop', logprobs: null };
-    if (!stream) {
-      const choices = [{ ...choice, message: { role: 'assistant', content: region } }];
-      response.writeHead(200, { 'content-type': 'application/json' });
-      return void response.end(JSON.stringify({ ...head, object: 'chat.completion', choices, usage }));
-    }
-    const chunk = { ...head, object: 'chat.completion.chunk' };
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(`data: ${JSON.stringify({ ...chunk, choices: [{ ...choice, delta: { content: region } }] })}\n\n`);
-    response.end(`data: ${JSON.stringify({ ...chunk, choices: [], usage })}\n\ndata: [DONE]\n\n`);
+    answerChat(response, body, region);
   }
 
   const listen = (request: IncomingMessage, response: ServerResponse): void => {

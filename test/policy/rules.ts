@@ -1,29 +1,20 @@
 /** The rules of the shared gateway, as operators change them, and what calls come to under them. */
 
+import type { OperatorApi } from '@gw/cli/internals/commands/admin/api';
 import type { PolicyRule } from '@gw/contract/internal/policy-rules';
 import { screenCodes } from '@gw/contract/internal/policy-rules';
 import type { Database } from '@gw/prisma/client';
 import { z } from 'zod';
+import { apiOf } from '../operator-api.ts';
 import { eventually, quick, stack } from '../sdk/gateway.ts';
 
 const base = '/operator/v1/policy';
 const versionSchema = z.object({ version: z.number(), rules: z.array(z.looseObject({ id: z.string() })) });
 
-export async function operator(method: string, path: string, body?: object): Promise<unknown> {
-  const response = await fetch(`${stack.controlUrl}${base}${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${stack.operatorToken}`,
-      ...(body && { 'content-type': 'application/json' }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  return JSON.parse(text);
-}
+/** What operators ask of the rules; paths are those under them. */
+export const operator: OperatorApi['send'] = (method, path, body) => apiOf(stack).send(method, `${base}${path}`, body);
 
-export const rulesInForce = async () => versionSchema.parse(await operator('GET', ''));
+export const rulesInForce = async () => versionSchema.parse(await apiOf(stack).get(base));
 
 /** Beside those that are in force. */
 export async function addRules(...rules: readonly PolicyRule[]): Promise<number> {

@@ -6,6 +6,7 @@ import { compileRules } from '@gw/policy/compile';
 import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
+import { operatorVariables } from '../operator-api.ts';
 import { stack } from '../sdk/gateway.ts';
 import { openTestAccounts, type TestAccounts } from '../sdk/test-account.ts';
 import {
@@ -101,11 +102,7 @@ const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, languag
   language,
   code,
 }));
-const env = {
-  ...process.env,
-  GW_CONTROL_URL: stack.controlUrl,
-  GW_OPERATOR_TOKEN: stack.operatorToken,
-};
+const env = { ...process.env, ...operatorVariables(stack) };
 const shell = async (line: string): Promise<string> => {
   const { code, err, out } = await run('sh', ['-c', line.replaceAll(/\brules\.json/g, `${dir}/rules.json`)], env);
   expect(code, `${line}: ${err}`).toBe(0);

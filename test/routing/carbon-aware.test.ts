@@ -8,6 +8,7 @@ import type { RoutingTrace } from '@gw/contract/receipt';
 import { routingTraceSchema } from '@gw/contract/receipt';
 import { electricityMapsReply, type StubSource, startStubSource } from '@gw/testing/control-plane/stub-source';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { apiOf } from '../operator-api.ts';
 import { eventually, type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 
 /** g/kWh at the place of the source, and how many hours ago; null: the source has nothing. */
@@ -59,14 +60,7 @@ const candidatesOf = ({ candidates }: RoutingTrace) =>
     candidates.map(({ region, g_per_kwh, excluded_reason }) => [region, [g_per_kwh, excluded_reason]]),
   );
 
-async function patch(path: string, body: object): Promise<void> {
-  const response = await fetch(`${gateway.stack.controlUrl}${path}`, {
-    method: 'PATCH',
-    headers: { authorization: `Bearer ${gateway.stack.operatorToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  expect(response.status).toBe(200);
-}
+const patch = (path: string, body: object) => apiOf(gateway.stack).send('PATCH', path, body);
 
 test('with one value that is live enough the provider preference decides', async () => {
   await becomes('the live value to be known', ({ fallback_reason: reason }) => reason === 'too_few_live_signals');

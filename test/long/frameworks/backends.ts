@@ -7,6 +7,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import { freePorts } from '@gw/stack/ports';
 import { type Child, startChild } from '@gw/stack/services/child';
 import { z } from 'zod';
+import { apiOf } from '../../operator-api.ts';
 import { eventually, type OwnGateway } from '../../outage/own-gateway.ts';
 import type { Packages } from './packages.ts';
 
@@ -63,18 +64,19 @@ async function streamsOf(mockPort: number): Promise<boolean[]> {
 }
 
 async function addProvider(gateway: OwnGateway, id: 'litellm' | 'aimock', port: number, inner: string, key?: string) {
-  const { controlUrl, operatorToken } = gateway.stack;
-  const operator = async (method: string, path: string, body: object) => {
-    const headers = { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' };
-    const reply = await fetch(`${controlUrl}/operator/v1/${path}`, { method, headers, body: JSON.stringify(body) });
-    if (!reply.ok) throw new Error(`${method} ${path}: ${await reply.text()}`);
-  };
+  const operator = apiOf(gateway.stack);
   const url = `http://127.0.0.1:${port}/v1`;
   const access = key === undefined ? {} : { credential_ref: id.toUpperCase() };
-  await operator('POST', 'providers', { id, name: id, kind: 'openai', base_url: url, ...access });
-  if (key !== undefined) await operator('PUT', `credentials/${id.toUpperCase()}`, { value: key, base_url: url });
-  await operator('POST', 'regions', { code: id, name: id, country: 'FR', grid_zone: 'FRA' });
-  await operator('POST', 'models', { id: backends[id], owned_by: id, kind: 'chat', model_class: 'small' });
+  await operator.send('POST', '/operator/v1/providers', { id, name: id, kind: 'openai', base_url: url, ...access });
+  if (key !== undefined)
+    await operator.send('PUT', `/operator/v1/credentials/${id.toUpperCase()}`, { value: key, base_url: url });
+  await operator.send('POST', '/operator/v1/regions', { code: id, name: id, country: 'FR', grid_zone: 'FRA' });
+  await operator.send('POST', '/operator/v1/models', {
+    id: backends[id],
+    owned_by: id,
+    kind: 'chat',
+    model_class: 'small',
+  });
   const models = { [backends[id]]: inner };
-  await operator('POST', 'deployments', { id, provider: id, region: id, models, pue: 1.1 });
+  await operator.send('POST', '/operator/v1/deployments', { id, provider: id, region: id, models, pue: 1.1 });
 }
