@@ -39,9 +39,6 @@ function documentSchema(): unknown {
     for (const [field, property] of Object.entries(items.properties))
       property.description = tables[name]?.[field]?.doc ?? tables[name]?.[field]?.help ?? ids[name] ?? '';
   }
-  // The one check of a deployment's models has no words in JSON Schema.
-  const models = sections.deployments?.items.properties.models;
-  Object.assign(models ?? {}, { type: 'object', additionalProperties: { type: 'string' } });
   return { title: 'gw.yaml: the catalogue of the gateway', ...schema };
 }
 

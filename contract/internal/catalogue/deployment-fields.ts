@@ -35,10 +35,12 @@ export const deploymentFields = {
   },
   models: {
     /** One check for the whole, so that no code of an error is made from the id of a model. */
-    entry: z.custom<Readonly<Record<string, string>>>(
-      (value) => isOffer(value, isName),
-      'must be an object: public model id → the name that the provider knows it by',
-    ),
+    entry: z
+      .custom<Readonly<Record<string, string>>>(
+        (value) => isOffer(value, isName),
+        'must be an object: public model id → the name that the provider knows it by',
+      )
+      .meta({ type: 'object', additionalProperties: { type: 'string' } }),
     /** Null takes a model out; the others stay. */
     change: z.custom<Readonly<Record<string, string | null>>>(
       (value) => isOffer(value, (name) => name === null || isName(name)),

@@ -30,35 +30,52 @@ function isPlainUrl(text: string): boolean {
 
 /** What Envoy or HTTP itself sets, and what is ours. */
 const taken = /^(host|content-.*|connection|transfer-encoding|te|upgrade|cookie|accept.*|expect|x-gw-.*|x-envoy-.*)$/;
+const headerName = /^[a-z0-9-]{1,64}$/;
 const headerSchema = z
   .string()
   .toLowerCase()
-  .regex(/^[a-z0-9-]{1,64}$/, 'must be the name of a header')
+  .regex(headerName, 'must be the name of a header')
   .refine((name) => !taken.test(name), 'must be a header that carries a credential');
 
 type Pairs<T> = Readonly<Record<string, T>>;
 const pairs = <T extends z.ZodType>(value: T) => z.record(z.string(), value);
+const mostPairs = 50;
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length <= 50;
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length <= mostPairs;
 
 /** What carries a credential, or comes from the client. */
 const notStatic =
   /^(authorization|.*api-?key.*|.*token.*|.*secret.*|traceparent|user-agent|x-request-id|x-forwarded-.*)$/;
+const headerValue = /^(?!.*%)[\x21-\x7e](?:[\x20-\x7e]{0,498}[\x21-\x7e])?$/;
 const areHeaders = (value: unknown): boolean =>
   isObject(value) &&
   Object.entries(value).every(
     ([name, text]) =>
-      headerSchema.safeParse(name).success &&
-      name === name.toLowerCase() &&
+      headerName.test(name) &&
+      !taken.test(name) &&
       !notStatic.test(name) &&
       typeof text === 'string' &&
-      /^[\x21-\x7e](?:[\x20-\x7e]{0,498}[\x21-\x7e])?$/.test(text) &&
-      !text.includes('%'),
+      headerValue.test(text),
   );
+/** The same for editors: the check is one for the whole, so that no code of an error is made from the name of a header or field. */
+const headersSchema = {
+  type: 'object',
+  maxProperties: mostPairs,
+  propertyNames: {
+    pattern: headerName.source,
+    not: { anyOf: [{ pattern: taken.source }, { pattern: notStatic.source }] },
+  },
+  additionalProperties: { type: 'string', pattern: headerValue.source },
+} as const;
 const headersComplaint =
   'must be an object: name of a header in small letters → its value (without a percent sign); none that carries a credential or comes from the client';
 
 const requestFieldsComplaint = `must be an object: field → the name that the provider takes it by, or null to leave it out (but for a bound of tokens); each name once; of ${variedFields.join(', ')}`;
+const requestFieldsSchema = {
+  type: 'object',
+  propertyNames: { enum: [...variedFields] },
+  additionalProperties: { enum: [...variedFields, null] },
+} as const;
 
 export const providerFields = {
   name: { entry: nameSchema, needed: true, option: 'name', help: 'for people' },
@@ -88,7 +105,8 @@ export const providerFields = {
     doc: 'where under `base_url` an endpoint is, with `{endpoint}` and, if need be, `{model}` (the name that the provider knows it by), and a query; `{endpoint}` unless given',
   },
   headers: {
-    ...{ entry: z.custom<Pairs<string>>(areHeaders, headersComplaint).nullable(), shown: pairs(z.string()).nullable() },
+    entry: z.custom<Pairs<string>>(areHeaders, headersComplaint).meta(headersSchema).nullable(),
+    shown: pairs(z.string()).nullable(),
     ...{ otherwise: null, option: 'headers', form: 'pairs' },
     help: 'more headers that each call gets: name=value, separated by commas; or none. Never a credential',
     doc: 'more headers that each call gets. Never a credential: they can be read in the catalogue',
@@ -96,6 +114,7 @@ export const providerFields = {
   request_fields: {
     entry: z
       .custom<RequestFields>((value) => isObject(value) && areRequestFields(value), requestFieldsComplaint)
+      .meta(requestFieldsSchema)
       .nullable(),
     ...{ shown: pairs(z.string().nullable()).nullable(), otherwise: null, option: 'request-fields', form: 'pairs' },
     help: 'fields that it takes by another name, or not at all: max_completion_tokens=max_tokens,seed=; or none',
