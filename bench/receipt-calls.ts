@@ -7,6 +7,7 @@ import { err } from '@gw/contract/internal/result';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { readEnergyHeader } from '@gw/methodology/telemetry/energy-header';
 import type { CallIdentity, CallOutcome } from '@gw/receipt-sidecar/internals/receipt';
+import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
 
 export interface FinishedCall {
   readonly identity: CallIdentity;
@@ -55,24 +56,7 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
       receiptId: 'rcpt_019b78a5-d800-7000-8000-000000000001',
       createdAt: '2026-01-01T12:00:00.000Z',
       requestId: '00000000-0000-4000-8000-000000000001',
-      request: {
-        endpoint: 'chat',
-        model: entry.id,
-        options: {},
-        stream: false,
-        wantsUsage: false,
-        choices: 1,
-        ...{
-          promptBytes: 1000,
-          estimatedPromptTokens: 0,
-          promptTextBytes: 0,
-          mostPromptTokens: null,
-          prompts: 1,
-          candidates: 1,
-          echoes: false,
-        },
-        ...{ outputField: null, maxTokens: null },
-      },
+      request: parsedForTests({ model: entry.id, promptBytes: 1000 }),
       route: {
         ...{ model: entry, modelOf: () => entry, alias: null, passed: [] },
         pinned: false,

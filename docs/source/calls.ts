@@ -26,6 +26,7 @@ import type { Route } from '@gw/receipt-sidecar/internals/request/route';
 import { routingTrace } from '@gw/receipt-sidecar/internals/routing-trace';
 import type { Candidate } from '@gw/receipt-sidecar/internals/snapshot';
 import { openLog } from '@gw/service/log';
+import { parsedForTests } from '@gw/testing/receipt-sidecar/asked';
 
 export const callTime = '2026-11-21T09:30:00.000Z';
 const restatementTime = '2026-11-21T12:00:00.000Z';
@@ -163,24 +164,7 @@ export function madeCall(number: number, call: Call): MadeCall {
     receiptId: receiptId(number),
     createdAt: callTime,
     requestId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-    request: {
-      endpoint: 'chat',
-      model,
-      options: { tier, boundary },
-      stream: false,
-      wantsUsage: false,
-      choices: 1,
-      ...{
-        promptBytes: 1000,
-        estimatedPromptTokens: 0,
-        promptTextBytes: 0,
-        mostPromptTokens: null,
-        prompts: 1,
-        candidates: 1,
-        echoes: false,
-      },
-      ...{ outputField: null, maxTokens: null },
-    },
+    request: parsedForTests({ model, options: { tier, boundary }, promptBytes: 1000 }),
     route: {
       ...{ model: entry, modelOf: () => entry, alias: null, passed: [] },
       pinned: region !== undefined,
