@@ -40,7 +40,9 @@ export const regionSchema = z
     status_reason: z
       .string()
       .nullable()
-      .describe('Why it is not active: an operator has said so, or what was measured; null if it is active'),
+      .describe(
+        'Why it is not active, or cannot serve some of its models: an operator has said so, or what was measured; null if nothing is known',
+      ),
     models: z.array(z.string()),
     grid_intensity_g_per_kwh: receipt.grid_intensity_g_per_kwh,
     grid_intensity_source: receipt.grid_intensity_source,

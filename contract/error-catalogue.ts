@@ -143,14 +143,14 @@ const regionErrors = defineErrors({
     ...region,
     retry: 'never',
     message: 'The pinned region is in incident mode.',
-    when: 'The region in `gw.region` has an incident that will last longer than a client library waits, or its providers could not be reached for several calls in a row. The message names the status page; `status_reason` in `GET /v1/regions` says which.',
+    when: 'The region in `gw.region` has an incident that will last longer than a client library waits, or its providers could not be reached for a while. The message says which, and names the status page.',
     action: 'Send it without the region pin, or again when the status page says that the incident is over.',
   },
   region_saturated: {
     ...region,
     retry: 'with_backoff',
     message: 'The pinned region is at capacity.',
-    when: 'The region in `gw.region` cannot take more calls at the moment: an operator says so, or its providers do. Where a provider has said how long, `Retry-After` does too.',
+    when: 'The region in `gw.region` cannot take more calls at the moment: an operator says so, or its providers have refused several calls in a row; then there is a `Retry-After`.',
     action: 'Send it again with backoff, or without the region pin.',
   },
   region_decommissioned: {

@@ -89,7 +89,7 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const books = { ledger, metrics, failedAttempts: createFailedAttempts(null) };
   const record = new CallRecord(identity, caller(), catalogue, books);
   record.begin();
-  record.answeredBy(by, 1);
+  record.answeredBy(by, 1, 200);
   const made = ends(record, completionTokens);
   const shown = receiptSchema.parse(JSON.parse((await made.saved).gw));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);

@@ -69,6 +69,7 @@ export class CallRecord {
   #repliedAt: number | null = null;
   #servedBy: Candidate | null = null;
   #attempts = 0;
+  #status = 200;
   #recorded = false;
 
   constructor(
@@ -101,9 +102,10 @@ export class CallRecord {
   }
 
   /** Notes who answered, as Envoy says; null if it does not say. */
-  answeredBy(deployment: string | null, attempts: number): void {
+  answeredBy(deployment: string | null, attempts: number, status: number): void {
     this.#servedBy = deployment === null ? null : (this.#catalogue.candidate(deployment) ?? null);
     this.#attempts = attempts;
+    this.#status = status;
   }
 
   /** Notes that the provider has finished: the time until now is its latency. */
@@ -156,7 +158,14 @@ export class CallRecord {
     const { createdAt: requestedAt, receiptId, route } = this.identity;
     try {
       const failures = this.#failedAttempts.of(receiptId);
-      const served = { by: this.#servedBy, attempts: this.#attempts, failures, requestedAt, energyWh };
+      const served = {
+        by: this.#servedBy,
+        attempts: this.#attempts,
+        status: this.#status,
+        failures,
+        requestedAt,
+        energyWh,
+      };
       return JSON.stringify(routingTrace(route, served));
     } catch {
       return '';

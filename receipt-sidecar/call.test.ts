@@ -5,6 +5,7 @@ import { callForTests, chatBody, contextForTests, readForTests } from '@gw/testi
 import { describe, expect, test, vi } from 'vitest';
 import type { CallContext } from './call.ts';
 import type { Attempt } from './deployment-health.ts';
+import type { Verdict } from './failed-attempts.ts';
 import { finished } from './messages.ts';
 import { type ReplyReading, readReply as readReplyHere } from './response/read-reply.ts';
 import type { Slot } from './slots/slots.ts';
@@ -28,24 +29,37 @@ function slowCheck() {
   };
 }
 
-describe('the health of a deployment', () => {
-  const heard = (body: object, headers: Readonly<Record<string, string>> = {}) => {
+describe('what a call tells of its deployment', () => {
+  const heard = (body: object, headers: Readonly<Record<string, string>> = {}, isAnswered = true) => {
     const told: string[] = [];
+    const noted = (who: string) => ({
+      of: () => null,
+      note: (name: string, { result }: Verdict) => void told.push(`${who} ${name}: ${result}`),
+    });
     const health = {
       ...contextForTests().context.health,
-      begins: (id: string) => void told.push(`begins at ${id}`),
-      note: ({ deployment, result }: Attempt) => void told.push(`${deployment} ${result}`),
+      begins: (id: string) => told.push(`begins at ${id}`) > 0,
+      givesUp: (id: string) => void told.push(`gives up at ${id}`),
+      note: ({ deployment, result }: Attempt) => void told.push(`${deployment}: ${result}`),
     };
-    const call = callForTests(contextForTests({ health, accountHealth: health }).context);
+    const context = { health, trouble: noted('all'), accountTrouble: noted('account') };
+    const call = callForTests(contextForTests(context).context);
     call.ask(chatBody(body), {}, headers);
-    call.replyHeaders({ ':status': '500' });
+    if (isAnswered) call.replyHeaders({ ':status': '500' });
+    call.close();
     return told;
   };
 
-  test('is told by free calls to all, by pinned ones to their account, and by none that steers the simulated provider', () => {
-    expect(heard({})).toEqual(['begins at d', 'd failed']);
-    expect(heard({ gw: { region: 'us' } })).toEqual(['begins at acct d', 'acct d failed']);
+  test('is for all from free calls, for its account from pinned ones, and nothing if it steers the simulated provider', () => {
+    expect(heard({})).toEqual(['begins at d', 'd: failed', 'all d m: failed']);
+    expect(heard({ gw: { region: 'us' } })).toEqual(['account acct d m: failed']);
     expect(heard({}, { 'x-sim-status': '500' })).toEqual([]);
+  });
+
+  test('is, where its client goes before an answer, that another one may try', async () => {
+    const told = heard({}, {}, false);
+    await turn();
+    expect(told).toEqual(['begins at d', 'gives up at d']);
   });
 });
 

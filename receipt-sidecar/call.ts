@@ -97,14 +97,15 @@ export class Call implements Processor {
     this.#slot?.release();
     const record = this.#record;
     this.#reply?.close();
-    this.#attempts?.end();
-    if (!record || record.recorded) return;
+    const end = () => this.#attempts?.end();
+    if (!record || record.recorded) return end();
     const seen = this.#reply?.seen ?? null;
     const { ends } = this.#context;
     ends
       .ask(record.identity.receiptId)
       .then((by) => (by === 'nobody' || record.recorded ? undefined : record.breakOff(by, seen).saved))
-      .catch(this.#call.fail);
+      .catch(this.#call.fail)
+      .finally(end);
   }
 
   #requestHeaders(request: ProcessingRequest): void {
@@ -185,7 +186,7 @@ export class Call implements Processor {
     if (!stream) this.#slot?.release();
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
-    record.answeredBy(deployment, attempts);
+    record.answeredBy(deployment, attempts, Number(headers.get(':status')));
     this.#attempts?.answered({ deployment, attempts, headers });
     const { receiptId } = record.identity;
     if (deployment === null) {

@@ -6,12 +6,8 @@ const failure = { deployment: 'd', result: 'failed', retryAfterMs: null } as con
 function healthAt() {
   let ms = 1_000_000;
   const told: string[] = [];
-  const troubles: string[] = [];
   const log = { warn: () => void told.push('fails'), info: () => void told.push('answers') };
-  const health = createDeploymentHealth(() => ms, {
-    log: log as never,
-    onTrouble: (deployment, trouble) => void troubles.push(trouble ? `${deployment} ${trouble.status}` : deployment),
-  });
+  const health = createDeploymentHealth(() => ms, log as never);
   const fails = (times = 1, retryAfterMs: number | null = null, result: AttemptResult = 'failed') => {
     for (let at = 0; at < times; at += 1) health.note({ ...failure, result, beganAt: ms, retryAfterMs });
   };
@@ -28,39 +24,13 @@ function healthAt() {
     fails,
     restsFor,
     told,
-    troubles,
     answers: (beganAt = ms) => health.note({ ...failure, result: 'answered', beganAt }),
     at: () => ms,
+    waits: (forMs: number) => {
+      ms += forMs;
+    },
   };
 }
-
-describe('calls that can go nowhere else', () => {
-  it('are refused while the provider has too much to do', () => {
-    const { answers, fails, health, restsFor, troubles } = healthAt();
-    fails(2, null, 'busy');
-    expect(health.troubleOf('d')).toBeNull();
-    fails(1, 5000, 'busy');
-    expect(health.troubleOf('d')).toEqual({ status: 'saturated', forMs: 5000, failures: 3 });
-    restsFor();
-    expect(health.troubleOf('d')).toBeNull();
-    answers();
-    expect(troubles).toEqual(['d saturated', 'd']);
-  });
-
-  it('are refused while it has been out of reach for a while, and not for errors that can be the request', () => {
-    const { fails, health, restsFor, troubles } = healthAt();
-    fails(3, null, 'down');
-    for (const next of ['down', 'failed', 'down', 'down', 'down', 'down'] as const) {
-      expect([health.isResting('d'), health.troubleOf('d')]).toEqual([true, null]);
-      restsFor();
-      fails(1, null, next);
-    }
-    restsFor();
-    fails(1, null, 'down');
-    expect(health.troubleOf('d')).toMatchObject({ status: 'degraded', failures: 10 });
-    expect(troubles).toEqual(['d degraded']);
-  });
-});
 
 describe('a deployment', () => {
   it('rests after three failures in a row, and longer with each further one', () => {
@@ -112,8 +82,21 @@ describe('a deployment', () => {
     // Nothing came of it.
     fails(3);
     restsFor();
-    health.begins('d');
+    expect([health.begins('d'), health.begins('d')]).toEqual([true, false]);
     expect(restsFor()).toBe(30_000);
+    // Or its client went.
+    health.begins('d');
+    health.givesUp('d');
+    expect(health.isResting('d')).toBe(false);
+  });
+
+  it('is not judged by what failed long ago', () => {
+    const { fails, health, restsFor, waits } = healthAt();
+    fails(6);
+    restsFor();
+    waits(61_000);
+    fails(2);
+    expect(health.isResting('d')).toBe(false);
   });
 
   it('rests at once for as long as it asks, up to a minute', () => {
@@ -122,5 +105,9 @@ describe('a deployment', () => {
     expect(restsFor()).toBe(7000);
     fails(1, 3_600_000);
     expect(restsFor()).toBe(60_000);
+    // A later word does not shorten it.
+    fails(1, 7000);
+    fails(1, 1000);
+    expect(restsFor()).toBe(7000);
   });
 });

@@ -9,7 +9,7 @@ import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { AttemptResult } from './deployment-health.ts';
+import { type AttemptResult, attemptResults } from './deployment-health.ts';
 import type { Candidate } from './snapshot.ts';
 
 /** In `routing_trace`; `failed` where it is not known. */
@@ -94,7 +94,7 @@ const messageSchema = z.tuple([
   z.object({
     deployment: z.string(),
     outcome: z.enum(attemptOutcomes),
-    result: z.enum(['answered', 'busy', 'down', 'failed']),
+    result: z.enum(attemptResults),
     retryAfterMs: z.number().nullable(),
   }),
 ]);
@@ -137,12 +137,16 @@ export function failedAttempt(entry: AccessLogEntry): { receiptId: string; attem
   return { receiptId, attempt: { deployment, outcome, ...verdictOf(status, responseHeaders?.['retry-after']) } };
 }
 
+/** Anthropic's way to say that it has too much to do. */
+const overloaded = 529;
+
 /** Reads a reply's status and its `Retry-After`, of which only seconds count. A 503 that names no time can be any trouble. */
 export function verdictOf(status: number, retryAfter: string | undefined): Verdict {
   if (status < 500 && status !== 429) return { result: 'answered', retryAfterMs: null };
-  const seconds = status === 429 || status === 503 ? Number(retryAfter ?? Number.NaN) : Number.NaN;
+  const isBusy = status === 429 || status === overloaded;
+  const seconds = isBusy || status === 503 ? Number(retryAfter ?? Number.NaN) : Number.NaN;
   const retryAfterMs = seconds > 0 ? seconds * 1000 : null;
-  if (status === 429 || retryAfterMs !== null) return { result: 'busy', retryAfterMs };
+  if (isBusy || retryAfterMs !== null) return { result: 'busy', retryAfterMs };
   return { result: status >= 502 && status <= 504 ? 'down' : 'failed', retryAfterMs };
 }
 
@@ -153,8 +157,11 @@ function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutco
     return 'no_connection';
   if (flags?.upstreamConnectionTermination || flags?.upstreamRemoteReset || flags?.upstreamProtocolError)
     return 'connection_lost';
-  const status = response?.responseCode?.value ?? 0;
+  return outcomeOfStatus(response?.responseCode?.value || 504);
+}
+
+/** Of an attempt that was answered by one of `verdictOf`'s failures. */
+export function outcomeOfStatus(status: number): Exclude<AttemptOutcome, 'failed'> {
   if (status === 429) return 'rate_limited';
-  if (status === 0 || status === 504) return 'timed_out';
-  return status >= 500 ? 'server_error' : 'failed';
+  return status === 504 ? 'timed_out' : 'server_error';
 }

@@ -75,6 +75,7 @@ const steering = () => steeringForTests(at);
 /** An answer whose receipt says 2 Wh. */
 const answeredBy = (by: Candidate | null, attempts = 1) => ({
   ...{ by, attempts, requestedAt: at, energyWh: 2 },
+  status: 200,
   failures: [] as FailedAttempt[],
 });
 
@@ -161,6 +162,18 @@ describe('a routing trace', () => {
     const explained = routingTrace(route, { ...answeredBy(served, 2), failures });
     expect(explained.attempts.failed).toEqual([{ deployment: 'd-us', outcome: 'rate_limited' }]);
     expect(explained.decision).toMatch(/ us \(rate limited\) failed, and se, which comes next, answered\.$/);
+    // The last one has answered, but with an error.
+    const refused = routingTrace(route, { ...answeredBy(served, 2), failures, status: 500 });
+    expect(refused.attempts.failed).toEqual([
+      { deployment: 'd-us', outcome: 'rate_limited' },
+      { deployment: 'd-se', outcome: 'server_error' },
+    ]);
+    expect(refused.decision).toMatch(
+      / us \(rate limited\), se \(an error of the provider\) failed, and no other deployment was tried\.$/,
+    );
+    expect(routingTrace(route, { ...answeredBy(null, 1), status: 504 }).attempts.failed).toEqual([
+      { deployment: 'd-us', outcome: 'timed_out' },
+    ]);
     // Its grid is cleaner than that of the choice, and nobody knows what the call would have taken there.
     expect(trace.estimated_saving_g).toBeNull();
     expect(routingTrace(route, answeredBy(null, 2))).toMatchObject({

@@ -9,7 +9,13 @@ import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
 import type { RoutingTrace } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
 import { aliasChoice, aliasOutcome } from './alias-words.ts';
-import { type AttemptOutcome, type FailedAttempt, failedBefore } from './failed-attempts.ts';
+import {
+  type AttemptOutcome,
+  type FailedAttempt,
+  failedBefore,
+  outcomeOfStatus,
+  verdictOf,
+} from './failed-attempts.ts';
 import { basisOf, kindOf, type LiveSignal } from './grid-signals.ts';
 import { type Comparison, type FallbackReason, switchMargin } from './request/compare-regions.ts';
 import type { Bar, Route } from './request/route.ts';
@@ -21,6 +27,8 @@ export interface Served {
   readonly by: Candidate | null;
   /** Envoy's count of tried deployments. */
   readonly attempts: number;
+  /** Of the reply, of whoever it is. */
+  readonly status: number;
   /** What is known of the attempts that failed. */
   readonly failures: readonly FailedAttempt[];
   /** RFC 3339 */
@@ -129,19 +137,19 @@ const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {
 };
 
 /** Says what became of the choice; empty if it answered. */
-function endOf(
-  { failoverChain: [first] }: Route,
-  { by: served, failures }: Served,
-  failed: readonly Candidate[],
-): string {
-  const inRegions = new Map(failed.map((each) => [each.region.code, outcomeOf(each.deployment.id, failures)]));
-  const names = [...inRegions].map(([code, outcome]) => code + outcomeWords[outcome]).join(', ');
-  if (!served) return failed.length > 0 ? ` ${names} failed, and no other region is known to have answered.` : '';
+function endOf({ failoverChain: [first] }: Route, { by: served }: Served, failed: readonly Failed[]): string {
+  const told = failed.map(({ candidate: { region }, outcome }) => region.code + outcomeWords[outcome]);
+  const names = [...new Set(told)].join(', ');
+  if (served === null)
+    return failed.length > 0 ? ` ${names} failed, and no other region is known to have answered.` : '';
+  if (failed.at(-1)?.candidate.deployment.id === served.deployment.id)
+    return ` ${names} failed, and no other deployment was tried.`;
   if (served.deployment.id === first.deployment.id) return '';
   const { deployment, region } = served;
-  if (region.code === first.region.code)
-    return ` Its deployment ${first.deployment.id} did not answer; ${deployment.id} of the same region did.`;
-  return ` ${names || first.region.code} failed, and ${region.code}, which comes next, answered.`;
+  if (region.code !== first.region.code)
+    return ` ${names || first.region.code} failed, and ${region.code}, which comes next, answered.`;
+  const why = failed[0] ? outcomeWords[failed[0].outcome] : '';
+  return ` Its deployment ${first.deployment.id} did not answer${why}; ${deployment.id} of the same region did.`;
 }
 
 /** Returns one candidate for each region that serves the model, in the order of provider preference. */
@@ -177,7 +185,7 @@ type Saving = Pick<RoutingTrace, 'estimated_saving_g' | 'counterfactual'>;
  * The carbon that the same energy would have caused where provider preference alone would have sent the call, less what it caused
  * where it was served. Null if the two cannot be compared, or if that region was tried first and failed.
  */
-function savingOf(route: Route, { by, energyWh, requestedAt }: Served, failed: readonly Candidate[]): Saving {
+function savingOf(route: Route, { by, energyWh, requestedAt }: Served, failed: readonly Failed[]): Saving {
   const preferred = preferredOf(route);
   if (!preferred) return { estimated_saving_g: null, counterfactual: null };
   const value = readingOf(route, preferred, new Date(requestedAt))?.gPerKwh ?? null;
@@ -187,20 +195,36 @@ function savingOf(route: Route, { by, energyWh, requestedAt }: Served, failed: r
   if (by.region.code === preferred.region.code) return { estimated_saving_g: 0, counterfactual };
   const signalOfRegion = route.comparison?.ok ? route.comparison.value.signalOf : () => null;
   const [own, its] = [signalOfRegion(by.region.code), signalOfRegion(preferred.region.code)];
-  const hasFailed = failed.some(({ region }) => region.code === preferred.region.code);
+  const hasFailed = failed.some(({ candidate }) => candidate.region.code === preferred.region.code);
   if (!own || !its || hasFailed || energyWh === null) return unknown;
   const grams = (energyWh / 1000) * (its.reading.gPerKwh - own.reading.gPerKwh);
   return { estimated_saving_g: Number(grams.toPrecision(12)), counterfactual };
 }
 
-const outcomeOf = (id: string, failures: readonly FailedAttempt[]): AttemptOutcome =>
-  failures.find(({ deployment }) => deployment === id)?.outcome ?? 'failed';
+interface Failed {
+  readonly candidate: Candidate;
+  readonly outcome: AttemptOutcome;
+}
+
+/** Returns the attempts that failed, in their order; the last one is among them if it was answered by a failure, or by Envoy alone. */
+function failedOf({ failoverChain }: Route, { attempts, by, failures, status }: Served): Failed[] {
+  const before = failedBefore(failoverChain, by?.deployment.id ?? null, attempts);
+  const isAnswered = verdictOf(status, undefined).result === 'answered';
+  const last = isAnswered ? null : (by ?? failoverChain[attempts - 1] ?? null);
+  const outcomeOf = ({ deployment: { id } }: Candidate) =>
+    failures.find(({ deployment }) => deployment === id)?.outcome;
+  const failed = before.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) ?? ('failed' as const) }));
+  if (last === null) return failed;
+  // Envoy's own 502 and 503 say less than a provider's.
+  const outcome = outcomeOf(last) ?? (by === null && status !== 504 ? 'failed' : outcomeOfStatus(status));
+  return [...failed, { candidate: last, outcome }];
+}
 
 /** Makes the trace. */
 export function routingTrace(route: Route, served: Served): RoutingTrace {
-  const { comparison, failoverChain, pinned } = route;
-  const { attempts, by, failures, requestedAt } = served;
-  const failed = failedBefore(failoverChain, by?.deployment.id ?? null, attempts);
+  const { comparison, pinned } = route;
+  const { attempts, by, requestedAt } = served;
+  const failed = failedOf(route, served);
   return {
     policy: pinned ? 'pinned' : comparison?.ok ? 'carbon_aware' : 'provider_preference',
     decision: aliasChoice(route) + choiceOf(route) + endOf(route, served, failed) + aliasOutcome(route, by),
@@ -210,7 +234,7 @@ export function routingTrace(route: Route, served: Served): RoutingTrace {
     deployment: by?.deployment.id ?? null,
     attempts: {
       count: attempts,
-      failed: failed.map(({ deployment: { id } }) => ({ deployment: id, outcome: outcomeOf(id, failures) })),
+      failed: failed.map(({ candidate, outcome }) => ({ deployment: candidate.deployment.id, outcome })),
     },
     operational_signal: by ? operationalSignal(route, by, requestedAt) : null,
     candidates: candidatesOf(route, requestedAt),

@@ -15,6 +15,7 @@ import { openEnds, redisEnds } from './ends.ts';
 import { createFailedAttempts, redisAttempts } from './failed-attempts.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
+import { createMeasuredTrouble } from './measured-trouble.ts';
 import type { Caller } from './messages.ts';
 import { openPolicyEvents } from './policy-events.ts';
 import { createReceiptMetrics } from './receipt-metrics.ts';
@@ -78,10 +79,7 @@ export async function startSidecar(config: Config) {
   });
   const clock = () => performance.now();
   const failedAttempts = createFailedAttempts(config.instances > 1 ? redisAttempts(redis, subscriber) : null);
-  const deploymentHealth = createDeploymentHealth(clock, { log, onTrouble: showTrouble(redis, Date.now) });
-  // Of one account's calls, so no news for an operator.
-  const debug = log.debug.bind(log);
-  const accountHealth = createDeploymentHealth(clock, { log: { info: debug, warn: debug } });
+  const deploymentHealth = createDeploymentHealth(clock, log);
   const context = {
     addresses: config.addresses,
     catalogue: catalogue.current,
@@ -99,7 +97,8 @@ export async function startSidecar(config: Config) {
     takeSlot: (caller: Caller) => slots.take(caller),
     lastRegions: createLastRegions(),
     health: deploymentHealth,
-    accountHealth,
+    trouble: createMeasuredTrouble(clock, showTrouble(redis, Date.now)),
+    accountTrouble: createMeasuredTrouble(clock),
     ledger,
     metrics: receiptMetrics,
     ends,

@@ -1,4 +1,4 @@
-/** What sidecars measure of a deployment that cannot take calls, as they leave it in Redis for as long as that is known. */
+/** What sidecars measure of a deployment that cannot take calls of a model, as they leave it in Redis. */
 import { z } from 'zod';
 
 export const deploymentTroubleSchema = z.object({
@@ -6,7 +6,11 @@ export const deploymentTroubleSchema = z.object({
   status: z.enum(['degraded', 'saturated']),
   /** How many calls in a row it did not answer. */
   failures: z.int().positive(),
-  /** When the last of them failed, RFC 3339. */
-  at: z.string(),
+  /** When the last of them failed, and until when calls that can go nowhere else are refused; ms since 1970. */
+  at: z.number(),
+  until: z.number(),
 });
 export type DeploymentTrouble = z.infer<typeof deploymentTroubleSchema>;
+
+/** The field of the hash. Ids hold no spaces. */
+export const troubleField = (deployment: string, model: string): string => `${deployment} ${model}`;

@@ -55,8 +55,8 @@ export const callEndKey = (receiptId: string): string => `gw:end:${receiptId}`;
 /** Published to with a failed attempt of a call that is under way at another sidecar; the message is JSON. */
 export const failedAttemptChannel = 'gw:attempts:failed';
 
-/** A DeploymentTrouble as JSON, for as long as calls that can go nowhere else are refused for it. */
-export const deploymentTroubleKey = (deploymentId: string): string => `gw:deployment:trouble:${deploymentId}`;
+/** Hash: deployment and model (`troubleField`) → a DeploymentTrouble as JSON. */
+export const deploymentTroublesKey = 'gw:deployments:trouble';
 
 /** Stream of what screening blocked or flagged, for the audit log. One field, `event`, a PolicyEvent as JSON. */
 export const policyEventStream = 'gw:policy:events';

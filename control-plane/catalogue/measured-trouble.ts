@@ -1,22 +1,29 @@
 /** What sidecars measure of deployments that cannot take calls. Fail-open: where Redis is away nothing is measured. */
-import { deploymentTroubleSchema } from '@gw/contract/internal/deployment-trouble';
-import { deploymentTroubleKey } from '@gw/contract/internal/redis';
-import type { SnapshotDeployment } from '@gw/contract/internal/snapshot';
+import {
+  type DeploymentTrouble,
+  deploymentTroubleSchema,
+  troubleField,
+} from '@gw/contract/internal/deployment-trouble';
+import { deploymentTroublesKey } from '@gw/contract/internal/redis';
 import type { Redis } from 'ioredis';
-import type { TroubleOf } from './objects.ts';
 
-export async function measuredTrouble(redis: Redis, deployments: readonly SnapshotDeployment[]): Promise<TroubleOf> {
-  if (deployments.length === 0) return () => null;
-  const ids = deployments.map(({ id }) => id);
-  const texts = await redis.mget(ids.map(deploymentTroubleKey)).catch(() => []);
-  const troubles = new Map(ids.map((id, at) => [id, troubleIn(texts[at] ?? null)]));
-  return (id) => troubles.get(id) ?? null;
+/** Returns what is measured of a deployment's calls of a model; null if it takes them. */
+export type TroubleOf = (deployment: string, model: string) => DeploymentTrouble | null;
+
+/** What holds at the moment `at`. */
+export async function measuredTrouble(redis: Pick<Redis, 'hgetall'>, at: Date): Promise<TroubleOf> {
+  const texts = await redis.hgetall(deploymentTroublesKey).catch((): Record<string, string> => ({}));
+  const troubles = new Map(Object.entries(texts).map(([name, text]) => [name, troubleIn(text)]));
+  return (deployment, model) => {
+    const trouble = troubles.get(troubleField(deployment, model)) ?? null;
+    return trouble && trouble.until > at.getTime() ? trouble : null;
+  };
 }
 
 /** What another release has written and cannot be read here counts as nothing. */
-function troubleIn(text: string | null): ReturnType<TroubleOf> {
+function troubleIn(text: string): DeploymentTrouble | null {
   try {
-    return text === null ? null : deploymentTroubleSchema.parse(JSON.parse(text));
+    return deploymentTroubleSchema.parse(JSON.parse(text));
   } catch {
     return null;
   }

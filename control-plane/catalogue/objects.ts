@@ -1,7 +1,6 @@
 /** Models and regions as a client sees them, made from the snapshot. */
 import type { ModelObject, RegionObject } from '@gw/contract/catalogue';
 import { offeredTargets, servesTarget } from '@gw/contract/internal/alias-targets';
-import type { DeploymentTrouble } from '@gw/contract/internal/deployment-trouble';
 import { gridReadingFor } from '@gw/contract/internal/grid-reading';
 import type {
   Snapshot,
@@ -14,6 +13,8 @@ import type {
 import type { Receipt } from '@gw/contract/receipt';
 import { gridProvenance } from '@gw/methodology/grid';
 import { availableTiers, servesTelemetry } from '@gw/methodology/tier';
+import type { TroubleOf } from './measured-trouble.ts';
+import { regionStatus } from './region-status.ts';
 
 /** The only models that an account can use; null means all. */
 export type AllowedModels = readonly string[] | null;
@@ -89,26 +90,6 @@ function regionsServing(snapshot: Snapshot, modelId: string): string[] {
   return snapshot.regions.filter((region) => codes.includes(region.code)).map((region) => region.code);
 }
 
-/** What is measured of a deployment at the moment; null if it takes calls. */
-export type TroubleOf = (deploymentId: string) => DeploymentTrouble | null;
-
-/** Returns a region's status as pinned calls find it: the operator's word, else what is measured of all its deployments. */
-function statusOf(
-  { deployments }: Snapshot,
-  { code, status }: SnapshotRegion,
-  troubleOf: TroubleOf,
-): Pick<RegionObject, 'status' | 'status_reason'> {
-  if (status !== 'active') return { status, status_reason: 'An operator has set it.' };
-  const all = deployments.filter((each) => each.region === code).map(({ id }) => troubleOf(id));
-  const [first] = all;
-  if (!first || all.includes(null)) return { status, status_reason: null };
-  const isDegraded = all.every((trouble) => trouble?.status === 'degraded');
-  const { at, failures } = all.find((trouble) => trouble?.status === (isDegraded ? 'degraded' : 'saturated')) ?? first;
-  const what = isDegraded ? 'no provider there can be reached' : 'a provider there says that it has too much to do';
-  const status_reason = `Measured: ${what}, for ${failures} calls in a row, the last at ${at}.`;
-  return { status: isDegraded ? 'degraded' : 'saturated', status_reason };
-}
-
 /** Shows a region with its carbon intensity (gCO2e/kWh) at `requestedAt`, null if it is not known. */
 export function regionObject(
   snapshot: Snapshot,
@@ -125,7 +106,7 @@ export function regionObject(
     name: region.name,
     country: region.country,
     grid_zone: region.gridZone,
-    ...statusOf(snapshot, region, troubleOf),
+    ...regionStatus(snapshot, region, troubleOf),
     models: snapshot.models.map((model) => model.id).filter((id) => served.has(id) && isAllowed(allowed, id)),
     ...gridFields(gridReadingFor(snapshot, region.gridZone, requestedAt), requestedAt),
   };

@@ -33,7 +33,8 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
   app.get('/v1/regions', { config: { reply: regionListSchema } }, async (request) => {
     const { models } = identityOf(request);
     const current = snapshot();
-    const at = { requestedAt: now(), troubleOf: await measuredTrouble(redis, current.deployments) };
+    const requestedAt = now();
+    const at = { requestedAt, troubleOf: await measuredTrouble(redis, requestedAt) };
     return pageOf(
       current.regions.map((region) => regionObject(current, region, models, at)),
       (region) => region.code,
@@ -49,9 +50,9 @@ export function catalogueRoutes(app: FastifyInstance, context: Context, catalogu
       const region = current.regions.find((each) => each.code === request.params.code);
       if (region === undefined)
         return refuse(reply, apiError('invalid_region', { status: 404, param: 'region_code' }), addresses);
-      const there = current.deployments.filter((each) => each.region === region.code);
-      const at = { requestedAt: now(), troubleOf: await measuredTrouble(redis, there) };
-      return regionObject(current, region, models, at);
+      const requestedAt = now();
+      const troubleOf = await measuredTrouble(redis, requestedAt);
+      return regionObject(current, region, models, { requestedAt, troubleOf });
     },
   );
 }

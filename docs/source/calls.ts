@@ -189,7 +189,7 @@ export function madeCall(number: number, call: Call): MadeCall {
     made.receipt,
     made.facts,
     routingTrace(identity.route, {
-      ...{ by: candidate, attempts: 1, failures: [] },
+      ...{ by: candidate, attempts: 1, status: 200, failures: [] },
       ...{ requestedAt: callTime, energyWh: made.energyWh },
     }),
   );

@@ -6,12 +6,13 @@
  * has gone meets no further step. Who is not admitted holds no slot.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import type { Result } from '@gw/contract/internal/result';
 import type { DeploymentHealth } from '../deployment-health.ts';
+import { type MeasuredTrouble, ofAccount } from '../measured-trouble.ts';
 import type { Caller } from '../messages.ts';
 import type { Slot } from '../slots/slots.ts';
 import type { Catalogue } from '../snapshot.ts';
-import { forAccount } from './attempts.ts';
 import type { Steering } from './choose-region.ts';
 import type { Endpoint } from './endpoint.ts';
 import { tooLarge } from './headers.ts';
@@ -49,7 +50,8 @@ export interface Steps {
   readonly now: () => number;
   readonly lastRegions: Steering['lastRegions'];
   readonly health: DeploymentHealth;
-  readonly accountHealth: DeploymentHealth;
+  readonly trouble: MeasuredTrouble;
+  readonly accountTrouble: MeasuredTrouble;
 }
 
 /** A call that can go to a provider. `slot` is that of a stream, and whoever gets it has to release it. */
@@ -94,7 +96,7 @@ async function withSlot(read: ReadBody, asked: AdmissionRequest, steps: Steps): 
 function routed(
   { outgoing, request }: ReadBody,
   { catalogue, caller }: AdmissionRequest,
-  { accountHealth, health, lastRegions, now }: Steps,
+  { accountTrouble, health, lastRegions, now, trouble }: Steps,
   slot: Slot | null,
 ): Admission {
   const choice = chooseRoute(request, catalogue, caller.models, {
@@ -102,7 +104,8 @@ function routed(
     lastRegions,
     tolerance: caller.tolerance,
     isResting: health.isResting,
-    troubleOf: (id) => health.troubleOf(id) ?? accountHealth.troubleOf(forAccount(caller.accountId, id)),
+    troubleOf: (id, model) =>
+      trouble.of(troubleField(id, model)) ?? accountTrouble.of(ofAccount(caller.accountId, id, model)),
   });
   return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.value, slot } : refused(choice.error);
 }

@@ -163,6 +163,7 @@ describe('the trace of a call that names an alias', () => {
       by: failoverChain[place] ?? null,
       attempts: place + 1,
       failures: [],
+      status: 200,
       requestedAt: at,
       energyWh: 2,
     };

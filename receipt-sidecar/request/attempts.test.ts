@@ -3,6 +3,7 @@ import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
 import type { Attempt, DeploymentHealth } from '../deployment-health.ts';
 import { createFailedAttempts, type FailedAttempt } from '../failed-attempts.ts';
+import { createMeasuredTrouble } from '../measured-trouble.ts';
 import type { Candidate } from '../snapshot.ts';
 import { attemptsOf, timeoutsOf, watchAttempts } from './attempts.ts';
 import { outgoing } from './provider-body.ts';
@@ -116,13 +117,14 @@ describe('what came of the attempts', () => {
   ) => {
     const seen: string[] = [];
     const health = {
-      begins: () => undefined,
+      begins: () => false,
       note: ({ deployment: id, result, retryAfterMs }: Attempt) =>
         void seen.push(`${id} ${result}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
     } as unknown as DeploymentHealth;
+    const trouble = createMeasuredTrouble(() => 0);
     const failedAttempts = createFailedAttempts(null);
     const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0, accountId: 'acct' };
-    const watch = watchAttempts({ health, accountHealth: health, failedAttempts }, call, new Map(), 2);
+    const watch = watchAttempts({ health, failedAttempts, trouble, accountTrouble: trouble }, call, new Map(), 2);
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     watch.answered({ deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) });
     watch.end();

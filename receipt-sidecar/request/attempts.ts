@@ -9,10 +9,12 @@ import {
   attemptPathModel,
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
+import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import { credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
 import type { CallRecord } from '../call-record.ts';
 import type { AttemptResult, DeploymentHealth } from '../deployment-health.ts';
-import { type FailedAttempt, type FailedAttempts, failedBefore, verdictOf } from '../failed-attempts.ts';
+import { type FailedAttempt, type FailedAttempts, failedBefore, type Verdict, verdictOf } from '../failed-attempts.ts';
+import { type MeasuredTrouble, ofAccount } from '../measured-trouble.ts';
 import { type Headers, setHeader } from '../messages.ts';
 import type { Candidate } from '../snapshot.ts';
 import { isDirected, type Timeouts } from './headers.ts';
@@ -105,14 +107,12 @@ export interface AttemptWatch {
 
 export interface Watchers {
   readonly failedAttempts: FailedAttempts;
-  /** As free calls tell it. */
   readonly health: DeploymentHealth;
-  /** As the pinned calls of each account tell it, under the name that `forAccount` gives. */
-  readonly accountHealth: DeploymentHealth;
+  /** As free calls find it, by `troubleField`. */
+  readonly trouble: MeasuredTrouble;
+  /** As the pinned calls of each account find it, by `ofAccount`. */
+  readonly accountTrouble: MeasuredTrouble;
 }
-
-/** Names a deployment as the pinned calls of one account see it. */
-export const forAccount = (accountId: string, deployment: string): string => `${accountId} ${deployment}`;
 
 type WatchedCall = Pick<CallRecord, 'identity' | 'startedAt' | 'accountId'>;
 
@@ -121,40 +121,48 @@ type WatchedCall = Pick<CallRecord, 'identity' | 'startedAt' | 'accountId'>;
  * One that tells the simulated provider how to answer tells nothing. `others`: how many more deployments may be tried.
  */
 export function watchAttempts(
-  watchers: Watchers,
-  call: WatchedCall,
+  { accountTrouble, failedAttempts, health, trouble }: Watchers,
+  { accountId, identity: { receiptId, route }, startedAt: beganAt }: WatchedCall,
   requestHeaders: Headers,
   others: number,
 ): AttemptWatch {
-  const { receiptId, route } = call.identity;
-  const { accountHealth, failedAttempts } = watchers;
-  const nameOf = (deployment: string) => (route.pinned ? forAccount(call.accountId, deployment) : deployment);
-  const health = isDirected(requestHeaders) ? null : route.pinned ? accountHealth : watchers.health;
-  health?.begins(nameOf(route.failoverChain[0].deployment.id));
+  const first = route.failoverChain[0].deployment.id;
+  const isTold = !isDirected(requestHeaders);
+  let isAwaited = isTold && !route.pinned && health.begins(first);
   if (others > 0) failedAttempts.begin(receiptId);
   return {
     answered: (answer) => {
-      if (!health) return;
-      for (const { deployment, ...verdict } of verdicts(route, answer, failedAttempts.of(receiptId)))
-        health.note({ deployment: nameOf(deployment), beganAt: call.startedAt, ...verdict });
+      isAwaited = false;
+      if (!isTold) return;
+      for (const { candidate, ...verdict } of verdicts(route, answer, failedAttempts.of(receiptId))) {
+        const [deployment, model] = [candidate.deployment.id, route.modelOf(candidate).id];
+        if (route.pinned) accountTrouble.note(ofAccount(accountId, deployment, model), verdict);
+        else {
+          health.note({ deployment, beganAt, ...verdict });
+          trouble.note(troubleField(deployment, model), verdict);
+        }
+      }
     },
-    end: () => failedAttempts.end(receiptId),
+    end: () => {
+      if (isAwaited) health.givesUp(first);
+      failedAttempts.end(receiptId);
+    },
   };
 }
 
+type JudgedAttempt = Verdict & { readonly candidate: Candidate };
+
 /** Returns what came of each attempt: those before the one that answered have failed, and so has one that says so. */
-function verdicts({ failoverChain }: Route, answer: Answered, known: readonly FailedAttempt[]) {
+function verdicts({ failoverChain }: Route, answer: Answered, known: readonly FailedAttempt[]): JudgedAttempt[] {
   const { attempts, deployment, headers } = answer;
-  const failureOf = ({ deployment: { id } }: Candidate, ifUnknown: AttemptResult) => {
-    const { result, retryAfterMs } = known.find((each) => each.deployment === id) ?? {
-      result: ifUnknown,
-      retryAfterMs: null,
-    };
-    return { deployment: id, result, retryAfterMs };
+  const failureOf = (candidate: Candidate, result: AttemptResult): JudgedAttempt => {
+    const told = known.find((each) => each.deployment === candidate.deployment.id);
+    return { candidate, result: told?.result ?? result, retryAfterMs: told?.retryAfterMs ?? null };
   };
   const failed = failedBefore(failoverChain, deployment, attempts).map((each) => failureOf(each, 'failed'));
   const status = Number(headers.get(':status'));
-  if (deployment === null || failoverChain.every((each) => each.deployment.id !== deployment)) {
+  const by = failoverChain.find((each) => each.deployment.id === deployment);
+  if (!by) {
     const last = failoverChain[attempts - 1];
     // The time of a JSON reply is one for all attempts, so the last of several may have had little of it.
     if (!last || (status === 504 && attempts > 1)) return failed;
@@ -162,5 +170,5 @@ function verdicts({ failoverChain }: Route, answer: Answered, known: readonly Fa
     return [...failed, failureOf(last, attempts === 1 ? 'down' : 'failed')];
   }
   if (headers.has(credentialMissingHeader)) return failed;
-  return [...failed, { deployment, ...verdictOf(status, headers.get('retry-after')) }];
+  return [...failed, { candidate: by, ...verdictOf(status, headers.get('retry-after')) }];
 }

@@ -8,6 +8,7 @@
 import type { Tolerance } from '@gw/contract/access';
 import { err, type Result } from '@gw/contract/internal/result';
 import type { DeploymentHealth } from '../deployment-health.ts';
+import type { Trouble } from '../measured-trouble.ts';
 import type { Candidate, Target } from '../named.ts';
 import { type Comparison, compareRegions, type FallbackReason } from './compare-regions.ts';
 import { type Intolerable, intolerable, isAny } from './tolerance.ts';
@@ -24,8 +25,8 @@ export interface Steering {
   readonly tolerance: Tolerance;
   /** Whether free calls begin elsewhere. */
   readonly isResting: DeploymentHealth['isResting'];
-  /** Why a deployment cannot take a call that can go nowhere else. */
-  readonly troubleOf: DeploymentHealth['troubleOf'];
+  /** Why a deployment cannot take a call of a model that can go nowhere else. */
+  readonly troubleOf: (deployment: string, model: string) => Trouble | null;
 }
 
 /** What a call can be served by. */

@@ -12,7 +12,7 @@ import { err, ok, type Result } from '@gw/contract/internal/result';
 import { failoverCluster, type SnapshotModel } from '@gw/contract/internal/snapshot';
 import { availableTiers } from '@gw/methodology/assess';
 import { servesTelemetry } from '@gw/methodology/tier';
-import type { Trouble } from '../deployment-health.ts';
+import type { Trouble } from '../measured-trouble.ts';
 import type { Candidate, Catalogue, Named, Target } from '../snapshot.ts';
 import { chooseRegion, type Servable, type Steering } from './choose-region.ts';
 import type { Comparison, FallbackReason } from './compare-regions.ts';
@@ -151,25 +151,28 @@ function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, tr
     const others = tiers().filter((tier) => tier !== 'telemetry');
     return invalidTier(request, others, `for \`${named.id}\` in the region \`${code}\``);
   }
-  const trouble = troubleOfAll(inRegion.filter(serves), troubleOf);
-  if (trouble) {
-    const { forMs, status } = trouble;
-    const when = status === 'saturated' ? { retryAfterS: Math.ceil(forMs / 1000) } : {};
-    return err(apiError(regionErrors[status], { param: optionPath(request, 'region'), ...when }));
-  }
+  const refusal = refusalFor(inRegion.filter(serves), (each) => troubleOf(each.deployment.id, named.modelOf(each).id));
+  if (refusal) return err({ ...refusal, param: optionPath(request, 'region') });
   const pinned = { pinnedTo: code, comparison: null, outside: () => null, isBarred: () => false };
   return routed(offer, chainFrom(offer, candidate, inRegion), { ...pinned, offered: named.candidates, passed: [] });
 }
 
-/** Returns why none of them can take a call, and for how long; null if one can. Where one only has too much to do, all have. */
-function troubleOfAll(
+/** Returns the error where none of them can take a call; null if one can. Where one only has too much to do, all have. */
+function refusalFor(
   candidates: readonly Candidate[],
-  troubleOf: Steering['troubleOf'],
-): Pick<Trouble, 'status' | 'forMs'> | null {
-  const troubles = candidates.flatMap(({ deployment }) => troubleOf(deployment.id) ?? []);
+  troubleOf: (candidate: Candidate) => Trouble | null,
+): ApiError | null {
+  const troubles = candidates.flatMap((each) => troubleOf(each) ?? []);
   if (troubles.length < candidates.length) return null;
-  const forMs = Math.min(...troubles.map((each) => each.forMs));
-  return { status: troubles.every(({ status }) => status === 'degraded') ? 'degraded' : 'saturated', forMs };
+  const busy = troubles.filter(({ status }) => status === 'saturated');
+  const calls = Math.max(...(busy.length > 0 ? busy : troubles).map(({ failures }) => failures));
+  if (busy.length === 0) {
+    const message = `The pinned region is in incident mode: its providers could not be reached in ${calls} calls in a row.`;
+    return apiError('region_degraded', { message });
+  }
+  const message = `The pinned region is at capacity: a provider has refused ${calls} calls in a row as too many.`;
+  const retryAfterS = Math.ceil(Math.min(...troubles.map(({ forMs }) => forMs)) / 1000);
+  return apiError('region_saturated', { message, retryAfterS });
 }
 
 function freeRoute(offer: Offer, steering: Steering): Routed {

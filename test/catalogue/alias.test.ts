@@ -9,7 +9,7 @@ import { modelListSchema } from '@gw/contract/catalogue';
 import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
-import { operator, operatorDid } from '../operator-api.ts';
+import { apiOf, removeEntries } from '../operator-api.ts';
 import { additionsOf, collect, eventually, get, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
 
@@ -61,6 +61,7 @@ function startProvider() {
 }
 const providers = { azure: startProvider(), openai: startProvider(), own: startProvider() };
 const accounts = openTestAccounts();
+const api = apiOf(stack);
 
 const client = openAi(stack.keys.enterprise);
 const chat = (more: object = {}, by = client) => by.chat.completions.create({ model: alias, messages, ...more });
@@ -73,10 +74,13 @@ const unlimit = () =>
 
 async function clear(): Promise<void> {
   await unlimit();
-  await operator('DELETE', `aliases/${alias}`);
-  for (const id of ids) await operator('DELETE', `deployments/${id}`);
-  for (const { model } of Object.values(sites)) await operator('DELETE', `models/${model}`);
-  for (const id of ids) await operator('DELETE', `providers/${id}`);
+  await removeEntries(
+    api,
+    `aliases/${alias}`,
+    ...ids.map((id) => `deployments/${id}`),
+    ...Object.values(sites).map(({ model }) => `models/${model}`),
+    ...ids.map((id) => `providers/${id}`),
+  );
 }
 beforeAll(async () => {
   await clear();
@@ -84,16 +88,27 @@ beforeAll(async () => {
     const { server } = providers[id];
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    await operatorDid('POST', 'providers', { id, name: id, base_url: `http://127.0.0.1:${port}/v1` });
+    await api.send('POST', '/operator/v1/providers', { id, name: id, base_url: `http://127.0.0.1:${port}/v1` });
   }
   const common = { owned_by: 'test', kind: 'chat' };
-  await operatorDid('POST', 'models', { ...common, id: 'gpt-4o', model_class: 'frontier', takes_temperature: false });
-  await operatorDid('POST', 'models', {
+  await api.send('POST', '/operator/v1/models', {
+    ...common,
+    id: 'gpt-4o',
+    model_class: 'frontier',
+    takes_temperature: false,
+  });
+  await api.send('POST', '/operator/v1/models', {
     ...{ ...common, id: 'llama-3', total_parameters_b: 8, active_parameters_b: 8 },
   });
   for (const id of ids) {
     const { model, name, region } = sites[id];
-    await operatorDid('POST', 'deployments', { id, provider: id, region, pue: 1.1, models: { [model]: name } });
+    await api.send('POST', '/operator/v1/deployments', {
+      id,
+      provider: id,
+      region,
+      pue: 1.1,
+      models: { [model]: name },
+    });
   }
   await typed('add');
   await eventually('all to answer', async () => {
@@ -196,12 +211,10 @@ test('GET /v1/models shows it to whom it is allowed, and a list that names it al
 });
 
 test('what it names is not removed, a change of it takes effect on calls, and once removed it is no model', async () => {
-  expect(await operator('DELETE', 'deployments/openai')).toMatchObject({ status: 200 });
-  expect(await operator('DELETE', 'providers/openai')).toMatchObject({
-    ...{ status: 409, body: { error: { message: expect.stringContaining(`aliases name it: ${alias}`) } } },
-  });
+  await api.send('DELETE', '/operator/v1/deployments/openai');
+  await expect(api.send('DELETE', '/operator/v1/providers/openai')).rejects.toThrow(`aliases name it: ${alias}`);
   await typed('set');
-  expect(await operator('DELETE', 'providers/openai')).toMatchObject({ status: 200 });
+  await api.send('DELETE', '/operator/v1/providers/openai');
   providers.azure.fault.status = 503;
   await eventually('the new chain', async () => {
     forget();

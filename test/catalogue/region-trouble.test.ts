@@ -93,7 +93,7 @@ test.each([
   {
     fault: { status: 503 },
     status: 'degraded',
-    reason: /^Measured: no provider there can be reached, for \d+ calls in a row, the last at 20/,
+    reason: /^Measured: a provider there cannot be reached or answers 502 to 504, for \d+ calls in a row, the last at 20/,
     retry: 'false',
   },
 ])(
@@ -127,3 +127,22 @@ test.each([
     expect(receiptOf(await chat({ gw: { region: 'measured-a' } }))).toMatchObject({ region: 'measured-a' });
   },
 );
+
+test('what pinned calls of one account find is said to that account alone', async () => {
+  const other = openAi(stack.keys.auditPlus, { defaultHeaders: {} });
+  const codeOf = (by = client) =>
+    by.chat.completions.create({ model, messages, gw: { region: 'measured-a' } } as never).then(
+      () => 'answered',
+      (error: { code?: string }) => error.code,
+    );
+  fault = { status: 429 };
+  try {
+    for (let call = 0; call < 3; call += 1) expect(await codeOf()).toBe('upstream_rate_limited');
+    expect(await codeOf()).toBe('region_saturated');
+    expect(await codeOf(other)).toBe('upstream_rate_limited');
+    expect(await shown()).toEqual({ status: 'active', status_reason: null });
+  } finally {
+    fault = null;
+  }
+  await eventually('its calls to be taken again', async () => ((await codeOf()) === 'answered' ? true : null));
+});

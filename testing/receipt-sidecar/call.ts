@@ -6,6 +6,7 @@ import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import { Call, type CallContext } from '@gw/receipt-sidecar/internals/call';
 import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/deployment-health';
 import { createFailedAttempts } from '@gw/receipt-sidecar/internals/failed-attempts';
+import { createMeasuredTrouble } from '@gw/receipt-sidecar/internals/measured-trouble';
 import type { Read } from '@gw/receipt-sidecar/internals/request/admission';
 import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/request/maybe-promise';
 import { parseRequest } from '@gw/receipt-sidecar/internals/request/parse';
@@ -51,8 +52,6 @@ export interface LedgerForTests {
   readonly finished: string[];
 }
 
-const quiet = { info: () => undefined, warn: () => undefined };
-
 export function contextForTests(changed: Partial<CallContext> = {}): { context: CallContext; ledger: LedgerForTests } {
   const ledger: LedgerForTests = { begun: [], finished: [] };
   const context: CallContext = {
@@ -62,8 +61,9 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
     takeSlot: async () => ok({ id: 'slot', release: () => undefined }),
     lastRegions: new Map(),
-    health: createDeploymentHealth(() => 0, { log: quiet }),
-    accountHealth: createDeploymentHealth(() => 0, { log: quiet }),
+    health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),
+    trouble: createMeasuredTrouble(() => 0),
+    accountTrouble: createMeasuredTrouble(() => 0),
     ledger: {
       begin: (id) => void ledger.begun.push(id),
       finish: async (id) => ledger.finished.push(id) > 0,

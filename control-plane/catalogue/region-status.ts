@@ -1,0 +1,28 @@
+/** The status of a region as pinned calls find it: the operator's word, else what is measured of the calls of its deployments. */
+import type { RegionObject } from '@gw/contract/catalogue';
+import type { DeploymentTrouble } from '@gw/contract/internal/deployment-trouble';
+import type { Snapshot, SnapshotRegion } from '@gw/contract/internal/snapshot';
+import type { TroubleOf } from './measured-trouble.ts';
+
+type Status = Pick<RegionObject, 'status' | 'status_reason'>;
+
+/** Measured is a region where none of its models can be served; where some cannot, the reason alone says so. */
+export function regionStatus(snapshot: Snapshot, { code, status }: SnapshotRegion, troubleOf: TroubleOf): Status {
+  if (status !== 'active') return { status, status_reason: 'An operator has set it.' };
+  const byModel = new Map<string, (DeploymentTrouble | null)[]>();
+  for (const { id, models, region } of snapshot.deployments)
+    if (region === code)
+      for (const model of Object.keys(models))
+        byModel.set(model, [...(byModel.get(model) ?? []), troubleOf(id, model)]);
+  const shut = [...byModel].filter(([, troubles]) => !troubles.includes(null));
+  const troubles = shut.flatMap(([, each]) => each.flatMap((trouble) => trouble ?? []));
+  if (shut.length === 0) return { status, status_reason: null };
+  const models = shut.length === byModel.size ? '' : ` for ${shut.map(([model]) => model).join(', ')}`;
+  const busy = troubles.filter((trouble) => trouble.status === 'saturated');
+  const worst = (busy.length > 0 ? busy : troubles).reduce((a, b) => (a.failures >= b.failures ? a : b));
+  const what = busy.length > 0 ? 'says that it has too much to do' : 'cannot be reached or answers 502 to 504';
+  const last = new Date(worst.at).toISOString();
+  const status_reason = `Measured${models}: a provider there ${what}, for ${worst.failures} calls in a row, the last at ${last}.`;
+  if (models !== '') return { status, status_reason };
+  return { status: busy.length > 0 ? 'saturated' : 'degraded', status_reason };
+}
