@@ -6,6 +6,7 @@ import {
   readInternalTls,
   readInternalToken,
   readSettings,
+  type SettingReader,
 } from '@gw/contract/internal/environment';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import { type CredentialSettings, readCredentialSettings } from './catalogue/credentials/config.ts';
@@ -20,6 +21,8 @@ export interface Config {
   readonly internalListen: string;
   /** `host:port` of the operator API. */
   readonly operatorListen: string;
+  /** Where other parts of the gateway listen, as far as it was said here; only to know them as our own. */
+  readonly otherListen: readonly { readonly name: string; readonly listen: string }[];
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly internalToken: string;
@@ -49,6 +52,7 @@ export function loadConfig(environment: Environment): Config {
   const config: Config = {
     internalListen: settings.listen('GW_CONTROL_INTERNAL_LISTEN', 'unix:/run/gw/control-plane.sock'),
     operatorListen: settings.hostPort('GW_CONTROL_LISTEN', '127.0.0.1:8081'),
+    otherListen: readOtherListen(settings),
     databaseUrl: settings.required('GW_DATABASE_URL', 'postgresql://gw@localhost/gw'),
     redisUrl: settings.required('GW_REDIS_URL', 'redis://localhost:6379'),
     internalToken: readInternalToken(settings),
@@ -66,3 +70,20 @@ export function loadConfig(environment: Environment): Config {
   settings.finish();
   return Object.freeze(config);
 }
+
+const others = [
+  'GW_PUBLIC_LISTEN',
+  'GW_AUTHZ_LISTEN',
+  'GW_AUTHZ_HEALTH_LISTEN',
+  'GW_SIDECAR_LISTEN',
+  'GW_SIDECAR_HEALTH_LISTEN',
+];
+
+/** Each may name several, separated by commas. */
+const readOtherListen = (settings: SettingReader): Config['otherListen'] =>
+  others.flatMap((name) =>
+    settings
+      .optional(name, '')
+      .split(',')
+      .map((listen) => ({ name, listen: listen.trim() })),
+  );

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { isUnixSocket } from '@gw/contract/internal/listen';
 import { type Database, openDatabase } from '@gw/prisma/client';
+import { openAddressGuard } from '@gw/service/address-guard';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { Redis } from 'ioredis';
@@ -13,6 +14,7 @@ import * as customers from './customers/index.ts';
 import * as ledger from './ledger/index.ts';
 import { listen } from './listen.ts';
 import { buildOperatorApp } from './operator-app.ts';
+import { ownListeners } from './own-listeners.ts';
 import * as people from './people/index.ts';
 import { openServices, type Services } from './services.ts';
 import type { Context } from './shared/context.ts';
@@ -43,7 +45,8 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const log = overrides.log ?? openLog('control-plane', config.logLevel);
   const stores = overrides.stores ?? (await openStores(config, log));
   const { addresses, integrity } = config;
-  const context: Context = { db: stores.db, redis: stores.redis, log, addresses, now };
+  const guard = openAddressGuard(ownListeners(config));
+  const context: Context = { db: stores.db, redis: stores.redis, log, addresses, guard, now };
   const services = openServices(context, config);
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});

@@ -6,8 +6,9 @@
  */
 import { endpointUrl } from '@gw/contract/internal/catalogue/provider-path';
 import { err, ok, type Result } from '@gw/contract/internal/result';
+import type { AddressGuard } from '@gw/service/address-guard';
+import { guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
-import { guardedRequest } from '../shared/guarded-request.ts';
 import type { CredentialView } from './credentials/credentials.ts';
 import type { ProviderEntry } from './provider-entry.ts';
 
@@ -42,7 +43,11 @@ function headersFor(provider: ProviderEntry, credentials: CredentialView): Resul
 export async function probeProvider(
   provider: ProviderEntry,
   credentials: CredentialView,
-  { isEmbedding, model }: { readonly isEmbedding: boolean; readonly model: string },
+  {
+    guard,
+    isEmbedding,
+    model,
+  }: { readonly guard: AddressGuard; readonly isEmbedding: boolean; readonly model: string },
 ): Promise<Probe> {
   const url = endpointUrl(provider, isEmbedding ? 'embeddings' : 'chat/completions', model);
   const asked = `POST ${url}`;
@@ -53,13 +58,13 @@ export async function probeProvider(
   const begun = performance.now();
   const send = (request: object) => {
     const body = JSON.stringify({ model, ...request });
-    return guardedRequest({ method: 'POST', url, headers: headers.value, body, ...limits });
+    return guardedRequest(guard, { method: 'POST', url, headers: headers.value, body, ...limits });
   };
   let reply = await send(isEmbedding ? { input: 'Hello' } : chat('max_tokens'));
   // Models that think know it by another name alone.
   if (reply.ok && reply.value.status === 400 && !isEmbedding) reply = await send(chat('max_completion_tokens'));
   const durationMs = Math.round(performance.now() - begun);
-  if (!reply.ok) return { ...none, durationMs, message: `It could not be reached: ${reply.error}.` };
+  if (!reply.ok) return { ...none, durationMs, message: `It could not be reached: ${reply.error.text}.` };
   const { status } = reply.value;
   const json = jsonIn(reply.value.body);
   const failure = reasonOf(status, provider) ?? shapeFault(json, isEmbedding);
@@ -110,13 +115,14 @@ const listSchema = z.looseObject({ data: z.array(z.looseObject({ id: z.string() 
 export async function listedModels(
   provider: ProviderEntry,
   credentials: CredentialView,
+  guard: AddressGuard,
 ): Promise<Result<readonly string[], string>> {
   const [, query] = (provider.path ?? '').split('?');
   const url = `${provider.base_url}/models${query === undefined ? '' : `?${query}`}`;
   const headers = headersFor(provider, credentials);
   if (!headers.ok) return headers;
-  const reply = await guardedRequest({ method: 'GET', url, headers: headers.value, ...limits });
-  if (!reply.ok) return err(`${url} could not be reached: ${reply.error}.`);
+  const reply = await guardedRequest(guard, { method: 'GET', url, headers: headers.value, ...limits });
+  if (!reply.ok) return err(`${url} could not be reached: ${reply.error.text}.`);
   const failure = reasonOf(reply.value.status, provider);
   if (failure !== null) return err(failure);
   const list = listSchema.safeParse(jsonIn(reply.value.body)).data;

@@ -50,7 +50,7 @@ const modelsSchema = z.strictObject({
 });
 
 export function providerRoutes(app: FastifyInstance, context: Context, credentials: CredentialView): void {
-  const { addresses, db } = context;
+  const { addresses, db, guard } = context;
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const path = '/operator/v1/providers/:id';
   const offers = async (provider: string) =>
@@ -70,7 +70,7 @@ export function providerRoutes(app: FastifyInstance, context: Context, credentia
       const publicId = offered.find(([, name]) => name === model)?.[0];
       const entry = publicId === undefined ? null : await modelKind.rows.find(db, publicId);
       const isEmbedding = (entry?.kind ?? guessModel(model).kind) === 'embedding';
-      const { durationMs, ...probe } = await probeProvider(provider, credentials, { model, isEmbedding });
+      const { durationMs, ...probe } = await probeProvider(provider, credentials, { guard, model, isEmbedding });
       return {
         ...{ object: 'provider_test' as const, provider: id, model, ...probe },
         ...{ duration_ms: durationMs, fields: [...probe.fields] },
@@ -85,7 +85,7 @@ export function providerRoutes(app: FastifyInstance, context: Context, credentia
       const { id } = request.params;
       const provider = await providerKind.rows.find(db, id);
       if (provider === null) return refuse(reply, notFound('provider'), addresses);
-      const listed = await listedModels(provider, credentials);
+      const listed = await listedModels(provider, credentials, guard);
       if (!listed.ok) return refuse(reply, apiError('provider_unavailable', { message: listed.error }), addresses);
       const offered = (await offers(id)).flatMap((models) => Object.entries(models));
       const models = listed.value.map((name) => {

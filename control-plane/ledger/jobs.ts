@@ -71,19 +71,19 @@ export function startJobs(
 
 /** Runs even if no counters are configured, since a call that was promised a measurement has to get its verdict. */
 function gpuCounters(
-  { db, log, now }: Context,
+  { db, guard, log, now }: Context,
   { seals, versionMetrics }: JobServices,
   settings: GpuSettings,
 ): RepeatedJob {
-  const http = { fetch, now, timeoutMs: 10_000, maxBytes: 20 * 1024 * 1024 };
+  const http = { guard, now, timeoutMs: 10_000, maxBytes: 20 * 1024 * 1024 };
   const prometheus = prometheusAt(http, settings.prometheus);
   const onMeasured = (count: number): void => versionMetrics.made('measured', count);
   const run = openGpuJob({ db, settings, prometheus, log, seals, now, onMeasured });
   return repeat({ name: 'GPU counters', everyMs: settings.refreshS * 1000, log, run });
 }
 
-function gridSources({ db, redis, log, now }: Context, grid: GridSettings, redisUrl: string): RepeatedJob {
-  const adapters = adaptersOf(grid, { fetch, now, timeoutMs: 8000, maxBytes: 5 * 1024 * 1024 });
+function gridSources({ db, guard, redis, log, now }: Context, grid: GridSettings, redisUrl: string): RepeatedJob {
+  const adapters = adaptersOf(grid, { guard, now, timeoutMs: 8000, maxBytes: 5 * 1024 * 1024 });
   const refresh = createRefresh({ db, redis, adapters, log });
   const started = startGridJobs({ redisUrl, sources: grid.sources, refreshMs: grid.refreshMs, refresh, log });
   return { stop: async () => (await started).stop() };

@@ -1,10 +1,12 @@
 /**
  * The address of a server that the ledger asks for numbers, as the settings name it.
  *
- * Invariant: what is asked and answered can be read by nobody on the way, unless somebody has said that the way is their own.
+ * Invariant: what is asked and answered can be read by nobody on the way, unless somebody has said that the way is their own. What
+ * its name leads to is judged with each connection (`@gw/service/address-guard`).
  */
 import type { SettingReader } from '@gw/contract/internal/environment';
 import { isConfidentialUrl } from '@gw/contract/internal/loopback';
+import { refusedHost } from '@gw/contract/internal/refused-host';
 
 interface OutsideUrl {
   readonly name: string;
@@ -22,6 +24,8 @@ export function readOutsideUrl(settings: SettingReader, { example, localName, na
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.username !== '')
     settings.problem(`${name} is not a plain http(s) address. Example: ${name}=${example}`);
+  else if (refusedHost(text) !== null)
+    settings.problem(`${name} names a host that is never asked (${refusedHost(text)}). Example: ${name}=${example}`);
   else if (local !== 'true' && !isConfidentialUrl(text))
     settings.problem(
       `${name} is plain http to another machine, which can be read on the way. Example: ${name}=${example}, or if the way there is your own network ${localName}=true`,

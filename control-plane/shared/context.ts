@@ -4,6 +4,7 @@
  */
 import type { Addresses } from '@gw/contract/errors';
 import type { Database } from '@gw/prisma/client';
+import type { AddressGuard } from '@gw/service/address-guard';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 
@@ -13,5 +14,7 @@ export interface Context {
   readonly redis: Redis;
   readonly log: Logger;
   readonly addresses: Addresses;
+  /** Whoever connects to an address that somebody has named asks it. */
+  readonly guard: AddressGuard;
   readonly now: () => Date;
 }

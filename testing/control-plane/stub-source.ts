@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Http } from '@gw/control-plane/internals/ledger/grid/http';
+import { openAddressGuard } from '@gw/service/address-guard';
 
 export interface StubAnswer {
   readonly status?: number;
@@ -51,7 +52,7 @@ function send(response: ServerResponse, { status = 200, headers = {}, body = '',
 }
 
 export const httpAt = (now: () => Date, changes: Partial<Http> = {}): Http => ({
-  fetch,
+  guard: openAddressGuard(),
   now,
   timeoutMs: 5000,
   maxBytes: 1_000_000,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InternalTls } from '@gw/contract/internal/environment';
 import type { Database } from '@gw/prisma/client';
+import { openAddressGuard } from '@gw/service/address-guard';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -84,6 +85,7 @@ function appWith(
       redis: new Redis({ lazyConnect: true }),
       log,
       addresses,
+      guard: openAddressGuard(),
       now: () => new Date(0),
     },
     {

@@ -1,5 +1,6 @@
 /** Every source is read in this way, so these traps are shown once, through the adapter of one of them. */
 
+import { type AddressGuard, openAddressGuard } from '@gw/service/address-guard';
 import { cases } from '@gw/testing/cases';
 import {
   electricityMapsReply,
@@ -10,6 +11,7 @@ import {
 } from '@gw/testing/control-plane/stub-source';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { prometheusAt } from '../gpu/prometheus.ts';
 import { electricityMaps } from './electricity-maps.ts';
 import { type Http, retryAfter } from './http.ts';
 import { type GridReply, isRefusal } from './reading.ts';
@@ -79,6 +81,41 @@ test('a source that cannot be reached is a refusal, which does not show the key'
   const reply = await adapter.read({ zone: 'DEU', place: 'DE' }, 'latest');
   expect(reply).toMatchObject({ refused: 'unreachable' });
   expect(JSON.stringify(reply)).not.toContain(key);
+});
+
+const inside = [{ address: '169.254.169.254', family: 4 }];
+const refusing = (stubbed: URL): readonly [string, AddressGuard][] => [
+  ['http://169.254.169.254', openAddressGuard()],
+  [`http://rebound.example:${stubbed.port}`, openAddressGuard([], async () => inside)],
+  [stubbed.origin, openAddressGuard([{ what: 'port', host: '127.0.0.1', port: Number(stubbed.port) }])],
+];
+test('an address that is never asked gets neither the question nor the key, and the refusal says why', async () => {
+  const before = stub.asked.length;
+  for (const [baseUrl, guard] of refusing(new URL(stub.url))) {
+    const http = httpAt(() => now, { guard });
+    const headers = { authorization: `Bearer ${key}` };
+    for (const reply of [
+      await electricityMaps(http, { baseUrl, key }).read({ zone: 'DEU', place: 'DE' }, 'latest'),
+      await prometheusAt(http, { baseUrl, headers }).skewS(),
+    ])
+      expect(reply, baseUrl).toEqual({ refused: 'unreachable', detail: expect.stringContaining('never asked') });
+  }
+  expect(stub.asked.length).toBe(before);
+});
+
+test('a source that leads elsewhere after a good answer is asked once', async () => {
+  const port = new URL(stub.url).port;
+  stub.answer({ body: electricityMapsReply(), headers: { connection: 'close' } });
+  const answers = [[{ address: '127.0.0.1', family: 4 }], inside];
+  const guard = openAddressGuard([], async () => answers.shift() ?? []);
+  const before = stub.asked.length;
+  const source = electricityMaps(
+    httpAt(() => now, { guard }),
+    { baseUrl: `http://rebound.example:${port}`, key },
+  );
+  expect(isRefusal(await source.read({ zone: 'DEU', place: 'DE' }, 'latest'))).toBe(false);
+  expect(await source.read({ zone: 'DEU', place: 'DE' }, 'latest')).toMatchObject({ refused: 'unreachable' });
+  expect(stub.asked.length).toBe(before + 1);
 });
 
 test('whatever a source answers is a reading or a refusal, never an exception', async () => {

@@ -4,11 +4,14 @@
  * Invariant: it ends, within `timeoutMs` and `maxBytes`; whatever goes wrong is a refusal, never an exception; and no
  * refusal repeats a url or header, since both may hold a key. Redirects are not followed: they would carry it away.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { dayMs } from '@gw/contract/internal/durations';
+import type { AddressGuard } from '@gw/service/address-guard';
+import { type GuardedFailure, guardedRequest } from '@gw/service/guarded-request';
 import type { GridRefusal } from './reading.ts';
 
 export interface Http {
-  readonly fetch: typeof fetch;
+  readonly guard: AddressGuard;
   readonly now: () => Date;
   /** The limit for the whole reply, body included. */
   readonly timeoutMs: number;
@@ -28,44 +31,26 @@ export async function get(
   headers: Readonly<Record<string, string>> = {},
   also: readonly number[] = [],
 ): Promise<HttpReply | GridRefusal> {
-  try {
-    const response = await http.fetch(url, {
-      headers: { accept: 'application/json, application/xml;q=0.9', ...headers },
-      redirect: 'manual',
-      signal: AbortSignal.timeout(http.timeoutMs),
-    });
-    if (response.status !== 200 && !also.includes(response.status)) {
-      await response.body?.cancel();
-      return refusalOf(response, http.now());
-    }
-    const body = await textWithin(response, http.maxBytes);
-    if (body === null) return { refused: 'too_large', detail: `more than ${http.maxBytes} bytes` };
-    return { status: response.status, body, fetchedAt: http.now() };
-  } catch (error) {
-    const timedOut = error instanceof Error && error.name === 'TimeoutError';
-    return timedOut
-      ? { refused: 'timeout', detail: `no whole reply within ${http.timeoutMs} ms` }
-      : { refused: 'unreachable', detail: 'the connection failed' };
-  }
+  const isWanted = (status: number) => status === 200 || also.includes(status);
+  const outcome = await guardedRequest(http.guard, {
+    ...{ method: 'GET', url, timeoutMs: http.timeoutMs, maxBytes: http.maxBytes, readsBody: isWanted },
+    headers: { accept: 'application/json, application/xml;q=0.9', ...headers },
+  });
+  if (!outcome.ok) return failed(outcome.error, http);
+  const { body, headers: replied, status } = outcome.value;
+  return isWanted(status) ? { status, body, fetchedAt: http.now() } : refusalOf(status, replied, http.now());
 }
 
-/** Returns null if the body is longer than `maxBytes`. */
-async function textWithin(response: Response, maxBytes: number): Promise<string | null> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  if (response.body === null) return '';
-  for await (const part of response.body) {
-    bytes += part.byteLength;
-    if (bytes > maxBytes) return null;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+function failed({ reason, text }: GuardedFailure, { maxBytes, timeoutMs }: Http): GridRefusal {
+  if (reason === 'timeout') return { refused: 'timeout', detail: `no whole reply within ${timeoutMs} ms` };
+  if (reason === 'too_large') return { refused: 'too_large', detail: `more than ${maxBytes} bytes` };
+  // What a connection fails at can name the address.
+  return { refused: 'unreachable', detail: reason === 'refused' ? text : 'the connection failed' };
 }
 
-function refusalOf(response: Response, now: Date): GridRefusal {
-  const { status } = response;
+function refusalOf(status: number, headers: IncomingHttpHeaders, now: Date): GridRefusal {
   const detail = `status ${status}`;
-  const retryAfterMs = retryAfter(response.headers.get('retry-after'), now);
+  const retryAfterMs = retryAfter(headers['retry-after'] ?? null, now);
   const wait = retryAfterMs === null ? {} : { retryAfterMs };
   if (status === 401 || status === 403) return { refused: 'unauthorized', detail };
   if (status === 429) return { refused: 'rate_limited', detail, ...wait };

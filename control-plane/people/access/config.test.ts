@@ -60,6 +60,11 @@ const wrong: [string, Record<string, string>, RegExp][] = [
     { GW_OIDC_ISSUER: 'http://login.example' },
     /GW_OIDC_ISSUER[\s\S]*GW_OIDC_CLIENT_ID[\s\S]*_SECRET/,
   ],
+  [
+    'a provider in the metadata of a cloud',
+    { GW_OIDC_ISSUER: 'https://169.254.169.254' },
+    /GW_OIDC_ISSUER names a host/,
+  ],
   ['a proxy that is no address', { GW_CONTROL_TRUSTED_PROXIES: 'my-proxy' }, /GW_CONTROL_TRUSTED_PROXIES/],
   ['a short first credential', { GW_FIRST_OPERATOR_CREDENTIAL: 'hunter2' }, /GW_FIRST_OPERATOR_CREDENTIAL/],
   ['a token without its credential', { GW_FIRST_OPERATOR_TOKEN: 'x' }, /GW_FIRST_OPERATOR_CREDENTIAL/],

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { SettingReader } from '@gw/contract/internal/environment';
 import { readHostPort } from '@gw/contract/internal/listen';
 import { isConfidentialUrl, isLoopback } from '@gw/contract/internal/loopback';
+import { refusedHost } from '@gw/contract/internal/refused-host';
 import { type HashCost, recommendedCost } from './credential.ts';
 import { isOperatorToken } from './token-hash.ts';
 
@@ -75,6 +76,10 @@ function readOidc(settings: SettingReader): OidcSettings | null {
   if (!issuer) return null;
   if (!isConfidentialUrl(issuer))
     settings.problem('GW_OIDC_ISSUER has to be https. Example: GW_OIDC_ISSUER=https://login.example.com');
+  else if (refusedHost(issuer) !== null)
+    settings.problem(
+      `GW_OIDC_ISSUER names a host that is never asked (${refusedHost(issuer)}). Example: GW_OIDC_ISSUER=https://login.example.com`,
+    );
   return {
     issuer,
     clientId: settings.required('GW_OIDC_CLIENT_ID', 'gw-operators'),

@@ -2,14 +2,19 @@
  * Login with an identity provider (OpenID Connect, authorization code with PKCE).
  *
  * Invariant: what comes back is believed only with the state, nonce and verifier of the very browser that began, in an
- * ID token that the provider has signed.
+ * ID token that the provider has signed. Also what the provider names itself (where tokens and keys are) is asked by the guard alone.
  */
+import { isConfidentialUrl } from '@gw/contract/internal/loopback';
+import type { AddressGuard } from '@gw/service/address-guard';
+import { guardedRequest } from '@gw/service/guarded-request';
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
   type Configuration,
+  type CustomFetch,
   calculatePKCECodeChallenge,
+  customFetch,
   discovery,
   enableNonRepudiationChecks,
   randomNonce,
@@ -17,6 +22,7 @@ import {
   randomState,
 } from 'openid-client';
 import { z } from 'zod';
+import type { Context } from '../../shared/context.ts';
 import type { OidcSettings } from './config.ts';
 
 /** Where the identity provider sends the browser back to. */
@@ -45,7 +51,11 @@ export interface Oidc {
 }
 
 /** Asks the provider for its configuration only when it is first needed. Requests to it time out after 5 s. */
-export function openOidc(settings: OidcSettings, controlUrl: string, now: () => Date): Oidc {
+export function openOidc(
+  settings: OidcSettings,
+  controlUrl: string,
+  { guard, now }: Pick<Context, 'guard' | 'now'>,
+): Oidc {
   const callback = `${controlUrl}${callbackPath}`;
   let known: Promise<Configuration> | null = null;
   /** When a provider that did not answer is asked again, ms. */
@@ -57,7 +67,7 @@ export function openOidc(settings: OidcSettings, controlUrl: string, now: () => 
       known = null;
       askedAgainAt = 0;
     }
-    known ??= discover(settings).catch((error: unknown) => {
+    known ??= discover(settings, guard).catch((error: unknown) => {
       askedAgainAt = now().getTime() + pauseMs;
       throw error;
     });
@@ -91,12 +101,32 @@ export function openOidc(settings: OidcSettings, controlUrl: string, now: () => 
   };
 }
 
-function discover({ clientId, clientSecret, issuer }: OidcSettings): Promise<Configuration> {
+function discover({ clientId, clientSecret, issuer }: OidcSettings, guard: AddressGuard): Promise<Configuration> {
   const url = new URL(issuer);
   // The settings allow plain HTTP on loopback alone.
   const execute = url.protocol === 'http:' ? [allowInsecureRequests] : [];
   return discovery(url, clientId, clientSecret, undefined, {
     timeout: timeoutS,
+    [customFetch]: fetchThrough(guard),
     execute: [...execute, enableNonRepudiationChecks],
   });
 }
+
+const maxBytes = 1024 * 1024;
+
+/** As the library asks, by the guard. Throws where nothing came back. */
+const fetchThrough =
+  (guard: AddressGuard): CustomFetch =>
+  async (url, { body, headers, method }) => {
+    // With an issuer on loopback the library would ask over plain HTTP wherever its endpoints are.
+    if (!isConfidentialUrl(url)) throw new Error('The identity provider names an address that is not https.');
+    const reply = await guardedRequest(guard, {
+      ...{ method: method === 'POST' ? 'POST' : 'GET', url, headers, timeoutMs: timeoutS * 1000, maxBytes },
+      ...(body == null ? {} : { body: String(body) }),
+    });
+    if (!reply.ok) throw new Error(`The identity provider could not be asked: ${reply.error.text}.`);
+    const given = Object.entries(reply.value.headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, [value].flat().join(', ')]],
+    );
+    return new Response(reply.value.body || null, { status: reply.value.status, headers: given });
+  };

@@ -27,7 +27,7 @@ export function openAccess(context: Context, settings: AccessSettings): AccessSe
     credentials: openCredentials(settings.credentialCost),
     attempts: openAttempts(context.redis, context.now),
     failedLogins: new FailedLogins(context),
-    oidc: settings.oidc && openOidc(settings.oidc, settings.controlUrl, context.now),
+    oidc: settings.oidc && openOidc(settings.oidc, settings.controlUrl, context),
   };
 }
 
