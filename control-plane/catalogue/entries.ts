@@ -12,6 +12,7 @@ import { appendAudit } from '../people/audit/append.ts';
 import type { Context } from '../shared/context.ts';
 import { changesOf, type EntryChanges, inTurn } from './entry-changes.ts';
 import type { EntryKind, EntryName } from './entry-kind.ts';
+import { refusedAddress } from './named-address.ts';
 import type { Surroundings } from './surroundings.ts';
 
 export type Viewed<Entry> = Entry & {
@@ -38,7 +39,7 @@ export interface Entries<Entry> {
 }
 
 export function openEntries<Entry extends object>(
-  { db }: Pick<Context, 'db'>,
+  { db, guard }: Pick<Context, 'db' | 'guard'>,
   kind: EntryKind<Entry>,
   around: Surroundings,
 ): Entries<Entry> {
@@ -57,8 +58,10 @@ export function openEntries<Entry extends object>(
       const entry = await rows.find(db, id);
       return entry && (await viewOf())(entry);
     },
-    add: async (change, body) => viewed(await make(change, (changes) => changes.add(body))),
-    change: async (change, id, body) => viewed(await make(change, (changes) => changes.change(id, body))),
+    add: async (change, body) =>
+      (await refusedAddress(guard, kind, body)) ?? viewed(await make(change, (changes) => changes.add(body))),
+    change: async (change, id, body) =>
+      (await refusedAddress(guard, kind, body)) ?? viewed(await make(change, (changes) => changes.change(id, body))),
     remove: async (change, id) => {
       const outcome = await make(change, (changes) => changes.remove(id));
       return outcome.ok ? ok({ id, object: name, deleted: true }) : outcome;

@@ -26,6 +26,8 @@ export interface EntryKind<Entry extends object> {
   /** Returns the new entry with its defaults. Throws if `body` is not what `addBody` has accepted. */
   readonly added: (body: unknown, at: Date) => Entry;
   readonly changed: (before: Entry, body: unknown) => Entry;
+  /** Returns the field of `body` that names where calls go, and its text; null if there is none. */
+  readonly address?: (body: unknown) => { readonly field: string; readonly url: string } | null;
   /** Returns what stays as it is when the entry is written down anew; `body` is what `addBody` has accepted. */
   readonly kept: (before: Entry, body: unknown) => Partial<Entry>;
   /** Returns what is wrong with the entry as a whole, or with what it refers to; null if nothing is. */

@@ -41,6 +41,10 @@ export const providerKind: EntryKind<ProviderEntry> = {
     return { id: slugSchema.parse(given.id), object: 'provider', ...fields };
   },
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
+  address: (body) => {
+    const url = addressed.safeParse(body).data?.base_url;
+    return url === undefined ? null : { field: 'base_url', url };
+  },
   kept: () => ({}),
   refusal: async (_tx, { auth_header, auth_scheme, base_url, credential_ref, headers, local }) => {
     const plain = plainHttp(base_url, local);
@@ -106,9 +110,10 @@ const plainHttp = (url: string, isLocal: boolean): string | null =>
 const addressed = z.object({ base_url: z.string() });
 const namesCredential = z.looseObject({ credential_ref: z.string().nullable() });
 
+const originOf = ({ base_url }: ProviderEntry): string => new URL(base_url).origin;
 /** Refuses another origin, scheme included, if the credential would go there without having been named for it. */
 function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError | null {
-  const [from, to] = [before, after].map(({ base_url }) => new URL(base_url).origin);
+  const [from, to] = [before, after].map(originOf);
   if (from === to || after.credential_ref === null) return null;
   return apiError('missing_required_parameter', {
     param: 'credential_ref',

@@ -19,6 +19,7 @@ import { deploymentKind } from './deployment-entry.ts';
 import { changesOf, type Difference, inTurn, type Note } from './entry-changes.ts';
 import type { EntryKind, Tx } from './entry-kind.ts';
 import { modelKind } from './model-entry.ts';
+import { addressRefusal } from './named-address.ts';
 import { providerKind } from './provider-entry.ts';
 import { regionKind } from './region-entry.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -117,7 +118,7 @@ function writtenEntry(kind: AnyKind, entry: object): object {
 }
 
 export interface ImportOptions {
-  readonly context: Pick<Context, 'db'>;
+  readonly context: Pick<Context, 'db' | 'guard'>;
   readonly around: Surroundings;
   readonly change: ChangeContext;
   /** Whether it only says what it would change. */
@@ -137,10 +138,13 @@ export async function importCatalogue(
     if (facts.length > 0) await appendAudits(tx, change.at, null, facts);
     return ok(changes);
   };
-  const outcome = await inTurn(context.db, change, work, 60_000).catch((error: unknown) => {
-    if (error instanceof NotApplied) return error.outcome;
-    throw error;
-  });
+  const unwanted = await refusedAddresses(document, context);
+  const outcome =
+    unwanted?.outcome ??
+    (await inTurn(context.db, change, work, 60_000).catch((error: unknown) => {
+      if (error instanceof NotApplied) return error.outcome;
+      throw error;
+    }));
   return outcome.ok ? ok({ object: 'catalogue_import', dry_run: isDryRun, changes: outcome.value }) : outcome;
 }
 
@@ -151,6 +155,21 @@ class NotApplied extends Error {
     super('The catalogue stays as it is.');
     this.outcome = outcome;
   }
+}
+
+/** Judges the addresses that are new in the document: what is there was judged when it came. */
+async function refusedAddresses(document: CatalogueDocument, { db, guard }: ImportOptions['context']) {
+  const { address, idOf, name, added, rows } = sections.providers;
+  const bodies = document.providers ?? [];
+  if (address === undefined || bodies.length === 0) return null;
+  const known = new Map((await rows.list(db)).map((entry) => [idOf(entry), address(entry)?.url]));
+  const judged = bodies.map(async (body, at) => {
+    const id = idOf(added(body, new Date(0)));
+    if (known.get(id) === address(body)?.url) return null;
+    const error = await addressRefusal(guard, { address }, body);
+    return error && refused(error, `providers[${at}]`, `${name} ${id}: `);
+  });
+  return (await Promise.all(judged)).find((each) => each !== null) ?? null;
 }
 
 /** Throws NotApplied with the first refusal. */
