@@ -211,3 +211,22 @@ test('plain http goes to loopback, or to a provider that is marked local; the er
   expect((await change('providers', { ...plain, local: true })).statusCode).toBe(200);
   expect(await newest()).toMatchObject({ before: { local: false }, after: { ...plain, local: true } });
 });
+
+test('the mark holds for the address that it was given with: elsewhere it has to be said again', async () => {
+  await add('providers', { base_url: 'http://10.0.0.5:8000/v1', local: true });
+  for (const base_url of ['http://10.0.0.6:8000/v1', 'http://10.0.0.5:9000/v1', 'http://gpu-1/v1']) {
+    const refused = await change('providers', { base_url });
+    expect(errorOf(refused), base_url).toEqual([400, 'invalid_base_url', 'base_url']);
+    expect(refused.json().error.message).toMatch(
+      /plain http to .*`local: true`.*marked for http:\/\/10\.0\.0\.5:8000 alone/,
+    );
+  }
+  expect((await change('providers', { base_url: 'http://10.0.0.5:8000/v2' })).json()).toMatchObject({ local: true });
+  const moved = { base_url: 'http://10.0.0.6:8000/v1', local: true };
+  expect((await change('providers', moved)).json()).toMatchObject(moved);
+  expect((await change('providers', { base_url: 'https://llm.acme.example/v1' })).json()).toMatchObject({
+    local: false,
+  });
+  expect(await newest()).toMatchObject({ before: { local: true }, after: { local: false } });
+  expect(errorOf(await change('providers', { base_url: 'http://10.0.0.5:8000/v1' }))[1]).toBe('invalid_base_url');
+});

@@ -2,7 +2,7 @@
  * Providers as operators look after them.
  *
  * Invariant: no secret is here: a provider names its credential, and the address can hold none. A credential is sent to
- * the address that it was named for: whoever changes the address names it anew.
+ * the address that it was named for: whoever changes the address names it anew. So it is with the mark `local`.
  */
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import { type EntryFields, slugSchema } from '@gw/contract/internal/catalogue/field';
@@ -40,7 +40,12 @@ export const providerKind: EntryKind<ProviderEntry> = {
     const fields = newFields(providerFields, given, { auth_header, auth_scheme });
     return { id: slugSchema.parse(given.id), object: 'provider', ...fields };
   },
-  changed: (before, body) => withGiven(before, changeBody.parse(body)),
+  changed: (before, body) => {
+    const given = changeBody.parse(body);
+    const after = withGiven(before, given);
+    // The mark says something about the way to one place.
+    return hasMoved(before, after) && given.local === undefined ? { ...after, local: false } : after;
+  },
   address: (body) => {
     const url = addressed.safeParse(body).data?.base_url;
     return url === undefined ? null : { field: 'base_url', url };
@@ -57,7 +62,7 @@ export const providerKind: EntryKind<ProviderEntry> = {
     return auth_scheme === null ? null : fieldError('auth_scheme', 'auth_scheme: there is no header to put it in.');
   },
   changeRefusal: (before, after, body) =>
-    namesCredential.safeParse(body).success ? null : movedCredential(before, after),
+    (namesCredential.safeParse(body).success ? null : movedCredential(before, after)) ?? movedMark(before, after),
   // The file names the credential beside each address, so nobody has said that it is to go elsewhere.
   moved: ({ after, before }) => {
     const [from, to] = [before, after].map((each) => addressed.safeParse(each).data?.base_url);
@@ -111,6 +116,15 @@ const addressed = z.object({ base_url: z.string() });
 const namesCredential = z.looseObject({ credential_ref: z.string().nullable() });
 
 const originOf = ({ base_url }: ProviderEntry): string => new URL(base_url).origin;
+const hasMoved = (before: ProviderEntry, after: ProviderEntry): boolean => originOf(before) !== originOf(after);
+
+/** Says why a provider that was marked is refused all the same. */
+function movedMark(before: ProviderEntry, after: ProviderEntry): ApiError | null {
+  const plain = before.local && hasMoved(before, after) ? plainHttp(after.base_url, after.local) : null;
+  if (plain === null) return null;
+  return fieldError('base_url', `base_url: ${plain} It was marked for ${originOf(before)} alone.`);
+}
+
 /** Refuses another origin, scheme included, if the credential would go there without having been named for it. */
 function movedCredential(before: ProviderEntry, after: ProviderEntry): ApiError | null {
   const [from, to] = [before, after].map(originOf);
