@@ -3,9 +3,10 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openAddressGuard } from '@gw/service/address-guard';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePorts } from './ports.ts';
-import { providerModels } from './provider.ts';
+import { guardOf, providerModels } from './provider.ts';
 
 let dir: string;
 let server: Server;
@@ -31,8 +32,8 @@ const answering =
   (_request, response) =>
     response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
 const listing = answering(200, { data: [{ id: 'model-a' }, { name: 'one without an id' }, { id: 'model-b' }] });
-const models = (key: string | null = null, at = url) =>
-  providerModels({ url: at, key }, dir, (line) => lines.push(line));
+const models = (key: string | null = null, at = url, guard = openAddressGuard()) =>
+  providerModels({ url: at, key }, { dir, guard, log: (line) => lines.push(line) });
 
 test('its models are those that it lists, and the key goes to it', async () => {
   let seen: unknown = '';
@@ -58,7 +59,7 @@ describe('a provider that was never reached: the reason is the true one', () => 
     ['is no API', answering(200, '<html>'), null, /what it answers is no list of models/],
     ['is another API', answering(200, { models: [] }), null, /what it answers is no list of models/],
     ['has no models', answering(200, { data: [] }), null, /it lists no models/],
-    ['breaks off', (request) => request.socket.destroy(), null, /other side closed/],
+    ['breaks off', (request) => request.socket.destroy(), null, /it breaks the connection off\.$/],
   ])('%s', async (_name, given, key, reason) => {
     answer = given;
     const failed = models(key);
@@ -72,9 +73,10 @@ describe('a provider that was never reached: the reason is the true one', () => 
 
   test('its host has no address', async () => {
     const cause = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
-    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('fetch failed', { cause })));
-    onTestFinished(() => void vi.unstubAllGlobals());
-    await expect(models()).rejects.toThrow('nobody knows the name of its host.');
+    const unknown = openAddressGuard([], () => Promise.reject(cause));
+    await expect(models(null, 'http://nobody.example/v1', unknown)).rejects.toThrow(
+      'nobody knows the name of its host.',
+    );
   });
 });
 
@@ -93,4 +95,27 @@ test('the models of another provider are not taken for its own', async () => {
   answer = listing;
   await models();
   await expect(models(null, await unused())).rejects.toThrow('nothing listens');
+});
+
+test('a redirect is not followed, so that the key goes nowhere else', async () => {
+  const asked: unknown[] = [];
+  answer = (request, response) => {
+    asked.push([request.url, request.headers.authorization]);
+    if (request.url === '/v1/models') response.writeHead(307, { location: `${url}/elsewhere` }).end();
+    else listing(request, response);
+  };
+  await expect(models('the-key')).rejects.toThrow(
+    /sends its callers elsewhere \(307\), and redirects are not followed/,
+  );
+  expect(asked).toEqual([['/v1/models', 'Bearer the-key']]);
+});
+
+test('an address that the gateway never calls is refused, also after a start with it', async () => {
+  answer = listing;
+  await models();
+  const { port } = server.address() as AddressInfo;
+  const own = guardOf({ public: port, control: 1, health: {} });
+  await expect(models(null, url, own)).rejects.toThrow("never calls (the gateway's own public port:");
+  const inside = openAddressGuard([], async () => [{ address: '169.254.169.254', family: 4 }]);
+  await expect(models(null, 'http://inside.example/v1', inside)).rejects.toThrow(/never calls \(link-local/);
 });

@@ -1,8 +1,13 @@
-/** A provider given on the command line: any server that speaks the OpenAI API. */
+/**
+ * A provider given on the command line: any server that speaks the OpenAI API.
+ *
+ * Invariant: its key goes to that address alone; redirects are not followed.
+ */
 import { join } from 'node:path';
 import { guessModel } from '@gw/contract/internal/catalogue/model-guess';
-import { errorText } from '@gw/contract/internal/error-text';
 import { err, ok, type Result } from '@gw/contract/internal/result';
+import { type AddressGuard, openAddressGuard } from '@gw/service/address-guard';
+import { type GuardedFailure, guardedRequest } from '@gw/service/guarded-request';
 import { z } from 'zod';
 import { readJson, writePrivateJson } from './private-file.ts';
 import { Problem } from './problem.ts';
@@ -14,22 +19,45 @@ export interface CustomProvider {
   readonly key: string | null;
 }
 
+interface Start {
+  /** Where what it lists is kept for the next start. */
+  readonly dir: string;
+  readonly guard: AddressGuard;
+  readonly log: (line: string) => void;
+}
+
+interface Ports {
+  readonly public: number;
+  readonly control: number;
+  readonly health: Readonly<Partial<Record<string, number>>>;
+}
+
+/** Refuses what listens here itself; Postgres and Valkey have no port. */
+export function guardOf({ control, health, public: edge }: Ports): AddressGuard {
+  const at = (what: string, port = 0) => ({ what, host: '127.0.0.1', port });
+  return openAddressGuard([
+    at('public port: calls would come back to it, again and again', edge),
+    at("operators' port", control),
+    ...Object.values(health).map((port) => at('health port', port)),
+  ]);
+}
+
+const maxBytes = 16 * 1024 * 1024;
 const listSchema = z.object({ data: z.array(z.unknown()) });
 const modelSchema = z.object({ id: z.string() });
 const knownSchema = z.object({ url: z.string(), models: z.array(z.string()) });
 
 /**
  * Asks the provider what it serves, so that nobody has to type it. If it does not say, those of the last start are
- * served: a gateway starts even if a provider is away. Throws a Problem only if there was no such start.
+ * served: a gateway starts even if a provider is away. Throws a Problem if there was no such start, or if the address is one
+ * that nobody is to be sent to.
  */
-export async function providerModels(
-  provider: CustomProvider,
-  dir: string,
-  log: (line: string) => void,
-): Promise<readonly string[]> {
+export async function providerModels(provider: CustomProvider, { dir, guard, log }: Start): Promise<readonly string[]> {
+  const refused = await guard.refusal(provider.url);
+  if (refused !== null) throw new Problem(`--provider names an address that the gateway never calls (${refused}).`);
   const file = join(dir, 'provider-models.json');
   const url = provider.url.replace(/\/$/, '');
-  const listed = await listModels(url, provider.key);
+  const listed = await listModels(url, provider.key, guard);
   if (listed.ok) {
     writePrivateJson(file, { url, models: listed.value });
     tellGuesses(listed.value, log);
@@ -51,28 +79,32 @@ function tellGuesses(models: readonly string[], log: (line: string) => void): vo
 }
 
 /** Its models, or a sentence that says why they could not be had and what to do. */
-async function listModels(baseUrl: string, key: string | null): Promise<Result<readonly string[], string>> {
+async function listModels(
+  baseUrl: string,
+  key: string | null,
+  guard: AddressGuard,
+): Promise<Result<readonly string[], string>> {
   const url = `${baseUrl}/models`;
   const problem = (reason: string) => err(`The provider's models could not be read from ${url}: ${reason}.`);
-  try {
-    const headers = key === null ? {} : { authorization: `Bearer ${key}` };
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(15_000) });
-    if (!response.ok) return problem(reasonOfStatus(response.status, key !== null));
-    const list = listSchema.safeParse(await response.json().catch(unlessCutOff));
-    if (!list.success) return problem('what it answers is no list of models. Is the API elsewhere, for example at /v1');
-    // What has no name cannot be asked for.
-    const models = list.data.data.flatMap((each) => modelSchema.safeParse(each).data?.id ?? []);
-    if (models.length === 0) return problem('it lists no models. Load one there, and start again');
-    return ok(models);
-  } catch (cause) {
-    return problem(reasonOfFailure(cause));
-  }
+  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+  const reply = await guardedRequest(guard, { method: 'GET', url, headers, timeoutMs: 15_000, maxBytes });
+  if (!reply.ok) return problem(reasonOfFailure(reply.error));
+  const { body, status } = reply.value;
+  if (status < 200 || status > 299) return problem(reasonOfStatus(status, key !== null));
+  const list = listSchema.safeParse(jsonIn(body));
+  if (!list.success) return problem('what it answers is no list of models. Is the API elsewhere, for example at /v1');
+  // What has no name cannot be asked for.
+  const models = list.data.data.flatMap((each) => modelSchema.safeParse(each).data?.id ?? []);
+  if (models.length === 0) return problem('it lists no models. Load one there, and start again');
+  return ok(models);
 }
 
-/** What is no JSON is no list; that it did not come is another reason. */
-function unlessCutOff(thrown: unknown): null {
-  if (thrown instanceof SyntaxError) return null;
-  throw thrown;
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function reasonOfStatus(status: number, hasKey: boolean): string {
@@ -81,15 +113,15 @@ function reasonOfStatus(status: number, hasKey: boolean): string {
       ? `it refuses the key in GW_PROVIDER_KEY (${status})`
       : `it asks for a key (${status}): set GW_PROVIDER_KEY`;
   if (status === 404) return 'it has no list of models there (404). Is the API elsewhere, for example at /v1';
+  if (status >= 300 && status < 400)
+    return `it sends its callers elsewhere (${status}), and redirects are not followed: give the address where its API is`;
   return `it answers ${status}`;
 }
 
-/** What `fetch` throws says only that it failed; its cause says why. */
-function reasonOfFailure(thrown: unknown): string {
-  if (thrown instanceof DOMException && thrown.name === 'TimeoutError') return 'it did not answer within 15 s';
-  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+function reasonOfFailure({ code, reason, text }: GuardedFailure): string {
+  if (reason === 'timeout') return 'it did not answer within 15 s';
   if (code === 'ECONNREFUSED') return 'nothing listens at this address';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'nobody knows the name of its host';
-  return errorText(cause);
+  if (code === 'ECONNRESET') return 'it breaks the connection off';
+  return text;
 }

@@ -92,6 +92,8 @@ function controlPlaneSettings(): Variables {
   };
 }
 
+const onLoopback = (port = 0): string => `127.0.0.1:${port}`;
+
 export const socketAddress = (layout: Pick<Layout, 'sockets'>, name: string): string =>
   `unix:${join(layout.sockets, `${name}.sock`)}`;
 
@@ -126,6 +128,9 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         ...stores,
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
         GW_CONTROL_LISTEN: `127.0.0.1:${ports.control}`,
+        // It listens on neither; it refuses them as providers.
+        GW_PUBLIC_LISTEN: `127.0.0.1:${ports.public}`,
+        GW_AUTHZ_HEALTH_LISTEN: Object.values(healthPorts).map(onLoopback).join(','),
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_CONTROL_URL: `http://127.0.0.1:${ports.control}`,
         GW_FIRST_OPERATOR_CREDENTIAL: secrets.operatorCredential,

@@ -10,7 +10,7 @@ import { envoyBinary } from './binaries.ts';
 import { planEnvoy } from './envoy-plan.ts';
 import { seedDatabase } from './migrate-and-seed.ts';
 import { freePorts, takePort } from './ports.ts';
-import { type CustomProvider, providerModels } from './provider.ts';
+import { type CustomProvider, guardOf, providerModels } from './provider.ts';
 import { everyPartAnswers, until } from './readiness.ts';
 import type { DemoKeys } from './run-file.ts';
 import { loadSecrets } from './secrets.ts';
@@ -128,7 +128,8 @@ async function assemble(
 
   const ports = await takePorts(options, shared);
   const binary = without.has('envoy') ? Promise.resolve('') : envoyBinary(log);
-  const models = options.provider ? providerModels(options.provider, options.dir, log) : Promise.resolve([]);
+  const asking = { dir: options.dir, guard: guardOf(ports), log };
+  const models = options.provider ? providerModels(options.provider, asking) : Promise.resolve([]);
   const urls = { postgres: '', valkey: '' };
   const store = (name: 'postgres' | 'valkey') => {
     const told = (url: string) => {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePorts } from '@gw/stack/ports';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { stack } from '../shared-stack.ts';
 import { OwnGateway } from './gateway-of-its-own.ts';
@@ -90,9 +91,21 @@ test('a provider that does not answer is one line that says what to look at', as
   const complaints = err.split('\n').filter((line) => line.startsWith('gw: '));
   expect(complaints).toHaveLength(1);
   expect(complaints[0]).toMatch(
-    /^gw: The provider's models could not be read from http:\/\/127\.0\.0\.1:9\/v1\/models: bad port\.$/,
+    /^gw: The provider's models could not be read from http:\/\/127\.0\.0\.1:9\/v1\/models: nothing listens at this address\.$/,
   );
   await other.dispose();
+});
+
+test('the gateway is not its own provider: the start says so', async () => {
+  const other = new OwnGateway();
+  onTestFinished(() => other.dispose());
+  const [port] = await freePorts(1);
+  const itself = `http://localhost:${port}/v1`;
+  const { code, err } = await other.gw('up', '--port', String(port), '--control-port', '0', '--provider', itself);
+  expect(code).toBe(1);
+  expect(err).toContain(
+    "gw: --provider names an address that the gateway never calls (the gateway's own public port: ",
+  );
 });
 
 test('a provider that is away later does not keep the gateway from starting: its models are those of the last start', async () => {
