@@ -93,7 +93,8 @@ test.each([
   {
     fault: { status: 503 },
     status: 'degraded',
-    reason: /^Measured: a provider there cannot be reached or answers 502 to 504, for \d+ calls in a row, the last at 20/,
+    reason:
+      /^Measured: a provider there cannot be reached or answers 502 to 504, for \d+ calls in a row, the last at 20/,
     retry: 'false',
   },
 ])(
