@@ -39,7 +39,7 @@ export interface Entries<Entry> {
 }
 
 export function openEntries<Entry extends object>(
-  { db, guard }: Pick<Context, 'db' | 'guard'>,
+  { db, providerGuard: guard }: Pick<Context, 'db' | 'providerGuard'>,
   kind: EntryKind<Entry>,
   around: Surroundings,
 ): Entries<Entry> {

@@ -50,7 +50,7 @@ const modelsSchema = z.strictObject({
 });
 
 export function providerRoutes(app: FastifyInstance, context: Context, credentials: CredentialView): void {
-  const { addresses, db, guard } = context;
+  const { addresses, db, providerGuard: guard } = context;
   const typed = app.withTypeProvider<ZodTypeProvider>();
   const path = '/operator/v1/providers/:id';
   const offers = async (provider: string) =>

@@ -118,7 +118,7 @@ function writtenEntry(kind: AnyKind, entry: object): object {
 }
 
 export interface ImportOptions {
-  readonly context: Pick<Context, 'db' | 'guard'>;
+  readonly context: Pick<Context, 'db' | 'providerGuard'>;
   readonly around: Surroundings;
   readonly change: ChangeContext;
   /** Whether it only says what it would change. */
@@ -158,7 +158,7 @@ class NotApplied extends Error {
 }
 
 /** Judges the addresses that are new in the document: what is there was judged when it came. */
-async function refusedAddresses(document: CatalogueDocument, { db, guard }: ImportOptions['context']) {
+async function refusedAddresses(document: CatalogueDocument, { db, providerGuard: guard }: ImportOptions['context']) {
   const { address, idOf, name, added, rows } = sections.providers;
   const bodies = document.providers ?? [];
   if (address === undefined || bodies.length === 0) return null;

@@ -16,5 +16,7 @@ export interface Context {
   readonly addresses: Addresses;
   /** Whoever connects to an address that somebody has named asks it. */
   readonly guard: AddressGuard;
+  /** Also refuses the gateway's own public addresses, at which a provider would send calls back to us. */
+  readonly providerGuard: AddressGuard;
   readonly now: () => Date;
 }

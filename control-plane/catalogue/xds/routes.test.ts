@@ -86,6 +86,7 @@ function appWith(
       log,
       addresses,
       guard: openAddressGuard(),
+      providerGuard: openAddressGuard(),
       now: () => new Date(0),
     },
     {
