@@ -76,7 +76,7 @@ const inferenceErrors = defineErrors({
   upstream_error: {
     ...inference,
     message: 'The model provider failed.',
-    when: 'In each region that was tried, the provider answered with a 5xx or 424, broke the connection, or could not be reached; or no region serves the model at the moment.',
+    when: 'In each region that was tried, the provider answered with a 5xx, broke the connection, or could not be reached; or the last provider answered 424; or no region serves the model at the moment.',
   },
   upstream_timeout: {
     ...inference,

@@ -20,9 +20,9 @@ export function aliasChoice({ alias, failoverChain: [first], model, passed, pinn
   return before === '' ? `${asked}, which comes first. ` : `${asked}, which comes next after ${before}. `;
 }
 
-/** Says which other model answered; empty if none did. */
-export function aliasOutcome({ alias, model, modelOf }: Route, served: Candidate | null): string {
-  if (alias === null || served === null) return '';
+/** Says which other model answered; empty if none did. `hasAnswered`: whether the reply is no failure. */
+export function aliasOutcome({ alias, model, modelOf }: Route, served: Candidate | null, hasAnswered: boolean): string {
+  if (alias === null || served === null || !hasAnswered) return '';
   const { id } = modelOf(served);
-  return id === model.id ? '' : ` ${model.id} did not answer; ${id}, which comes next in the alias, did.`;
+  return id === model.id ? '' : ` ${model.id} did not answer; ${id} of the same alias did.`;
 }

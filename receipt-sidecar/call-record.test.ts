@@ -230,7 +230,7 @@ describe('the receipt of a call that named an alias', () => {
   it('has counts within the context window of the model that answered, and its name there', async () => {
     const names: string[] = [];
     const ends = (record: CallRecord) => {
-      names.push(record.providerModel);
+      names.push(record.providerNames.model);
       return record.complete(saying({ choices: [], usage: { prompt_tokens: 200, completion_tokens: 3 } }), null);
     };
     const readings = ['d', 'e'].map((by) => callOn(catalogue, { asked: 'best', by, ends }));

@@ -20,6 +20,7 @@ import {
   unattendedReceipt,
 } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
+import type { ProviderNames } from './response/provider-error.ts';
 import type { StreamFacts } from './response/stream-options.ts';
 import type { SaidSoFar } from './response/usage.ts';
 import { routingTrace } from './routing-trace.ts';
@@ -118,10 +119,11 @@ export class CallRecord {
     return modelServed(this.identity.route, this.#servedBy);
   }
 
-  /** What the provider that answered calls the model. */
-  get providerModel(): string {
+  /** By which names the provider that answered takes the call. */
+  get providerNames(): ProviderNames {
     const { id } = this.#model;
-    return this.#servedBy?.deployment.models[id] ?? id;
+    const { calls, models = {} } = this.#servedBy?.deployment ?? {};
+    return { model: models[id] ?? id, fields: calls?.requestFields ?? {} };
   }
 
   /** The shape in which the deployment that answered reports energy; null if it reports none. */

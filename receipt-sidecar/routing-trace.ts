@@ -201,6 +201,8 @@ function savingOf(route: Route, { by, energyWh, requestedAt }: Served, failed: r
   return { estimated_saving_g: Number(grams.toPrecision(12)), counterfactual };
 }
 
+const isAnswer = (status: number): boolean => verdictOf(status, undefined).result === 'answered';
+
 interface Failed {
   readonly candidate: Candidate;
   readonly outcome: AttemptOutcome;
@@ -209,8 +211,7 @@ interface Failed {
 /** Returns the attempts that failed, in their order; the last one is among them if it was answered by a failure, or by Envoy alone. */
 function failedOf({ failoverChain }: Route, { attempts, by, failures, status }: Served): Failed[] {
   const before = failedBefore(failoverChain, by?.deployment.id ?? null, attempts);
-  const isAnswered = verdictOf(status, undefined).result === 'answered';
-  const last = isAnswered ? null : (by ?? failoverChain[attempts - 1] ?? null);
+  const last = isAnswer(status) ? null : (by ?? failoverChain[attempts - 1] ?? null);
   const outcomeOf = ({ deployment: { id } }: Candidate) =>
     failures.find(({ deployment }) => deployment === id)?.outcome;
   const failed = before.map((candidate) => ({ candidate, outcome: outcomeOf(candidate) ?? ('failed' as const) }));
@@ -223,11 +224,12 @@ function failedOf({ failoverChain }: Route, { attempts, by, failures, status }: 
 /** Makes the trace. */
 export function routingTrace(route: Route, served: Served): RoutingTrace {
   const { comparison, pinned } = route;
-  const { attempts, by, requestedAt } = served;
+  const { attempts, by, requestedAt, status } = served;
   const failed = failedOf(route, served);
   return {
     policy: pinned ? 'pinned' : comparison?.ok ? 'carbon_aware' : 'provider_preference',
-    decision: aliasChoice(route) + choiceOf(route) + endOf(route, served, failed) + aliasOutcome(route, by),
+    decision:
+      aliasChoice(route) + choiceOf(route) + endOf(route, served, failed) + aliasOutcome(route, by, isAnswer(status)),
     fallback: comparison !== null && !comparison.ok,
     fallback_reason: comparison === null || comparison.ok ? null : comparison.error,
     region: by?.region.code ?? null,

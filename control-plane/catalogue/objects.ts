@@ -106,7 +106,7 @@ export function regionObject(
     name: region.name,
     country: region.country,
     grid_zone: region.gridZone,
-    ...regionStatus(snapshot, region, troubleOf),
+    ...regionStatus(snapshot, region, troubleOf, (id) => isAllowed(allowed, id)),
     models: snapshot.models.map((model) => model.id).filter((id) => served.has(id) && isAllowed(allowed, id)),
     ...gridFields(gridReadingFor(snapshot, region.gridZone, requestedAt), requestedAt),
   };

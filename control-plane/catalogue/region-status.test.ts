@@ -16,8 +16,11 @@ const region = (status: SnapshotRegion['status'] = 'active') => ({ code: 'here',
 
 const busy = { status: 'saturated', failures: 3, at, until: at + 1000 } as const;
 const down = { status: 'degraded', failures: 7, at, until: at + 1000 } as const;
-const statusWith = (troubles: Readonly<Record<string, DeploymentTrouble>>, status?: SnapshotRegion['status']) =>
-  regionStatus(snapshot, region(status), (id, model) => troubles[`${id} ${model}`] ?? null);
+const statusWith = (
+  troubles: Readonly<Record<string, DeploymentTrouble>>,
+  status?: SnapshotRegion['status'],
+  isShown = (_model: string) => true,
+) => regionStatus(snapshot, region(status), (id, model) => troubles[`${id} ${model}`] ?? null, isShown);
 
 describe('the status of a region', () => {
   it("is the operator's word where that is not active", () => {
@@ -47,6 +50,12 @@ describe('the status of a region', () => {
         'Measured for b: a provider there says that it has too much to do, for 3 calls in a row, the last at 2026-01-01T00:00:00.000Z.',
     });
   });
+});
+
+it('a model that an account cannot use is not named to it', () => {
+  const none = { status: 'active', status_reason: null };
+  expect(statusWith({ 'x b': busy }, 'active', (model) => model === 'a')).toEqual(none);
+  expect(statusWith({ 'x a': busy, 'x b': busy, 'y a': busy }, 'active', () => false).status).toBe('saturated');
 });
 
 describe('what is measured', () => {

@@ -6,8 +6,16 @@ import type { TroubleOf } from './measured-trouble.ts';
 
 type Status = Pick<RegionObject, 'status' | 'status_reason'>;
 
-/** Measured is a region where none of its models can be served; where some cannot, the reason alone says so. */
-export function regionStatus(snapshot: Snapshot, { code, status }: SnapshotRegion, troubleOf: TroubleOf): Status {
+/**
+ * Measured is a region where none of its models can be served; where some cannot, the reason alone says so. It names the models that
+ * `isShown` lets be named.
+ */
+export function regionStatus(
+  snapshot: Snapshot,
+  { code, status }: SnapshotRegion,
+  troubleOf: TroubleOf,
+  isShown: (model: string) => boolean,
+): Status {
   if (status !== 'active') return { status, status_reason: 'An operator has set it.' };
   const byModel = new Map<string, (DeploymentTrouble | null)[]>();
   for (const { id, models, region } of snapshot.deployments)
@@ -15,14 +23,16 @@ export function regionStatus(snapshot: Snapshot, { code, status }: SnapshotRegio
       for (const model of Object.keys(models))
         byModel.set(model, [...(byModel.get(model) ?? []), troubleOf(id, model)]);
   const shut = [...byModel].filter(([, troubles]) => !troubles.includes(null));
-  const troubles = shut.flatMap(([, each]) => each.flatMap((trouble) => trouble ?? []));
-  if (shut.length === 0) return { status, status_reason: null };
-  const models = shut.length === byModel.size ? '' : ` for ${shut.map(([model]) => model).join(', ')}`;
+  const isWhole = shut.length === byModel.size;
+  const told = isWhole ? shut : shut.filter(([model]) => isShown(model));
+  const troubles = told.flatMap(([, each]) => each.flatMap((trouble) => trouble ?? []));
+  if (troubles.length === 0) return { status, status_reason: null };
+  const models = isWhole ? '' : ` for ${told.map(([model]) => model).join(', ')}`;
   const busy = troubles.filter((trouble) => trouble.status === 'saturated');
   const worst = (busy.length > 0 ? busy : troubles).reduce((a, b) => (a.failures >= b.failures ? a : b));
   const what = busy.length > 0 ? 'says that it has too much to do' : 'cannot be reached or answers 502 to 504';
   const last = new Date(worst.at).toISOString();
   const status_reason = `Measured${models}: a provider there ${what}, for ${worst.failures} calls in a row, the last at ${last}.`;
-  if (models !== '') return { status, status_reason };
+  if (!isWhole) return { status, status_reason };
   return { status: busy.length > 0 ? 'saturated' : 'degraded', status_reason };
 }

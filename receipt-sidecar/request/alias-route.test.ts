@@ -65,15 +65,17 @@ interface Asking {
   readonly troubled?: readonly string[];
   readonly allowed?: readonly string[] | null;
   readonly endpoint?: Asked['endpoint'];
+  readonly lastRegions?: Map<string, string>;
 }
 
 function choose(
   world: World,
-  { allowed = null, endpoint = 'chat', failing = [], name = 'best', options = {}, troubled = [] }: Asking = {},
+  { allowed = null, endpoint = 'chat', failing = [], name = 'best', options = {}, ...more }: Asking = {},
 ) {
+  const { lastRegions = new Map<string, string>(), troubled = [] } = more;
   const request = { endpoint, model: name, options, stream: false } as Asked;
   return chooseRoute(request, makeCatalogue(snapshotOf(world)), allowed, {
-    ...{ at: Date.parse(at), lastRegions: new Map(), tolerance: anyTolerance },
+    ...{ at: Date.parse(at), lastRegions, tolerance: anyTolerance },
     isResting: (id) => failing.includes(id),
     troubleOf: (id) => (troubled.includes(id) ? { status: 'degraded', forMs: 2000, failures: 5 } : null),
   });
@@ -153,8 +155,44 @@ describe('a call that names an alias', () => {
   });
 });
 
+describe('the tiers of an alias', () => {
+  // The size of gpt is not known, so it has no parametric tier.
+  const tiersOf = (world: World, options: Options) => {
+    const routed = choose(world, { options: { tier: 'parametric', ...options } });
+    return routed.ok ? 'routed' : `${routed.error.code}: ${routed.error.message}`;
+  };
+
+  it('are, in a region, those of what is deployed there', () => {
+    expect(tiersOf({ sites, targets }, { region: 'a' })).toMatch(/^invalid_tier: .* Offered: auto, proxy\.$/);
+    expect(tiersOf({ sites, targets }, { region: 'c' })).toBe('routed');
+  });
+
+  it('are none of a target that nothing serves', () => {
+    const alone = { sites: sites.filter(({ models: served }) => !served.includes('llama')), targets };
+    expect(tiersOf(alone, {})).toMatch(/^invalid_tier: /);
+  });
+});
+
+it('an alias leaves alone where calls of its model go', () => {
+  const both: World = {
+    sites: [
+      { region: 'a', models: ['gpt', 'llama'] },
+      { region: 'b', models: ['gpt', 'llama'] },
+    ],
+    live: { a: 100, b: 103 },
+  };
+  const lastRegions = new Map<string, string>();
+  const begins = (name: string) => {
+    const routed = choose({ ...both, targets: [{ model: 'gpt' }] }, { name, lastRegions });
+    return routed.ok && routed.value.failoverChain[0].region.code;
+  };
+  lastRegions.set('best 0  ', 'b');
+  expect(begins('best')).toBe('b');
+  expect(begins('gpt')).toBe('a');
+});
+
 describe('the trace of a call that names an alias', () => {
-  const decision = (world: World, asking: Asking = {}, by?: string) => {
+  const decision = (world: World, asking: Asking = {}, by?: string, status = 200) => {
     const routed = choose(world, asking);
     if (!routed.ok) throw new Error(routed.error.code);
     const { failoverChain } = routed.value;
@@ -163,7 +201,7 @@ describe('the trace of a call that names an alias', () => {
       by: failoverChain[place] ?? null,
       attempts: place + 1,
       failures: [],
-      status: 200,
+      status,
       requestedAt: at,
       energyWh: 2,
     };
@@ -182,10 +220,14 @@ describe('the trace of a call that names an alias', () => {
     );
     const { decision: words, estimated_saving_g } = decision({ sites, targets }, {}, 'd3');
     expect(words).toMatch(
-      / a, b failed, and c, which comes next, answered\. gpt did not answer; llama, which comes next in the alias, did\.$/,
+      / a, b failed, and c, which comes next, answered\. gpt did not answer; llama of the same alias did\.$/,
     );
     expect(estimated_saving_g).toBeNull();
-    expect(decision({ sites, targets }, {}, 'd2').decision).not.toContain('which comes next in the alias');
+    expect(decision({ sites, targets }, {}, 'd2').decision).not.toContain('of the same alias');
+    // All have failed, the last one with an error.
+    expect(decision({ sites, targets }, {}, 'd3', 500).decision).toMatch(
+      / failed, and no other deployment was tried\.$/,
+    );
     expect(decision({ sites, targets }, { options: { region: 'c' } }).decision).toBe(
       'The alias best was asked for, and llama at own was chosen, the first of it in that region that can serve the call. The request pinned the region c.',
     );

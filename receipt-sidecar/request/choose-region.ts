@@ -32,6 +32,8 @@ export interface Steering {
 /** What a call can be served by. */
 export interface Servable {
   readonly targets: readonly Target[];
+  /** What the call named. */
+  readonly name: string;
   /** Whether a deployment can serve the tier that was asked for. */
   readonly serves: (candidate: Candidate) => boolean;
   /** Whether each deployment of a model can, so that the choice says something of other calls. */
@@ -80,7 +82,7 @@ function standOf(target: Target, at: number, { serves }: Servable, { isResting }
 
 function choiceIn(
   { able, at, eligible, headOf, target }: Stand,
-  { isEverywhere }: Servable,
+  { isEverywhere, name }: Servable,
   { at: now, lastRegions, tolerance }: Steering,
 ): RegionChoice | null {
   const [preferred] = able;
@@ -88,7 +90,7 @@ function choiceIn(
   const outside = (each: Candidate) => intolerable(headOf(each), preferred, tolerance);
   const tolerable = isAny(tolerance) ? able : able.filter((each) => outside(each) === null);
   const contenders = new Map(tolerable.map(({ region, signals }) => [region.code, { region: region.code, signals }]));
-  const memory = `${target.name} ${tolerance.addedLatencyMs ?? ''} ${tolerance.addedCostPercent ?? ''}`;
+  const memory = `${name} ${at} ${tolerance.addedLatencyMs ?? ''} ${tolerance.addedCostPercent ?? ''}`;
   const compared = compareRegions([...contenders.values()], lastRegions.get(memory), now);
   const isAlone = !compared.ok && contenders.size === 1 && regionCount(able) > 1;
   const comparison = isAlone ? err('none_within_tolerance' as const) : compared;

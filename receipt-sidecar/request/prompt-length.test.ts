@@ -146,10 +146,15 @@ describe('a prompt', () => {
 });
 
 describe('a list of tokens', () => {
-  const read = (endpoint: Endpoint, fields: object, maxBytes?: number): ReadLists | null | Promise<ReadLists> => {
+  const read = (
+    endpoint: Endpoint,
+    fields: object,
+    maxBytes?: number,
+    allowed: readonly string[] | null = null,
+  ): ReadLists | null | Promise<ReadLists> => {
     const parsed = parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'small', ...fields })));
     if (!parsed.ok) throw new Error(parsed.error.message);
-    const lists = tokenLists(parsed.value.request, parsed.value.body, catalogue);
+    const lists = tokenLists(parsed.value.request, parsed.value.body, { ...catalogue, allowed });
     if (!lists || !('textsOf' in lists)) return lists;
     return vocabularyOf(lists.tokenizer).then((vocabulary) =>
       lists.textsOf(decodeTokens(lists.lists, vocabulary, maxBytes)),
@@ -161,6 +166,11 @@ describe('a list of tokens', () => {
     const lists = texts.map((text) => encode(text));
     expect(await read('embeddings', { input: lists })).toEqual(ok(texts));
     expect(await read('completions', { prompt: lists[0] })).toEqual(ok(texts.slice(0, 1)));
+  });
+
+  it('tells nothing of a model that the account cannot use: the route refuses it', () => {
+    for (const model of ['unknown', 'nobody has it'])
+      expect(read('embeddings', { model, input: [1, 2] }, undefined, ['small'])).toEqual(ok([]));
   });
 
   it('is refused where it cannot be read', async () => {

@@ -12,7 +12,7 @@ import type { Counted, CountJob } from './count-tokens.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ParsedRequest } from './parsed-request.ts';
 import { promptField, tooManyTokens } from './prompt-words.ts';
-import type { ReadingContext } from './reading-context.ts';
+import { namedFacts, type ReadingContext } from './reading-context.ts';
 import { tokenListsOf } from './token-lists.ts';
 
 /** Tokens that frame each message in OpenAI's chat format besides its role, and that open the reply. */
@@ -35,13 +35,12 @@ export interface Uncounted {
 export function promptLength(
   request: ParsedRequest,
   body: JsonObject,
-  { allowed, models }: Pick<ReadingContext, 'allowed' | 'models'>,
+  context: Pick<ReadingContext, 'allowed' | 'models'>,
 ): Uncounted | ApiError | null {
-  const model = models.get(request.model);
+  const model = namedFacts(request.model, context);
   const limit = model?.contextWindow ?? null;
-  // What a token stands for has at least one byte, and the body holds all of it. Whether the account may use the model at
-  // all is said by the route.
-  if (!model || limit === null || request.promptBytes <= limit || (allowed && !allowed.includes(model.id))) return null;
+  // What a token stands for has at least one byte, and the body holds all of it.
+  if (!model || limit === null || request.promptBytes <= limit) return null;
   if (asksToTruncate(body)) return null;
   const tooLong = (found: Found) => refusal(request, model.id, limit, found);
   const tokens = tokenListsOf(request.endpoint, body)?.lists;

@@ -7,6 +7,12 @@ export interface ModelFacts {
   readonly tokenizer?: string | null | undefined;
 }
 
+/** Returns what a request names; undefined also for what the account cannot use, of which nothing is told. */
+export const namedFacts = (
+  id: string,
+  { allowed, models }: Pick<ReadingContext, 'allowed' | 'models'>,
+): ModelFacts | undefined => (allowed === null || allowed.includes(id) ? models.get(id) : undefined);
+
 /** What reading depends on besides the body. */
 export interface ReadingContext {
   readonly models: ReadonlyMap<string, ModelFacts>;

@@ -113,12 +113,22 @@ function offerFor({ options }: ParsedRequest, named: Named): Offer {
   const { candidates, isAlias, modelOf, targets } = named;
   const { boundary = 'comprehensive', tier = 'auto' } = options;
   const measures = ({ deployment }: Candidate) => servesTelemetry(deployment.telemetry, boundary);
-  const modelled = () => new Set<string>(targets.flatMap(({ model }) => availableTiers(model)));
+  // Those of what is deployed, if anything is.
+  const models = () => (candidates.length > 0 ? candidates.map(modelOf) : targets.map(({ model }) => model));
+  const modelled = () => new Set<string>(models().flatMap((model) => [...availableTiers(model)]));
   const tiers = () => ['auto', ...modelled(), ...(candidates.some(measures) ? ['telemetry'] : [])];
   const isEverywhere = tier !== 'telemetry';
   const isModelled = (each: Candidate) => tier === 'auto' || availableTiers(modelOf(each)).some((own) => own === tier);
   const serves = isEverywhere ? (isAlias ? isModelled : () => true) : measures;
-  return { named, targets, serves, isEverywhere, isOffered: tier === 'auto' || tiers().includes(tier), tiers };
+  return {
+    named,
+    name: named.id,
+    targets,
+    serves,
+    isEverywhere,
+    isOffered: tier === 'auto' || tiers().includes(tier),
+    tiers,
+  };
 }
 
 function invalidTier(request: ParsedRequest, offered: readonly string[], where: string): Routed {
@@ -133,7 +143,7 @@ interface Pin extends Pick<Steering, 'troubleOf'> {
 }
 
 function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, troubleOf }: Pin): Routed {
-  const { named, serves, tiers } = offer;
+  const { named, serves } = offer;
   const region = catalogue.regions.get(code);
   if (!region)
     return err(
@@ -148,8 +158,11 @@ function pinnedRoute(request: ParsedRequest, offer: Offer, { catalogue, code, tr
   if (inRegion.length === 0) return invalidModel(`The model \`${named.id}\` is not offered in the region \`${code}\`.`);
   const candidate = inRegion.find(serves);
   if (!candidate) {
-    const others = tiers().filter((tier) => tier !== 'telemetry');
-    return invalidTier(request, others, `for \`${named.id}\` in the region \`${code}\``);
+    return invalidTier(
+      request,
+      offerFor(request, { ...named, candidates: inRegion }).tiers(),
+      `for \`${named.id}\` in the region \`${code}\``,
+    );
   }
   const refusal = refusalFor(inRegion.filter(serves), (each) => troubleOf(each.deployment.id, named.modelOf(each).id));
   if (refusal) return err({ ...refusal, param: optionPath(request, 'region') });

@@ -14,7 +14,7 @@ import type { Endpoint } from './endpoint.ts';
 import { foldedName } from './folded-name.ts';
 import { maxBodyBytes } from './headers.ts';
 import type { ParsedRequest } from './parsed-request.ts';
-import type { ReadingContext } from './reading-context.ts';
+import { namedFacts, type ReadingContext } from './reading-context.ts';
 
 type Tokens = readonly number[];
 
@@ -69,19 +69,19 @@ export interface Unread {
 }
 
 /**
- * Returns the lists of a request, or why they cannot be read; null if it holds none. For a model that does not exist it
- * returns no texts, since the route refuses the call.
+ * Returns the lists of a request, or why they cannot be read; null if it holds none. For a model that does not exist,
+ * or that the account cannot use, it returns no texts, since the route refuses the call.
  */
 export function tokenLists(
   request: ParsedRequest,
   body: JsonObject,
-  { models }: Pick<ReadingContext, 'models'>,
+  context: Pick<ReadingContext, 'allowed' | 'models'>,
 ): Unread | ReadLists | null {
   const unread = unreadField(request.endpoint, body);
   if (unread) return err(apiError('invalid_request', { message: notRead(unread), param: unread }));
   const found = tokenListsOf(request.endpoint, body);
   if (!found) return null;
-  const model = models.get(request.model);
+  const model = namedFacts(request.model, context);
   if (!model) return ok([]);
   const { field, lists } = found;
   const tokenizer = knownTokenizer(model.tokenizer);

@@ -39,7 +39,7 @@ export class JsonReply implements Reply {
     const { request } = record.identity;
     // What it then waits for is not the provider's time.
     record.replied();
-    const facts = { status, request, providerModel: record.providerModel, telemetryShape: record.telemetryShape };
+    const facts = { status, request, provider: record.providerNames, telemetryShape: record.telemetryShape };
     const read = andThen(readReply(account, bytes, facts), (outcome) => this.#conclude(outcome));
     if (read instanceof Promise) read.catch(call.fail);
   }

@@ -124,3 +124,13 @@ it('shows the message of a refusal wherever the server put it', () => {
   ])
     expect(providerError(400, JSON.stringify(body), chat).message).toBe('why');
 });
+
+it('names a field as the client wrote it, where the provider takes it by another name', () => {
+  const provider = { model: 'inner', fields: { seed: 'random_seed', max_completion_tokens: 'max_tokens', user: null } };
+  const errorOf = (param: string, fields: object) =>
+    providerError(400, said({ message: 'No.', param }), requestOf({ messages, ...fields }), provider);
+  expect(errorOf('random_seed', { seed: 4 })).toMatchObject({ code: 'invalid_seed', param: 'seed' });
+  expect(errorOf('max_tokens', { max_completion_tokens: 4 })).toMatchObject({ param: 'max_completion_tokens' });
+  expect(errorOf('max_tokens', { max_tokens: 4 })).toMatchObject({ param: 'max_tokens' });
+  expect(errorOf('top_p', {})).toMatchObject({ param: 'top_p' });
+});

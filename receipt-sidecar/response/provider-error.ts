@@ -10,8 +10,23 @@ import { contextError } from './context-error.ts';
 import { type ProviderWords, readWords } from './provider-words.ts';
 import { redacted } from './redaction.ts';
 
-function rejection(words: ProviderWords | null, names: ReadonlyMap<string, string>): ApiError {
-  const { message, param } = words ?? {};
+/** What the provider that answered calls the model, and the fields that it takes by other names (field → name). */
+export interface ProviderNames {
+  readonly model: string;
+  readonly fields: Readonly<Record<string, string | null>>;
+}
+
+/** Returns the field as the client wrote it: of several that the provider takes by one name the one that the client has given. */
+function fieldOfClient(param: unknown, { outputField }: ParsedRequest, fields: ProviderNames['fields']): unknown {
+  const written = Object.keys(fields).filter((field) => fields[field] === param);
+  if (outputField !== null && (outputField === param || written.includes(outputField))) return outputField;
+  return written[0] ?? param;
+}
+
+function rejection(words: ProviderWords | null, request: ParsedRequest, provider: ProviderNames): ApiError {
+  const { message } = words ?? {};
+  const param = fieldOfClient(words?.param, request, provider.fields);
+  const names = new Map([[provider.model, request.model]]);
   const text = message ? redacted(message, names) : null;
   if (typeof param === 'string' && /^[\w.[\]-]{1,100}$/.test(param) && redacted(param) === param)
     return fieldError(param, text ?? 'The model provider rejected this field.');
@@ -22,14 +37,19 @@ function rejection(words: ProviderWords | null, names: ReadonlyMap<string, strin
 const rejecting = new Set([400, 404, 413, 422]);
 
 /**
- * Returns what the client is told of a provider's reply that is not a 200. `providerModel` is what the provider calls
- * the model; the error has the client's name instead.
+ * Returns what the client is told of a provider's reply that is not a 200. The error has the client's names
+ * of the model and of fields in place of the provider's.
  */
-export function providerError(status: number, body: string, request: ParsedRequest, providerModel = ''): ApiError {
+export function providerError(
+  status: number,
+  body: string,
+  request: ParsedRequest,
+  provider: ProviderNames = { model: '', fields: {} },
+): ApiError {
   const words = rejecting.has(status) || status === 500 ? readWords(body) : null;
   const tooLong = words && contextError(words, request, status !== 500);
   if (tooLong) return tooLong;
-  if (rejecting.has(status)) return rejection(words, new Map([[providerModel, request.model]]));
+  if (rejecting.has(status)) return rejection(words, request, provider);
   switch (status) {
     case 401:
     // Nothing is left on the account that the gateway has there (OpenRouter, DeepSeek).

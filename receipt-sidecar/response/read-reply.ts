@@ -22,7 +22,7 @@ import {
   usageAddition,
   withoutForgery,
 } from './json-body.ts';
-import { providerError } from './provider-error.ts';
+import { type ProviderNames, providerError } from './provider-error.ts';
 import { wordsOf } from './provider-words.ts';
 import { ReplyCounts, type SaidSoFar } from './usage.ts';
 
@@ -30,8 +30,7 @@ import { ReplyCounts, type SaidSoFar } from './usage.ts';
 export interface ReplyFacts {
   readonly status: number;
   readonly request: ParsedRequest;
-  /** What the provider calls the model. */
-  readonly providerModel: string;
+  readonly provider: ProviderNames;
   /** The shape in which the deployment reports energy; null if it reports none. */
   readonly telemetryShape: string | null;
 }
@@ -72,13 +71,10 @@ const encoder = new TextEncoder();
 const failed = (error: ApiError | null): ReplyReading => ({ ok: false, error });
 
 /** Reads a reply. Whatever is wrong with it is the error of the result. */
-export function readReply(
-  bytes: Uint8Array,
-  { providerModel, request, status, telemetryShape }: ReplyFacts,
-): ReplyReading {
+export function readReply(bytes: Uint8Array, { provider, request, status, telemetryShape }: ReplyFacts): ReplyReading {
   if (bytes.length > maxReplyBytes) return failed(apiError('upstream_invalid_response'));
   const text = decodeUtf8(bytes);
-  if (status !== 200) return failed(providerError(status, text ?? '', request, providerModel));
+  if (status !== 200) return failed(providerError(status, text ?? '', request, provider));
   if (text !== null && holdsMoreThan(mostParts, text)) return failed(null);
   const value = text === null ? null : parseObject(text);
   if (text === null || !value) return failed(apiError('upstream_invalid_response'));

@@ -34,7 +34,7 @@ const parsed = parseRequest('chat', Buffer.from(chatBody()));
 if (!parsed.ok) throw new Error('The request of the test is not valid.');
 const { request } = parsed.value;
 const facts = (fields: Partial<ReplyFacts> = {}): ReplyFacts => ({
-  ...{ status: 200, request, providerModel: 'inner', telemetryShape: null },
+  ...{ status: 200, request, provider: { model: 'inner', fields: {} }, telemetryShape: null },
   ...fields,
 });
 /** In memory of its own, as a message of Envoy's. */

@@ -79,7 +79,7 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
   it('its tokens are counted as it says', () => {
     const { embeddings, json } = transcript;
     const read = (reply: typeof json, request = chatOf(transcript)) => {
-      const facts = { status: 200, request, providerModel: transcript.model, telemetryShape: null };
+      const facts = { status: 200, request, provider: { model: transcript.model, fields: {} }, telemetryShape: null };
       const reading = readReply(Buffer.from(textOf(reply)), facts);
       if (!reading.ok) throw new Error('The reply was not read.');
       expectCounted(reading.said, reply.counts, request);
@@ -90,7 +90,12 @@ describe.each(transcripts.map((each) => [each.provider, each] as const))('%s', (
 
   it.each(transcript.errors)('its $status says $told.code', (error) => {
     const reading = readReply(Buffer.from(errorTextOf(error)), {
-      ...{ status: error.status, request: chatOf(transcript), providerModel: transcript.model, telemetryShape: null },
+      ...{
+        status: error.status,
+        request: chatOf(transcript),
+        provider: { model: transcript.model, fields: {} },
+        telemetryShape: null,
+      },
     });
     if (reading.ok || reading.error === null) throw new Error('It was read as a reply.');
     const { error: made } = reading;
