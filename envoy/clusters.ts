@@ -16,6 +16,12 @@ export interface DeploymentPlace {
   readonly baseUrl: string;
 }
 
+/** A place that is called now, and how. */
+export interface DeploymentLeaf extends DeploymentPlace {
+  /** How many calls it takes at once; null: as many as there are. */
+  readonly maxConcurrentRequests: number | null;
+}
+
 export interface Secret {
   readonly name: string;
   readonly value: string;
@@ -25,9 +31,13 @@ export interface Secret {
 export const bufferLimitBytes = 68_157_440;
 const systemCertificates = '/etc/ssl/certs/ca-certificates.crt';
 
-const breakers = {
-  thresholds: [{ max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000, max_retries: 1000 }],
-};
+/**
+ * Calls above `max_requests` are refused. The other two are no bounds: over HTTP/1.1 a bound of connections would keep calls waiting
+ * for one, and what waits is what is on its way to a connection of its own. Counted over all workers of this Envoy.
+ */
+const breakers = (most: number = 100_000) => ({
+  thresholds: [{ max_connections: 100_000, max_pending_requests: 100_000, max_requests: most, max_retries: 1000 }],
+});
 export const listenerName = (id: string) => `deployment:${id}`;
 /**
  * The origin is in the name: while a provider moves, Envoy takes up clusters and listeners one after the other, and one that
@@ -35,7 +45,7 @@ export const listenerName = (id: string) => `deployment:${id}`;
  */
 export const leafName = ({ baseUrl, id }: DeploymentPlace): string => `provider:${id}@${new URL(baseUrl).origin}`;
 
-function leaf(deployment: DeploymentPlace, name: string): object {
+function leaf(deployment: DeploymentPlace & Partial<DeploymentLeaf>, name: string): object {
   const url = new URL(deployment.baseUrl);
   const tls = url.protocol === 'https:';
   const port = Number(url.port || (tls ? 443 : 80));
@@ -53,7 +63,7 @@ function leaf(deployment: DeploymentPlace, name: string): object {
     type: 'LOGICAL_DNS',
     connect_timeout: '2s',
     per_connection_buffer_limit_bytes: bufferLimitBytes,
-    circuit_breakers: breakers,
+    circuit_breakers: breakers(deployment.maxConcurrentRequests ?? undefined),
     load_assignment: {
       cluster_name: name,
       endpoints: [
@@ -71,7 +81,7 @@ function chain(ids: readonly string[]): object {
     type: 'STATIC',
     connect_timeout: '1s',
     per_connection_buffer_limit_bytes: bufferLimitBytes,
-    circuit_breakers: breakers,
+    circuit_breakers: breakers(),
     // None is ever ejected: attempts go in the order of the chain, which the sidecar counts on. It is the sidecar that looks
     // which deployments fail, and begins elsewhere.
     transport_socket: {
@@ -105,8 +115,16 @@ function chain(ids: readonly string[]): object {
   });
 }
 
-/** Leaf clusters, one for each address that a listener can still name, and one cluster for each fail-over chain that the sidecar can name. */
-export function clusterResources(places: readonly DeploymentPlace[], chains: readonly (readonly string[])[]): object[] {
+/**
+ * Leaf clusters, one for each address that a listener can still name, and one cluster for each fail-over chain that the sidecar can name.
+ * `former` are places that are only called until listeners lead elsewhere.
+ */
+export function clusterResources(
+  former: readonly DeploymentPlace[],
+  current: readonly DeploymentLeaf[],
+  chains: readonly (readonly string[])[],
+): object[] {
+  const places: readonly (DeploymentPlace & Partial<DeploymentLeaf>)[] = [...former, ...current];
   // Listeners of the release before name them by the id alone; the last place of each is the current one.
   const byOldName = new Map(places.map((place) => [`provider:${place.id}`, place]));
   return [

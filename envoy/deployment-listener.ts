@@ -2,12 +2,12 @@
  * The internal listener of a deployment, where an attempt of a call becomes a call of its provider: path, beginning of the body,
  * headers, credential and host.
  */
-import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import { attemptScript } from './attempt.lua.ts';
-import { bufferLimitBytes, type DeploymentPlace, leafName, listenerName } from './clusters.ts';
+import { bufferLimitBytes, type DeploymentLeaf, leafName, listenerName } from './clusters.ts';
 import { typed } from './typed.ts';
 
-export interface DeploymentEndpoint extends DeploymentPlace {
+export interface DeploymentEndpoint extends DeploymentLeaf {
   readonly kind: 'simulator' | 'openai';
   /** Under `baseUrl`, with {endpoint} and perhaps {model}; null: {endpoint}. */
   readonly path: string | null;
@@ -89,6 +89,16 @@ const withoutCredential = (id: string): object => ({
   headers_to_add: [overwriting('x-gw-deployment', id), overwriting(credentialMissingHeader, '1')],
 });
 
+/**
+ * It has as many calls as it takes at once, and the provider is not asked. As 429 it goes on to the next deployment; the sidecar tells it
+ * from a provider's 429 by the header.
+ */
+const atCapacity = (id: string): object => ({
+  filter: { response_flag_filter: { flags: ['UO'] } },
+  status_code: 429,
+  headers_to_add: [overwriting('x-gw-deployment', id), overwriting(atCapacityHeader, '1')],
+});
+
 const attemptFilter = (id: string, path: string | null): object => ({
   name: 'envoy.filters.http.lua',
   typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {
@@ -128,7 +138,7 @@ const failedAttempts = {
       buffer_size_bytes: 0,
       grpc_service: { envoy_grpc: { cluster_name: 'receipt_sidecar' } },
     },
-    additional_response_headers_to_log: ['retry-after', credentialMissingHeader],
+    additional_response_headers_to_log: ['retry-after', credentialMissingHeader, atCapacityHeader],
   }),
 };
 
@@ -149,7 +159,7 @@ function listener(deployment: DeploymentEndpoint): object {
     },
     // Overwrites what a provider may send: the sidecar trusts this header to know who answered.
     response_headers_to_add: [overwriting('x-gw-deployment', deployment.id)],
-    response_headers_to_remove: [credentialMissingHeader],
+    response_headers_to_remove: [credentialMissingHeader, atCapacityHeader],
     request_headers_to_add: Object.entries(headers ?? {}).map(([name, value]) => overwriting(name, value)),
   };
   const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
@@ -159,7 +169,7 @@ function listener(deployment: DeploymentEndpoint): object {
     delayed_close_timeout: '0s',
     server_header_transformation: 'PASS_THROUGH',
     access_log: [failedAttempts],
-    local_reply_config: { mappers: [withoutCredential(deployment.id)] },
+    local_reply_config: { mappers: [withoutCredential(deployment.id), atCapacity(deployment.id)] },
     route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
     http_filters: [
       attemptFilter(deployment.id, path && base + path),

@@ -5,11 +5,10 @@
  * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
-import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
-import { chunkObjects, isStream, toClient, toProvider, withoutCredential } from './handover.ts';
+import { chunkObjects, isStream, toClient, toProvider } from './handover.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import {
   answerAfter,
@@ -29,6 +28,7 @@ import {
   unchanged,
   wait,
 } from './messages.ts';
+import { answerNotAsked, isNotAsked } from './not-asked.ts';
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
@@ -200,7 +200,7 @@ export class Call implements Processor {
       return answerAfter(saved, this.#call, { responseHeaders: { response: { headerMutation } }, ...finished });
     }
     const status = Number(headers.get(':status'));
-    if (headers.has(credentialMissingHeader)) return withoutCredential(record, this.#call, this.#context);
+    if (isNotAsked(headers)) return answerNotAsked(record, this.#call, { attempts, headers }, this.#context);
     const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
     const { addresses } = this.#context;
     if (encoding !== 'identity' || request.responseHeaders?.endOfStream) {

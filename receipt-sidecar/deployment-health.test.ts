@@ -46,6 +46,31 @@ describe('a deployment', () => {
     }
   });
 
+  it('does not rest for having as many calls as it takes', () => {
+    const { fails, health, told } = healthAt();
+    fails(20, null, 'full');
+    expect([health.isResting('d'), told]).toEqual([false, []]);
+    // Nor is that an answer.
+    fails(2, null, 'down');
+    fails(1, null, 'full');
+    fails(1, null, 'down');
+    expect(health.isResting('d')).toBe(true);
+    fails(1, null, 'full');
+    expect(health.isResting('d')).toBe(true);
+  });
+
+  it('is tried by the next call where the one that was to try it found no place', () => {
+    const { fails, health, restsFor } = healthAt();
+    fails(3, null, 'down');
+    restsFor();
+    health.begins('d');
+    expect(health.isResting('d')).toBe(true);
+    fails(1, null, 'full');
+    expect(health.isResting('d')).toBe(false);
+    health.begins('d');
+    expect(health.isResting('d')).toBe(true);
+  });
+
   it('is as before once it has answered', () => {
     const { answers, fails, health, restsFor, told } = healthAt();
     fails(3);

@@ -21,9 +21,10 @@ const staleMs = 60_000;
 
 /**
  * What came of an attempt. `busy`: the provider says that it has too much to do. `down`: it could not be reached, did not answer in time
- * or said 502 to 504. `failed`: anything else that is no answer, which can be the request's own fault.
+ * or said 502 to 504. `failed`: anything else that is no answer, which can be the request's own fault. `full`: it has as many calls of
+ * ours as it takes at once, so it was not asked: that says nothing of how it is, and a place is free with the next end of a call.
  */
-export const attemptResults = ['answered', 'busy', 'down', 'failed'] as const;
+export const attemptResults = ['answered', 'busy', 'down', 'failed', 'full'] as const;
 export type AttemptResult = (typeof attemptResults)[number];
 
 /** What came of an attempt at a deployment. */
@@ -86,6 +87,12 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
     record.restsUntil = Math.max(record.restsUntil, at + restMs);
   };
 
+  /** If it was the one to try it, the next call may. */
+  const givesUp = (deployment: string): void => {
+    const record = records.get(deployment);
+    if (record) record.probedUntil = 0;
+  };
+
   return {
     isResting,
     begins: (deployment) => {
@@ -94,11 +101,9 @@ export function createDeploymentHealth(now: () => number, log: Pick<Logger, 'inf
       record.probedUntil = now() + probeMs;
       return true;
     },
-    givesUp: (deployment) => {
-      const record = records.get(deployment);
-      if (record) record.probedUntil = 0;
-    },
+    givesUp,
     note: (attempt) => {
+      if (attempt.result === 'full') return givesUp(attempt.deployment);
       if (attempt.result !== 'answered') return failed(attempt);
       const record = records.get(attempt.deployment);
       if (!record || attempt.beganAt < record.restsFrom) return;

@@ -33,6 +33,7 @@ test.each([
   [entry({ status: 429 }), 'rate_limited', 'busy'],
   [entry({ status: 500 }), 'server_error', 'failed'],
   [entry({ status: 429, headers: { 'x-gw-credential-missing': '1' } }), 'no_credential', 'failed'],
+  [entry({ status: 429, headers: { 'x-gw-at-capacity': '1' } }), 'at_capacity', 'full'],
 ])('an entry tells why an attempt failed (%#)', (logged, outcome, result) => {
   expect(failedAttempt(logged)).toMatchObject({ receiptId: 'rcpt', attempt: { deployment: 'd', outcome, result } });
 });

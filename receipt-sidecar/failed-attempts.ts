@@ -5,7 +5,7 @@
  * reaches no sidecar, an attempt has failed for a reason that is not known.
  */
 import { failedAttemptChannel } from '@gw/contract/internal/redis';
-import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -20,6 +20,7 @@ const attemptOutcomes = [
   'rate_limited',
   'server_error',
   'no_credential',
+  'at_capacity',
   'failed',
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
@@ -130,8 +131,10 @@ export function failedAttempt(entry: AccessLogEntry): { receiptId: string; attem
   const { responseCode, responseHeaders } = entry.response ?? {};
   const outcome = outcomeOf(entry);
   // Envoy says 429 there, so that the call goes on; the provider was not asked.
-  if (outcome === 'no_credential')
-    return { receiptId, attempt: { deployment, outcome, result: 'failed', retryAfterMs: null } };
+  if (outcome === 'no_credential' || outcome === 'at_capacity') {
+    const result = outcome === 'at_capacity' ? 'full' : 'failed';
+    return { receiptId, attempt: { deployment, outcome, result, retryAfterMs: null } };
+  }
   // The route in front takes its attempt back when its time is over.
   const status = responseCode?.value || 504;
   return { receiptId, attempt: { deployment, outcome, ...verdictOf(status, responseHeaders?.['retry-after']) } };
@@ -153,6 +156,7 @@ export function verdictOf(status: number, retryAfter: string | undefined): Verdi
 function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutcome {
   const flags = commonProperties?.responseFlags;
   if (response?.responseHeaders?.[credentialMissingHeader]) return 'no_credential';
+  if (response?.responseHeaders?.[atCapacityHeader]) return 'at_capacity';
   if (flags?.upstreamConnectionFailure || flags?.noHealthyUpstream || flags?.dnsResolutionFailure)
     return 'no_connection';
   if (flags?.upstreamConnectionTermination || flags?.upstreamRemoteReset || flags?.upstreamProtocolError)

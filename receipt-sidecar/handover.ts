@@ -1,24 +1,12 @@
 /**
  * The two answers by which a call goes on: our request to a provider, and the head of the provider's reply to the
- * client; and the one where the provider was not asked.
+ * client.
  *
  * Invariant: a provider gets an allow-list of headers and no query, and so does the client of the provider's headers.
  */
-import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
-import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
-import type { CallRecord } from './call-record.ts';
-import {
-  answerAfter,
-  bodyMode,
-  finished,
-  gwMetadata,
-  type Headers,
-  headerMode,
-  immediate,
-  replyHeaders,
-  setHeader,
-} from './messages.ts';
+import type { IProcessingResponse } from '@gw/grpc/service';
+import { bodyMode, gwMetadata, type Headers, headerMode, replyHeaders, setHeader } from './messages.ts';
 import type { Admitted } from './request/admission.ts';
 import { type Attempts, timeoutsOf } from './request/attempts.ts';
 import { headersToRemove, steeringHeaders, type Timeouts } from './request/headers.ts';
@@ -84,19 +72,4 @@ export function toClient(headers: Headers, receiptId: string, stream: boolean): 
     },
     dynamicMetadata: gwMetadata({ headers_done: true }),
   };
-}
-
-/** Answers a call whose provider was not asked. No receipt where there was no other deployment: then nobody was asked. */
-export function withoutCredential(
-  record: CallRecord,
-  call: ProcessorCall,
-  { addresses }: { readonly addresses: Addresses },
-): void {
-  const { receiptId, route } = record.identity;
-  const error = apiError('upstream_credential_missing');
-  const body = errorBody(error, addresses);
-  if (route.failoverChain.length > 1)
-    return answerAfter(record.breakOff('provider', null).saved, call, immediate(error, body, receiptId));
-  record.discard();
-  call.answer({ ...immediate(error, body, null), ...finished });
 }

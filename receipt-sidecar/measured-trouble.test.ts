@@ -21,6 +21,16 @@ function troubleAt() {
   };
 }
 
+it('a deployment that has as many calls as it takes is in no trouble, and has not answered', () => {
+  const { notes, of, told } = troubleAt();
+  notes('full', 20);
+  expect([of(), told]).toEqual([null, []]);
+  notes('busy', 2);
+  notes('full');
+  notes('busy');
+  expect(of()).toMatchObject({ status: 'saturated', failures: 3 });
+});
+
 describe('a provider that has too much to do', () => {
   it('is spared after three refusals in a row, for as long as it asks', () => {
     const { notes, of, told, waits } = troubleAt();

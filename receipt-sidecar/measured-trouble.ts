@@ -80,8 +80,8 @@ export function createMeasuredTrouble(
         if (known && known.until > 0) onChange(name, null);
         return;
       }
-      // An error 500 can be about the request, and of what is not known nothing can be said.
-      if (result === 'failed') return;
+      // An error 500 can be about the request, and of what is not known, or was not asked, nothing can be said.
+      if (result === 'failed' || result === 'full') return;
       const at = now();
       const record = recordOf(name, at);
       record.until = Math.max(

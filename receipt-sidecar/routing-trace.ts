@@ -133,6 +133,7 @@ const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {
   rate_limited: ' (rate limited)',
   server_error: ' (an error of the provider)',
   no_credential: ' (no credential)',
+  at_capacity: ' (at capacity)',
   failed: '',
 };
 

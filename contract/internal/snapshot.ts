@@ -84,6 +84,9 @@ export type Snapshot = z.infer<typeof snapshotSchema>;
 /** Set by Envoy alone, on its own reply where a provider has no credential. */
 export const credentialMissingHeader = 'x-gw-credential-missing';
 
+/** Set by Envoy alone, on its own reply where a deployment has as many calls as it takes at once. */
+export const atCapacityHeader = 'x-gw-at-capacity';
+
 /**
  * The Envoy cluster of a fail-over chain; the control plane makes it, the sidecar names it. The prefix stays, since parts of
  * two releases run side by side during an upgrade.

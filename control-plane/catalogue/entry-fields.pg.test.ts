@@ -61,6 +61,8 @@ const wrong: [Kind, object, string][] = [
   ['providers', { auth_scheme: 'Bearer' }, 'auth_scheme'],
   ['providers', { auth_scheme: 'Bearer sk', credential_ref: 'ACME' }, 'auth_scheme'],
   ['providers', { credential_ref: 'sk-secret' }, 'credential_ref'],
+  ['deployments', { max_concurrent_requests: 0 }, 'max_concurrent_requests'],
+  ['deployments', { max_concurrent_requests: 2.5 }, 'max_concurrent_requests'],
   ['deployments', { id: 'a>b' }, 'id'],
   ['deployments', { provider: 'nobody' }, 'provider'],
   ['deployments', { region: 'nowhere' }, 'region'],

@@ -50,7 +50,7 @@ test('an entry is added with what nobody has said as unknown, is read and listed
   expect(await shown('providers')).toEqual({ ...provider, object: 'provider', kind: 'openai', ...none, warnings: [] });
   expect(await shown('deployments')).toEqual({
     ...{ ...deployment, object: 'deployment', wue_onsite_l_per_kwh: null, telemetry: null, accelerators: null },
-    ...{ latency_ms: null, relative_cost: null },
+    ...{ latency_ms: null, relative_cost: null, max_concurrent_requests: null },
     warnings: [],
   });
   expect(await shown('aliases')).toEqual({

@@ -154,6 +154,9 @@ describe('what came of the attempts', () => {
     const busy = { deployment: 'a', outcome: 'rate_limited', result: 'busy', retryAfterMs: 5000 } as const;
     expect(noted('b', 2, {}, [busy])).toEqual(['a busy 5000', 'b answered']);
     expect(noted('a', 1, {}, [busy])).toEqual(['a answered']);
+    const full = { deployment: 'a', outcome: 'at_capacity', result: 'full', retryAfterMs: null } as const;
+    expect(noted('b', 2, {}, [full])).toEqual(['a full', 'b answered']);
+    expect(noted('b', 2, { ':status': '429', 'x-gw-at-capacity': '1' }, [full])).toEqual(['a full', 'b full']);
   });
 });
 

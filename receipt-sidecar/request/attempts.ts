@@ -10,7 +10,7 @@ import {
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
-import { credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
 import type { CallRecord } from '../call-record.ts';
 import type { AttemptResult, DeploymentHealth } from '../deployment-health.ts';
 import { type FailedAttempt, type FailedAttempts, failedBefore, type Verdict, verdictOf } from '../failed-attempts.ts';
@@ -170,5 +170,6 @@ function verdicts({ failoverChain }: Route, answer: Answered, known: readonly Fa
     return [...failed, failureOf(last, attempts === 1 ? 'down' : 'failed')];
   }
   if (headers.has(credentialMissingHeader)) return failed;
+  if (headers.has(atCapacityHeader)) return [...failed, { candidate: by, result: 'full', retryAfterMs: null }];
   return [...failed, { candidate: by, ...verdictOf(status, headers.get('retry-after')) }];
 }

@@ -73,7 +73,7 @@ const regionErrors = {
 } as const;
 
 /** The JSON path of an option as the client wrote it. */
-const optionPath = ({ optionsPath = 'gw' }: ParsedRequest, name: keyof ParsedRequest['options']): string =>
+export const optionPath = ({ optionsPath = 'gw' }: ParsedRequest, name: keyof ParsedRequest['options']): string =>
   `${optionsPath}.${name}`;
 
 const kindOf = (endpoint: Endpoint): SnapshotModel['kind'] => (endpoint === 'embeddings' ? 'embedding' : 'chat');

@@ -92,4 +92,12 @@ export const deploymentFields = {
     help: 'price of a token compared with other deployments: 1.1 is ten percent dearer than 1; or none',
     doc: 'price of a token beside other deployments of its models: 1.1 is ten percent dearer than 1; a [tolerance](routing.md#tolerance) compares them',
   },
+  max_concurrent_requests: {
+    entry: z.int().min(1).max(100_000).nullable(),
+    /** Absent and null: not stated. */
+    snapshot: z.int().positive().nullable().optional(),
+    ...{ otherwise: null, option: 'max-concurrent', form: 'number' },
+    help: 'calls that it takes at once, of each Envoy; or none',
+    doc: 'calls that it takes at once, of each Envoy: one more [goes elsewhere](routing.md#capacity). Not bounded unless given',
+  },
 } as const satisfies FieldTable;

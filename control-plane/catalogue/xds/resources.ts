@@ -24,10 +24,9 @@ export const clusterResponse = (
 ): DiscoveryResponse => {
   const current = endpoints(catalogues);
   const names = new Set(current.map(leafName));
-  // The current one of a deployment comes last.
   const former = new Map(formerPlaces.map((place) => [leafName(place), place]));
   const left = [...former].flatMap(([name, place]) => (names.has(name) ? [] : place));
-  return responseWith(clusterResources([...left, ...current], ordersOf(catalogues)));
+  return responseWith(clusterResources(left, current, ordersOf(catalogues)));
 };
 
 export const listenerResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
@@ -89,7 +88,8 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
             scheme: authScheme,
             secretName: secretNameOf(credentialRef, baseUrl),
           };
-    return { id: deployment.id, baseUrl, path, headers, kind, credential };
+    const { id, maxConcurrentRequests = null } = deployment;
+    return { id, baseUrl, maxConcurrentRequests, path, headers, kind, credential };
   });
 }
 

@@ -133,6 +133,21 @@ test('Envoy gets a leaf per deployment and a cluster for every fail-over chain, 
   expect((await ask(changed, 'clusters', { version_info: reply.version_info })).statusCode).toBe(200);
 });
 
+test('a deployment that says how many calls it takes at once has that bound, and no other cluster has', async () => {
+  const deployments = catalogue.deployments.map((each) =>
+    each.id === 'da' ? { ...each, maxConcurrentRequests: 7 } : each,
+  );
+  const { resources } = (await ask(appWith({ ...catalogue, deployments }), 'clusters', {})).json();
+  type Cluster = { name: string; circuit_breakers: { thresholds: { max_requests: number }[] } };
+  const bounds = new Map(
+    resources.map(({ circuit_breakers: { thresholds }, name }: Cluster) => [name, thresholds[0]?.max_requests]),
+  );
+  expect(bounds.get('provider:da@http://sim:1')).toBe(7);
+  expect(new Set(bounds.values())).toEqual(new Set([7, 100_000]));
+  expect(bounds.get('provider:db@https://paid')).toBe(100_000);
+  expect(bounds.get('order:da>db')).toBe(100_000);
+});
+
 test('what services may still name stays, as the newest catalogue has it, with its credential', async () => {
   const [plain, paid] = catalogue.providers;
   const moved = { ...catalogue, deployments: catalogue.deployments.slice(0, 1), providers: plain ? [plain] : [] };

@@ -1,0 +1,89 @@
+/** A provider of a test that holds its calls until it is told to answer them, and what its health endpoint says. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerChat } from '../chat-reply.ts';
+import { apiOf, removeEntries } from '../operator-api.ts';
+import { stack } from '../shared-stack.ts';
+
+const operator = apiOf(stack);
+
+export async function startHeldProvider() {
+  let isHeld = false;
+  let health = 200;
+  let asked = 0;
+  let checks: Record<string, unknown>[] = [];
+  const waiting = new Set<() => void>();
+  const server = createServer((request, response) => {
+    if (request.method === 'GET') {
+      checks.push({ url: request.url, ...request.headers });
+      return void response.writeHead(health).end();
+    }
+    asked += 1;
+    request.resume().on('end', () => {
+      const answer = () => {
+        waiting.delete(answer);
+        answerChat(response, { model: 'm' }, 'Sunny.');
+      };
+      response.on('close', () => waiting.delete(answer));
+      if (isHeld) waiting.add(answer);
+      else answer();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    hold: () => {
+      isHeld = true;
+    },
+    /** Answers what waits, and from now on at once. */
+    release: () => {
+      isHeld = false;
+      for (const answer of [...waiting]) answer();
+    },
+    waiting: () => waiting.size,
+    asked: () => asked,
+    say: (status: number) => {
+      health = status;
+    },
+    checks: () => checks,
+    forget: () => {
+      checks = [];
+    },
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** One deployment of `model` in each region, at a provider of the same name; the first one comes first. */
+export async function offerIn(
+  model: string,
+  places: readonly { readonly region: string; readonly provider: object; readonly deployment: object }[],
+): Promise<void> {
+  await operator.send('POST', '/operator/v1/models', {
+    id: model,
+    owned_by: 'test',
+    kind: 'chat',
+    model_class: 'small',
+  });
+  for (const [preference, { deployment, provider, region }] of places.entries()) {
+    await operator.send('POST', '/operator/v1/providers', { id: region, name: region, ...provider });
+    const place = { name: region, country: 'FR', grid_zone: 'FRA', preference };
+    await operator.send('POST', '/operator/v1/regions', { code: region, ...place });
+    const models = { [model]: 'm' };
+    await operator.send('POST', '/operator/v1/deployments', {
+      id: region,
+      provider: region,
+      region,
+      pue: 1.1,
+      models,
+      ...deployment,
+    });
+  }
+}
+
+export const withdraw = (model: string, regions: readonly string[]): Promise<void> => {
+  const each = (kind: string) => regions.map((region) => `${kind}/${region}`);
+  return removeEntries(operator, ...each('deployments'), `models/${model}`, ...each('regions'), ...each('providers'));
+};
