@@ -20,6 +20,8 @@ export interface DeploymentPlace {
 export interface DeploymentLeaf extends DeploymentPlace {
   /** How many calls it takes at once; null: as many as there are. */
   readonly maxConcurrentRequests: number | null;
+  /** Where its provider says how it is, from the root of the address; null: nowhere, so it is never asked. */
+  readonly healthPath: string | null;
 }
 
 export interface Secret {
@@ -44,6 +46,24 @@ export const listenerName = (id: string) => `deployment:${id}`;
  * still injects the old credential must not find the new address behind the name that it knows.
  */
 export const leafName = ({ baseUrl, id }: DeploymentPlace): string => `provider:${id}@${new URL(baseUrl).origin}`;
+
+/**
+ * A provider that says that it is unwell (no 2xx) gets no calls from that check on; one that is out of reach, from the third on. They are
+ * refused at once until a check is answered: with the usual panic threshold Envoy would send them there all the same. A spare without
+ * calls is checked as often, so that it is known before it is needed. On a connection of its own: servers close idle ones after
+ * about as long as the interval is, and a check that meets that would count as failed. No jitter before the first check, for which a
+ * new cluster waits.
+ */
+const healthChecks = (host: string, path: string): object => ({
+  common_lb_config: { healthy_panic_threshold: { value: 0 } },
+  health_checks: [
+    {
+      ...{ timeout: '2s', interval: '5s', interval_jitter: '1s', no_traffic_interval: '5s' },
+      ...{ unhealthy_threshold: 3, healthy_threshold: 1, reuse_connection: false },
+      http_health_check: { host, path, expected_statuses: [{ start: 200, end: 300 }] },
+    },
+  ],
+});
 
 function leaf(deployment: DeploymentPlace & Partial<DeploymentLeaf>, name: string): object {
   const url = new URL(deployment.baseUrl);
@@ -70,6 +90,7 @@ function leaf(deployment: DeploymentPlace & Partial<DeploymentLeaf>, name: strin
         { lb_endpoints: [{ endpoint: { address: { socket_address: { address: host, port_value: port } } } }] },
       ],
     },
+    ...(deployment.healthPath ? healthChecks(url.host, deployment.healthPath) : {}),
     ...(tls ? { transport_socket: tlsSocket } : {}),
   });
 }
@@ -129,7 +150,7 @@ export function clusterResources(
   const byOldName = new Map(places.map((place) => [`provider:${place.id}`, place]));
   return [
     ...places.map((place) => leaf(place, leafName(place))),
-    ...[...byOldName].map(([name, place]) => leaf(place, name)),
+    ...[...byOldName].map(([name, place]) => leaf({ ...place, healthPath: null }, name)),
     ...chains.map(chain),
   ];
 }

@@ -25,7 +25,8 @@ const entry = (
 
 test.each([
   [entry({ status: 503 }, { upstreamConnectionFailure: true }), 'no_connection', 'down'],
-  [entry({ status: 503 }, { noHealthyUpstream: true }), 'no_connection', 'down'],
+  [entry({ status: 503 }, { noHealthyUpstream: true }), 'unhealthy', 'down'],
+  [entry({ status: 503 }, { noClusterFound: true }), 'no_connection', 'down'],
   [entry({ status: 503 }, { upstreamConnectionTermination: true }), 'connection_lost', 'down'],
   [entry({ status: 502 }, { upstreamProtocolError: true }), 'connection_lost', 'down'],
   [entry({ status: 0 }, { downstreamRemoteReset: true }), 'timed_out', 'down'],

@@ -21,6 +21,7 @@ const attemptOutcomes = [
   'server_error',
   'no_credential',
   'at_capacity',
+  'unhealthy',
   'failed',
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
@@ -157,8 +158,8 @@ function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutco
   const flags = commonProperties?.responseFlags;
   if (response?.responseHeaders?.[credentialMissingHeader]) return 'no_credential';
   if (response?.responseHeaders?.[atCapacityHeader]) return 'at_capacity';
-  if (flags?.upstreamConnectionFailure || flags?.noHealthyUpstream || flags?.dnsResolutionFailure)
-    return 'no_connection';
+  if (flags?.noHealthyUpstream) return 'unhealthy';
+  if (flags?.upstreamConnectionFailure || flags?.dnsResolutionFailure || flags?.noClusterFound) return 'no_connection';
   if (flags?.upstreamConnectionTermination || flags?.upstreamRemoteReset || flags?.upstreamProtocolError)
     return 'connection_lost';
   return outcomeOfStatus(response?.responseCode?.value || 504);

@@ -43,7 +43,7 @@ async function answered(known: readonly FailedAttempt[], pinned: boolean, header
   return { code, param, kept };
 }
 
-const full = [failure('a', 'at_capacity'), failure('b', 'at_capacity')];
+const full = [failure('a', 'at_capacity'), failure('b', 'unhealthy')];
 
 describe('a call whose last deployment was not asked', () => {
   it('has no receipt where the others were not either', async () => {

@@ -12,7 +12,7 @@ import { answerAfter, finished, type Headers, immediate } from './messages.ts';
 import { optionPath } from './request/route.ts';
 
 /** After which a provider has nothing of a call. */
-const unasked: ReadonlySet<AttemptOutcome> = new Set<AttemptOutcome>(['no_credential', 'at_capacity']);
+const unasked: ReadonlySet<AttemptOutcome> = new Set<AttemptOutcome>(['no_credential', 'at_capacity', 'unhealthy']);
 
 /** Whether the reply with these headers is Envoy's own, in place of a provider's. */
 export const isNotAsked = (headers: Headers): boolean =>

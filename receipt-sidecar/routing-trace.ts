@@ -134,6 +134,7 @@ const outcomeWords: Readonly<Record<AttemptOutcome, string>> = {
   server_error: ' (an error of the provider)',
   no_credential: ' (no credential)',
   at_capacity: ' (at capacity)',
+  unhealthy: ' (unhealthy)',
   failed: '',
 };
 

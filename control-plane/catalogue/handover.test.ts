@@ -131,15 +131,27 @@ test('nothing is kept that the newest catalogue has anyway', () => {
 test('a deployment that moves to another address stays with Envoy at the old one too, until nobody leads there', () => {
   const { handover, pass } = handoverAt();
   const at = (version: number, baseUrl: string): Catalogue => {
-    const none = { path: null, headers: null, authHeader: null, authScheme: null, credentialRef: null };
+    const none = {
+      healthPath: null,
+      path: null,
+      headers: null,
+      authHeader: null,
+      authScheme: null,
+      credentialRef: null,
+    };
     return { ...catalogueOf(version, ['a']), providers: [{ id: 'p', kind: 'openai', baseUrl, ...none }] };
   };
+  pass(1);
   handover.took(at(1, 'https://one.example/v1'));
   handover.took(at(2, 'https://one.example/v2'));
-  expect(handover.formerPlaces()).toEqual([]);
+  expect([handover.formerPlaces(), handover.newPlaces()]).toEqual([[], new Set()]);
   handover.took(at(3, 'https://two.example/v1'));
+  pass(2499);
+  expect(handover.newPlaces()).toEqual(new Set(['provider:a@https://two.example']));
+  pass(1);
+  expect(handover.newPlaces()).toEqual(new Set());
   expect(handover.retiring()).toEqual([]);
-  pass(659_999);
+  pass(657_499);
   expect(handover.formerPlaces()).toEqual([{ id: 'a', baseUrl: 'https://one.example/v2' }]);
   pass(1);
   expect(handover.formerPlaces()).toEqual([]);

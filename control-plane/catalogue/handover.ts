@@ -23,6 +23,8 @@ export interface Handover {
   retiring(): readonly Catalogue[];
   /** Returns where deployments were that have moved or gone since, as far as Envoy can still lead there. */
   formerPlaces(): readonly DeploymentPlace[];
+  /** Returns the clusters of places that not every Envoy may have yet: a new one with a health check takes calls only after that. */
+  newPlaces(): ReadonlySet<string>;
 }
 
 /**
@@ -40,6 +42,8 @@ const keepPlaceMs = 660_000;
 export function openHandover(now: () => Date): Handover {
   /** When each cluster came into the answers, ms since 1970. */
   let since = new Map<string, number>();
+  /** The same for the clusters of places; 0 where they were there before this process. */
+  let placesSince = new Map<string, number>();
   let newest: Catalogue | null = null;
   let former: { readonly place: DeploymentPlace; readonly until: number }[] = [];
   let past: { readonly catalogue: Catalogue; readonly until: number | null }[] = [];
@@ -50,8 +54,13 @@ export function openHandover(now: () => Date): Handover {
       const before = since;
       since = new Map(clustersOf(catalogue).map((cluster) => [cluster, before.get(cluster) ?? at]));
       const isMissed = [...before.keys()].some((cluster) => !since.has(cluster));
-      const places = new Set(placesOf(catalogue).map(leafName));
-      const left = newest === null ? [] : placesOf(newest).filter((place) => !places.has(leafName(place)));
+      const first = newest === null ? 0 : at;
+      placesSince = new Map(
+        placesOf(catalogue)
+          .map(leafName)
+          .map((name) => [name, placesSince.get(name) ?? first]),
+      );
+      const left = newest === null ? [] : placesOf(newest).filter((place) => !placesSince.has(leafName(place)));
       former.push(...left.map((place) => ({ place, until: at + keepPlaceMs })));
       if (newest !== null && isMissed) past.unshift({ catalogue: newest, until: null });
       newest = catalogue;
@@ -78,6 +87,10 @@ export function openHandover(now: () => Date): Handover {
       const at = now().getTime();
       former = former.filter(({ until }) => until > at);
       return former.map(({ place }) => place);
+    },
+    newPlaces: () => {
+      const at = now().getTime();
+      return new Set([...placesSince].flatMap(([name, from]) => (from > 0 && at - from < settleMs ? name : [])));
     },
   };
 }

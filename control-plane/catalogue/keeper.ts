@@ -41,6 +41,8 @@ export interface CatalogueView {
   readonly retiring: () => readonly Catalogue[];
   /** Returns where deployments were that have moved since, as far as Envoy can still lead there. */
   readonly formerPlaces: () => readonly DeploymentPlace[];
+  /** Their clusters that not every Envoy may have yet. */
+  readonly newPlaces: () => ReadonlySet<string>;
 }
 
 export interface CatalogueKeeper extends CatalogueView {
@@ -127,6 +129,7 @@ export function createCatalogueKeeper({
     current: () => held,
     retiring: handover.retiring,
     formerPlaces: handover.formerPlaces,
+    newPlaces: handover.newPlaces,
     refresh: oneAtATime(refreshOnce),
   };
 }

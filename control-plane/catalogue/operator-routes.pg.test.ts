@@ -45,7 +45,7 @@ test('an entry is added with what nobody has said as unknown, is read and listed
   });
   const none = {
     ...{ path: null, headers: null, request_fields: null, timeout_s: null, first_byte_timeout_s: null },
-    ...{ auth_header: null, auth_scheme: null, credential_ref: null, local: false },
+    ...{ auth_header: null, auth_scheme: null, credential_ref: null, health_path: null, local: false },
   };
   expect(await shown('providers')).toEqual({ ...provider, object: 'provider', kind: 'openai', ...none, warnings: [] });
   expect(await shown('deployments')).toEqual({

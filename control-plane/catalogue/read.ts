@@ -31,6 +31,8 @@ export interface Provider {
   readonly baseUrl: string;
   readonly path: string | null;
   readonly headers: Readonly<Record<string, string>> | null;
+  /** Where it says how it is, from the root of its address; null: nowhere. */
+  readonly healthPath: string | null;
   readonly authHeader: string | null;
   readonly authScheme: string | null;
   /** The name of its credential. */

@@ -6,13 +6,14 @@ export const knownProvidersTable = (): string =>
   tableOf(
     ['`--as`', 'Provider', 'Address', 'Called otherwise than OpenAI by', 'Written after'],
     Object.entries(knownProviders).map(([id, known]) => {
-      const { auth_header: header, base_url, example, path, request_fields = {} } = known;
+      const { auth_header: header, base_url, example, health_path: health, path, request_fields = {} } = known;
       const fields = Object.entries(request_fields);
       const renamed = fields.flatMap(([name, as]) => (as ? `\`${name}\` as \`${as}\`` : []));
       const left = fields.flatMap(([name, as]) => (as ? [] : `\`${name}\``));
       const otherwise = [
         ...(path ? [`path \`${path}\``] : []),
         ...(header ? [`header \`${header}\``] : []),
+        ...(health ? [`health path \`${health}\``] : []),
         ...renamed,
         ...(left.length > 0 ? [`without ${left.join(', ')}`] : []),
       ];

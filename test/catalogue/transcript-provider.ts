@@ -41,6 +41,8 @@ function answer({ body, path }: Asked, response: ServerResponse): void {
 export async function startTranscriptProvider() {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
+    // As its health path.
+    if (request.method === 'GET') return void response.writeHead(200).end();
     let text = '';
     request.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;

@@ -16,6 +16,8 @@ export interface KnownProvider {
   readonly auth_header?: string;
   readonly auth_scheme?: string | null;
   readonly request_fields?: RequestFields;
+  /** Where its documentation says that it tells how it is, without a credential and without computing anything. */
+  readonly health_path?: string;
   readonly source: string;
 }
 
@@ -63,28 +65,33 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
   },
   litellm: {
     ...{ name: 'LiteLLM proxy', example: 'http://127.0.0.1:4000/v1', source: 'docs.litellm.ai/docs/simple_proxy' },
+    // docs.litellm.ai/docs/proxy/health; `/health` makes calls there.
+    health_path: '/health/liveliness',
   },
   vllm: {
-    ...{ name: 'vLLM', example: 'http://127.0.0.1:8000/v1' },
+    ...{ name: 'vLLM', example: 'http://127.0.0.1:8000/v1', health_path: '/health' },
     source: 'docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
   },
   sglang: {
-    ...{ name: 'SGLang', example: 'http://127.0.0.1:30000/v1' },
+    ...{ name: 'SGLang', example: 'http://127.0.0.1:30000/v1', health_path: '/health' },
     source: 'docs.sglang.ai/basic_usage/openai_api_completions.html',
   },
   tgi: {
-    ...{ name: 'Text Generation Inference', example: 'http://127.0.0.1:8080/v1' },
+    ...{ name: 'Text Generation Inference', example: 'http://127.0.0.1:8080/v1', health_path: '/health' },
     // It knows the older name alone, and bounds an answer without it at 100 tokens.
     request_fields: { max_completion_tokens: 'max_tokens' },
     source: 'huggingface.co/docs/text-generation-inference/messages_api',
   },
   ollama: {
     ...{ name: 'Ollama', example: 'http://127.0.0.1:11434/v1' },
+    // docs.ollama.com/api-reference/get-version
+    health_path: '/api/version',
     request_fields: { max_completion_tokens: 'max_tokens' },
     source: 'docs.ollama.com/api/openai-compatibility',
   },
   'llama-cpp': {
-    ...{ name: 'llama.cpp server', example: 'http://127.0.0.1:8080/v1' },
+    // 503 while it loads a model.
+    ...{ name: 'llama.cpp server', example: 'http://127.0.0.1:8080/v1', health_path: '/health' },
     source: 'github.com/ggml-org/llama.cpp/tree/master/tools/server',
   },
 };

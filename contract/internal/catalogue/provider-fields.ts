@@ -130,6 +130,15 @@ export const providerFields = {
     help: 'seconds until the headers of a stream, before another deployment is tried; or none',
     doc: 'seconds until the headers of a stream, before another deployment is tried, for calls that begin here; `GW_FIRST_BYTE_TIMEOUT_S` unless given',
   },
+  health_path: {
+    entry: z
+      .string()
+      .regex(/^\/[\w.~%!$&'()*+,;=:@/?-]{0,299}$/, 'must be a path from the root of the address, like /health')
+      .nullable(),
+    ...{ shown: z.string().nullable(), otherwise: null, option: 'health-path' },
+    help: 'where it says how it is, from the root of the address and without a credential: /health; or none',
+    doc: 'where it says how it is, from the root of its address, free of charge and without a credential: `/health`. While that is not a 2xx it [gets no calls](routing.md#health). For servers of your own',
+  },
   auth_header: {
     ...{ entry: headerSchema.nullable(), option: 'auth-header' },
     help: 'that carries it, or none; authorization unless given',

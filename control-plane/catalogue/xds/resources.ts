@@ -17,12 +17,18 @@ export interface DiscoveryResponse {
   readonly resources: readonly object[];
 }
 
-/** Returns the clusters: one for each fail-over chain and for each deployment that any of the catalogues names. */
+/**
+ * Returns the clusters: one for each fail-over chain and for each deployment that any of the catalogues names. Those of `newPlaces`
+ * have no health check yet: Envoy would not use them before the first is answered, and a listener may lead there sooner.
+ */
 export const clusterResponse = (
   catalogues: readonly Catalogue[],
   formerPlaces: readonly DeploymentPlace[],
+  newPlaces: ReadonlySet<string>,
 ): DiscoveryResponse => {
-  const current = endpoints(catalogues);
+  const current = endpoints(catalogues).map((each) =>
+    newPlaces.has(leafName(each)) ? { ...each, healthPath: null } : each,
+  );
   const names = new Set(current.map(leafName));
   const former = new Map(formerPlaces.map((place) => [leafName(place), place]));
   const left = [...former].flatMap(([name, place]) => (names.has(name) ? [] : place));
@@ -79,7 +85,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
   return catalogue.deployments.flatMap((deployment) => {
     const provider = providers.get(deployment.provider);
     if (provider === undefined) return [];
-    const { kind, baseUrl, path, headers, authHeader, authScheme, credentialRef } = provider;
+    const { kind, baseUrl, path, headers, healthPath, authHeader, authScheme, credentialRef } = provider;
     const credential =
       authHeader === null || credentialRef === null
         ? null
@@ -89,7 +95,7 @@ function endpointsOf(catalogue: Catalogue): DeploymentEndpoint[] {
             secretName: secretNameOf(credentialRef, baseUrl),
           };
     const { id, maxConcurrentRequests = null } = deployment;
-    return { id, baseUrl, maxConcurrentRequests, path, headers, kind, credential };
+    return { id, baseUrl, maxConcurrentRequests, healthPath, path, headers, kind, credential };
   });
 }
 

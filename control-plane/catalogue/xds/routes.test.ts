@@ -47,6 +47,7 @@ const catalogue: Catalogue = {
       baseUrl: 'http://sim:1/v1',
       path: null,
       headers: null,
+      healthPath: null,
       authHeader: null,
       authScheme: null,
       credentialRef: null,
@@ -57,6 +58,7 @@ const catalogue: Catalogue = {
       baseUrl: 'https://paid/v1',
       path: null,
       headers: null,
+      healthPath: null,
       authHeader: 'authorization',
       authScheme: 'Bearer',
       credentialRef: 'PAID',
@@ -75,6 +77,7 @@ function appWith(
     ['OTHER@https://other', 'sk-other'],
   ]),
   isRead = true,
+  newPlaces: ReadonlySet<string> = new Set(),
 ) {
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const snapshot = { version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] };
@@ -97,6 +100,7 @@ function appWith(
           current: () => (held === null ? null : { catalogue: held, snapshot }),
           retiring: () => retiring,
           formerPlaces: () => [],
+          newPlaces: () => newPlaces,
         },
         credentials: {
           find: (name, baseUrl) => given.get(`${name}@${new URL(baseUrl).origin}`) ?? null,
@@ -146,6 +150,29 @@ test('a deployment that says how many calls it takes at once has that bound, and
   expect(new Set(bounds.values())).toEqual(new Set([7, 100_000]));
   expect(bounds.get('provider:db@https://paid')).toBe(100_000);
   expect(bounds.get('order:da>db')).toBe(100_000);
+});
+
+test('a provider is checked where it says how it is, by its own cluster alone, and only once Envoy has that', async () => {
+  const providers = catalogue.providers.map((each) => (each.id === 'paid' ? { ...each, healthPath: '/up' } : each));
+  const checked = { ...catalogue, providers };
+  const name = 'provider:db@https://paid';
+  const given = new Map<string, string>();
+  const [settled, fresh] = await Promise.all(
+    [new Set<string>(), new Set([name])].map(async (places) =>
+      (await ask(appWith(checked, [], null, [], given, true, places), 'clusters', {}))
+        .json()
+        .resources.filter((each: object) => 'health_checks' in each),
+    ),
+  );
+  expect(fresh).toEqual([]);
+  expect(settled).toMatchObject([
+    {
+      name,
+      common_lb_config: { healthy_panic_threshold: { value: 0 } },
+      health_checks: [{ unhealthy_threshold: 3, http_health_check: { host: 'paid', path: '/up' } }],
+    },
+  ]);
+  expect(JSON.stringify(settled)).not.toMatch(/authorization|PAID/);
 });
 
 test('what services may still name stays, as the newest catalogue has it, with its credential', async () => {

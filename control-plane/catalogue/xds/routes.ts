@@ -52,7 +52,9 @@ export function xdsRoutes(app: FastifyInstance, { catalogue, credentials }: XdsO
       return reply.send({ version_info: version, type_url: typeUrl, resources });
     });
   };
-  serve('clusters', type('cluster.v3.Cluster'), (all) => clusterResponse(all, catalogue.formerPlaces()));
+  serve('clusters', type('cluster.v3.Cluster'), (all) =>
+    clusterResponse(all, catalogue.formerPlaces(), catalogue.newPlaces()),
+  );
   serve('listeners', type('listener.v3.Listener'), listenerResponse);
   const secretType = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
   serve('secrets', secretType, (all, names) => (credentials.isRead() ? secretResponse(all, credentials, names) : null));
