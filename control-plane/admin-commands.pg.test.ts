@@ -318,6 +318,13 @@ describe('a well-known provider', () => {
     expect(await json('providers set own --url https://gpu-1/v1 --local no')).toMatchObject({ local: false });
   });
 
+  test('says where it tells how it is, unless a proxy in front does not pass that on', async () => {
+    const add = (id: string) => `providers add ${id} --as vllm --url https://gpu-1/v1`;
+    expect(await json(add('near'))).toMatchObject({ health_path: '/health' });
+    expect(await json(`${add('behind')} --health-path none`)).toMatchObject({ health_path: null });
+    expect(await json('providers set behind --health-path /llm/health')).toMatchObject({ health_path: '/llm/health' });
+  });
+
   test.each(Object.entries(knownProviders))('%s is an entry that the catalogue takes', async (id, known) => {
     const url = known.base_url ?? known.example;
     const added = await json(`providers add known-${id} --as ${id} --url ${url}`);
