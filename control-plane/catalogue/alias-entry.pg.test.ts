@@ -88,6 +88,51 @@ test('a document that takes away what an alias names is refused by the name of t
   expect((await as('admin')('PUT', '/operator/v1/catalogue', renamed)).statusCode).toBe(200);
 });
 
+test('in one document a name passes from a model to an alias, and back, and accounts stay limited to it', async () => {
+  await addAll();
+  const account = '/operator/v1/accounts/acct_demo_audit';
+  const path = '/operator/v1/catalogue';
+  expect((await as('admin')('PATCH', account, { models: [model.id] })).statusCode).toBe(200);
+  const before = (await as('viewer')('GET', path)).json();
+  const renamed = { ...model, id: 'acme/m-1-pl' };
+  const replaced = (list: { id: string }[], id: string, by: object) => list.map((each) => (each.id === id ? by : each));
+  const targets = [{ model: renamed.id }, { model: 'sim-small' }];
+  const after = {
+    ...before,
+    models: replaced(before.models, model.id, renamed),
+    deployments: replaced(before.deployments, deployment.id, { ...deployment, models: { [renamed.id]: 'm1' } }),
+    aliases: [
+      { ...alias, targets },
+      { id: model.id, targets },
+    ],
+  };
+  const asAlias = await as('admin')('PUT', path, after);
+  expect([asAlias.statusCode, asAlias.json().changes?.at(-1)]).toEqual([
+    200,
+    expect.objectContaining({ kind: 'alias', id: model.id, before: null }),
+  ]);
+  // The name alone, which nothing takes over, is not given up while the account needs it.
+  const without = await as('admin')('PUT', path, { ...after, aliases: [{ ...alias, targets }] });
+  expect([without.statusCode, messageOf(without)]).toEqual([409, expect.stringContaining('acct_demo_audit')]);
+  expect((await as('admin')('PUT', path, before)).json()).toMatchObject({ object: 'catalogue_import' });
+  expect((await as('viewer')('GET', path)).json()).toEqual(before);
+  const gone = { ...after, models: replaced(before.models, model.id, renamed), aliases: [{ ...alias, targets }] };
+  const refused = await as('admin')('PUT', path, gone);
+  expect([refused.statusCode, messageOf(refused)]).toEqual([409, expect.stringContaining('acct_demo_audit')]);
+  expect((await as('admin')('PATCH', account, { models: null })).statusCode).toBe(200);
+});
+
+test('a name stays with what has it while the document leaves out its section', async () => {
+  await addAll();
+  const path = '/operator/v1/catalogue';
+  const { aliases, models } = (await as('viewer')('GET', path)).json();
+  const both = { models: [...models, { ...model, id: alias.id }] };
+  expect(errorOf(await as('admin')('PUT', path, both))).toEqual([400, 'invalid_id', `models[${models.length}].id`]);
+  const taken = { aliases: [...aliases, { ...alias, id: model.id }] };
+  expect(errorOf(await as('admin')('PUT', path, taken))).toEqual([400, 'invalid_id', 'aliases[1].id']);
+  expect(errorOf(await as('admin')('PUT', path, { ...taken, models }))).toEqual([400, 'invalid_id', 'aliases[1].id']);
+});
+
 test('an account can be limited to it, and then it stays; the account sees it alone', async () => {
   await addAll();
   const path = '/operator/v1/accounts/acct_demo_audit';

@@ -11,9 +11,9 @@ import type { EntryFields } from '@gw/contract/internal/catalogue/field';
 import { modelIdSchema } from '@gw/contract/internal/catalogue/model-fields';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
-import { takenId } from './alias-use.ts';
+import { accountsLimitedTo, takenId } from './alias-use.ts';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
-import { type EntryKind, namesOf, type Tx, withGiven } from './entry-kind.ts';
+import { type EntryKind, type Tx, withGiven } from './entry-kind.ts';
 
 const { addBody, changeBody, shown } = entryBodies(aliasFields, { id: modelIdSchema });
 type Row = Prisma.AliasGetPayload<object>;
@@ -40,10 +40,7 @@ export const aliasKind: EntryKind<AliasEntry> = {
   changed: (before, body) => withGiven(before, changeBody.parse(body)),
   kept: ({ created_at }) => ({ created_at }),
   refusal: async (tx, alias) => (await takenId(tx, 'model', alias.id)) ?? (await wrongTargets(tx, alias)),
-  usedBy: async (tx, id) => {
-    const accounts = await tx.account.findMany({ where: { models: { array_contains: [id] } }, orderBy: { id: 'asc' } });
-    return accounts.length === 0 ? null : `accounts are limited to it: ${namesOf(accounts.map((each) => each.id))}`;
-  },
+  usedBy: async (tx, id, isIdKept) => (isIdKept ? null : accountsLimitedTo(tx, id)),
   warnings: () => [],
   warningsBeside: async (tx) => {
     const rows = await tx.deployment.findMany({ orderBy: { id: 'asc' } });

@@ -1,4 +1,7 @@
-/** What aliases have to do with the other entries: they share the ids of models, and name models and providers. */
+/**
+ * What aliases have to do with the other entries: they share the ids of models, also in the lists of accounts, and name models and
+ * providers.
+ */
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import { type AliasTarget, aliasFields } from '@gw/contract/internal/catalogue/alias-fields';
 import { namesOf, type Tx } from './entry-kind.ts';
@@ -14,6 +17,12 @@ export async function takenId(tx: Tx, other: 'model' | 'alias', id: string): Pro
         'id',
         `id: the catalogue has ${article} ${other} ${id}, and an id is that of a model or of an alias, never of both.`,
       );
+}
+
+/** Returns in words which accounts are limited to what has that id, a model or an alias; null if none is. */
+export async function accountsLimitedTo(tx: Tx, id: string): Promise<string | null> {
+  const accounts = await tx.account.findMany({ where: { models: { array_contains: [id] } }, orderBy: { id: 'asc' } });
+  return accounts.length === 0 ? null : `accounts are limited to it: ${namesOf(accounts.map((each) => each.id))}`;
 }
 
 /** Returns in words which aliases have a target of that kind; null if none has. */

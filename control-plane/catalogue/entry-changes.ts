@@ -27,8 +27,11 @@ export interface EntryChanges<Entry> {
   change(id: string, body: unknown): Promise<ChangeResult<Entry>>;
   /** Makes the entry what `body` says, whole; `body` as for `add`. Returns null if it was that already. */
   put(before: Entry | null, body: unknown): Promise<ChangeResult<Difference | null>>;
-  /** Refuses with `invalid_transition` while anything refers to the entry. */
-  remove(id: string): Promise<ChangeResult<Difference>>;
+  /**
+   * Refuses with `invalid_transition` while anything refers to the entry. `isIdKept` says that an entry of another kind gets its id
+   * in the same transaction.
+   */
+  remove(id: string, isIdKept?: boolean): Promise<ChangeResult<Difference>>;
 }
 
 /** Runs changes of the catalogue one after the other, each in one transaction, if the right to them still holds. */
@@ -106,10 +109,10 @@ export function changesOf<Entry extends object>(
       const refused = await insert(entry);
       return refused === null ? ok({ before: null, after: entry }) : err(refused);
     },
-    remove: async (id) => {
+    remove: async (id, isIdKept = false) => {
       const before = await rows.find(tx, id);
       if (before === null) return err(notFound(name));
-      const users = await kind.usedBy(tx, id);
+      const users = await kind.usedBy(tx, id, isIdKept);
       if (users !== null) return err(invalidTransition(`The ${name} is in use; ${users}.`));
       await rows.remove(tx, id);
       const difference = { before, after: null };

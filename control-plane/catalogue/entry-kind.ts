@@ -36,8 +36,8 @@ export interface EntryKind<Entry extends object> {
   readonly changeRefusal?: (before: Entry, after: Entry, body: unknown) => ApiError | null;
   /** Returns what people have to know of a change that a file has brought. */
   readonly moved?: (change: { readonly before: object | null; readonly after: object | null }) => readonly string[];
-  /** Returns in words what refers to the entry; null if nothing does. */
-  readonly usedBy: (tx: Tx, id: string) => Promise<string | null>;
+  /** Returns in words what refers to the entry, or to its id unless another entry is about to have that; null if nothing does. */
+  readonly usedBy: (tx: Tx, id: string, isIdKept: boolean) => Promise<string | null>;
   readonly warnings: (entry: Entry, around: Surroundings) => readonly string[];
   /** Returns what warns of an entry beside other entries. */
   readonly warningsBeside?: (tx: Tx) => Promise<(entry: Entry) => readonly string[]>;

@@ -6,7 +6,7 @@ import { knownTokenizer } from '@gw/contract/internal/tokenizers';
 import { availableTiers } from '@gw/methodology/tier';
 import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
-import { aliasesNaming, takenId } from './alias-use.ts';
+import { accountsLimitedTo, aliasesNaming, takenId } from './alias-use.ts';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
 import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
@@ -37,14 +37,12 @@ export const modelKind: EntryKind<ModelEntry> = {
   kept: ({ created_at }) => ({ created_at }),
   refusal: async (tx, model) =>
     wrongSize(model) ?? (await takenId(tx, 'alias', model.id)) ?? (await wrongKind(tx, model)),
-  usedBy: async (tx, id) => {
+  usedBy: async (tx, id, isIdKept) => {
     const deployments = await tx.deployment.findMany({ orderBy: { id: 'asc' } });
     const offering = deployments.filter(({ models }) => Object.hasOwn(models as object, id)).map((each) => each.id);
     if (offering.length > 0) return `deployments offer it: ${namesOf(offering)}`;
     const aliases = await aliasesNaming(tx, ({ model }) => model === id);
-    if (aliases !== null) return aliases;
-    const accounts = await tx.account.findMany({ where: { models: { array_contains: [id] } }, orderBy: { id: 'asc' } });
-    return accounts.length === 0 ? null : `accounts are limited to it: ${namesOf(accounts.map((each) => each.id))}`;
+    return aliases ?? (isIdKept ? null : accountsLimitedTo(tx, id));
   },
   warnings: (model) =>
     availableTiers(factsOf(model)).length > 0
@@ -85,7 +83,7 @@ function wrongSize({ active_parameters_b: active, kind, model_class: size, total
 async function wrongKind(tx: Prisma.TransactionClient, { id, kind }: ModelEntry) {
   const before = await tx.model.findUnique({ where: { id } });
   if (before === null || before.kind === kind) return null;
-  const users = await modelKind.usedBy(tx, id);
+  const users = await modelKind.usedBy(tx, id, false);
   return users === null ? null : fieldError('kind', `kind: cannot change while ${users}.`);
 }
 

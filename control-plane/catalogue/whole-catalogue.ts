@@ -39,6 +39,8 @@ const sections = {
 type Section = keyof typeof sections;
 const sectionNames = Object.keys(sections) as readonly Section[];
 const referring: readonly Section[] = ['aliases', 'deployments'];
+/** An id is that of an entry in one of the two, and can pass to the other. */
+const sharesIdsWith: Partial<Record<Section, Section>> = { models: 'aliases', aliases: 'models' };
 
 const listOf = (section: Section) => z.array(sections[section].addBody).max(2000).optional();
 export const catalogueDocumentSchema = z.strictObject({
@@ -187,22 +189,23 @@ async function apply(
   const remove = async (section: Section) => {
     const kind = sections[section];
     const named = new Set(idsOf(section, document));
+    const other = sharesIdsWith[section];
+    const kept = new Set(other && idsOf(other, document));
     for (const id of (await kind.rows.list(tx)).map(kind.idOf)) {
       if (named.has(id)) continue;
-      const outcome = await changesOf(tx, change, kind, audit).remove(id);
+      const outcome = await changesOf(tx, change, kind, audit).remove(id, kept.has(id));
       if (!outcome.ok) throw refused(outcome.error, section);
       note(kind, id, outcome.value, []);
     }
   };
-  // Those that refer to others go first, and come last.
-  for (const section of referring) if (isGiven(section)) await remove(section);
-  for (const section of sectionNames) {
+  const put = async (section: Section, isDue: (isThere: boolean) => boolean) => {
     const kind = sections[section];
     const before = new Map((await kind.rows.list(tx)).map((entry) => [kind.idOf(entry), entry]));
     const ids = idsOf(section, document);
     for (const [at, body] of (document[section] ?? []).entries()) {
       if (at % entriesAtOnce === 0) await nextTurn();
       const id = String(ids[at]);
+      if (!isDue(before.has(id))) continue;
       const outcome = await changesOf(tx, change, kind, audit).put(before.get(id) ?? null, body);
       if (!outcome.ok) throw refused(outcome.error, `${section}[${at}]`, `${kind.name} ${id}: `);
       if (outcome.value === null) continue;
@@ -211,8 +214,13 @@ async function apply(
       const beside = (entry && (await kind.warningsBeside?.(tx))?.(entry)) ?? [];
       note(kind, id, outcome.value, entry === null ? [] : [...moved, ...kind.warnings(entry, around), ...beside]);
     }
-  }
+  };
+  // Those that refer to others go first, and come last.
+  for (const section of referring) if (isGiven(section)) await remove(section);
+  for (const section of sectionNames) await put(section, (isThere) => isThere || section !== 'aliases');
   for (const section of sectionNames) if (!referring.includes(section) && isGiven(section)) await remove(section);
+  // A new alias can have the id of a model that is gone only now.
+  await put('aliases', (isThere) => !isThere);
   return changes;
 }
 
