@@ -119,3 +119,35 @@ test('an alias of many regions has chains for what is active alone, whatever its
   const { aliases: _, ...models } = large;
   expect(allFailoverChains(large).length).toBe(allFailoverChains(models).length + 6);
 });
+
+/** Models in three regions each, and aliases of three of them. */
+function widely(models: number, aliases: number): typeof offer & Pick<Snapshot, 'aliases'> {
+  const name = (at: number) => `m${at % models}`;
+  return {
+    regions: offer.regions,
+    deployments: Array.from({ length: models }, (_, at) => at).flatMap((at) =>
+      offer.regions.map(({ code }) => deployment(`d${at}${code}`, code, name(at))),
+    ),
+    aliases: Array.from({ length: aliases }, (_, at) => ({
+      ...{ id: `alias${at}`, created: 0 },
+      targets: [0, 1, 2].map((next) => ({ model: name(at + next) })),
+    })),
+  };
+}
+
+test('aliases and models have chains for what may be next, each as long as their own are few', () => {
+  const few = widely(15, 10);
+  const known = allFailoverChains(few).map(failoverCluster);
+  expect(known).toEqual(
+    expect.arrayContaining(namedFailoverChains(changed(few, 'a', 'degraded')).map(failoverCluster)),
+  );
+
+  const { aliases, ...models } = widely(30, 30);
+  const ofModels = allFailoverChains(models).map(failoverCluster);
+  // Of each model: alone, each region first, and the same without one of them.
+  expect(ofModels).toHaveLength(30 * (3 + 3 + 3 * 2));
+  const withAliases = allFailoverChains({ ...models, aliases }).map(failoverCluster);
+  expect(withAliases).toEqual(expect.arrayContaining(ofModels));
+  // Of each alias what is active alone: each region of each target first, and within each region.
+  expect(withAliases).toHaveLength(ofModels.length + 30 * (3 * 3 + 3));
+});

@@ -48,18 +48,27 @@ export const namedFailoverChains = (offer: Offer): string[][] => distinct(offer,
 export function allFailoverChains(offer: Offer): string[][] {
   let chains = known.get(offer);
   if (!chains) {
-    chains = distinct(offer, [...chainsOf(offer), ...chainsOf(activeOffer(offer))]);
-    if (chains.length <= fewChains) {
-      const next = [...nextOffers(offer).flatMap(modelChains), ...nextOfAliases(offer).flatMap(aliasChains)];
-      chains = distinct(offer, [...chains, ...next]);
-    }
+    const active = activeOffer(offer);
+    const ofModels = distinct(offer, [...modelChains(offer), ...modelChains(active)]);
+    chains = distinct(offer, [...ofModels, ...aliasChains(offer), ...aliasChains(active)]);
+    const areModelsFew = ofModels.length <= fewChains;
+    // What models have in advance does not depend on aliases; a snapshot waits for the chains of all, so without it none is of use.
+    const areAliasesFew = areModelsFew && chains.length - ofModels.length <= fewChains;
+    const next = [
+      ...(areModelsFew ? nextOffers(offer).flatMap(modelChains) : []),
+      ...(areAliasesFew ? nextOfAliases(offer).flatMap(aliasChains) : []),
+    ];
+    if (next.length > 0) chains = distinct(offer, [...chains, ...next]);
     known.set(offer, chains);
   }
   return chains;
 }
 /** By the catalogue, which never changes: Envoy asks each second. */
 const known = new WeakMap<Offer, string[][]>();
-/** Each is a cluster of some 90 KB in Envoy; above this there are none for what may be next. */
+/**
+ * Each is a cluster of some 90 KB in Envoy; above this there are none for what may be next. It holds for the chains of models, and for
+ * those that aliases add.
+ */
 const fewChains = 200;
 
 /** Returns them once each, with those of each deployment alone. */
