@@ -19,6 +19,20 @@ test('a property of every object is not taken for a model', () => {
   expect(idsOf(offeredTargets(all, [{ model: 'constructor' }]))).toEqual(['']);
 });
 
+test('however many aliases there are, the deployments are gone through once', () => {
+  let reads = 0;
+  const counted = all.map(({ models, ...rest }) => ({
+    ...rest,
+    get models() {
+      reads += 1;
+      return models;
+    },
+  }));
+  for (let alias = 0; alias < 100; alias++)
+    expect(idsOf(offeredTargets(counted, [{ model: 'n', provider: 'p' }, { model: 'm' }]))).toEqual(['c', 'a,b']);
+  expect(reads).toBe(all.length);
+});
+
 test('a call goes on to the targets behind the one where it begins, and then to those before it', () => {
   const targets = [['a'], ['b', 'c'], ['d']];
   expect(triedFrom(targets, 1, (each) => each === 'c').join('')).toBe('cbda');

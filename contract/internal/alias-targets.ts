@@ -19,14 +19,36 @@ export const servesTarget =
   (deployment: Offering): boolean =>
     Object.hasOwn(deployment.models, model) && (provider === undefined || provider === deployment.provider);
 
-/** Returns the deployments of each target, in the order in which they are given. */
+/**
+ * Returns the deployments that offer a model, in the order in which they are given. The list has to stay as it is: it is gone through
+ * once, whatever is asked of it, since a catalogue can have thousands of models, aliases and deployments.
+ */
+export function offering<Deployment extends Offering>(deployments: readonly Deployment[], model: string): Deployment[] {
+  let places = placesByModel.get(deployments);
+  if (!places) {
+    places = new Map();
+    for (const [at, { models }] of deployments.entries())
+      for (const id of Object.keys(models)) {
+        const own = places.get(id);
+        if (own) own.push(at);
+        else places.set(id, [at]);
+      }
+    placesByModel.set(deployments, places);
+  }
+  return (places.get(model) ?? []).flatMap((at) => deployments[at] ?? []);
+}
+/** By the list of deployments, and by the model. */
+const placesByModel = new WeakMap<readonly Offering[], Map<string, number[]>>();
+
+/** Returns the deployments of each target, in the order in which they are given; of the list see `offering`. */
 export function offeredTargets<Deployment extends Offering>(
   deployments: readonly Deployment[],
   targets: readonly AliasTarget[],
 ): Deployment[][] {
   const taken = new Set<string>();
-  return targets.map((target) => {
-    const own = deployments.filter((each) => !taken.has(each.id) && servesTarget(target)(each));
+  return targets.map(({ model, provider }) => {
+    const isOwn = (each: Offering) => !taken.has(each.id) && (provider === undefined || provider === each.provider);
+    const own = offering(deployments, model).filter(isOwn);
     for (const { id } of own) taken.add(id);
     return own;
   });

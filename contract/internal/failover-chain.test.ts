@@ -151,3 +151,21 @@ test('aliases and models have chains for what may be next, each as long as their
   // Of each alias what is active alone: each region of each target first, and within each region.
   expect(withAliases).toHaveLength(ofModels.length + 30 * (3 * 3 + 3));
 });
+
+test('however many models and aliases there are, the deployments are gone through a few times', () => {
+  let reads = 0;
+  const readsOf = (size: number): number => {
+    reads = 0;
+    const { deployments, ...rest } = widely(size, size);
+    const counted = deployments.map(({ models, ...each }) => ({
+      ...each,
+      get models() {
+        reads += 1;
+        return models;
+      },
+    }));
+    namedFailoverChains({ ...rest, deployments: counted });
+    return reads / deployments.length;
+  };
+  expect(readsOf(100)).toBe(readsOf(10));
+});

@@ -6,7 +6,7 @@
  * change of the grid needs no new cluster. Neither does a change of one region's status, in a catalogue of few regions: Envoy
  * has the chains of what may be next.
  */
-import { offeredTargets, triedFrom } from './alias-targets.ts';
+import { offeredTargets, offering, triedFrom } from './alias-targets.ts';
 import type { Snapshot, SnapshotDeployment } from './snapshot.ts';
 
 type Offer = Pick<Snapshot, 'aliases' | 'deployments' | 'regions'>;
@@ -21,9 +21,8 @@ export function failoverChain(offer: Offer, modelId: string, firstRegion: string
 
 /** Returns the ids of the model's deployments in one region: a pinned call never leaves it. */
 export function pinnedChain(offer: Offer, modelId: string, region: string): string[] {
-  return failoverChain(offer, modelId, region).filter((id) =>
-    offer.deployments.some((deployment) => deployment.id === id && deployment.region === region),
-  );
+  const own = new Set(serving(offer, modelId).flatMap((each) => (each.region === region ? each.id : [])));
+  return failoverChain(offer, modelId, region).filter((id) => own.has(id));
 }
 
 /** Returns the deployments by the preference of their regions. */
@@ -151,9 +150,7 @@ function nextOfAliases(offer: Offer): Offer[] {
   });
 }
 
-function serving(offer: Offer, modelId: string): SnapshotDeployment[] {
-  return offer.deployments.filter((deployment) => Object.hasOwn(deployment.models, modelId));
-}
+const serving = ({ deployments }: Offer, modelId: string): SnapshotDeployment[] => offering(deployments, modelId);
 
 function rankOf(offer: Offer, firstRegion: string): (region: string) => number {
   const byPreference = [...offer.regions].sort((a, b) => a.preference - b.preference || (a.code < b.code ? -1 : 1));
