@@ -323,6 +323,9 @@ describe('a well-known provider', () => {
     expect(await json(add('near'))).toMatchObject({ health_path: '/health' });
     expect(await json(`${add('behind')} --health-path none`)).toMatchObject({ health_path: null });
     expect(await json('providers set behind --health-path /llm/health')).toMatchObject({ health_path: '/llm/health' });
+    // Nobody knows whether it is passed on there.
+    const proxied = await json('providers add proxied --as vllm --url https://proxy/vllm/v1');
+    expect(proxied).toMatchObject({ health_path: null });
   });
 
   test.each(Object.entries(knownProviders))('%s is an entry that the catalogue takes', async (id, known) => {

@@ -33,12 +33,14 @@ export interface Secret {
 export const bufferLimitBytes = 68_157_440;
 const systemCertificates = '/etc/ssl/certs/ca-certificates.crt';
 
+/** Where nothing is bounded. A retry counts until the headers of its reply, for JSON that is the whole completion. */
+const unbounded = 100_000;
 /**
- * Calls above `max_requests` are refused. The other two are no bounds: over HTTP/1.1 a bound of connections would keep calls waiting
- * for one, and what waits is what is on its way to a connection of its own. Counted over all workers of this Envoy.
+ * Calls above `most` are refused, also those that are on their way to a connection of their own, so that a burst opens no more
+ * connections than that. A bound of connections instead would keep calls waiting for one. Counted over all workers of this Envoy.
  */
-const breakers = (most: number = 100_000) => ({
-  thresholds: [{ max_connections: 100_000, max_pending_requests: 100_000, max_requests: most, max_retries: 1000 }],
+const breakers = (most: number = unbounded) => ({
+  thresholds: [{ max_connections: unbounded, max_pending_requests: most, max_requests: most, max_retries: unbounded }],
 });
 export const listenerName = (id: string) => `deployment:${id}`;
 /**

@@ -59,7 +59,7 @@ export function answerNotAsked(
 const everywhereFull = (): ApiError =>
   apiError('overloaded', {
     message:
-      'Every deployment that could serve this call is at capacity. Nothing was sent to a provider; try again after the time in Retry-After.',
+      'Every deployment that was tried for this call is at capacity. Nothing was sent to a provider; try again after the time in Retry-After.',
   });
 
 /** What a client is told of the provider that was asked last. */

@@ -60,22 +60,32 @@ export async function guardedRequest(
   given: GuardedRequest,
 ): Promise<Result<GuardedReply, GuardedFailure>> {
   const { hostname, port } = targetOf(given.url);
+  const signal = AbortSignal.timeout(given.timeoutMs);
   try {
     // A number is connected to without any look-up.
-    if (isIP(hostname) !== 0) await guard.admitted(hostname, port);
-    return await sent(guard, given, port);
+    if (isIP(hostname) !== 0) await Promise.race([guard.admitted(hostname, port), aborted(signal)]);
+    return await sent(guard, given, { port, signal });
   } catch (error) {
-    if (error instanceof AddressRefused) return err(failureOf(error, given));
+    if (error instanceof AddressRefused || signal.aborted) return err(failureOf(error, given));
     // A header that cannot be sent throws at once; the message would repeat it.
     return err({ reason: 'unreachable', text: 'its headers cannot be sent', code: '' });
   }
 }
 
-function sent(guard: AddressGuard, given: GuardedRequest, port: number): Promise<Result<GuardedReply, GuardedFailure>> {
-  const { body, headers, method, readsBody = () => true, timeoutMs, url } = given;
+/** Rejects once the time is over. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+function sent(
+  guard: AddressGuard,
+  given: GuardedRequest,
+  { port, signal }: { readonly port: number; readonly signal: AbortSignal },
+): Promise<Result<GuardedReply, GuardedFailure>> {
+  const { body, headers, method, readsBody = () => true, url } = given;
   const { http, https } = agentsOf(guard);
   return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(timeoutMs);
     const failed = (cause: unknown) => resolve(err(failureOf(signal.aborted ? signal.reason : cause, given)));
     const options = {
       ...{ method, signal, lookup: judgedLookup(guard, port) },

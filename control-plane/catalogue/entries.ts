@@ -60,8 +60,13 @@ export function openEntries<Entry extends object>(
     },
     add: async (change, body) =>
       (await refusedAddress(guard, kind, body)) ?? viewed(await make(change, (changes) => changes.add(body))),
-    change: async (change, id, body) =>
-      (await refusedAddress(guard, kind, body)) ?? viewed(await make(change, (changes) => changes.change(id, body))),
+    change: async (change, id, body) => {
+      // An address that stays was judged when it came.
+      const stored = kind.address && (await rows.find(db, id));
+      const isSame = stored != null && kind.address?.(stored)?.url === kind.address?.(body)?.url;
+      const refused = isSame ? null : await refusedAddress(guard, kind, body);
+      return refused ?? viewed(await make(change, (changes) => changes.change(id, body)));
+    },
     remove: async (change, id) => {
       const outcome = await make(change, (changes) => changes.remove(id));
       return outcome.ok ? ok({ id, object: name, deleted: true }) : outcome;

@@ -37,8 +37,8 @@ function rejection(words: ProviderWords | null, request: ParsedRequest, provider
 const rejecting = new Set([400, 404, 413, 422]);
 
 /**
- * Returns what the client is told of a provider's reply that is not a 200. The error has the client's names
- * of the model and of fields in place of the provider's.
+ * Returns what the client is told of a provider's reply that is not a 200. The error has the client's name
+ * of the model in place of the provider's, and its `param` that of the field.
  */
 export function providerError(
   status: number,

@@ -65,12 +65,15 @@ test('two calls run; free ones above go to the other region at once, pinned ones
 
 test('of many calls at once exactly two get there, and none waits', async () => {
   a.hold();
+  const before = a.connections();
   const calls = Array.from({ length: 30 }, () => chat());
   const regions: (string | null)[] = [];
   for (const call of calls) void call.then((answer) => regions.push(receiptOf(answer).region));
   await eventually('all others to be answered', async () => regions.length === 28 || null);
   expect(new Set(regions)).toEqual(new Set([second]));
   expect(a.waiting()).toBe(2);
+  // The others did not get as far as a connection of their own.
+  expect(a.connections() - before).toBeLessThanOrEqual(4);
   a.release();
   await Promise.all(calls);
 });

@@ -29,6 +29,10 @@ export async function startHeldProvider() {
       else answer();
     });
   });
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -42,6 +46,7 @@ export async function startHeldProvider() {
     },
     waiting: () => waiting.size,
     asked: () => asked,
+    connections: () => connections,
     say: (status: number) => {
       health = status;
     },

@@ -10,12 +10,17 @@ export const asHelp = `how it is called, from the list of \`providers known\`: $
 /** Returns the fields of a new entry: what is given, else what the list says. Throws a Problem that says what is missing. */
 export function providerAs(known: string | undefined, given: Readonly<Record<string, unknown>>): object {
   const { example, source: _, ...fields } = known === undefined ? noFields : knownProvider(known);
-  const body: Readonly<Record<string, unknown>> = { ...fields, ...given };
+  const listed = isAtRoot(given.base_url) ? fields : { ...fields, health_path: undefined };
+  const body: Readonly<Record<string, unknown>> = { ...listed, ...given };
   if (body.base_url === undefined)
     throw new Problem(`--url is missing${example === undefined ? '' : `: it is like ${example}`}.`);
   if (body.name === undefined) throw new Problem('--name is missing.');
   return body;
 }
+
+/** Whether what the list says of a path of its own holds: a proxy in front has the endpoint under another one, and not that. */
+const isAtRoot = (url: unknown): boolean =>
+  typeof url !== 'string' || !URL.canParse(url) || /^\/(v1\/?)?$/.test(new URL(url).pathname);
 
 const noFields: Partial<KnownProvider> = {};
 

@@ -73,7 +73,8 @@ export const knownProviders: Readonly<Record<string, KnownProvider>> = {
     source: 'docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
   },
   sglang: {
-    ...{ name: 'SGLang', example: 'http://127.0.0.1:30000/v1', health_path: '/health' },
+    // Its `/health` generates a token, so there is none.
+    ...{ name: 'SGLang', example: 'http://127.0.0.1:30000/v1' },
     source: 'docs.sglang.ai/basic_usage/openai_api_completions.html',
   },
   tgi: {

@@ -150,6 +150,8 @@ test('a deployment that says how many calls it takes at once has that bound, and
   expect(new Set(bounds.values())).toEqual(new Set([7, 100_000]));
   expect(bounds.get('provider:db@https://paid')).toBe(100_000);
   expect(bounds.get('order:da>db')).toBe(100_000);
+  // Each call that goes on holds one of these until its reply begins.
+  for (const { circuit_breakers } of resources) expect(circuit_breakers.thresholds[0].max_retries).toBe(100_000);
 });
 
 test('a provider is checked where it says how it is, by its own cluster alone, and only once Envoy has that', async () => {
