@@ -83,7 +83,8 @@ const readLoosely = (bytes: Buffer): string[] =>
 
 async function expectNothingForged(out: Buffer): Promise<void> {
   const [first, second] = [await read(out), readLoosely(out)];
-  expect(first).toEqual(second);
+  // Space around the data says nothing.
+  expect(first.map((data) => data.trim())).toEqual(second);
   expect([-1, first.length - 1]).toContain(first.indexOf('[DONE]'));
   for (const data of first) {
     if (data === '[DONE]') continue;
@@ -378,6 +379,6 @@ it('holds for any bytes, cut anywhere', async () => {
         expect(withoutComments(rewrite(bytes, cuts, { expectedChoices }))).toBe(withoutComments(out));
       },
     ),
-    { numRuns: cases(2000) },
+    { numRuns: cases(2000), examples: [[Buffer.from('data:  {"choices":["text",{"index":1}]}'), [], 1]] },
   );
 });
