@@ -166,8 +166,8 @@ export class Call implements Processor {
     const identity = { receiptId, createdAt, requestId: this.#requestId(), request, route };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
-    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers));
-    this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts.others);
+    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context.firstAttempts);
+    this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
     const parts = serialise(outgoing, attempts.first);
     const answer = toProvider({
       ...{ request, route, receiptId, degraded, headers: this.#headers, path: this.#path(), timeouts: this.#context },
@@ -189,6 +189,7 @@ export class Call implements Processor {
     record.answeredBy(deployment, attempts, Number(headers.get(':status')));
     this.#attempts?.answered({ deployment, attempts, headers });
     const { receiptId } = record.identity;
+    if (isNotAsked(headers)) return answerNotAsked(record, this.#call, { attempts, headers }, this.#context);
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.
       if (attempts === 0) {
@@ -200,7 +201,6 @@ export class Call implements Processor {
       return answerAfter(saved, this.#call, { responseHeaders: { response: { headerMutation } }, ...finished });
     }
     const status = Number(headers.get(':status'));
-    if (isNotAsked(headers)) return answerNotAsked(record, this.#call, { attempts, headers }, this.#context);
     const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
     const { addresses } = this.#context;
     if (encoding !== 'identity' || request.responseHeaders?.endOfStream) {

@@ -4,12 +4,11 @@
  * Invariant: it knows of no call but those under way here, and nothing waits for it. Where the word of the log comes too late, or
  * reaches no sidecar, an attempt has failed for a reason that is not known.
  */
-import { failedAttemptChannel } from '@gw/contract/internal/redis';
 import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { type AttemptResult, attemptResults } from './deployment-health.ts';
+import type { Shared } from './shared.ts';
 import type { Candidate } from './snapshot.ts';
 
 /** In `routing_trace`; `failed` where it is not known. */
@@ -48,28 +47,20 @@ export interface FailedAttempts {
 }
 
 const none: readonly FailedAttempt[] = [];
-type Tell = FailedAttempts['tell'];
-
-/** Shares the word of the access log among sidecars, since Envoy tells any one of them. */
-export interface SharedAttempts {
-  readonly send: Tell;
-  /** Called once, with what takes the word of the others. */
-  readonly receive: (tell: Tell) => void;
-}
 
 /** Without `shared` there is no other sidecar. */
-export function createFailedAttempts(shared: SharedAttempts | null): FailedAttempts {
+export function createFailedAttempts(shared: Shared<[string, FailedAttempt]> | null): FailedAttempts {
   const calls = new Map<string, readonly FailedAttempt[]>();
   const note = (receiptId: string, attempt: FailedAttempt): boolean => {
     const known = calls.get(receiptId);
     if (known) calls.set(receiptId, [...known, attempt]);
     return known !== undefined;
   };
-  shared?.receive(note);
+  shared?.receive((told) => void note(...told));
   return {
     begin: (receiptId) => void calls.set(receiptId, none),
     tell: (receiptId, attempt) => {
-      if (!note(receiptId, attempt)) shared?.send(receiptId, attempt);
+      if (!note(receiptId, attempt)) shared?.send([receiptId, attempt]);
     },
     of: (receiptId) => calls.get(receiptId) ?? none,
     end: (receiptId) => void calls.delete(receiptId),
@@ -91,7 +82,7 @@ export function failedBefore(
   return failoverChain.slice(0, at === -1 ? attempts - 1 : at);
 }
 
-const messageSchema = z.tuple([
+export const failedAttemptSchema = z.tuple([
   z.string(),
   z.object({
     deployment: z.string(),
@@ -100,29 +91,6 @@ const messageSchema = z.tuple([
     retryAfterMs: z.number().nullable(),
   }),
 ]);
-
-/** `subscriber` is a connection that nothing else is asked on. */
-export const redisAttempts = (redis: Redis, subscriber: Redis): SharedAttempts => ({
-  send: (...told) => void redis.publish(failedAttemptChannel, JSON.stringify(told)).catch(() => undefined),
-  receive: (tell) => {
-    const listen = () => void subscriber.subscribe(failedAttemptChannel).catch(() => undefined);
-    subscriber.on('ready', listen);
-    subscriber.on('message', (channel, message) => {
-      if (channel !== failedAttemptChannel) return;
-      const told = messageSchema.safeParse(jsonOf(message));
-      if (told.success) tell(...told.data);
-    });
-    if (subscriber.status === 'ready') listen();
-  },
-});
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
 
 /** Returns the failed attempt that an entry of the access log tells of; null if it tells of something else. */
 export function failedAttempt(entry: AccessLogEntry): { receiptId: string; attempt: FailedAttempt } | null {
@@ -154,7 +122,7 @@ export function verdictOf(status: number, retryAfter: string | undefined): Verdi
   return { result: status >= 502 && status <= 504 ? 'down' : 'failed', retryAfterMs };
 }
 
-function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutcome {
+export function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutcome {
   const flags = commonProperties?.responseFlags;
   if (response?.responseHeaders?.[credentialMissingHeader]) return 'no_credential';
   if (response?.responseHeaders?.[atCapacityHeader]) return 'at_capacity';

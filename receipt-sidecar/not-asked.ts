@@ -36,7 +36,7 @@ export function answerNotAsked(
   const at = chain.indexOf(headers.get('x-gw-deployment') ?? '');
   // Those before it were tried.
   const outcomes = chain
-    .slice(0, at === -1 ? attempts : at)
+    .slice(0, at === -1 ? attempts - 1 : at)
     .map((id) => known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed');
   const last = outcomes.filter((outcome) => !unasked.has(outcome)).at(-1);
   const error = headers.has(credentialMissingHeader)

@@ -30,6 +30,8 @@ export const snapshotDeploymentSchema = z.object({
   id: z.string(),
   ...snapshotShape(deploymentFields),
   calls: callsSchema.optional(),
+  /** Where first attempts go, and with which credential; absent where the listener has to make every call. */
+  firstAttempt: z.string().optional(),
 });
 export type SnapshotDeployment = z.infer<typeof snapshotDeploymentSchema>;
 

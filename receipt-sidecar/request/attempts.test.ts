@@ -1,8 +1,10 @@
 import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
+import { contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
 import type { Attempt, DeploymentHealth } from '../deployment-health.ts';
 import { createFailedAttempts, type FailedAttempt } from '../failed-attempts.ts';
+import { createFirstAttempts } from '../first-attempts.ts';
 import { createMeasuredTrouble } from '../measured-trouble.ts';
 import type { Candidate } from '../snapshot.ts';
 import { attemptsOf, timeoutsOf, watchAttempts } from './attempts.ts';
@@ -32,15 +34,28 @@ const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof o
   messages: [],
   seed: 4,
 });
+const none = { mayBegin: () => false };
 const headersOf = (route: Route) =>
   Object.fromEntries(
-    attemptsOf(route, body, () => 500).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
+    attemptsOf(route, body, () => 500, none).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
   );
 
 describe('the attempts of a call', () => {
   it('need nothing where all deployments are called alike', () => {
-    const attempts = attemptsOf(routeOver(candidate('a', 'm'), candidate('b', 'm')), body, () => 500);
+    const attempts = attemptsOf(routeOver(candidate('a', 'm'), candidate('b', 'm')), body, () => 500, none);
     expect(attempts).toMatchObject({ headers: [], others: 1, first: { providerModel: 'm' } });
+  });
+
+  it('begin at the provider at once where they may, and go on by listeners', () => {
+    const may = { mayBegin: ({ id }: { id: string }) => id === 'a' };
+    const orderOf = (...chain: Parameters<typeof routeOver>) =>
+      attemptsOf(routeOver(...chain), body, () => 500, may).order;
+    const [a, b] = [candidate('a', 'm'), candidate('b', 'm')];
+    expect(orderOf(a, b)).toEqual(['first:a', 'listener:b']);
+    expect(orderOf(a)).toEqual(['first:a']);
+    expect(orderOf(b, a)).toBeNull();
+    // Only a listener changes a body.
+    expect(orderOf(a, candidate('b', 'other'))).toBeNull();
   });
 
   it('have an opening for each deployment that is called otherwise than the first, and names of models for paths', () => {
@@ -70,7 +85,7 @@ describe('the attempts of a call', () => {
     });
     const aliased = { ...route, modelOf: ({ deployment: { id } }: Candidate) => (id === 'a' ? plainModel : other) };
     const plain = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], { model: 'x', n: 1 });
-    const { first, headers } = attemptsOf(aliased as Route, plain, () => 500);
+    const { first, headers } = attemptsOf(aliased as Route, plain, () => 500, none);
     expect(first).toMatchObject({ providerModel: 'm', takesTemperature: true });
     expect(headers.map(({ header }) => header.rawValue.toString())).toEqual([
       ...['{"model":"m",', String('{"model":"m","temperature":1,'.length)],
@@ -87,7 +102,7 @@ describe('the attempts of a call', () => {
       candidate('a', 'm'),
       ...Array.from({ length: 60 }, (_, at) => candidate(`d${at}`, `n${at}`)),
     );
-    const attempts = attemptsOf(many, body, () => 500);
+    const attempts = attemptsOf(many, body, () => 500, none);
     expect(attempts).toMatchObject({ others: 4, cluster: 'the whole chain' });
     expect(attempts.headers).toHaveLength(5);
   });
@@ -101,19 +116,21 @@ describe('the attempts of a call', () => {
       candidate('b', name),
       candidate('c', `${name}2`),
     );
-    const { cluster, headers, others } = attemptsOf(route, body, () => clientBytes);
+    const { cluster, headers, others } = attemptsOf(route, body, () => clientBytes, none);
     expect([others, cluster]).toEqual([0, 'order:a']);
     expect(headers.map(({ header }) => header.key)).toEqual([attemptHeader(attemptPathModel, 'a')]);
   });
 });
 
 describe('what came of the attempts', () => {
+  const firstAttempts = createFirstAttempts(() => 0, null);
   const route = routeOver(candidate('a', 'm'), candidate('b', 'm'), candidate('c', 'm'));
   const noted = (
     deployment: string | null,
     attempts: number,
     headers: Readonly<Record<string, string>> = {},
     known: readonly FailedAttempt[] = [],
+    order: readonly string[] | null = null,
   ) => {
     const seen: string[] = [];
     const health = {
@@ -124,13 +141,44 @@ describe('what came of the attempts', () => {
     const trouble = createMeasuredTrouble(() => 0);
     const failedAttempts = createFailedAttempts(null);
     const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0, accountId: 'acct' };
-    const watch = watchAttempts({ health, failedAttempts, trouble, accountTrouble: trouble }, call, new Map(), 2);
+    const watchers = { health, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
+    const watch = watchAttempts(watchers, call, new Map(), { others: 2, order });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
     watch.answered({ deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) });
     watch.end();
     expect(failedAttempts.of('rcpt')).toEqual([]);
     return seen;
   };
+
+  it('is told of a first attempt at once by the header of the reply behind it, and only there', () => {
+    const header = { 'x-gw-first-attempt': '503 9' };
+    expect(noted('b', 2, header, [], ['first:a', 'listener:b'])).toEqual(['a busy 9000', 'b answered']);
+    // A provider's own.
+    expect(noted('b', 2, header)).toEqual(['a failed', 'b answered']);
+  });
+
+  it('lets a call begin at once after one has come back from there, and not after Envoy answered in its place', () => {
+    const place = { ...candidate('z', 'm').deployment, firstAttempt: '@https://z' };
+    const first = createFirstAttempts(() => 0, null);
+    const watch = (order: readonly string[] | null) =>
+      watchAttempts(
+        { ...contextForTests().context, firstAttempts: first },
+        {
+          identity: { receiptId: 'r', route: routeOver({ ...candidate('z', 'm'), deployment: place }) } as never,
+          ...{ startedAt: 0, accountId: 'a' },
+        },
+        new Map(),
+        { others: 0, order },
+      );
+    const reply = (headers: Readonly<Record<string, string>>) =>
+      new Map(Object.entries({ ':status': '200', ...headers }));
+    watch(null).answered({ deployment: 'z', attempts: 1, headers: reply({ 'x-gw-credential-missing': '1' }) });
+    expect(first.mayBegin(place)).toBe(false);
+    watch(null).answered({ deployment: 'z', attempts: 1, headers: reply({}) });
+    expect(first.mayBegin(place)).toBe(true);
+    watch(['first:z']).answered({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
+    expect(first.mayBegin(place)).toBe(false);
+  });
 
   it('is told of each that was tried', () => {
     expect(noted('a', 1)).toEqual(['a answered']);

@@ -10,12 +10,15 @@ import {
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
+import { firstAttemptCluster, firstAttemptHeader, listenerCluster } from '@gw/contract/internal/first-attempt';
 import { atCapacityHeader, credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
 import type { CallRecord } from '../call-record.ts';
 import type { AttemptResult, DeploymentHealth } from '../deployment-health.ts';
 import { type FailedAttempt, type FailedAttempts, failedBefore, type Verdict, verdictOf } from '../failed-attempts.ts';
+import type { FirstAttempts } from '../first-attempts.ts';
 import { type MeasuredTrouble, ofAccount } from '../measured-trouble.ts';
 import { type Headers, setHeader } from '../messages.ts';
+import { isNotAsked } from '../not-asked.ts';
 import type { Candidate } from '../snapshot.ts';
 import { isDirected, type Timeouts } from './headers.ts';
 import { type BodyTarget, type Outgoing, opening } from './provider-body.ts';
@@ -29,6 +32,8 @@ export interface Attempts {
   readonly others: number;
   /** Envoy's cluster that the call names: `Route.cluster`, or that of the first deployment alone. */
   readonly cluster: string;
+  /** The clusters of the attempts, where the first goes to its provider at once; null: all go through listeners. */
+  readonly order: readonly string[] | null;
 }
 
 /** After so many it is not the deployments, and the client has waited long enough. */
@@ -46,7 +51,12 @@ function targetOf({ modelOf }: Route, candidate: Candidate): BodyTarget {
  * Envoy goes along the chain, so only the first few need something of their own; where none is called otherwise than the first, it
  * costs a comparison for each. `clientBytes` counts those of the headers that go on.
  */
-export function attemptsOf(route: Route, body: Outgoing, clientBytes: () => number): Attempts {
+export function attemptsOf(
+  route: Route,
+  body: Outgoing,
+  clientBytes: () => number,
+  firstAttempts: Pick<FirstAttempts, 'mayBegin'>,
+): Attempts {
   const [head, ...others] = route.failoverChain;
   const rest = others.slice(0, mostOthers);
   const first = targetOf(route, head);
@@ -54,10 +64,16 @@ export function attemptsOf(route: Route, body: Outgoing, clientBytes: () => numb
   const paths = [head, ...rest].flatMap((each) => pathHeader(route, each));
   const headers = [...openings, ...paths];
   const bytes = headers.reduce((sum, { header }) => sum + header.key.length + header.rawValue.length, 0);
+  const orderWith = (later: readonly Candidate[]) =>
+    // With openings of their own the others are left to listeners, which alone may change a body.
+    openings.length === 0 && firstAttempts.mayBegin(head.deployment)
+      ? [firstAttemptCluster(head.deployment.id), ...later.map(({ deployment }) => listenerCluster(deployment.id))]
+      : null;
   if (headers.length === 0 || (bytes <= mostHeaderBytes && clientBytes() <= mostClientBytes))
-    return { first, headers, others: rest.length, cluster: route.cluster };
+    return { first, headers, others: rest.length, cluster: route.cluster, order: orderWith(rest) };
   // Alone in its cluster, so that no other deployment gets what was made for this one.
-  return { first, headers: pathHeader(route, head), others: 0, cluster: failoverCluster([head.deployment.id]) };
+  const cluster = failoverCluster([head.deployment.id]);
+  return { first, headers: pathHeader(route, head), others: 0, cluster, order: orderWith([]) };
 }
 
 /** Returns the openings that differ from the first one, and how long that one is. */
@@ -107,6 +123,7 @@ export interface AttemptWatch {
 
 export interface Watchers {
   readonly failedAttempts: FailedAttempts;
+  readonly firstAttempts: FirstAttempts;
   readonly health: DeploymentHealth;
   /** As free calls find it, by `troubleField`. */
   readonly trouble: MeasuredTrouble;
@@ -121,18 +138,27 @@ type WatchedCall = Pick<CallRecord, 'identity' | 'startedAt' | 'accountId'>;
  * One that tells the simulated provider how to answer tells nothing. `others`: how many more deployments may be tried.
  */
 export function watchAttempts(
-  { accountTrouble, failedAttempts, health, trouble }: Watchers,
+  { accountTrouble, failedAttempts, firstAttempts, health, trouble }: Watchers,
   { accountId, identity: { receiptId, route }, startedAt: beganAt }: WatchedCall,
   requestHeaders: Headers,
-  others: number,
+  { order, others }: Pick<Attempts, 'order' | 'others'>,
 ): AttemptWatch {
   const first = route.failoverChain[0].deployment.id;
+  const noteFirst = ({ deployment, headers }: Answered): void => {
+    const failed = headers.get(firstAttemptHeader);
+    if (order !== null && failed !== undefined)
+      failedAttempts.tell(receiptId, firstAttempts.failed(first, failed, beganAt));
+    const by = route.failoverChain.find((each) => each.deployment.id === deployment)?.deployment;
+    if (by && !isNotAsked(headers)) firstAttempts.reached(by);
+    if (order !== null && deployment === null) firstAttempts.missed(route.failoverChain[0].deployment);
+  };
   const isTold = !isDirected(requestHeaders);
   let isAwaited = isTold && !route.pinned && health.begins(first);
   if (others > 0) failedAttempts.begin(receiptId);
   return {
     answered: (answer) => {
       isAwaited = false;
+      noteFirst(answer);
       if (!isTold) return;
       for (const { candidate, ...verdict } of verdicts(route, answer, failedAttempts.of(receiptId))) {
         const [deployment, model] = [candidate.deployment.id, route.modelOf(candidate).id];
