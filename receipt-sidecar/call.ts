@@ -187,9 +187,11 @@ export class Call implements Processor {
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
     record.answeredBy(deployment, attempts, Number(headers.get(':status')));
-    this.#attempts?.answered({ deployment, attempts, headers });
+    const answered = { deployment, attempts, headers };
+    this.#attempts?.arrived(answered);
+    if (isNotAsked(headers)) return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
+    this.#attempts?.answered(answered);
     const { receiptId } = record.identity;
-    if (isNotAsked(headers)) return answerNotAsked(record, this.#call, { attempts, headers }, this.#context);
     if (deployment === null) {
       // Envoy's own reply (a time-out, no connection): our error object already.
       if (attempts === 0) {

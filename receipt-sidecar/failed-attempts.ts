@@ -1,13 +1,14 @@
 /**
  * Which attempts of calls failed, and why: the latter from the access log of the deployments' listeners, since Envoy only counts them.
  *
- * Invariant: it knows of no call but those under way here, and nothing waits for it. Where the word of the log comes too late, or
- * reaches no sidecar, an attempt has failed for a reason that is not known.
+ * Invariant: it knows of no call but those under way here, and only a call that nobody may have answered waits for it, and briefly. Where
+ * the word of the log comes too late, or reaches no sidecar, an attempt has failed for a reason that is not known.
  */
 import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
 import { z } from 'zod';
 import { type AttemptResult, attemptResults } from './deployment-health.ts';
+import type { MaybePromise } from './request/maybe-promise.ts';
 import type { Shared } from './shared.ts';
 import type { Candidate } from './snapshot.ts';
 
@@ -43,17 +44,25 @@ export interface FailedAttempts {
   tell(receiptId: string, attempt: FailedAttempt): void;
   /** Returns what is known of a call by now. */
   of(receiptId: string): readonly FailedAttempt[];
+  /** Resolves when there is a word on the attempt at each of these, or none has come for `wordPatienceMs`; at once if none is missing. */
+  words(receiptId: string, deployments: readonly string[]): MaybePromise<void>;
   end(receiptId: string): void;
 }
+
+/** How long a call may wait for the log, ms: some fifty times what it takes from one sidecar to another. */
+const wordPatienceMs = 50;
 
 const none: readonly FailedAttempt[] = [];
 
 /** Without `shared` there is no other sidecar. */
 export function createFailedAttempts(shared: Shared<[string, FailedAttempt]> | null): FailedAttempts {
   const calls = new Map<string, readonly FailedAttempt[]>();
+  /** What looks again at a call that waits. */
+  const waiting = new Map<string, () => void>();
   const note = (receiptId: string, attempt: FailedAttempt): boolean => {
     const known = calls.get(receiptId);
     if (known) calls.set(receiptId, [...known, attempt]);
+    waiting.get(receiptId)?.();
     return known !== undefined;
   };
   shared?.receive((told) => void note(...told));
@@ -63,6 +72,22 @@ export function createFailedAttempts(shared: Shared<[string, FailedAttempt]> | n
       if (!note(receiptId, attempt)) shared?.send([receiptId, attempt]);
     },
     of: (receiptId) => calls.get(receiptId) ?? none,
+    words: (receiptId, deployments) => {
+      const isMissing = () => {
+        const told = new Set(calls.get(receiptId)?.map(({ deployment }) => deployment) ?? deployments);
+        return deployments.some((each) => !told.has(each));
+      };
+      if (!isMissing()) return;
+      return new Promise((resolve) => {
+        const go = () => {
+          clearTimeout(timer);
+          waiting.delete(receiptId);
+          resolve();
+        };
+        const timer = setTimeout(go, wordPatienceMs);
+        waiting.set(receiptId, () => isMissing() || go());
+      });
+    },
     end: (receiptId) => void calls.delete(receiptId),
   };
 }

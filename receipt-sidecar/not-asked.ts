@@ -7,8 +7,10 @@ import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract
 import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import type { ProcessorCall } from '@gw/grpc/service';
 import type { CallRecord } from './call-record.ts';
-import type { AttemptOutcome, FailedAttempts } from './failed-attempts.ts';
+import { type AttemptOutcome, type FailedAttempts, failedBefore } from './failed-attempts.ts';
 import { answerAfter, finished, type Headers, immediate } from './messages.ts';
+import type { Answered, AttemptWatch } from './request/attempts.ts';
+import { andThen } from './request/maybe-promise.ts';
 import { optionPath } from './request/route.ts';
 
 /** After which a provider has nothing of a call. */
@@ -20,24 +22,40 @@ export const isNotAsked = (headers: Headers): boolean =>
 
 interface Context {
   readonly addresses: Addresses;
-  readonly failedAttempts: Pick<FailedAttempts, 'of'>;
+  readonly failedAttempts: Pick<FailedAttempts, 'of' | 'words'>;
 }
 
-/** `attempts`: Envoy's count of tried deployments, with this one. */
+/** Waits until it is known what came of the attempts before the last one, as far as it will be, and tells `watch` of it too. */
 export function answerNotAsked(
   record: CallRecord,
   call: ProcessorCall,
-  { attempts, headers }: { readonly attempts: number; readonly headers: Headers },
+  answered: Answered,
+  context: Context,
+  watch: AttemptWatch | null,
+): void {
+  const { receiptId, route } = record.identity;
+  const before = failedBefore(route.failoverChain, answered.deployment, answered.attempts);
+  const ids = before.map(({ deployment }) => deployment.id);
+  const known = andThen(context.failedAttempts.words(receiptId, ids), () => {
+    watch?.answered(answered);
+    // The client may have left, which is no reason for a receipt either.
+    if (!record.recorded) answer(record, call, answered, context);
+  });
+  if (known instanceof Promise) known.catch(call.fail);
+}
+
+function answer(
+  record: CallRecord,
+  call: ProcessorCall,
+  ending: Answered,
   { addresses, failedAttempts }: Context,
 ): void {
+  const { attempts, headers } = ending;
   const { receiptId, request, route } = record.identity;
   const known = failedAttempts.of(receiptId);
-  const chain = route.failoverChain.map(({ deployment }) => deployment.id);
-  const at = chain.indexOf(headers.get('x-gw-deployment') ?? '');
-  // Those before it were tried.
-  const outcomes = chain
-    .slice(0, at === -1 ? attempts - 1 : at)
-    .map((id) => known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed');
+  const outcomes = failedBefore(route.failoverChain, ending.deployment, attempts).map(
+    ({ deployment: { id } }) => known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed',
+  );
   const last = outcomes.filter((outcome) => !unasked.has(outcome)).at(-1);
   const error = headers.has(credentialMissingHeader)
     ? apiError('upstream_credential_missing')

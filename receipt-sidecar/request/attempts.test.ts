@@ -131,6 +131,7 @@ describe('what came of the attempts', () => {
     headers: Readonly<Record<string, string>> = {},
     known: readonly FailedAttempt[] = [],
     order: readonly string[] | null = null,
+    taken = route,
   ) => {
     const seen: string[] = [];
     const health = {
@@ -140,11 +141,13 @@ describe('what came of the attempts', () => {
     } as unknown as DeploymentHealth;
     const trouble = createMeasuredTrouble(() => 0);
     const failedAttempts = createFailedAttempts(null);
-    const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0, accountId: 'acct' };
+    const call = { identity: { receiptId: 'rcpt', route: taken } as never, startedAt: 0, accountId: 'acct' };
     const watchers = { health, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
     const watch = watchAttempts(watchers, call, new Map(), { others: 2, order });
     for (const attempt of known) failedAttempts.tell('rcpt', attempt);
-    watch.answered({ deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) });
+    const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
+    watch.arrived(answer);
+    watch.answered(answer);
     watch.end();
     expect(failedAttempts.of('rcpt')).toEqual([]);
     return seen;
@@ -172,11 +175,11 @@ describe('what came of the attempts', () => {
       );
     const reply = (headers: Readonly<Record<string, string>>) =>
       new Map(Object.entries({ ':status': '200', ...headers }));
-    watch(null).answered({ deployment: 'z', attempts: 1, headers: reply({ 'x-gw-credential-missing': '1' }) });
+    watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({ 'x-gw-credential-missing': '1' }) });
     expect(first.mayBegin(place)).toBe(false);
-    watch(null).answered({ deployment: 'z', attempts: 1, headers: reply({}) });
+    watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({}) });
     expect(first.mayBegin(place)).toBe(true);
-    watch(['first:z']).answered({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
+    watch(['first:z']).arrived({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
     expect(first.mayBegin(place)).toBe(false);
   });
 
@@ -205,6 +208,15 @@ describe('what came of the attempts', () => {
     const full = { deployment: 'a', outcome: 'at_capacity', result: 'full', retryAfterMs: null } as const;
     expect(noted('b', 2, {}, [full])).toEqual(['a full', 'b answered']);
     expect(noted('b', 2, { ':status': '429', 'x-gw-at-capacity': '1' }, [full])).toEqual(['a full', 'b full']);
+  });
+
+  it('is told of no failure where it may have been full, while the access log has not said why', () => {
+    const plain = candidate('a', 'm');
+    const bounded = { ...plain, deployment: { ...plain.deployment, maxConcurrentRequests: 2 } };
+    const over = routeOver(bounded, candidate('b', 'm'));
+    expect(noted('b', 2, {}, [], null, over)).toEqual(['a full', 'b answered']);
+    const down = { deployment: 'a', outcome: 'no_connection', result: 'down', retryAfterMs: null } as const;
+    expect(noted('b', 2, {}, [down], null, over)).toEqual(['a down', 'b answered']);
   });
 });
 

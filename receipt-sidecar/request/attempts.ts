@@ -106,7 +106,7 @@ export function timeoutsOf({ failoverChain: [{ deployment }] }: Route, usual: Ti
   return { firstByteTimeoutS, upstreamTimeoutS: timeoutS };
 }
 
-interface Answered {
+export interface Answered {
   /** Null if it is not known who answered. */
   readonly deployment: string | null;
   /** Envoy's count of tried deployments. */
@@ -116,7 +116,9 @@ interface Answered {
 
 /** What a call that is under way tells of its attempts, and learns of them. */
 export interface AttemptWatch {
-  /** The headers of a reply have come. */
+  /** The headers of a reply have come: takes what they tell of the first attempt. */
+  arrived(answer: Answered): void;
+  /** Behind it, when as much as can be is known of the others. */
   answered(answer: Answered): void;
   end(): void;
 }
@@ -144,21 +146,20 @@ export function watchAttempts(
   { order, others }: Pick<Attempts, 'order' | 'others'>,
 ): AttemptWatch {
   const first = route.failoverChain[0].deployment.id;
-  const noteFirst = ({ deployment, headers }: Answered): void => {
-    const failed = headers.get(firstAttemptHeader);
-    if (order !== null && failed !== undefined)
-      failedAttempts.tell(receiptId, firstAttempts.failed(first, failed, beganAt));
-    const by = route.failoverChain.find((each) => each.deployment.id === deployment)?.deployment;
-    if (by && !isNotAsked(headers)) firstAttempts.reached(by);
-    if (order !== null && deployment === null) firstAttempts.missed(route.failoverChain[0].deployment);
-  };
   const isTold = !isDirected(requestHeaders);
   let isAwaited = isTold && !route.pinned && health.begins(first);
   if (others > 0) failedAttempts.begin(receiptId);
   return {
+    arrived: ({ deployment, headers }) => {
+      const failed = headers.get(firstAttemptHeader);
+      if (order !== null && failed !== undefined)
+        failedAttempts.tell(receiptId, firstAttempts.failed(first, failed, beganAt));
+      const by = route.failoverChain.find((each) => each.deployment.id === deployment)?.deployment;
+      if (by && !isNotAsked(headers)) firstAttempts.reached(by);
+      if (order !== null && deployment === null) firstAttempts.missed(route.failoverChain[0].deployment);
+    },
     answered: (answer) => {
       isAwaited = false;
-      noteFirst(answer);
       if (!isTold) return;
       for (const { candidate, ...verdict } of verdicts(route, answer, failedAttempts.of(receiptId))) {
         const [deployment, model] = [candidate.deployment.id, route.modelOf(candidate).id];
@@ -185,7 +186,11 @@ function verdicts({ failoverChain }: Route, answer: Answered, known: readonly Fa
     const told = known.find((each) => each.deployment === candidate.deployment.id);
     return { candidate, result: told?.result ?? result, retryAfterMs: told?.retryAfterMs ?? null };
   };
-  const failed = failedBefore(failoverChain, deployment, attempts).map((each) => failureOf(each, 'failed'));
+  // Where nobody has said why, what has a bound may have been full, which is no failure.
+  const failed = failedBefore(failoverChain, deployment, attempts).map((each) =>
+    failureOf(each, each.deployment.maxConcurrentRequests == null ? 'failed' : 'full'),
+  );
+  if (headers.has(credentialMissingHeader)) return failed;
   const status = Number(headers.get(':status'));
   const by = failoverChain.find((each) => each.deployment.id === deployment);
   if (!by) {
@@ -195,7 +200,6 @@ function verdicts({ failoverChain }: Route, answer: Answered, known: readonly Fa
     // Where there was one, and Envoy answers in its place, it was not reached or did not answer in time.
     return [...failed, failureOf(last, attempts === 1 ? 'down' : 'failed')];
   }
-  if (headers.has(credentialMissingHeader)) return failed;
   if (headers.has(atCapacityHeader)) return [...failed, { candidate: by, result: 'full', retryAfterMs: null }];
   return [...failed, { candidate: by, ...verdictOf(status, headers.get('retry-after')) }];
 }

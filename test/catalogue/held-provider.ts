@@ -2,10 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerChat } from '../chat-reply.ts';
-import { apiOf, removeEntries } from '../operator-api.ts';
+import { apiOf, type OperatorPlace, removeEntries } from '../operator-api.ts';
 import { stack } from '../shared-stack.ts';
-
-const operator = apiOf(stack);
 
 export async function startHeldProvider() {
   let isHeld = false;
@@ -61,11 +59,13 @@ export async function startHeldProvider() {
   };
 }
 
-/** One deployment of `model` in each region, at a provider of the same name; the first one comes first. */
+/** One deployment of `model` in each region, at a provider of the same name; the first one comes first. `place`: another gateway. */
 export async function offerIn(
   model: string,
   places: readonly { readonly region: string; readonly provider: object; readonly deployment: object }[],
+  place: OperatorPlace = stack,
 ): Promise<void> {
+  const operator = apiOf(place);
   await operator.send('POST', '/operator/v1/models', {
     id: model,
     owned_by: 'test',
@@ -74,8 +74,8 @@ export async function offerIn(
   });
   for (const [preference, { deployment, provider, region }] of places.entries()) {
     await operator.send('POST', '/operator/v1/providers', { id: region, name: region, ...provider });
-    const place = { name: region, country: 'FR', grid_zone: 'FRA', preference };
-    await operator.send('POST', '/operator/v1/regions', { code: region, ...place });
+    const where = { name: region, country: 'FR', grid_zone: 'FRA', preference };
+    await operator.send('POST', '/operator/v1/regions', { code: region, ...where });
     const models = { [model]: 'm' };
     await operator.send('POST', '/operator/v1/deployments', {
       id: region,
@@ -90,5 +90,11 @@ export async function offerIn(
 
 export const withdraw = (model: string, regions: readonly string[]): Promise<void> => {
   const each = (kind: string) => regions.map((region) => `${kind}/${region}`);
-  return removeEntries(operator, ...each('deployments'), `models/${model}`, ...each('regions'), ...each('providers'));
+  return removeEntries(
+    apiOf(stack),
+    ...each('deployments'),
+    `models/${model}`,
+    ...each('regions'),
+    ...each('providers'),
+  );
 };
