@@ -143,7 +143,7 @@ const regionErrors = defineErrors({
     ...region,
     retry: 'never',
     message: 'The pinned region is in incident mode.',
-    when: 'The region in `gw.region` has an incident that will last longer than a client library waits, or its providers could not be reached for a while. The message says which, and names the status page.',
+    when: 'The region in `gw.region` has an incident that will last longer than a client library waits, or its providers could not be reached for a while, or none of them is healthy. The message says which, and names the status page.',
     action: 'Send it without the region pin, or again when the status page says that the incident is over.',
   },
   region_saturated: {

@@ -2,7 +2,7 @@
  * The internal listener of a deployment, where an attempt of a call becomes a call of its provider: path, beginning of the body,
  * headers, credential and host.
  */
-import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { attemptScript } from './attempt.lua.ts';
 import { cleanUpFilter, credentialFilter, luaFilter, overwriting, type ProviderCredential } from './attempt-filters.ts';
 import { bufferLimitBytes, type DeploymentLeaf, leafName, listenerName } from './clusters.ts';
@@ -38,6 +38,12 @@ const atCapacity = (id: string): object => ({
   filter: { response_flag_filter: { flags: ['UO'] } },
   status_code: 429,
   headers_to_add: [overwriting('x-gw-deployment', id), overwriting(atCapacityHeader, '1')],
+});
+
+/** There is nobody to ask. The status stays 503, with which it goes on to the next deployment; a provider's has no such header. */
+const unhealthy = (id: string): object => ({
+  filter: { response_flag_filter: { flags: ['UH'] } },
+  headers_to_add: [overwriting('x-gw-deployment', id), overwriting(unhealthyHeader, '1')],
 });
 
 const statusIs = (op: 'GE' | 'EQ', value: number) => ({
@@ -91,7 +97,7 @@ function listener(deployment: DeploymentEndpoint): object {
     },
     // Overwrites what a provider may send: the sidecar trusts this header to know who answered.
     response_headers_to_add: [overwriting('x-gw-deployment', deployment.id)],
-    response_headers_to_remove: [credentialMissingHeader, atCapacityHeader],
+    response_headers_to_remove: [credentialMissingHeader, atCapacityHeader, unhealthyHeader],
     request_headers_to_add: Object.entries(headers ?? {}).map(([name, value]) => overwriting(name, value)),
   };
   const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
@@ -101,7 +107,9 @@ function listener(deployment: DeploymentEndpoint): object {
     delayed_close_timeout: '0s',
     server_header_transformation: 'PASS_THROUGH',
     access_log: [failedAttempts],
-    local_reply_config: { mappers: [withoutCredential(deployment.id), atCapacity(deployment.id)] },
+    local_reply_config: {
+      mappers: [withoutCredential(deployment.id), atCapacity(deployment.id), unhealthy(deployment.id)],
+    },
     route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
     http_filters: [
       luaFilter(attemptScript(deployment.id, path && base + path)),

@@ -14,7 +14,7 @@ import {
   laterHeaders,
   listenerCluster,
 } from '@gw/contract/internal/first-attempt';
-import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { cleanUpFilter, credentialFilter, luaFilter, overwriting } from './attempt-filters.ts';
 import { type DeploymentPlace, internalCluster, leaf, listenerName } from './clusters.ts';
 import type { DeploymentEndpoint } from './deployment-listener.ts';
@@ -50,6 +50,7 @@ function firstAttempt(deployment: DeploymentEndpoint): object {
     response: [
       { remove: credentialMissingHeader },
       { remove: atCapacityHeader },
+      { remove: unhealthyHeader },
       { remove: firstAttemptHeader },
       appended('x-gw-deployment', id),
     ],

@@ -76,6 +76,13 @@ describe('a call whose last deployment was not asked', () => {
     expect(await ended({ known: full, pinned: true })).toEqual({ ...saturated, ...unrecorded });
     const missing = await ended({ known: full, header: 'x-gw-credential-missing' });
     expect(missing).toEqual({ code: 'upstream_credential_missing', param: null, ...unrecorded });
+    const unwell = { header: 'x-gw-unhealthy', known: full };
+    expect(await ended(unwell)).toEqual({ code: 'overloaded', param: null, ...unrecorded });
+    expect(await ended({ ...unwell, pinned: true })).toEqual({ ...saturated, ...unrecorded });
+    const all = { ...unwell, known: [failure('a', 'no_credential'), failure('b', 'unhealthy')] };
+    expect(await ended(all)).toEqual({ code: 'upstream_error', param: null, ...unrecorded });
+    const degraded = { code: 'region_degraded', param: 'gw.region' };
+    expect(await ended({ ...all, pinned: true })).toEqual({ ...degraded, ...unrecorded });
   });
 
   it.each([

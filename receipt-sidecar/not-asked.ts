@@ -1,10 +1,10 @@
 /**
- * Answers a call whose last deployment was not asked: it has no credential, or as many calls as it takes at once.
+ * Answers a call whose last deployment was not asked: it has no credential, or as many calls as it takes at once, or is unhealthy.
  *
  * Invariant: no receipt where no provider was asked at all. Where that is not known, one counts as asked.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
-import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import type { ProcessorCall } from '@gw/grpc/service';
 import type { CallRecord } from './call-record.ts';
 import { type AttemptOutcome, type FailedAttempts, failedBefore } from './failed-attempts.ts';
@@ -16,9 +16,16 @@ import { optionPath } from './request/route.ts';
 /** After which a provider has nothing of a call. */
 const unasked: ReadonlySet<AttemptOutcome> = new Set<AttemptOutcome>(['no_credential', 'at_capacity', 'unhealthy']);
 
+/** By the header of Envoy's own reply. */
+const outcomeByHeader = [
+  [credentialMissingHeader, 'no_credential'],
+  [atCapacityHeader, 'at_capacity'],
+  [unhealthyHeader, 'unhealthy'],
+] as const;
+const ownOutcome = (headers: Headers) => outcomeByHeader.find(([header]) => headers.has(header))?.[1] ?? null;
+
 /** Whether the reply with these headers is Envoy's own, in place of a provider's. */
-export const isNotAsked = (headers: Headers): boolean =>
-  headers.has(credentialMissingHeader) || headers.has(atCapacityHeader);
+export const isNotAsked = (headers: Headers): boolean => ownOutcome(headers) !== null;
 
 interface Context {
   readonly addresses: Addresses;
@@ -51,19 +58,19 @@ function answer(
   { addresses, failedAttempts }: Context,
 ): void {
   const { attempts, headers } = ending;
-  const { receiptId, request, route } = record.identity;
+  const { receiptId, route } = record.identity;
   const known = failedAttempts.of(receiptId);
   const outcomes = failedBefore(route.failoverChain, ending.deployment, attempts).map(
     ({ deployment: { id } }) => known.find(({ deployment }) => deployment === id)?.outcome ?? 'failed',
   );
   const last = outcomes.filter((outcome) => !unasked.has(outcome)).at(-1);
-  const error = headers.has(credentialMissingHeader)
-    ? apiError('upstream_credential_missing')
-    : last !== undefined
-      ? apiError(errorAfter(last))
-      : route.pinned
-        ? apiError('region_saturated', { param: optionPath(request, 'region') })
-        : everywhereFull();
+  const own = ownOutcome(headers);
+  const error =
+    own === 'no_credential'
+      ? apiError('upstream_credential_missing')
+      : last !== undefined
+        ? apiError(errorAfter(last))
+        : nobodyAsked(record.identity, own === 'at_capacity' || outcomes.includes('at_capacity'));
   const body = errorBody(error, addresses);
   if (last === undefined) {
     record.discard();
@@ -74,11 +81,23 @@ function answer(
   answerAfter(record.breakOff('provider', null).saved, call, immediate(error, body, receiptId));
 }
 
-const everywhereFull = (): ApiError =>
-  apiError('overloaded', {
-    message:
-      'Every deployment that was tried for this call is at capacity. Nothing was sent to a provider; try again after the time in Retry-After.',
+/** `isFull`: at least one would have room again with the end of a call, and all others are unhealthy or have no credential. */
+function nobodyAsked({ request, route }: CallRecord['identity'], isFull: boolean): ApiError {
+  if (route.pinned) {
+    const param = optionPath(request, 'region');
+    if (isFull) return apiError('region_saturated', { param });
+    const message = 'The pinned region is in incident mode: none of its providers is healthy.';
+    return apiError('region_degraded', { param, message });
+  }
+  const tried = 'deployment that was tried for this call';
+  if (!isFull)
+    return apiError('upstream_error', {
+      message: `No ${tried} can take it at the moment. Nothing was sent to a provider.`,
+    });
+  return apiError('overloaded', {
+    message: `Every ${tried} is at capacity or cannot take it. Nothing was sent to a provider; try again after the time in Retry-After.`,
   });
+}
 
 /** What a client is told of the provider that was asked last. */
 function errorAfter(outcome: AttemptOutcome) {

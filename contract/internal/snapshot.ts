@@ -89,6 +89,9 @@ export const credentialMissingHeader = 'x-gw-credential-missing';
 /** Set by Envoy alone, on its own reply where a deployment has as many calls as it takes at once. */
 export const atCapacityHeader = 'x-gw-at-capacity';
 
+/** Set by Envoy alone, on its own reply where a deployment has no healthy server, or its name was never resolved. */
+export const unhealthyHeader = 'x-gw-unhealthy';
+
 /**
  * The Envoy cluster of a fail-over chain; the control plane makes it, the sidecar names it. The prefix stays, since parts of
  * two releases run side by side during an upgrade.

@@ -9,6 +9,7 @@ export async function startHeldProvider() {
   let isHeld = false;
   let health = 200;
   let asked = 0;
+  let fault: { readonly status: number; readonly headers: Record<string, string> } | null = null;
   let checks: Record<string, unknown>[] = [];
   const waiting = new Set<() => void>();
   const server = createServer((request, response) => {
@@ -20,7 +21,8 @@ export async function startHeldProvider() {
     request.resume().on('end', () => {
       const answer = () => {
         waiting.delete(answer);
-        answerChat(response, { model: 'm' }, 'Sunny.');
+        if (fault) response.writeHead(fault.status, fault.headers).end('{"error":{"message":"broken"}}');
+        else answerChat(response, { model: 'm' }, 'Sunny.');
       };
       response.on('close', () => waiting.delete(answer));
       if (isHeld) waiting.add(answer);
@@ -41,6 +43,10 @@ export async function startHeldProvider() {
     release: () => {
       isHeld = false;
       for (const answer of [...waiting]) answer();
+    },
+    /** What it answers calls with; null: that the sun shines. */
+    failWith: (status: number | null, headers: Record<string, string> = {}) => {
+      fault = status === null ? null : { status, headers: { 'content-type': 'application/json', ...headers } };
     },
     waiting: () => waiting.size,
     asked: () => asked,
