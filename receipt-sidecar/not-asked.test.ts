@@ -37,7 +37,9 @@ async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pin
     discard: () => void kept.push('discarded'),
     answeredBy: (deployment: string | null) => void kept.push(`by ${deployment}`),
     breakOff: () => {
-      kept.push('recorded');
+      // As the trace names the last one.
+      const last = failedAttempts.of('rcpt').find(({ deployment }) => deployment === 'c');
+      kept.push(`recorded after ${last?.outcome}`);
       return { saved: Promise.resolve() };
     },
   } as unknown as CallRecord;
@@ -67,7 +69,7 @@ async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pin
 
 const full = [failure('a', 'at_capacity'), failure('b', 'unhealthy')];
 const unrecorded = { kept: ['judged', 'discarded'], afterMs: 0 };
-const recorded = { param: null, kept: ['judged', 'by null', 'recorded'] };
+const recorded = { param: null, kept: ['judged', 'by null', 'recorded after at_capacity'] };
 
 describe('a call whose last deployment was not asked', () => {
   it('has no receipt where the others were not either', async () => {
@@ -92,6 +94,15 @@ describe('a call whose last deployment was not asked', () => {
   ])('is told of the provider that was asked (%#)', async (known, code) => {
     for (const pinned of [false, true])
       expect(await ended({ known, pinned })).toEqual({ code, ...recorded, afterMs: 0 });
+  });
+
+  it('names in its trace what that one was', async () => {
+    const known = [failure('a', 'server_error'), failure('b', 'unhealthy')];
+    for (const [header, outcome] of [
+      ['x-gw-credential-missing', 'no_credential'],
+      ['x-gw-unhealthy', 'unhealthy'],
+    ] as const)
+      expect((await ended({ known, header })).kept.at(-1)).toBe(`recorded after ${outcome}`);
   });
 
   it('waits for what the log has not told yet, and no longer', async () => {

@@ -29,7 +29,7 @@ export const isNotAsked = (headers: Headers): boolean => ownOutcome(headers) !==
 
 interface Context {
   readonly addresses: Addresses;
-  readonly failedAttempts: Pick<FailedAttempts, 'of' | 'words'>;
+  readonly failedAttempts: Pick<FailedAttempts, 'of' | 'tell' | 'words'>;
 }
 
 /** Waits until it is known what came of the attempts before the last one, as far as it will be, and tells `watch` of it too. */
@@ -76,6 +76,9 @@ function answer(
     record.discard();
     return call.answer({ ...immediate(error, body, null), ...finished });
   }
+  // The log may not have said so yet, and the trace names it. Nothing is judged by it any more.
+  if (own && ending.deployment)
+    failedAttempts.tell(receiptId, { deployment: ending.deployment, outcome: own, result: 'full', retryAfterMs: null });
   // It is not this one that served the call.
   record.answeredBy(null, attempts, Number(headers.get(':status')));
   answerAfter(record.breakOff('provider', null).saved, call, immediate(error, body, receiptId));

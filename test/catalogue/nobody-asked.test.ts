@@ -2,6 +2,7 @@
  * Calls that end where no provider was asked, since one says that it is unwell, alone or behind one that is full: no receipt, and an
  * error that says so. What a provider forges of it counts for nothing.
  */
+import { openDatabase } from '@gw/prisma/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { eventually, messages, openAi, receiptOf, stack } from '../sdk/gateway.ts';
 import { offerIn, startHeldProvider, withdraw } from './held-provider.ts';
@@ -13,6 +14,7 @@ const client = openAi(stack.keys.enterprise, { defaultHeaders: {}, maxRetries: 0
 const chat = (more: object = {}) => client.chat.completions.create({ model, messages, ...more });
 const pinned = (region: string) => chat({ gw: { region } });
 
+const db = openDatabase(stack.databaseUrl, { connections: 1 });
 const providers = await Promise.all([startHeldProvider(), startHeldProvider()]);
 const [a, b] = providers;
 
@@ -47,6 +49,7 @@ afterEach(async () => {
 afterAll(async () => {
   await withdraw(model, [first, second]);
   for (const provider of providers) provider.stop();
+  await db.$disconnect();
 });
 
 async function untilUnwell(): Promise<void> {
@@ -69,6 +72,22 @@ test('where its region is unhealthy a pinned call is told so, and where all are 
   expect(b.asked()).toBe(asked);
   a.release();
   expect(receiptOf(await held)).toMatchObject({ region: first });
+});
+
+test('where another one was asked and failed, the trace says of both what they were', async () => {
+  await untilUnwell();
+  a.failWith(500);
+  const { receiptId, ...refusal } = await refusalOf(chat());
+  expect(refusal).toMatchObject({ status: 502, code: 'upstream_error' });
+  const attempts = await eventually('its receipt', async () => {
+    const row = await db.receipt.findFirst({ where: { id: receiptId ?? '' } });
+    return (row?.routingTrace as { attempts: object } | null | undefined)?.attempts ?? null;
+  });
+  const failed = [
+    { deployment: first, outcome: 'server_error' },
+    { deployment: second, outcome: 'unhealthy' },
+  ];
+  expect(attempts).toEqual({ count: 2, failed });
 });
 
 test.each(['x-gw-unhealthy', 'x-gw-at-capacity', 'x-gw-credential-missing'])(
