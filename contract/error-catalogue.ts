@@ -112,7 +112,7 @@ const inferenceErrors = defineErrors({
     retry: 'after_retry_after',
     message:
       'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
-    when: 'A part of the gateway is at its bound of work or memory, for this account or for everybody; large bodies are refused first. Or each deployment that was tried for the call, five at most, has as many calls as it takes at once.',
+    when: 'A part of the gateway is at its bound of work or memory, for this account or for everybody; large bodies are refused first. Or each deployment that was tried for the call has as many calls as it takes at once, or cannot take any.',
     action: 'Wait for the seconds in Retry-After; send fewer large bodies at once.',
   },
 });
@@ -150,7 +150,7 @@ const regionErrors = defineErrors({
     ...region,
     retry: 'with_backoff',
     message: 'The pinned region is at capacity.',
-    when: 'The region in `gw.region` cannot take more calls at the moment: an operator says so, its providers have refused several calls in a row, and then there is a `Retry-After`, or each of its deployments that was tried, five at most, has as many calls of the gateway as it takes at once.',
+    when: 'The region in `gw.region` cannot take more calls at the moment: an operator says so, its providers have refused several calls in a row, and then there is a `Retry-After`, or each of its deployments that was tried has as many calls of the gateway as it takes at once.',
     action: 'Send it again with backoff, or without the region pin.',
   },
   region_decommissioned: {

@@ -10,7 +10,7 @@ export interface ProviderWay {
 }
 
 const retries = {
-  // The sidecar sets x-envoy-max-retries: how many deployments after the first may be tried, at most four.
+  // The sidecar sets x-envoy-max-retries: how many deployments after the first may be tried, at most nine.
   retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes',
   retriable_status_codes: [429],
   num_retries: 0,

@@ -6,6 +6,7 @@
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
+import { type AttemptWatch, type Watchers, watchAttempts } from './attempt-watch.ts';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
 import { chunkObjects, isStream, toClient, toProvider } from './handover.ts';
@@ -32,7 +33,7 @@ import { answerNotAsked, isNotAsked } from './not-asked.ts';
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
-import { type AttemptWatch, attemptsOf, type Watchers, watchAttempts } from './request/attempts.ts';
+import { attemptsOf } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
 import { forwardedBytes, refusedHeaders, type Timeouts } from './request/headers.ts';
 import { serialise } from './request/provider-body.ts';

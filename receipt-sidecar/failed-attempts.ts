@@ -4,10 +4,11 @@
  * Invariant: it knows of no call but those under way here, and only a call that nobody may have answered waits for it, and briefly. Where
  * the word of the log comes too late, or reaches no sidecar, an attempt has failed for a reason that is not known.
  */
-import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
 import { z } from 'zod';
 import { type AttemptResult, attemptResults } from './deployment-health.ts';
+import type { Headers } from './messages.ts';
 import type { MaybePromise } from './request/maybe-promise.ts';
 import type { Shared } from './shared.ts';
 import type { Candidate } from './snapshot.ts';
@@ -163,3 +164,15 @@ export function outcomeOfStatus(status: number): Exclude<AttemptOutcome, 'failed
   if (status === 429) return 'rate_limited';
   return status === 504 ? 'timed_out' : 'server_error';
 }
+
+/** What Envoy's own reply, in place of a provider's, says by its header. */
+const outcomeByHeader = [
+  [credentialMissingHeader, 'no_credential'],
+  [atCapacityHeader, 'at_capacity'],
+  [unhealthyHeader, 'unhealthy'],
+] as const;
+type UnaskedOutcome = (typeof outcomeByHeader)[number][1];
+
+/** Returns null for the reply of a provider. */
+export const ownOutcome = (headers: Headers): UnaskedOutcome | null =>
+  outcomeByHeader.find(([header]) => headers.has(header))?.[1] ?? null;

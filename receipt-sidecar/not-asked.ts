@@ -4,25 +4,16 @@
  * Invariant: no receipt where no provider was asked at all. Where that is not known, one counts as asked.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
-import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import type { ProcessorCall } from '@gw/grpc/service';
+import type { Answered, AttemptWatch } from './attempt-watch.ts';
 import type { CallRecord } from './call-record.ts';
-import { type AttemptOutcome, type FailedAttempts, failedBefore } from './failed-attempts.ts';
+import { type AttemptOutcome, type FailedAttempts, failedBefore, ownOutcome } from './failed-attempts.ts';
 import { answerAfter, finished, type Headers, immediate } from './messages.ts';
-import type { Answered, AttemptWatch } from './request/attempts.ts';
 import { andThen } from './request/maybe-promise.ts';
 import { optionPath } from './request/route.ts';
 
 /** After which a provider has nothing of a call. */
 const unasked: ReadonlySet<AttemptOutcome> = new Set<AttemptOutcome>(['no_credential', 'at_capacity', 'unhealthy']);
-
-/** By the header of Envoy's own reply. */
-const outcomeByHeader = [
-  [credentialMissingHeader, 'no_credential'],
-  [atCapacityHeader, 'at_capacity'],
-  [unhealthyHeader, 'unhealthy'],
-] as const;
-const ownOutcome = (headers: Headers) => outcomeByHeader.find(([header]) => headers.has(header))?.[1] ?? null;
 
 /** Whether the reply with these headers is Envoy's own, in place of a provider's. */
 export const isNotAsked = (headers: Headers): boolean => ownOutcome(headers) !== null;
