@@ -2,7 +2,7 @@ import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/in
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
 import type { Candidate } from '../snapshot.ts';
-import { attemptsOf } from './attempts.ts';
+import { attemptsOf, timeoutsOf } from './attempts.ts';
 import { outgoing } from './provider-body.ts';
 import type { Route } from './route.ts';
 
