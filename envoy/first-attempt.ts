@@ -21,6 +21,9 @@ import type { DeploymentEndpoint } from './deployment-listener.ts';
 import { luaString } from './lua-string.ts';
 import { typed } from './typed.ts';
 
+export const firstAttemptName = ({ baseUrl, id }: DeploymentPlace): string =>
+  firstAttemptCluster(id, new URL(baseUrl).origin);
+
 /**
  * Whether nothing but a missing credential keeps Envoy from asking it, and the path of the call is the provider's too: what was made of a
  * path would be in the access log.
@@ -55,7 +58,7 @@ function firstAttempt(deployment: DeploymentEndpoint): object {
       appended('x-gw-deployment', id),
     ],
   });
-  return leaf(deployment, firstAttemptCluster(id), [
+  return leaf(deployment, firstAttemptName(deployment), [
     luaFilter(failing),
     ...(credential ? [credentialFilter(credential)] : []),
     cleanUp,

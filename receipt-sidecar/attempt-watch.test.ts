@@ -65,8 +65,13 @@ describe('what came of the attempts', () => {
   });
 
   it('lets a call begin at once after one has come back from there, and not after Envoy answered in its place', () => {
-    const place = { ...candidate('z', 'm').deployment, firstAttempt: '@https://z' };
-    const first = createFirstAttempts(() => 0, null);
+    const place = { ...candidate('z', 'm').deployment, firstAttempt: { origin: 'https://z', credential: null } };
+    let now = 0;
+    const first = createFirstAttempts(() => now, null);
+    const later = () => {
+      now += 5000;
+      return first.clusterOf(place);
+    };
     const watch = (order: readonly string[] | null) =>
       watchAttempts(
         { ...contextForTests().context, firstAttempts: first },
@@ -80,11 +85,11 @@ describe('what came of the attempts', () => {
     const reply = (headers: Readonly<Record<string, string>>) =>
       new Map(Object.entries({ ':status': '200', ...headers }));
     watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({ 'x-gw-credential-missing': '1' }) });
-    expect(first.mayBegin(place)).toBe(false);
+    expect(later()).toBeNull();
     watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({}) });
-    expect(first.mayBegin(place)).toBe(true);
+    expect(later()).toBe('first:z@https://z');
     watch(['first:z']).arrived({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
-    expect(first.mayBegin(place)).toBe(false);
+    expect(later()).toBeNull();
   });
 
   it('is told of each that was tried', () => {

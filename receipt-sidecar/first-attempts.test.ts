@@ -2,7 +2,8 @@ import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
 import { describe, expect, it } from 'vitest';
 import { createFirstAttempts, lostAttempt } from './first-attempts.ts';
 
-const at = (firstAttempt?: string) => ({ id: 'd', ...(firstAttempt !== undefined && { firstAttempt }) });
+const at = (origin: string, credential: string | null = null) => ({ id: 'd', firstAttempt: { origin, credential } });
+const settled = 5000;
 
 function opened() {
   const clock = { now: 0 };
@@ -10,29 +11,35 @@ function opened() {
 }
 
 describe('a first attempt goes to its provider at once', () => {
-  it('after a call has reached that place, with that credential', () => {
-    const { attempts } = opened();
-    expect(attempts.mayBegin(at('KEY@https://a'))).toBe(false);
-    attempts.reached(at('KEY@https://a'));
-    expect(attempts.mayBegin(at('KEY@https://a'))).toBe(true);
-    for (const other of ['KEY@https://b', 'KEY2@https://a', undefined])
-      expect(attempts.mayBegin(at(other))).toBe(false);
+  it('some seconds after a call has reached that place, with that credential', () => {
+    const { attempts, clock } = opened();
+    expect(attempts.clusterOf(at('https://a', 'KEY'))).toBeNull();
+    attempts.reached(at('https://a', 'KEY'));
+    clock.now = settled - 1;
+    attempts.reached(at('https://a', 'KEY'));
+    expect(attempts.clusterOf(at('https://a', 'KEY'))).toBeNull();
+    clock.now = settled;
+    expect(attempts.clusterOf(at('https://a', 'KEY'))).toBe('first:d@https://a');
+    for (const other of [at('https://b', 'KEY'), at('https://a', 'KEY2'), at('https://a'), { id: 'd' }])
+      expect(attempts.clusterOf(other)).toBeNull();
   });
 
   it('never where the listener has to make every call', () => {
-    const { attempts } = opened();
-    attempts.reached(at());
-    expect(attempts.mayBegin(at())).toBe(false);
+    const { attempts, clock } = opened();
+    attempts.reached({ id: 'd' });
+    clock.now = settled;
+    expect(attempts.clusterOf({ id: 'd' })).toBeNull();
   });
 
   it('not for a minute after Envoy has answered such a call by itself, even if listeners reach it', () => {
     const { attempts, clock } = opened();
-    attempts.reached(at('@https://a'));
-    attempts.missed(at('@https://a'));
-    attempts.reached(at('@https://a'));
-    expect(attempts.mayBegin(at('@https://a'))).toBe(false);
+    attempts.reached(at('https://a'));
+    attempts.missed(at('https://a'));
+    attempts.reached(at('https://a'));
+    clock.now = 59_999;
+    expect(attempts.clusterOf(at('https://a'))).toBeNull();
     clock.now = 60_000;
-    expect(attempts.mayBegin(at('@https://a'))).toBe(true);
+    expect(attempts.clusterOf(at('https://a'))).not.toBeNull();
   });
 });
 
@@ -100,7 +107,7 @@ it.each([
   [{ upstreamConnectionTermination: true }, 'connection_lost'],
   [{ upstreamRequestTimeout: true }, 'timed_out'],
 ])('an entry of the log tells how an attempt was lost (%j)', (flags, outcome) => {
-  expect(lostAttempt(entry('first:d', flags))).toEqual({ client: '10.0.0.1:5', deployment: 'd', outcome });
-  expect(lostAttempt(entry('first:d', flags, '::1'))?.client).toBe('[::1]:5');
+  expect(lostAttempt(entry('first:d@http://x:1', flags))).toEqual({ client: '10.0.0.1:5', deployment: 'd', outcome });
+  expect(lostAttempt(entry('first:d@http://x:1', flags, '::1'))?.client).toBe('[::1]:5');
   expect(lostAttempt(entry('control_plane', flags))).toBeNull();
 });

@@ -6,7 +6,7 @@
  * client's address, and where that leaves more than one, the reason is not known.
  */
 
-import { deploymentOf } from '@gw/contract/internal/first-attempt';
+import { deploymentOf, firstAttemptCluster } from '@gw/contract/internal/first-attempt';
 import type { SnapshotDeployment } from '@gw/contract/internal/snapshot';
 import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
 import { z } from 'zod';
@@ -24,8 +24,8 @@ export type LostAttempt = z.infer<typeof lostAttemptSchema>;
 type Place = Pick<SnapshotDeployment, 'id' | 'firstAttempt'>;
 
 export interface FirstAttempts {
-  /** Whether a call may begin there so. */
-  mayBegin(at: Place): boolean;
+  /** Returns the cluster by which a call may begin there; null if it has to go by the listener. */
+  clusterOf(at: Place): string | null;
   /** A call has reached it. */
   reached(at: Place): void;
   /** Envoy answered such a call by itself. */
@@ -39,16 +39,17 @@ export interface FirstAttempts {
 /** What Envoy told is of use while the calls are under way that it can be about. */
 const [keptMs, mostKept] = [60_000, 1000];
 
+/** Every Envoy has taken up the cluster then, and a catalogue that was stored before a restart has been replaced. */
+const settleMs = 5000;
 /** Envoy may lack the cluster, or be without an address or a credential there, for as long as nobody looks after it. */
 const missedMs = 60_000;
 
 /** `now`: ms, of a clock that nobody sets. Without `shared` there is no other sidecar. */
 export function createFirstAttempts(now: () => number, shared: Shared<LostAttempt> | null): FirstAttempts {
-  /** By deployment, where it was reached, and until when calls go by its listener all the same. */
-  const places = new Map<string, { readonly at: string; readonly notBefore: number }>();
-  const noteAt = ({ firstAttempt, id }: Place, notBefore: number): void => {
-    if (firstAttempt !== undefined && places.get(id)?.at !== firstAttempt)
-      places.set(id, { at: firstAttempt, notBefore });
+  /** By deployment, where it was reached, and from when on calls may begin there. */
+  const places = new Map<string, { readonly place: Place['firstAttempt']; readonly from: number }>();
+  const noteAt = ({ firstAttempt: place, id }: Place, afterMs: number): void => {
+    if (place && !isSame(places.get(id)?.place, place)) places.set(id, { place, from: now() + afterMs });
   };
   let losses: (LostAttempt & { readonly at: number })[] = [];
   const take = (attempt: LostAttempt): void => {
@@ -57,14 +58,15 @@ export function createFirstAttempts(now: () => number, shared: Shared<LostAttemp
   };
   shared?.receive(take);
   return {
-    mayBegin: ({ firstAttempt, id }) => {
-      const place = places.get(id);
-      return place !== undefined && place.at === firstAttempt && place.notBefore <= now();
+    clusterOf: ({ firstAttempt, id }) => {
+      const known = places.get(id);
+      if (!firstAttempt || !known || known.from > now() || !isSame(known.place, firstAttempt)) return null;
+      return firstAttemptCluster(id, firstAttempt.origin);
     },
-    reached: (place) => noteAt(place, 0),
+    reached: (place) => noteAt(place, settleMs),
     missed: (place) => {
       places.delete(place.id);
-      noteAt(place, now() + missedMs);
+      noteAt(place, missedMs);
     },
     lost: (attempt) => {
       take(attempt);
@@ -81,6 +83,9 @@ export function createFirstAttempts(now: () => number, shared: Shared<LostAttemp
     },
   };
 }
+
+const isSame = (a: Place['firstAttempt'], b: Place['firstAttempt']): boolean =>
+  a?.origin === b?.origin && a?.credential === b?.credential;
 
 function splitOnce(text: string): [string, string] {
   const at = text.indexOf(' ');

@@ -21,12 +21,16 @@ export const laterHeaders = 'later_headers';
 
 const prefix = 'first:';
 
-/** The cluster of first attempts at a deployment. A provider that moves keeps it, since it has the credential beside the address. */
-export const firstAttemptCluster = (deploymentId: string): string => `${prefix}${deploymentId}`;
+/**
+ * The cluster of first attempts at a deployment. The origin is in the name, so that a provider that moves has one for each place until no
+ * call names the former.
+ */
+export const firstAttemptCluster = (deploymentId: string, origin: string): string =>
+  `${prefix}${deploymentId}@${origin}`;
 
 /** Returns the deployment of such a cluster; null for any other. */
 export const deploymentOf = (cluster: string): string | null =>
-  cluster.startsWith(prefix) ? cluster.slice(prefix.length) : null;
+  cluster.startsWith(prefix) ? cluster.slice(prefix.length, cluster.lastIndexOf('@')) : null;
 
 /** The cluster through which a later attempt reaches the listener of a deployment. */
 export const listenerCluster = (deploymentId: string): string => `listener:${deploymentId}`;

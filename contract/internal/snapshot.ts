@@ -31,7 +31,7 @@ export const snapshotDeploymentSchema = z.object({
   ...snapshotShape(deploymentFields),
   calls: callsSchema.optional(),
   /** Where first attempts go, and with which credential; absent where the listener has to make every call. */
-  firstAttempt: z.string().optional(),
+  firstAttempt: z.object({ origin: z.string(), credential: z.string().nullable() }).optional(),
 });
 export type SnapshotDeployment = z.infer<typeof snapshotDeploymentSchema>;
 

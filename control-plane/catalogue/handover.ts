@@ -109,4 +109,6 @@ const clustersOf = (offer: Offer): string[] => [...allFailoverChains(offer).map(
 const named = (offer: Offer): string[] => [...namedFailoverChains(offer).map(failoverCluster), ...firstOf(offer)];
 
 const firstOf = ({ deployments }: Offer): string[] =>
-  deployments.flatMap(({ firstAttempt, id }) => (firstAttempt === undefined ? [] : firstAttemptCluster(id)));
+  deployments.flatMap(({ firstAttempt, id }) =>
+    firstAttempt === undefined ? [] : firstAttemptCluster(id, firstAttempt.origin),
+  );

@@ -129,7 +129,7 @@ type DeploymentRow = Prisma.DeploymentGetPayload<object>;
 function firstAttemptOf({ maxConcurrentRequests }: DeploymentRow, provider: ProviderRow): object {
   const { baseUrl, credentialRef } = provider;
   if (!canBeFirst({ ...provider, maxConcurrentRequests })) return {};
-  return { firstAttempt: `${credentialRef ?? ''}@${new URL(baseUrl).origin}` };
+  return { firstAttempt: { origin: new URL(baseUrl).origin, credential: credentialRef } };
 }
 
 type StoredPolicy = Omit<Policy, 'rules'> & { readonly rules: readonly StoredRule[] };

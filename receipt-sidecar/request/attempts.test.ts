@@ -29,7 +29,7 @@ const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof o
   messages: [],
   seed: 4,
 });
-const none = { mayBegin: () => false };
+const none = { clusterOf: () => null };
 const headersOf = (route: Route) =>
   Object.fromEntries(
     attemptsOf(route, body, () => 500, none).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
@@ -42,7 +42,7 @@ describe('the attempts of a call', () => {
   });
 
   it('begin at the provider at once where they may, and go on by listeners', () => {
-    const may = { mayBegin: ({ id }: { id: string }) => id === 'a' };
+    const may = { clusterOf: ({ id }: { id: string }) => (id === 'a' ? 'first:a' : null) };
     const orderOf = (...chain: Parameters<typeof routeOver>) =>
       attemptsOf(routeOver(...chain), body, () => 500, may).order;
     const [a, b] = [candidate('a', 'm'), candidate('b', 'm')];

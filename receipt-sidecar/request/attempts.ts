@@ -9,7 +9,7 @@ import {
   attemptPathModel,
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
-import { firstAttemptCluster, listenerCluster } from '@gw/contract/internal/first-attempt';
+import { listenerCluster } from '@gw/contract/internal/first-attempt';
 import { failoverCluster } from '@gw/contract/internal/snapshot';
 import type { FirstAttempts } from '../first-attempts.ts';
 import { setHeader } from '../messages.ts';
@@ -51,13 +51,13 @@ export function attemptsOf(
   route: Route,
   body: Outgoing,
   clientBytes: () => number,
-  firstAttempts: Pick<FirstAttempts, 'mayBegin'>,
+  firstAttempts: Pick<FirstAttempts, 'clusterOf'>,
 ): Attempts {
   const [head, ...others] = route.failoverChain;
-  const orderOf = ([first, ...later]: readonly [Candidate, ...Candidate[]]): Attempts['order'] =>
-    firstAttempts.mayBegin(first.deployment)
-      ? [firstAttemptCluster(first.deployment.id), ...later.map(({ deployment }) => listenerCluster(deployment.id))]
-      : null;
+  const orderOf = ([first, ...later]: readonly [Candidate, ...Candidate[]]): Attempts['order'] => {
+    const cluster = firstAttempts.clusterOf(first.deployment);
+    return cluster === null ? null : [cluster, ...later.map(({ deployment }) => listenerCluster(deployment.id))];
+  };
   const attempts = (rest: readonly Candidate[]) => attemptsOver({ route, body, rest, clientBytes, orderOf });
   // Alone in its cluster, so that no other deployment gets what was made for this one.
   const alone = () => ({

@@ -52,7 +52,7 @@ const clear = () =>
 /** How many attempts went straight to a deployment, by Envoy's count. */
 async function straight(id: string): Promise<number> {
   const text = await readFrom(join(stack.sockets, 'envoy-admin.sock'), '/clusters');
-  return Number(new RegExp(`^first:${id}::[^:]+:\\d+::rq_total::(\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  return Number(new RegExp(`^first:${id}@[^@]+::[^:]+:\\d+::rq_total::(\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 }
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { clusterResources, type DeploymentPlace, leafName, secretResources } from '@gw/envoy/clusters';
 import { type DeploymentEndpoint, listenerResources } from '@gw/envoy/deployment-listener';
-import { attemptClusters, canBeFirst } from '@gw/envoy/first-attempt';
+import { attemptClusters, canBeFirst, firstAttemptName } from '@gw/envoy/first-attempt';
 import type { CredentialView } from '../credentials/credentials.ts';
 import type { Catalogue } from '../read.ts';
 
@@ -39,10 +39,10 @@ export const clusterResponse = (
   ]);
 };
 
-/** As the newest catalogue has it that allows it. */
+/** One for each place that a service can still name, as the newest catalogue has it. */
 function firstAttempts(catalogues: readonly Catalogue[]): DeploymentEndpoint[] {
   const able = catalogues.flatMap(endpointsOf).filter(canBeFirst);
-  return [...new Map(able.toReversed().map((each) => [each.id, each])).values()];
+  return [...new Map(able.toReversed().map((each) => [firstAttemptName(each), each])).values()];
 }
 
 export const listenerResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
