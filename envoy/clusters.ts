@@ -1,9 +1,9 @@
 /**
  * The dynamic part of Envoy's configuration: what the control plane serves by xDS.
  *
- * A call goes to the cluster of a fail-over chain (by priority), whose endpoints are internal listeners, one per deployment.
- * Credential, path and host differ by deployment, so they are set there, once per attempt: upstream filters of a
- * cluster do not run when it is reached through an aggregate, and the provider would get no credential at all.
+ * A first attempt goes straight to its provider where it can (first-attempt.ts). Any other call goes to the cluster of a fail-over chain
+ * (by priority), whose endpoints are internal listeners, one per deployment. Credential, path and host differ by deployment, so they are
+ * set there, once per attempt: upstream filters of a cluster do not run when it is reached through an aggregate.
  *
  * Invariant: a secret appears only in `secretResources`; Envoy redacts those in its config dump.
  */

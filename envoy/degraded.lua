@@ -16,6 +16,9 @@ local RECEIPT_ERROR = @RECEIPT_ERROR@
 -- What the sidecar would have let through.
 local ALLOWED = { [':status'] = true, ['content-type'] = true, ['content-length'] = true, ['date'] = true }
 
+-- On Envoy's own replies, for the sidecar.
+local OWN_WORDS = { 'x-gw-credential-missing', 'x-gw-unhealthy' }
+
 local function state(handle)
   return handle:streamInfo():dynamicMetadata():get('gw')
 end
@@ -25,13 +28,15 @@ local function shown(handle)
   handle:streamInfo():dynamicMetadata():set('gw', 'shown', true)
 end
 
-local function apply_allow_list(headers, receipt_id)
+local function apply_allow_list(headers, gw)
   local foreign = {}
   for name in pairs(headers) do
     if not ALLOWED[name] then foreign[#foreign + 1] = name end
   end
   for _, name in ipairs(foreign) do headers:remove(name) end
-  headers:replace('x-gw-receipt-id', receipt_id)
+  headers:replace('x-gw-receipt-id', gw.receipt_id)
+  -- Envoy adds it from the request, unless an attempt has taken it off there.
+  if gw.request_id then headers:replace('x-request-id', gw.request_id) end
   headers:replace('cache-control', 'no-store')
 end
 
@@ -88,7 +93,7 @@ local function finish_json(handle, status)
   local body = handle:body(true) -- the headers wait until the whole body is here
   local gw, headers = state(handle), handle:headers() -- what was fetched before the wait is out of scope after it
   if gw.done then return end
-  apply_allow_list(headers, gw.receipt_id)
+  apply_allow_list(headers, gw)
   local spliced = status == '200' and splice(rename(body:getBytes(0, body:length())), gw.degraded)
   if spliced then
     shown(handle)
@@ -128,7 +133,7 @@ local function unfinished(text, at_line_start)
 end
 
 local function finish_stream(handle, headers, gw)
-  if not gw.headers_done then apply_allow_list(headers, gw.receipt_id) end
+  if not gw.headers_done then apply_allow_list(headers, gw) end
   headers:remove('content-length')
   local event = 'data: {"object":"' .. gw.chunk_object .. '","choices":[],"gw":' .. gw.degraded .. '}\n\n'
   local held, finished, cut, at_line_start = '', false, false, true
@@ -171,7 +176,10 @@ function envoy_on_response(handle)
   local headers = handle:headers()
   local status = headers:get(':status')
   -- Envoy's own replies carry no deployment and are our error object already.
-  if not headers:get('x-gw-deployment') and not gw.headers_done then return end
+  if not headers:get('x-gw-deployment') and not gw.headers_done then
+    for _, name in ipairs(OWN_WORDS) do headers:remove(name) end
+    return
+  end
   local content_type = headers:get('content-type') or ''
   if status == '200' and content_type:sub(1, 17) == 'text/event-stream' then
     finish_stream(handle, headers, gw)

@@ -24,14 +24,23 @@ import { typed } from './typed.ts';
 export const firstAttemptName = ({ baseUrl, id }: DeploymentPlace): string =>
   firstAttemptCluster(id, new URL(baseUrl).origin);
 
-/**
- * Whether nothing but a missing credential keeps Envoy from asking it, and the path of the call is the provider's too: what was made of a
- * path would be in the access log.
- */
-export const canBeFirst = ({ baseUrl, healthPath, maxConcurrentRequests, path }: Omit<Called, 'id'>): boolean =>
-  healthPath === null && maxConcurrentRequests === null && path === null && /^\/v1\/?$/.test(new URL(baseUrl).pathname);
+/** What goes on from one attempt to the next as it is, so it must not be what one provider gets of its own. */
+const goesOn = /^(content-.*|accept.*|user-agent|traceparent|x-sim-.*)$/;
 
-type Called = Pick<DeploymentEndpoint, 'baseUrl' | 'healthPath' | 'id' | 'maxConcurrentRequests' | 'path'>;
+/**
+ * Whether nothing but a missing credential keeps Envoy from asking it, its own headers can be told from those that go on, and the path of
+ * the call is the provider's too: what was made of a path would be in the access log.
+ */
+export function canBeFirst({ authHeader, baseUrl, headers, healthPath, maxConcurrentRequests, path }: Called): boolean {
+  const own = [authHeader ?? '', ...Object.keys(headers ?? {})];
+  const isPlain = healthPath === null && maxConcurrentRequests === null && path === null;
+  return isPlain && !own.some((name) => goesOn.test(name)) && /^\/v1\/?$/.test(new URL(baseUrl).pathname);
+}
+
+interface Called
+  extends Pick<DeploymentEndpoint, 'baseUrl' | 'headers' | 'healthPath' | 'maxConcurrentRequests' | 'path'> {
+  readonly authHeader: string | null;
+}
 
 /** A reply after which another deployment may be tried leaves word for the attempt behind it. */
 const failing = `

@@ -8,7 +8,7 @@
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { requestIdField } from '@gw/contract/internal/first-attempt';
-import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { refusedRequests } from './refused-requests.ts';
 
 const status = (value: number) => ({
@@ -107,10 +107,12 @@ export function localReplies(addresses: Addresses): object[] {
       keptRequestId,
       addIfMissing(credentialMissingHeader, '1'),
     ]),
+    // There is nobody to ask.
+    known(both(toProvider, flags('UH', 'NC')), 'upstream_error', [keptRequestId, addIfMissing(unhealthyHeader, '1')]),
     ...fromProvider('upstream_timeout', either(status(504), flags('UT', 'SI'))),
     ...fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
     ...fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
-    known(both(toProvider, flags('UF', 'UH', 'NC')), 'upstream_error', [keptRequestId]),
+    known(both(toProvider, flags('UF')), 'upstream_error', [keptRequestId]),
     known(flags('UF', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE'), 'internal_error'),
     known(both(status(500), flags('UAEX')), 'internal_error'),
     known(both(fromStatus(500), byNobody), 'internal_error'),

@@ -84,11 +84,22 @@ describe('what came of the attempts', () => {
       );
     const reply = (headers: Readonly<Record<string, string>>) =>
       new Map(Object.entries({ ':status': '200', ...headers }));
-    watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({ 'x-gw-credential-missing': '1' }) });
+    watch(null).arrived({
+      deployment: 'z',
+      attempts: 1,
+      headers: reply({ ':status': '429', 'x-gw-credential-missing': '1' }),
+    });
+    watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({ ':status': '503' }) });
     expect(later()).toBeNull();
     watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({}) });
     expect(later()).toBe('first:z@https://z');
     watch(['first:z']).arrived({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
+    // A time-out, say.
+    expect(later()).not.toBeNull();
+    const refused = reply({ ':status': '502', 'x-gw-credential-missing': '1' });
+    watch(['first:z', 'listener:y']).arrived({ deployment: null, attempts: 2, headers: refused });
+    expect(later()).not.toBeNull();
+    watch(['first:z']).arrived({ deployment: null, attempts: 1, headers: refused });
     expect(later()).toBeNull();
   });
 

@@ -64,13 +64,15 @@ export function watchAttempts(
   let isAwaited = isTold && !route.pinned && health.begins(first);
   if (others > 0) failedAttempts.begin(receiptId);
   return {
-    arrived: ({ deployment, headers }) => {
+    arrived: ({ attempts, deployment, headers }) => {
       const failed = headers.get(firstAttemptHeader);
       if (order !== null && failed !== undefined)
         failedAttempts.tell(receiptId, firstAttempts.failed(first, failed, beganAt));
       const by = route.failoverChain.find((each) => each.deployment.id === deployment)?.deployment;
-      if (by && ownOutcome(headers) === null) firstAttempts.reached(by);
-      if (order !== null && deployment === null) firstAttempts.missed(route.failoverChain[0].deployment);
+      // What Envoy says in place of a provider has no lower status.
+      if (by && Number(headers.get(':status')) < 400) firstAttempts.reached(by);
+      const isUnasked = deployment === null && ownOutcome(headers) !== null;
+      if (order !== null && attempts <= 1 && isUnasked) firstAttempts.missed(route.failoverChain[0].deployment);
     },
     answered: (answer) => {
       isAwaited = false;

@@ -31,15 +31,33 @@ describe('a first attempt goes to its provider at once', () => {
     expect(attempts.clusterOf({ id: 'd' })).toBeNull();
   });
 
-  it('not for a minute after Envoy has answered such a call by itself, even if listeners reach it', () => {
+  it('after a miss once a minute is over and a call has reached it since; after each further miss twice as long', () => {
     const { attempts, clock } = opened();
-    attempts.reached(at('https://a'));
-    attempts.missed(at('https://a'));
-    attempts.reached(at('https://a'));
-    clock.now = 59_999;
-    expect(attempts.clusterOf(at('https://a'))).toBeNull();
-    clock.now = 60_000;
-    expect(attempts.clusterOf(at('https://a'))).not.toBeNull();
+    const a = at('https://a');
+    const beginsAfter = (ms: number) => {
+      clock.now += ms - 1;
+      attempts.reached(a);
+      clock.now += settled;
+      const early = attempts.clusterOf(a);
+      // Nobody has come back from there since the time was over.
+      const silent = attempts.clusterOf(a);
+      attempts.reached(a);
+      clock.now += settled - 1;
+      const soon = attempts.clusterOf(a);
+      clock.now += 1;
+      return [early, silent, soon, attempts.clusterOf(a)];
+    };
+    attempts.reached(a);
+    for (const ms of [60_000, 120_000, 240_000]) {
+      attempts.missed(a);
+      expect(beginsAfter(ms)).toEqual([null, null, null, 'first:d@https://a']);
+    }
+    for (let miss = 0; miss < 20; miss += 1) attempts.missed(a);
+    expect(beginsAfter(3_600_000).at(-1)).toBe('first:d@https://a');
+    attempts.missed(a);
+    attempts.reached(at('https://b'));
+    clock.now += settled;
+    expect(attempts.clusterOf(at('https://b'))).toBe('first:d@https://b');
   });
 });
 

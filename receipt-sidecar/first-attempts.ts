@@ -26,9 +26,9 @@ type Place = Pick<SnapshotDeployment, 'id' | 'firstAttempt'>;
 export interface FirstAttempts {
   /** Returns the cluster by which a call may begin there; null if it has to go by the listener. */
   clusterOf(at: Place): string | null;
-  /** A call has reached it. */
+  /** A provider has answered a call there. */
   reached(at: Place): void;
-  /** Envoy answered such a call by itself. */
+  /** Envoy had nobody to ask there, or no credential. */
   missed(at: Place): void;
   /** Takes what the log of Envoy tells. */
   lost(attempt: LostAttempt): void;
@@ -36,21 +36,29 @@ export interface FirstAttempts {
   failed(deployment: string, header: string, since: number): FailedAttempt;
 }
 
+/** Where a deployment was reached, moments by the clock. */
+interface Reached {
+  readonly place: Place['firstAttempt'];
+  readonly misses: number;
+  /** When calls may begin there; infinite until it is reached again after a miss, which counts from `notBefore` on. */
+  readonly from: number;
+  readonly notBefore: number;
+}
+
 /** What Envoy told is of use while the calls are under way that it can be about. */
 const [keptMs, mostKept] = [60_000, 1000];
 
 /** Every Envoy has taken up the cluster then, and a catalogue that was stored before a restart has been replaced. */
 const settleMs = 5000;
-/** Envoy may lack the cluster, or be without an address or a credential there, for as long as nobody looks after it. */
-const missedMs = 60_000;
+/**
+ * Envoy may lack the cluster, or be without an address or a credential there, for as long as nobody looks after it. Each further miss at one
+ * place doubles the time.
+ */
+const [firstMissMs, longestMissMs] = [60_000, 3_600_000];
 
 /** `now`: ms, of a clock that nobody sets. Without `shared` there is no other sidecar. */
 export function createFirstAttempts(now: () => number, shared: Shared<LostAttempt> | null): FirstAttempts {
-  /** By deployment, where it was reached, and from when on calls may begin there. */
-  const places = new Map<string, { readonly place: Place['firstAttempt']; readonly from: number }>();
-  const noteAt = ({ firstAttempt: place, id }: Place, afterMs: number): void => {
-    if (place && !isSame(places.get(id)?.place, place)) places.set(id, { place, from: now() + afterMs });
-  };
+  const places = new Map<string, Reached>();
   let losses: (LostAttempt & { readonly at: number })[] = [];
   const take = (attempt: LostAttempt): void => {
     const at = now();
@@ -63,10 +71,19 @@ export function createFirstAttempts(now: () => number, shared: Shared<LostAttemp
       if (!firstAttempt || !known || known.from > now() || !isSame(known.place, firstAttempt)) return null;
       return firstAttemptCluster(id, firstAttempt.origin);
     },
-    reached: (place) => noteAt(place, settleMs),
-    missed: (place) => {
-      places.delete(place.id);
-      noteAt(place, missedMs);
+    reached: ({ firstAttempt: place, id }) => {
+      const known = places.get(id);
+      if (!place) return;
+      if (!isSame(known?.place, place)) places.set(id, { place, misses: 0, notBefore: 0, from: now() + settleMs });
+      else if (known?.from === Number.POSITIVE_INFINITY && known.notBefore <= now())
+        places.set(id, { ...known, from: now() + settleMs });
+    },
+    missed: ({ firstAttempt: place, id }) => {
+      if (!place) return;
+      const known = places.get(id);
+      const misses = isSame(known?.place, place) ? (known?.misses ?? 0) : 0;
+      const notBefore = now() + Math.min(longestMissMs, firstMissMs * 2 ** misses);
+      places.set(id, { place, misses: misses + 1, notBefore, from: Number.POSITIVE_INFINITY });
     },
     lost: (attempt) => {
       take(attempt);

@@ -128,7 +128,8 @@ type DeploymentRow = Prisma.DeploymentGetPayload<object>;
 
 function firstAttemptOf({ maxConcurrentRequests }: DeploymentRow, provider: ProviderRow): object {
   const { baseUrl, credentialRef } = provider;
-  if (!canBeFirst({ ...provider, maxConcurrentRequests })) return {};
+  const headers = headersSchema.parse(provider.headers);
+  if (!canBeFirst({ ...provider, headers, maxConcurrentRequests })) return {};
   return { firstAttempt: { origin: new URL(baseUrl).origin, credential: credentialRef } };
 }
 

@@ -7,7 +7,7 @@ export const maxBodyBytes = 10 * 1024 * 1024;
 
 /**
  * `x-request-id` and `x-forwarded-proto` stay for Envoy itself (without the latter no route matches after this phase);
- * the listener of the deployment takes them off. `x-sim-*` is for the simulator.
+ * the way to the deployment takes them off. `x-sim-*` is for the simulator.
  */
 const forwarded = new Set([
   'content-type',
@@ -64,7 +64,7 @@ export interface Timeouts {
 }
 
 /**
- * Makes the headers for Envoy's router, which the listener of a deployment removes. `others`: deployments after the
+ * Makes the headers for Envoy's router, which are taken off on the way to a deployment. `others`: deployments after the
  * first.
  */
 export function steeringHeaders(stream: boolean, others: number, { upstreamTimeoutS, firstByteTimeoutS }: Timeouts) {

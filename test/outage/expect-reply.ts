@@ -26,6 +26,7 @@ export function expectDegraded(reply: Reply): string {
     broken: false,
     receipt: { tier: 'degraded', status: 'complete', degraded_reason: 'sidecar_unavailable', energy_wh: null },
   });
+  expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   const id = reply.receipt?.id ?? '';
   expect(reply.headers.get('x-gw-receipt-id')).toBe(id);
   return id;
@@ -34,6 +35,7 @@ export function expectDegraded(reply: Reply): string {
 /** As if nothing had happened. Returns the id. */
 export function expectComplete(reply: Reply): string {
   expect(reply).toMatchObject({ status: 200, broken: false, receipt: { status: 'complete', tier: 'parametric' } });
+  expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   const id = reply.receipt?.id ?? '';
   expect(reply.headers.get('x-gw-receipt-id')).toBe(id);
   return id;

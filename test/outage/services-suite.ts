@@ -162,6 +162,9 @@ describe('services that fail', () => {
     });
 
     test('standing still while the provider works: every completion arrives, with a degraded receipt', async () => {
+      // From then on first attempts go straight to the provider.
+      expectComplete(await gateway.client.chat());
+      await delay(5100);
       const { replies, arrived } = held(everyKind, 500);
       await arrived;
       const goOn = gateway.pause('receipt-sidecar');

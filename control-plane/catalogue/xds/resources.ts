@@ -41,7 +41,9 @@ export const clusterResponse = (
 
 /** One for each place that a service can still name, as the newest catalogue has it. */
 function firstAttempts(catalogues: readonly Catalogue[]): DeploymentEndpoint[] {
-  const able = catalogues.flatMap(endpointsOf).filter(canBeFirst);
+  const able = catalogues
+    .flatMap(endpointsOf)
+    .filter((each) => canBeFirst({ ...each, authHeader: each.credential?.header ?? null }));
   return [...new Map(able.toReversed().map((each) => [firstAttemptName(each), each])).values()];
 }
 
