@@ -2,8 +2,10 @@
 import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
+import { reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
+import type { StoredReply } from '@gw/service/idempotency';
 import { bodyPatienceS } from './threads/body-threads.ts';
 
 export type Headers = ReadonlyMap<string, string>;
@@ -111,14 +113,34 @@ export const gwMetadata = (fields: Readonly<Record<string, string | true>>) => (
 /** Tells the Lua filter that the reply needs nothing more. */
 export const finished = { dynamicMetadata: gwMetadata({ done: true }) };
 
-/** Our headers on every reply of a call that reached a provider. No cache may keep such a reply. */
-export const replyHeaders = (receiptId: string) => [
+/**
+ * Our headers on every reply of a call that reached a provider. No cache may keep such a reply. `isRerun`: an earlier
+ * call with its idempotency key may have reached one, too.
+ */
+export const replyHeaders = (receiptId: string, isRerun = false) => [
   setHeader('x-gw-receipt-id', receiptId),
   setHeader('cache-control', 'no-store'),
+  ...(isRerun ? [setHeader(reexecutedHeader, reexecuted)] : []),
 ];
 
+/** Returns the response that ends a call with the reply of an earlier one. */
+export const replay = ({ body, headers, status }: StoredReply): IProcessingResponse => ({
+  immediateResponse: {
+    status: { code: status as 200 },
+    headers: { setHeaders: Object.entries(headers).map(([name, value]) => setHeader(name, value)) },
+    body: body.length === 1 && body[0] ? body[0] : Buffer.concat(body),
+    details: 'gw_idempotent_replay',
+  },
+  dynamicMetadata: gwMetadata({ done: true, receipt_id: headers['x-gw-receipt-id'] ?? '' }),
+});
+
 /** Returns the response that ends the call with our error, before or instead of a provider's reply. */
-export function immediate(error: ApiError, body: string, receiptId: string | null): IProcessingResponse {
+export function immediate(
+  error: ApiError,
+  body: string,
+  receiptId: string | null,
+  isRerun = false,
+): IProcessingResponse {
   return {
     immediateResponse: {
       // The enum of the proto has the number of each HTTP status as its value.
@@ -126,7 +148,7 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
       headers: {
         setHeaders: [
           ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
-          ...(receiptId ? replyHeaders(receiptId) : []),
+          ...(receiptId ? replyHeaders(receiptId, isRerun) : []),
         ],
       },
       body: Buffer.from(body),

@@ -4,7 +4,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { serveEnvoy } from '@gw/grpc/server';
+import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
+import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { readAccessLog } from './access-log.ts';
@@ -13,6 +15,8 @@ import type { Config } from './config.ts';
 import { createDeploymentHealth } from './deployment-health.ts';
 import { openEnds, redisEnds } from './ends.ts';
 import { createFailedAttempts, redisAttempts } from './failed-attempts.ts';
+import { makeFindClaim } from './idempotency/find-claim.ts';
+import { createIdempotencyMetrics } from './idempotency/metrics.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import { createMeasuredTrouble } from './measured-trouble.ts';
@@ -57,16 +61,19 @@ export async function startSidecar(config: Config) {
     log,
   });
   const ledger = openLedgerWriter({ redis, spool, now: Date.now, log });
+  const clock = () => performance.now();
   const receiptMetrics = createReceiptMetrics(ledger.counts);
   const slotMetrics = createSlotMetrics(() => slots);
   const slots = new StreamSlots({
     leases: redisLeases(redis),
     instances: config.instances,
     newId: randomUUID,
-    now: () => performance.now(),
+    now: clock,
     metrics: slotMetrics,
     log,
   });
+  const idempotency = new Idempotency({ claims: redisClaims(redis), cipher: config.replyCipher, now: clock });
+  const idempotencyMetrics = createIdempotencyMetrics();
   const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname());
   const policyEvents = openPolicyEvents({ redis, spool: policySpool, log });
   const isPolicyUnusable = () => (catalogue.current()?.policy.unusable ?? null) !== null;
@@ -77,7 +84,6 @@ export async function startSidecar(config: Config) {
     threads: config.threads,
     onError: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
   });
-  const clock = () => performance.now();
   const failedAttempts = createFailedAttempts(config.instances > 1 ? redisAttempts(redis, subscriber) : null);
   const deploymentHealth = createDeploymentHealth(clock, log);
   const context = {
@@ -94,6 +100,12 @@ export async function startSidecar(config: Config) {
       randomBytes,
     }),
     readReply: makeReplyReader(threads.pool),
+    claim: makeFindClaim({
+      idempotency,
+      giveBack: ({ accountId, keyId }) => giveBackDayUnit(redis, accountId, keyId),
+      metrics: idempotencyMetrics,
+    }),
+    idempotencyMetrics,
     takeSlot: (caller: Caller) => slots.take(caller),
     lastRegions: createLastRegions(),
     health: deploymentHealth,
@@ -133,6 +145,7 @@ export async function startSidecar(config: Config) {
         receiptMetrics.register(registry);
         deploymentHealth.register(registry);
         slotMetrics.register(registry);
+        idempotencyMetrics.register(registry);
         screenMetrics.register(registry);
         promptMetrics.register(registry);
         threads.register(registry);
@@ -148,6 +161,7 @@ export async function startSidecar(config: Config) {
       await server.close(5000, () => slots.abandon());
       await health?.close();
       slots.stop();
+      idempotency.stop();
       catalogue.stop();
       await ledger.stop();
       await policyEvents.stop();

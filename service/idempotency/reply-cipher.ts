@@ -90,8 +90,8 @@ async function seal(key: Uint8Array, plain: readonly Buffer[], context: Buffer):
     ]);
   }
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(context);
-  const hidden = plain.map((part) => cipher.update(part));
-  return Buffer.concat([...start, ...hidden, cipher.final(), cipher.getAuthTag()]);
+  const hidden = cipher.update(Buffer.concat(plain));
+  return Buffer.concat([...start, hidden, cipher.final(), cipher.getAuthTag()]);
 }
 
 async function opened(key: Uint8Array, sealed: Buffer, context: Buffer): Promise<Buffer | null> {
