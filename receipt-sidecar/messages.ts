@@ -2,7 +2,7 @@
 import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
-import { reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
+import { idempotencyKeyHeader, reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
 import type { StoredReply } from '@gw/service/idempotency';
@@ -10,11 +10,16 @@ import { bodyPatienceS } from './threads/body-threads.ts';
 
 export type Headers = ReadonlyMap<string, string>;
 
-/** Reads headers under lower-case names; the last value of a repeated header counts. */
+/**
+ * Reads headers under lower-case names; the last value of a repeated header counts. An idempotency key that stands there
+ * twice is none.
+ */
 export function readHeaders(message: ProcessingRequest['requestHeaders']): Headers {
   const headers = new Map<string, string>();
   for (const { key, value, rawValue } of message?.headers?.headers ?? []) {
-    if (key) headers.set(key, rawValue && rawValue.length > 0 ? rawValue.toString('latin1') : (value ?? ''));
+    if (!key) continue;
+    const text = rawValue && rawValue.length > 0 ? rawValue.toString('latin1') : (value ?? '');
+    headers.set(key, key === idempotencyKeyHeader && headers.has(key) ? '' : text);
   }
   return headers;
 }
