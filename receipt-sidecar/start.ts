@@ -50,7 +50,9 @@ export async function startSidecar(config: Config) {
   // The catalogue is read over a connection of its own, with time for a large value.
   const subscriber = openRedis(config.redisUrl, log);
   const reader = openRedis(config.redisUrl, log, { commandTimeoutMs: 5000 });
-  await Promise.all([redis, subscriber, reader].map((connection) => untilReady(connection, 2000)));
+  // Its commands keep their order, and a large reply holds up no receipt.
+  const claims = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000 });
+  await Promise.all([redis, subscriber, reader, claims].map((connection) => untilReady(connection, 2000)));
 
   const spool = await openSpool(config.spoolDir, hostname());
   const catalogue = holdCatalogue({
@@ -72,7 +74,7 @@ export async function startSidecar(config: Config) {
     metrics: slotMetrics,
     log,
   });
-  const idempotency = new Idempotency({ claims: redisClaims(redis), cipher: config.replyCipher, now: clock });
+  const idempotency = new Idempotency({ claims: redisClaims(claims), cipher: config.replyCipher, now: clock });
   const idempotencyMetrics = createIdempotencyMetrics();
   const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname());
   const policyEvents = openPolicyEvents({ redis, spool: policySpool, log });
@@ -166,7 +168,7 @@ export async function startSidecar(config: Config) {
       await ledger.stop();
       await policyEvents.stop();
       await threads.pool.stop();
-      for (const connection of [redis, subscriber, reader]) connection.disconnect();
+      for (const connection of [redis, subscriber, reader, claims]) connection.disconnect();
     },
   };
 }

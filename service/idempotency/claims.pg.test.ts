@@ -5,8 +5,8 @@ import { emptyValkey } from '@gw/testing/valkey';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type ClaimId, type Claims, leaseMs, lifeMs, mostStoredBytes, redisClaims } from './claims.ts';
-import { claimScripts, lastWordMs } from './scripts.lua.ts';
+import { type ClaimId, type Claims, redisClaims } from './claims.ts';
+import { claimScripts, lastWordMs, leaseMs, lifeMs, mostStoredBytes } from './scripts.lua.ts';
 
 let redis: Redis;
 let claims: Claims;

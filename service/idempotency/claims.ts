@@ -5,15 +5,8 @@
  * overtakes taking it.
  */
 import { idempotencyBytesKey, idempotencyClaimKey } from '@gw/contract/internal/redis';
-import { Command, type Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { claimScripts } from './scripts.lua.ts';
-
-/** How long a key belongs to a call that gives no sign of life, ms: less than another call waits for it. */
-export const leaseMs = 15_000;
-/** How long a reply can be had again, counted from the first request, ms. */
-export const lifeMs = 86_400_000;
-/** How many bytes of replies an account can store within a day: Redis holds them in memory. */
-export const mostStoredBytes = 256 * 1024 * 1024;
 
 /** One try at running a call. */
 export interface ClaimId {
@@ -43,36 +36,46 @@ export interface Claims {
 }
 
 const noBytes = Buffer.alloc(0);
-const textOf = (value: unknown): string => (Buffer.isBuffer(value) ? value.toString() : String(value ?? ''));
+
+type Commands = Redis & {
+  gwClaim(...args: (string | number)[]): Promise<[is: string, ran: number, lifeMs: number]>;
+  gwClaimRenew(...args: (string | number)[]): Promise<number>;
+  gwClaimFinish(...args: (string | number | Buffer)[]): Promise<number>;
+  gwClaimFree(...args: (string | number)[]): Promise<unknown>;
+};
 
 /**
- * Tests pass `scripts` with a clock of their own. Scripts travel whole each time, as those of slots do, and as commands
- * that the client does not collect: collected ones could be overtaken, and are never answered in bytes.
+ * `connection`: one that does not collect commands, which could be overtaken by others of it. Tests pass `scripts` with a
+ * clock of their own.
  */
 export function redisClaims(
-  redis: Redis,
+  connection: Redis,
   scripts: Readonly<Record<keyof typeof claimScripts, string>> = claimScripts,
 ): Claims {
+  connection.defineCommand('gwClaim', { lua: scripts.claim, numberOfKeys: 1 });
+  connection.defineCommand('gwClaimRenew', { lua: scripts.renew, numberOfKeys: 1 });
+  connection.defineCommand('gwClaimFinish', { lua: scripts.finish, numberOfKeys: 2 });
+  connection.defineCommand('gwClaimFree', { lua: scripts.free, numberOfKeys: 1 });
+  const redis = connection as Commands;
   const keyOf = ({ accountId, digest }: ClaimId) => idempotencyClaimKey(accountId, digest);
-  const run = async (script: string, keys: readonly string[], args: readonly (string | number | Buffer)[]) =>
-    redis.sendCommand(new Command('eval', [script, keys.length, ...keys, ...args], { replyEncoding: null }));
+  const readReply = async (key: string): Promise<TakenClaim> => {
+    const [reference, reply] = await redis.hmgetBuffer(key, 'r', 'b');
+    // Its time was over just now.
+    return reference ? { is: 'done', reference: reference.toString(), reply: reply ?? null } : { is: 'unknown' };
+  };
   return {
     async take(id, formerly) {
-      const { fingerprint, owner } = id;
-      const found = await run(scripts.claim, [keyOf(id)], [owner, leaseMs, lifeMs, fingerprint, formerly]);
-      const [is, first, second] = found as unknown[];
-      const outcome = textOf(is);
-      if (outcome === 'claimed') return { is: outcome, mayHaveRun: first === 1, lifeMs: Number(second) };
-      if (outcome === 'done')
-        return { is: outcome, reference: textOf(first), reply: Buffer.isBuffer(second) ? second : null };
-      return { is: outcome === 'running' || outcome === 'reused' ? outcome : 'unknown' };
+      const key = keyOf(id);
+      const [is, ran, life] = await redis.gwClaim(key, id.owner, id.fingerprint, formerly);
+      if (is === 'claimed') return { is, mayHaveRun: ran === 1, lifeMs: life };
+      if (is === 'done') return readReply(key);
+      return { is: is === 'running' || is === 'reused' ? is : 'unknown' };
     },
-    renew: async (id, life) => (await run(scripts.renew, [keyOf(id)], [id.owner, id.fingerprint, life, leaseMs])) === 1,
+    renew: async (id, life) => (await redis.gwClaimRenew(keyOf(id), id.owner, id.fingerprint, life)) === 1,
     async finish(id, life, reference, reply) {
       const keys = [keyOf(id), idempotencyBytesKey(id.accountId)];
-      const stored = [reference, reply ?? noBytes, mostStoredBytes, lifeMs];
-      return (await run(scripts.finish, keys, [id.owner, id.fingerprint, life, ...stored])) !== 0;
+      return (await redis.gwClaimFinish(...keys, id.owner, id.fingerprint, life, reference, reply ?? noBytes)) !== 0;
     },
-    free: (id, mayHaveRun) => run(scripts.free, [keyOf(id)], [id.owner, mayHaveRun ? 1 : 0]),
+    free: (id, mayHaveRun) => redis.gwClaimFree(keyOf(id), id.owner, mayHaveRun ? 1 : 0),
   };
 }

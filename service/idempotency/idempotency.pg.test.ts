@@ -5,9 +5,10 @@ import { bodySha256 } from '@gw/contract/internal/idempotency-key';
 import { emptyValkey } from '@gw/testing/valkey';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Claims, leaseMs } from './claims.ts';
+import type { Claims } from './claims.ts';
 import { type Claim, type Found, Idempotency, type KeyedCall, redisClaims, type StoredReply } from './idempotency.ts';
 import { createReplyCipher } from './reply-cipher.ts';
+import { leaseMs } from './scripts.lua.ts';
 
 const keys = { old: randomBytes(32), current: randomBytes(32) };
 let redis: Redis;
@@ -24,7 +25,7 @@ function open(
 }
 
 beforeEach(async () => {
-  redis = new Redis(await emptyValkey(), { enableAutoPipelining: true });
+  redis = new Redis(await emptyValkey());
 });
 afterEach(() => {
   for (const each of instances) each.stop();
@@ -171,6 +172,10 @@ test('a key is kept for as long as its call runs, and not for longer than its le
   const [one, other] = [open(), open()];
   const running = claimOf(await one.claim(call, null));
   await delay(leaseMs + 1000);
+  expect(await other.claim(call, null)).toEqual({ is: 'running', waited: false });
+  // What Redis has lost it is told again.
+  await redis.flushall();
+  await delay(leaseMs / 3 + 1000);
   expect(await other.claim(call, null)).toEqual({ is: 'running', waited: false });
   one.stop();
   const next = claimOf(await other.claim(call, patience(leaseMs + 5000)));

@@ -6,8 +6,9 @@
  * since nobody can say who runs. What Redis loses (it is emptied, or lacks more than `leaseMs` of writes) is lost.
  */
 import { hash, randomUUID } from 'node:crypto';
-import { type ClaimId, type Claims, leaseMs } from './claims.ts';
+import type { ClaimId, Claims } from './claims.ts';
 import type { ReplyCipher, StoredReply } from './reply-cipher.ts';
+import { leaseMs } from './scripts.lua.ts';
 import { type Look, type Waiting, WaitingRoom } from './waiting-room.ts';
 
 export { redisClaims } from './claims.ts';
@@ -74,6 +75,9 @@ export class Idempotency {
     unclaimed: (found) => found.is === 'claimed' && found.claim.free(false),
   });
   readonly #timer: NodeJS.Timeout;
+  /** Names the owners. */
+  readonly #name = randomUUID();
+  #tries = 0;
 
   constructor(options: IdempotencyOptions) {
     this.#options = options;
@@ -99,7 +103,8 @@ export class Idempotency {
   }
 
   async #ask(asked: Omit<ClaimId, 'owner'>, formerly: string): Promise<Found> {
-    const id = { ...asked, owner: randomUUID() };
+    this.#tries += 1;
+    const id = { ...asked, owner: `${this.#name}.${this.#tries}` };
     const { cipher, claims, now } = this.#options;
     try {
       const taken = await claims.take(id, formerly);

@@ -10,6 +10,12 @@
  * may have run. A claim of an unknown format is left as it is.
  */
 
+/** How long a key belongs to a call that gives no sign of life, ms: less than another call waits for it. */
+export const leaseMs = 15_000;
+/** How long a reply can be had again, counted from the first request, ms. */
+export const lifeMs = 86_400_000;
+/** How many bytes of replies an account can store within that time: Redis holds them in memory. */
+export const mostStoredBytes = 256 * 1024 * 1024;
 /** For so long, ms, a key is remembered after the last that was heard of it, even if its time is over. */
 export const lastWordMs = 60_000;
 
@@ -25,9 +31,8 @@ end
 `;
 
 /**
- * KEYS the claim. ARGV owner, lease ms, life ms, fingerprint, the same by the encryption key before.
- * Returns {'claimed', somebody before may have run, ms of its life} or {'running'} or {'reused'} or {'done', r, b} or
- * {'unknown'}.
+ * KEYS the claim. ARGV owner, fingerprint, the same by the encryption key before.
+ * Returns {'claimed', somebody before may have run, ms of its life} or {'running'}, {'reused'}, {'done'} or {'unknown'}.
  */
 const claim = `${head}
 local kept = redis.call('HMGET', KEYS[1], 'v', 's', 'u', 'e', 'f')
@@ -37,17 +42,16 @@ local ran = 0
 if kept[1] and kept[1] ~= '1' then return {'unknown'} end
 if state and (runs or ends > now) then
   if runs or state == 'done' then
-    if kept[5] ~= ARGV[4] and kept[5] ~= ARGV[5] then return {'reused'} end
+    if kept[5] ~= ARGV[2] and kept[5] ~= ARGV[3] then return {'reused'} end
     if runs then return {'running'} end
-    local reply = redis.call('HMGET', KEYS[1], 'r', 'b')
-    return {'done', reply[1], reply[2]}
+    return {'done'}
   end
   ran = 1
 else
-  ends = now + ARGV[3]
+  ends = now + ${lifeMs}
 end
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'v', '1', 's', 'running', 'f', ARGV[4], 'o', ARGV[1], 'u', now + ARGV[2], 'a', ran)
+redis.call('HSET', KEYS[1], 'v', '1', 's', 'running', 'f', ARGV[2], 'o', ARGV[1], 'u', now + ${leaseMs}, 'a', ran)
 return {'claimed', ran, keep_until(ends) - now}
 `;
 
@@ -62,23 +66,23 @@ if kept[1] ~= ARGV[1] or kept[2] ~= 'running' then return 0 end
 local ends = tonumber(kept[3])
 `;
 
-/** KEYS the claim. ARGV as of \`own\`, then lease ms. Returns 0 if the claim is another one's. */
+/** KEYS the claim. ARGV as of \`own\`. Returns 0 if the claim is another one's. */
 const renew = `${head}${own}
-redis.call('HSET', KEYS[1], 'u', now + ARGV[4])
+redis.call('HSET', KEYS[1], 'u', now + ${leaseMs})
 keep_until(ends)
 return 1
 `;
 
 /**
  * KEYS the claim, the counter of bytes. ARGV as of \`own\`, then what the reply is called, the reply (empty: it is not to
- * be kept), and how many bytes an account can store in the time ARGV[7], ms. Returns 0 if the claim is another one's, 1 if the reply was not kept, 2 if it was.
+ * be kept). Returns 0 if the claim is another one's, 1 if the reply was not kept, 2 if it was.
  */
 const finish = `${head}${own}
 local size, keeps = #ARGV[5], false
 if size > 0 then
   local stored = redis.call('INCRBY', KEYS[2], size)
-  if stored == size then redis.call('PEXPIRE', KEYS[2], ARGV[7]) end
-  keeps = stored <= tonumber(ARGV[6])
+  if stored == size then redis.call('PEXPIRE', KEYS[2], ${lifeMs}) end
+  keeps = stored <= ${mostStoredBytes}
   if not keeps then redis.call('DECRBY', KEYS[2], size) end
 end
 redis.call('HSET', KEYS[1], 's', 'done', 'r', ARGV[4])
