@@ -107,6 +107,15 @@ test.each([
   expect(await asked()).toBe(1);
 });
 
+test('a reply near the bound of what is kept is replayed too', async () => {
+  const input = Array.from({ length: 50 }, (_, at) => `text ${at}`);
+  const body = JSON.stringify({ model: 'sim-embed', input, encoding_format: 'float', dimensions: 1536 });
+  const headers = { ...quick, 'idempotency-key': randomUUID() };
+  const first = await send({ path: '/v1/embeddings', headers, body });
+  expect(first.text.length).toBeGreaterThan(1_000_000);
+  expectReplay(await send({ path: '/v1/embeddings', headers, body }), first);
+});
+
 describe('a stream', () => {
   const streamed = { stream: true, stream_options: { include_usage: true } };
 
