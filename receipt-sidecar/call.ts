@@ -135,6 +135,7 @@ export class Call implements Processor {
     this.#isAwaited = false;
     const asked = {
       ...{ endpoint, bytes, caller, catalogue, requestId: this.#requestId(), path: this.#path() },
+      arrivedAt: performance.now(),
       idempotencyKey: this.#headers.get(idempotencyKeyHeader) ?? null,
       isOpen: () => this.#open,
       onGone: (then: () => void) => {

@@ -17,17 +17,17 @@ export interface FindClaimOptions {
   readonly metrics: Pick<IdempotencyMetrics, 'found'>;
 }
 
-/** Envoy is asked for more patience than this for one answer (`slow` in messages.ts). */
+/** From when the body was whole: Envoy is asked once for more patience than this (`slow` in messages.ts). */
 const waitMs = 20_000;
 const param = 'Idempotency-Key';
 /** Where it has waited already, and where there was no room for it. */
 const retryAfterS = { waited: 1, crowded: 5 } as const;
 
 export function makeFindClaim({ giveBack, idempotency, metrics }: FindClaimOptions): Steps['claim'] {
-  return async ({ caller, idempotencyKey: key, onGone, path }, { bodySha256: body, promptBytes: bytes }) => {
+  return async ({ arrivedAt, caller, idempotencyKey: key, onGone, path }, { bodySha256: body, promptBytes: bytes }) => {
     if (key === null || body === undefined) throw new Error('A claim was asked for without an idempotency key.');
     const call = { accountId: caller.accountId, path, key, body };
-    const found = await idempotency.claim(call, { mostMs: waitMs, bytes, onGone });
+    const found = await idempotency.claim(call, { mostMs: waitMs - (performance.now() - arrivedAt), bytes, onGone });
     metrics.found(found.is === 'claimed' && found.claim.mayHaveRun ? 'rerun' : found.is);
     if (found.is === 'claimed') return { outcome: 'claimed', claim: found.claim };
     if (found.is !== 'replay') return refused(found);

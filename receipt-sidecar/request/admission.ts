@@ -30,6 +30,8 @@ export interface AdmissionRequest {
   readonly catalogue: Catalogue;
   readonly requestId: string | null;
   readonly path: string;
+  /** When the body was whole, by `performance.now`. */
+  readonly arrivedAt: number;
   /** As the client sent it; null: none. */
   readonly idempotencyKey: string | null;
   /** Returns false once the client has gone. */

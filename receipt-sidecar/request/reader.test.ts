@@ -91,6 +91,7 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
         caller: caller({ accountId }),
         requestId: 'req',
         path: '/v1/x',
+        arrivedAt: 0,
         idempotencyKey: key,
         isOpen: () => true,
         onGone: () => undefined,
