@@ -130,7 +130,7 @@ const inferenceErrors = defineErrors({
     retry: 'after_retry_after',
     message:
       'The gateway has no room for this request at the moment. Nothing was sent to a provider; try again after the time in Retry-After.',
-    when: 'A part of the gateway is at its bound of work or memory, for this account or for everybody; large bodies are refused first. Or each deployment that was tried for the call, five at most, has as many calls as it takes at once.',
+    when: 'A part of the gateway is at its bound of work or memory, for this account or for everybody; large bodies are refused first. Or each deployment that was tried for the call has as many calls as it takes at once, or cannot take any.',
     action: 'Wait for the seconds in Retry-After; send fewer large bodies at once.',
   },
 });
@@ -161,14 +161,14 @@ const regionErrors = defineErrors({
     ...region,
     retry: 'never',
     message: 'The pinned region is in incident mode.',
-    when: 'The region in `gw.region` has an incident that will last longer than a client library waits, or its providers could not be reached for a while. The message says which, and names the status page.',
+    when: 'The region in `gw.region` has an incident that will last longer than a client library waits, or its providers could not be reached for a while, or none of them is healthy. The message says which, and names the status page.',
     action: 'Send it without the region pin, or again when the status page says that the incident is over.',
   },
   region_saturated: {
     ...region,
     retry: 'with_backoff',
     message: 'The pinned region is at capacity.',
-    when: 'The region in `gw.region` cannot take more calls at the moment: an operator says so, its providers have refused several calls in a row, and then there is a `Retry-After`, or each of its deployments that was tried, five at most, has as many calls of the gateway as it takes at once.',
+    when: 'The region in `gw.region` cannot take more calls at the moment: an operator says so, its providers have refused several calls in a row, and then there is a `Retry-After`, or each of its deployments that was tried has as many calls of the gateway as it takes at once.',
     action: 'Send it again with backoff, or without the region pin.',
   },
   region_decommissioned: {

@@ -67,7 +67,28 @@ const healthChecks = (host: string, path: string): object => ({
   ],
 });
 
-function leaf(deployment: DeploymentPlace & Partial<DeploymentLeaf>, name: string): object {
+const upstreamCodec = {
+  name: 'envoy.filters.http.upstream_codec',
+  typed_config: typed('envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec'),
+};
+
+const protocol = (filters: readonly object[], more: object = {}) => ({
+  'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typed(
+    'envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+    {
+      explicit_http_config: { http_protocol_options: {} },
+      ...more,
+      ...(filters.length > 0 ? { http_filters: [...filters, upstreamCodec] } : {}),
+    },
+  ),
+});
+
+/** The cluster of an address. `filters`: what each attempt there passes. */
+export function leaf(
+  deployment: DeploymentPlace & Partial<DeploymentLeaf>,
+  name: string,
+  filters: readonly object[] = [],
+): object {
   const url = new URL(deployment.baseUrl);
   const tls = url.protocol === 'https:';
   const port = Number(url.port || (tls ? 443 : 80));
@@ -89,16 +110,22 @@ function leaf(deployment: DeploymentPlace & Partial<DeploymentLeaf>, name: strin
     load_assignment: {
       cluster_name: name,
       endpoints: [
-        { lb_endpoints: [{ endpoint: { address: { socket_address: { address: host, port_value: port } } } }] },
+        {
+          lb_endpoints: [
+            // The name is the Host of a call that the route gives none.
+            { endpoint: { hostname: url.host, address: { socket_address: { address: host, port_value: port } } } },
+          ],
+        },
       ],
     },
+    ...(filters.length > 0 ? { typed_extension_protocol_options: protocol(filters) } : {}),
     ...(deployment.healthPath ? healthChecks(url.host, deployment.healthPath) : {}),
     ...(tls ? { transport_socket: tlsSocket } : {}),
   });
 }
 
-function chain(ids: readonly string[]): object {
-  const name = failoverCluster(ids);
+/** A cluster whose endpoints, by priority, are internal listeners. */
+export function internalCluster(name: string, listeners: readonly string[], filters: readonly object[] = []): object {
   return typed('envoy.config.cluster.v3.Cluster', {
     name,
     type: 'STATIC',
@@ -116,23 +143,13 @@ function chain(ids: readonly string[]): object {
         },
       }),
     },
-    typed_extension_protocol_options: {
-      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typed(
-        'envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
-        {
-          explicit_http_config: { http_protocol_options: {} },
-          // One to a listener that has changed still leads where that led, and what that names is kept for 30 s.
-          common_http_protocol_options: { idle_timeout: '20s' },
-        },
-      ),
-    },
+    // A connection to a listener that has changed still leads where that led, and what that names is kept for 30 s.
+    typed_extension_protocol_options: protocol(filters, { common_http_protocol_options: { idle_timeout: '20s' } }),
     load_assignment: {
       cluster_name: name,
-      endpoints: ids.map((id, priority) => ({
+      endpoints: listeners.map((listener, priority) => ({
         priority,
-        lb_endpoints: [
-          { endpoint: { address: { envoy_internal_address: { server_listener_name: listenerName(id) } } } },
-        ],
+        lb_endpoints: [{ endpoint: { address: { envoy_internal_address: { server_listener_name: listener } } } }],
       })),
     },
   });
@@ -153,7 +170,7 @@ export function clusterResources(
   return [
     ...places.map((place) => leaf(place, leafName(place))),
     ...[...byOldName].map(([name, place]) => leaf({ ...place, healthPath: null }, name)),
-    ...chains.map(chain),
+    ...chains.map((ids) => internalCluster(failoverCluster(ids), ids.map(listenerName))),
   ];
 }
 

@@ -2,8 +2,9 @@
  * The internal listener of a deployment, where an attempt of a call becomes a call of its provider: path, beginning of the body,
  * headers, credential and host.
  */
-import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { attemptScript } from './attempt.lua.ts';
+import { cleanUpFilter, credentialFilter, luaFilter, overwriting, type ProviderCredential } from './attempt-filters.ts';
 import { bufferLimitBytes, type DeploymentLeaf, leafName, listenerName } from './clusters.ts';
 import { typed } from './typed.ts';
 
@@ -16,66 +17,6 @@ export interface DeploymentEndpoint extends DeploymentLeaf {
   /** Which header carries the credential (`authorization` with scheme `Bearer`, or `api-key` with none). */
   readonly credential: ProviderCredential | null;
 }
-
-export interface ProviderCredential {
-  readonly header: string;
-  readonly scheme: string | null;
-  readonly secretName: string;
-}
-
-function credentialFilter({ header, scheme, secretName }: ProviderCredential): object {
-  return {
-    name: 'envoy.filters.http.credential_injector',
-    typed_config: typed('envoy.extensions.filters.http.credential_injector.v3.CredentialInjector', {
-      overwrite: true,
-      // Without its credential a call must fail here and not at the provider.
-      allow_request_without_credential: false,
-      credential: {
-        name: 'envoy.http.injected_credentials.generic',
-        typed_config: typed('envoy.extensions.http.injected_credentials.generic.v3.Generic', {
-          credential: {
-            name: secretName,
-            sds_config: {
-              resource_api_version: 'V3',
-              api_config_source: {
-                api_type: 'REST',
-                transport_api_version: 'V3',
-                cluster_names: ['control_plane'],
-                refresh_delay: '1s',
-                request_timeout: '2s',
-              },
-              // Longer than an instance of the control plane needs to know what another one knows.
-              initial_fetch_timeout: '5s',
-            },
-          },
-          header,
-          ...(scheme ? { header_value_prefix: `${scheme} ` } : {}),
-        }),
-      },
-    }),
-  };
-}
-
-/** Only what the allow-list of the contract names reaches a provider; the sidecar has removed the rest before. */
-function cleanUpFilter(kind: DeploymentEndpoint['kind']): object {
-  const prefixes = ['x-gw-', 'x-envoy-', 'x-forwarded-', ...(kind === 'simulator' ? [] : ['x-sim-'])];
-  return {
-    name: 'envoy.filters.http.header_mutation',
-    typed_config: typed('envoy.extensions.filters.http.header_mutation.v3.HeaderMutation', {
-      mutations: {
-        request_mutations: [
-          ...prefixes.map((prefix) => ({ remove_on_match: { key_matcher: { prefix, ignore_case: true } } })),
-          { remove: 'x-request-id' },
-        ],
-      },
-    }),
-  };
-}
-
-const overwriting = (key: string, value: string) => ({
-  header: { key, value },
-  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
-});
 
 /**
  * The only 401 that is Envoy's own here: nobody has given the credential, and the provider is not asked. As 429 it goes on to the
@@ -99,13 +40,10 @@ const atCapacity = (id: string): object => ({
   headers_to_add: [overwriting('x-gw-deployment', id), overwriting(atCapacityHeader, '1')],
 });
 
-const attemptFilter = (id: string, path: string | null): object => ({
-  name: 'envoy.filters.http.lua',
-  typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {
-    default_source_code: { inline_string: attemptScript(id, path) },
-    // A route is looked for by x-forwarded-proto too, which a filter behind this one takes off.
-    clear_route_cache: false,
-  }),
+/** There is nobody to ask. The status stays 503, with which it goes on to the next deployment; a provider's has no such header. */
+const unhealthy = (id: string): object => ({
+  filter: { response_flag_filter: { flags: ['UH'] } },
+  headers_to_add: [overwriting('x-gw-deployment', id), overwriting(unhealthyHeader, '1')],
 });
 
 const statusIs = (op: 'GE' | 'EQ', value: number) => ({
@@ -159,7 +97,7 @@ function listener(deployment: DeploymentEndpoint): object {
     },
     // Overwrites what a provider may send: the sidecar trusts this header to know who answered.
     response_headers_to_add: [overwriting('x-gw-deployment', deployment.id)],
-    response_headers_to_remove: [credentialMissingHeader, atCapacityHeader],
+    response_headers_to_remove: [credentialMissingHeader, atCapacityHeader, unhealthyHeader],
     request_headers_to_add: Object.entries(headers ?? {}).map(([name, value]) => overwriting(name, value)),
   };
   const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
@@ -169,10 +107,12 @@ function listener(deployment: DeploymentEndpoint): object {
     delayed_close_timeout: '0s',
     server_header_transformation: 'PASS_THROUGH',
     access_log: [failedAttempts],
-    local_reply_config: { mappers: [withoutCredential(deployment.id), atCapacity(deployment.id)] },
+    local_reply_config: {
+      mappers: [withoutCredential(deployment.id), atCapacity(deployment.id), unhealthy(deployment.id)],
+    },
     route_config: { virtual_hosts: [{ name: 'provider', domains: ['*'], routes: [route] }] },
     http_filters: [
-      attemptFilter(deployment.id, path && base + path),
+      luaFilter(attemptScript(deployment.id, path && base + path)),
       ...(credential ? [credentialFilter(credential)] : []),
       cleanUpFilter(deployment.kind),
       {

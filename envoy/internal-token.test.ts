@@ -60,7 +60,8 @@ const sidecar: EnvoyServices = {
   openProcessor: (call) => ({
     message: () => {
       asked.add('processor');
-      const shown = { gw: { structValue: { fields: { shown: { boolValue: true } } } } };
+      const fields = { receipt_id: { stringValue: 'rcpt' }, shown: { boolValue: true } };
+      const shown = { gw: { structValue: { fields } } };
       const headerMutation = { setHeaders: [header('x-gw-cluster', 'sink')] };
       call.answer({
         requestHeaders: { response: { headerMutation, clearRouteCache: true } },

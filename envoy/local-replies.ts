@@ -7,13 +7,21 @@
  */
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { requestIdField } from '@gw/contract/internal/first-attempt';
+import { credentialMissingHeader } from '@gw/contract/internal/snapshot';
 import { refusedRequests } from './refused-requests.ts';
 
 const status = (value: number) => ({
   status_code_filter: { comparison: { op: 'EQ', value: { default_value: value, runtime_key: 'gw.unset' } } },
 });
 const flags = (...names: string[]) => ({ response_flag_filter: { flags: names } });
-const toProvider = { header_filter: { header: { name: 'x-gw-cluster', present_match: true } } };
+/** The sidecar leaves it with its last request answer; headers of ours an attempt may have taken off. */
+const toProvider = {
+  metadata_filter: {
+    matcher: { filter: 'gw', path: [{ key: 'receipt_id' }], value: { present_match: true } },
+    match_if_key_not_found: false,
+  },
+};
 const both = (...filters: object[]) => ({ and_filter: { filters } });
 const either = (...filters: object[]) => ({ or_filter: { filters } });
 const startsWith = (reasons: readonly string[]): string =>
@@ -48,6 +56,8 @@ const byNobody = expression(`!(${startsWith(byOthers)})`);
 const addIfMissing = (key: string, value: string) => ({ header: { key, value }, append_action: 'ADD_IF_ABSENT' });
 /** A request that is refused while it is read has no id yet; all others keep theirs. */
 const requestId = addIfMissing('x-request-id', '%UNIQUE_ID%');
+/** From the headers, in which Envoy looks for it, an attempt has taken it off. */
+const keptRequestId = addIfMissing('x-request-id', `%DYNAMIC_METADATA(gw:${requestIdField})%`);
 /** The sidecar has left it when a provider is asked; it cannot add it if the reply breaks off in its hands. */
 const receiptId = addIfMissing('x-gw-receipt-id', '%DYNAMIC_METADATA(gw:receipt_id)%');
 /** What replaces a reply whose headers have come passes over the filter that adds these; ext-authz has left them too. */
@@ -65,7 +75,7 @@ export function localReplies(addresses: Addresses): object[] {
     return {
       filter,
       status_code: error.status,
-      headers_to_add: [requestId, ...headers, ...own.map(([name, value]) => addIfMissing(name, value))],
+      headers_to_add: [...headers, requestId, ...own.map(([name, value]) => addIfMissing(name, value))],
       body: { inline_string: errorBody(error, addresses) },
       body_format_override: {
         text_format_source: { inline_string: '%LOCAL_REPLY_BODY%' },
@@ -77,8 +87,8 @@ export function localReplies(addresses: Addresses): object[] {
     mapper(filter, apiError(code), headers);
   // Twice: a reply that replaces one whose headers had come needs more headers, and any other would have them twice.
   const fromProvider = (code: CatalogueCode, filter: object) => [
-    known(both(toProvider, replyHadBegun, filter), code, [receiptId, ...limits]),
-    known(both(toProvider, filter), code, [receiptId]),
+    known(both(toProvider, replyHadBegun, filter), code, [keptRequestId, receiptId, ...limits]),
+    known(both(toProvider, filter), code, [keptRequestId, receiptId]),
   ];
   return [
     known(status(413), 'request_too_large'),
@@ -91,11 +101,16 @@ export function localReplies(addresses: Addresses): object[] {
     ),
     known(either(flags('UO', 'OM'), both(status(503), details('overload'))), 'overloaded'),
     // The sidecar's refusals of a provider's reply are its own, but for these headers, also if Envoy has tried again before.
-    { filter: both(toProvider, details('gw_')), headers_to_add: limits },
+    { filter: both(toProvider, details('gw_')), headers_to_add: [keptRequestId, ...limits] },
+    // The only 401 of Envoy itself there. The sidecar answers it, where it still can.
+    known(both(toProvider, status(401)), 'upstream_credential_missing', [
+      keptRequestId,
+      addIfMissing(credentialMissingHeader, '1'),
+    ]),
     ...fromProvider('upstream_timeout', either(status(504), flags('UT', 'SI'))),
     ...fromProvider('upstream_invalid_response', either(flags('UPE'), details('response_payload_too_large'))),
     ...fromProvider('upstream_error', flags('LR', 'UR', 'UC', 'URX')),
-    known(both(toProvider, flags('UF', 'UH', 'NC')), 'upstream_error'),
+    known(both(toProvider, flags('UF', 'UH', 'NC')), 'upstream_error', [keptRequestId]),
     known(flags('UF', 'UH', 'NC', 'NR', 'LR', 'UR', 'UC', 'UT', 'SI', 'UPE', 'RLSE'), 'internal_error'),
     known(both(status(500), flags('UAEX')), 'internal_error'),
     known(both(fromStatus(500), byNobody), 'internal_error'),

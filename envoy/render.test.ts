@@ -110,6 +110,19 @@ const filters = z.looseObject({
     .optional(),
   'envoy.filters.http.ext_proc': z.looseObject({ disabled: z.boolean() }).optional(),
 });
+/** By what the sidecar names in metadata; else it leads to the sink. */
+const ordered = z.object({
+  extension: z.object({
+    name: z.string(),
+    typed_config: z.strictObject({
+      '@type': z.string(),
+      priority_groups: z.tuple([
+        z.object({ name: z.string(), clusters: z.tuple([z.looseObject({ cluster_name: z.literal('sink') })]) }),
+      ]),
+      override_metadata_namespace: z.literal('gw.order'),
+    }),
+  }),
+});
 const envoyRoute = z.looseObject({
   name: z.string(),
   match: z.looseObject({
@@ -122,6 +135,7 @@ const envoyRoute = z.looseObject({
     .looseObject({
       cluster: z.string().optional(),
       cluster_header: z.string().optional(),
+      inline_cluster_specifier_plugin: ordered.optional(),
       rate_limits: z.array(z.looseObject({ actions: z.array(z.looseObject({})).min(1) })).optional(),
     })
     .optional(),
@@ -141,6 +155,9 @@ function matches({ match }: EnvoyRoute, method: string, path: string): boolean {
   if (match.safe_regex) return new RegExp(`^(?:${match.safe_regex.regex})$`).test(path);
   return match.prefix !== undefined && path.startsWith(match.prefix);
 }
+
+const namespaceOf = ({ route }: EnvoyRoute) =>
+  route?.inline_cluster_specifier_plugin?.extension.typed_config.override_metadata_namespace;
 
 /** A gRPC call is refused by the listener behind the sink, which forwards nothing. */
 const forwarded = table.filter((each) => each.route !== undefined && each.name !== 'grpc');
@@ -162,9 +179,11 @@ describe('the routes', () => {
       const found = forwarded.filter((each) => matches(each, route.method, path));
       // What needs no key reaches nothing but Envoy.
       if (route.scope === null) return expect(found.filter((each) => each.route?.cluster !== 'sink')).toEqual([]);
-      // To a provider as JSON or as a stream, and to the sink until the sidecar has named one, or if the body is too large.
-      expect(found).toHaveLength(route.handler === 'sidecar' ? 4 : 1);
-      for (const { route: action, typed_per_filter_config: config } of found) {
+      // To a provider as JSON or as a stream, straight or by listeners, and to the sink until the sidecar has named one, or if the body is
+      // too large.
+      expect(found).toHaveLength(route.handler === 'sidecar' ? 6 : 1);
+      for (const each of found) {
+        const { route: action, typed_per_filter_config: config } = each;
         const check = config['envoy.filters.http.ext_authz'];
         expect(action?.rate_limits).toHaveLength(1);
         expect(check?.check_settings?.context_extensions).toEqual({
@@ -174,8 +193,8 @@ describe('the routes', () => {
         });
         if (action?.cluster !== 'sink')
           expect(config['envoy.filters.http.ext_proc']?.disabled ?? false).toBe(route.handler === 'control');
-        expect(action?.cluster ?? action?.cluster_header).toMatch(
-          route.handler === 'sidecar' ? /^(sink|x-gw-cluster)$/ : /^control_plane$/,
+        expect(action?.cluster ?? action?.cluster_header ?? namespaceOf(each)).toMatch(
+          route.handler === 'sidecar' ? /^(sink|x-gw-cluster|gw\.order)$/ : /^control_plane$/,
         );
       }
     },
@@ -196,8 +215,12 @@ describe('the routes', () => {
   });
 
   it('what reaches a provider comes from the sidecar alone', () => {
-    for (const each of forwarded.filter(({ route }) => route?.cluster_header !== undefined))
-      expect(each.match.headers).toContainEqual({ name: 'x-gw-cluster', present_match: true });
+    const named = forwarded.filter(({ route }) => route?.cluster === undefined);
+    for (const each of named) {
+      const header = each.route?.cluster_header ?? (namespaceOf(each) && 'x-gw-order');
+      expect(each.match.headers).toContainEqual({ name: header, present_match: true });
+    }
+    expect(new Set(named.map(({ name }) => name))).toEqual(new Set(['provider']));
   });
 
   it('every refusal of a route is our error object with its own status, and the last one takes what is left', () => {

@@ -7,7 +7,9 @@
  */
 
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
+import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
 import { type Route, routes } from '@gw/contract/routes';
+import { byListeners, byOrder, type ProviderWay } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
 import { askElsewhere, bodyActions, rateLimits } from './route-parts.ts';
 import { directJson, refusal, setHeader, sinkPaths } from './sink.ts';
@@ -75,26 +77,6 @@ const keyAndScope = (route: Route) =>
 /** A body so large that Envoy would not hold it is refused by its length; what is smaller is counted by the sidecar. */
 const tooLarge = { name: 'content-length', range_match: { start: '16777217', end: '9223372036854775807' } };
 
-const providerRoute = {
-  cluster_header: 'x-gw-cluster',
-  cluster_not_found_response_code: 'SERVICE_UNAVAILABLE',
-  timeout: '0s', // The sidecar sets x-envoy-upstream-rq-timeout-ms for JSON.
-  retry_policy: {
-    // The sidecar sets x-envoy-max-retries: how many deployments after the first may be tried, at most four.
-    retry_on: 'connect-failure,refused-stream,reset-before-request,5xx,retriable-status-codes',
-    retriable_status_codes: [429],
-    num_retries: 0,
-    retry_back_off: { base_interval: '0.010s', max_interval: '0.050s' },
-    retry_priority: {
-      name: 'envoy.retry_priorities.previous_priorities',
-      typed_config: {
-        '@type': 'type.googleapis.com/envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig',
-        update_frequency: 1,
-      },
-    },
-  },
-};
-
 export interface RouteSettings {
   readonly addresses: Addresses;
   /** How long a stream may be silent, seconds. */
@@ -108,12 +90,16 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
   const match = pathMatch(route.path);
   const method = methodMatch(route.method).headers;
   const limits = rateLimits(route.limit ?? 'calls', bodyActions);
-  const provider = (headers: object[], idleTimeout: string) => ({
-    name: 'provider',
-    match: { ...match, headers: [...headers, { name: 'x-gw-cluster', present_match: true }] },
-    route: { ...providerRoute, idle_timeout: idleTimeout, rate_limits: limits },
-    typed_per_filter_config: filters,
-  });
+  const provider = (headers: object[], idleTimeout: string) => {
+    const to = (header: string, { headersToAdd = [], ...way }: ProviderWay) => ({
+      name: 'provider',
+      match: { ...match, headers: [...headers, { name: header, present_match: true }] },
+      route: { ...way, idle_timeout: idleTimeout, rate_limits: limits },
+      response_headers_to_add: headersToAdd,
+      typed_per_filter_config: filters,
+    });
+    return [to(attemptOrderHeader, byOrder), to('x-gw-cluster', byListeners)];
+  };
   return [
     // The rate limit passes over direct responses, and a body is refused after the limits: so the listener behind the sink
     // answers.
@@ -126,8 +112,8 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
     },
     // Reached only after the sidecar's last request answer, which names the cluster and clears the route. A stream may not
     // be silent for long; a JSON reply is silent until it is there, and its whole time is limited by the sidecar.
-    provider([...method, { name: 'x-gw-stream', present_match: true }], `${streamIdleTimeoutS}s`),
-    provider(method, '0s'),
+    ...provider([...method, { name: 'x-gw-stream', present_match: true }], `${streamIdleTimeoutS}s`),
+    ...provider(method, '0s'),
     {
       name: 'sink',
       match: { ...match, headers: method },

@@ -18,6 +18,7 @@ function read(type: number, gw: Readonly<Record<string, string>>, identity: Read
   readAccessLog(message as unknown as StreamAccessLogsMessage, {
     ends: { tell: (id) => void ended.push(id), ask: async () => 'client' },
     failedAttempts: { tell: () => undefined },
+    firstAttempts: { lost: () => undefined },
     ledger: { finish: async () => true, keep: () => undefined },
     runs: (lease) => void running.push(lease),
   });

@@ -11,29 +11,36 @@ import { type AccessLogEntry, accessLogEntries, gwFields, loggedCaller, shownRec
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import type { Ends } from './ends.ts';
 import { type FailedAttempts, failedAttempt } from './failed-attempts.ts';
+import { type FirstAttempts, lostAttempt } from './first-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Lease } from './slots/leases.ts';
 
 export interface AccessLogReaders {
   readonly ends: Ends;
   readonly failedAttempts: Pick<FailedAttempts, 'tell'>;
+  readonly firstAttempts: Pick<FirstAttempts, 'lost'>;
   readonly ledger: Pick<LedgerWriter, 'finish' | 'keep'>;
   /** Called for each stream with a slot that Envoy reports as running. */
   readonly runs: (lease: Lease) => void;
 }
 
-/** The number that the proto gives to `DownstreamPeriodic`. */
-const underWay = 5;
+/** The numbers that the proto gives to `DownstreamPeriodic` and `UpstreamEnd`. */
+const [underWay, attempt] = [5, 9];
 
 /** Acts on each entry of a message, and waits for no store. */
 export function readAccessLog(
   message: StreamAccessLogsMessage,
-  { ends, failedAttempts, ledger, runs }: AccessLogReaders,
+  { ends, failedAttempts, firstAttempts, ledger, runs }: AccessLogReaders,
 ): void {
   for (const logged of accessLogEntries(message)) {
     const failed = failedAttempt(logged);
     if (failed) {
       failedAttempts.tell(failed.receiptId, failed.attempt);
+      continue;
+    }
+    if (isOfAttempt(logged)) {
+      const lost = lostAttempt(logged);
+      if (lost) firstAttempts.lost(lost);
       continue;
     }
     if (isUnderWay(logged)) {
@@ -61,5 +68,9 @@ export function readAccessLog(
 }
 
 /** Whether the entry only reports a stream that runs, so that it says nothing of an end. */
-const isUnderWay = ({ commonProperties }: AccessLogEntry): boolean =>
-  Number(commonProperties?.accessLogType ?? 0) === underWay;
+const isUnderWay = (entry: AccessLogEntry): boolean => typeOf(entry) === underWay;
+
+/** Whether the entry is of an attempt alone. */
+const isOfAttempt = (entry: AccessLogEntry): boolean => typeOf(entry) === attempt;
+
+const typeOf = ({ commonProperties }: AccessLogEntry): number => Number(commonProperties?.accessLogType ?? 0);

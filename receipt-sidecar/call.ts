@@ -7,6 +7,7 @@
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
+import { type AttemptWatch, type Watchers, watchAttempts } from './attempt-watch.ts';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
 import { isStream, toClient, toProvider } from './handover.ts';
@@ -28,10 +29,11 @@ import {
   unchanged,
   wait,
 } from './messages.ts';
+import { answerNotAsked, isNotAsked } from './not-asked.ts';
 import { newReceiptId } from './receipt.ts';
 import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
-import { type AttemptWatch, attemptsOf, type Watchers, watchAttempts } from './request/attempts.ts';
+import { attemptsOf } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
 import { forwardedBytes, refusedHeaders, type Timeouts } from './request/headers.ts';
 import { serialise } from './request/provider-body.ts';
@@ -180,8 +182,8 @@ export class Call implements Processor {
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
-    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers));
-    this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts.others);
+    const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context.firstAttempts);
+    this.#attempts = watchAttempts(this.#context, this.#record, this.#headers, attempts);
     const parts = serialise(outgoing, attempts.first);
     const answer = toProvider({
       ...{ request, route, receiptId, degraded, headers: this.#headers, path: this.#path(), timeouts: this.#context },
@@ -202,12 +204,18 @@ export class Call implements Processor {
     const attempts = attemptCount(request);
     const status = Number(headers.get(':status'));
     record.answeredBy(deployment, attempts, status);
-    this.#attempts?.answered({ deployment, attempts, headers });
-    const reply = { record, call: this.#call, kept: this.#kept, headers };
-    const isEmpty = request.responseHeaders?.endOfStream ?? false;
-    if (answerUnread({ ...reply, attempts, isEmpty }, this.#context)) return;
+    const answered = { deployment, attempts, headers };
+    this.#attempts?.arrived(answered);
+    if (isNotAsked(headers)) {
+      // Those before this one may have been.
+      this.#kept?.free(attempts > 1);
+      return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
+    }
+    this.#attempts?.answered(answered);
+    const reply = { record, call: this.#call, kept: this.#kept, headers, addresses: this.#context.addresses };
+    if (answerUnread({ ...reply, attempts, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
     this.#reply = openReply({
-      ...{ ...reply, addresses: this.#context.addresses, message: request.responseHeaders, stream },
+      ...{ ...reply, message: request.responseHeaders, stream },
       ...{ status, account: this.#caller?.accountId ?? '', readReply: this.#context.readReply },
       // Before it is answered, so that a client that has seen the end gets its next stream.
       onOver: () => this.#slot?.release(),

@@ -4,7 +4,8 @@ import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
 import { emptyValkey } from '@gw/testing/valkey';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import { createFailedAttempts, type FailedAttempt, failedAttempt, redisAttempts } from './failed-attempts.ts';
+import { createFailedAttempts, type FailedAttempt, failedAttempt, failedAttemptSchema } from './failed-attempts.ts';
+import { sharedByRedis } from './shared.ts';
 
 const entry = (
   response: { status: number; headers?: Record<string, string> },
@@ -59,7 +60,10 @@ test('a sidecar hears of its calls from another one, and of no others', async ()
     for (const each of connections) each.disconnect();
   });
   const [a, b, c, d] = connections as [Redis, Redis, Redis, Redis];
-  const [here, there] = [createFailedAttempts(redisAttempts(a, b)), createFailedAttempts(redisAttempts(c, d))];
+  const [here, there] = [
+    createFailedAttempts(sharedByRedis({ redis: a, subscriber: b }, failedAttemptChannel, failedAttemptSchema)),
+    createFailedAttempts(sharedByRedis({ redis: c, subscriber: d }, failedAttemptChannel, failedAttemptSchema)),
+  ];
   const attempt: FailedAttempt = { deployment: 'd', outcome: 'timed_out', result: 'down', retryAfterMs: null };
   here.begin('mine');
   for (let tries = 0; here.of('mine').length === 0 && tries < 100; tries += 1) {

@@ -1,15 +1,16 @@
 /**
  * Which attempts of calls failed, and why: the latter from the access log of the deployments' listeners, since Envoy only counts them.
  *
- * Invariant: it knows of no call but those under way here, and nothing waits for it. Where the word of the log comes too late, or
- * reaches no sidecar, an attempt has failed for a reason that is not known.
+ * Invariant: it knows of no call but those under way here, and only a call that nobody may have answered waits for it, and briefly. Where
+ * the word of the log comes too late, or reaches no sidecar, an attempt has failed for a reason that is not known.
  */
-import { failedAttemptChannel } from '@gw/contract/internal/redis';
-import { atCapacityHeader, credentialMissingHeader } from '@gw/contract/internal/snapshot';
+import { atCapacityHeader, credentialMissingHeader, unhealthyHeader } from '@gw/contract/internal/snapshot';
 import { type AccessLogEntry, gwFields } from '@gw/envoy/shown-receipt';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { type AttemptResult, attemptResults } from './deployment-health.ts';
+import type { Headers } from './messages.ts';
+import type { MaybePromise } from './request/maybe-promise.ts';
+import type { Shared } from './shared.ts';
 import type { Candidate } from './snapshot.ts';
 
 /** In `routing_trace`; `failed` where it is not known. */
@@ -44,34 +45,50 @@ export interface FailedAttempts {
   tell(receiptId: string, attempt: FailedAttempt): void;
   /** Returns what is known of a call by now. */
   of(receiptId: string): readonly FailedAttempt[];
+  /** Resolves when there is a word on the attempt at each of these, or none has come for `wordPatienceMs`; at once if none is missing. */
+  words(receiptId: string, deployments: readonly string[]): MaybePromise<void>;
   end(receiptId: string): void;
 }
 
-const none: readonly FailedAttempt[] = [];
-type Tell = FailedAttempts['tell'];
+/** How long a call may wait for the log, ms: some fifty times what it takes from one sidecar to another. */
+const wordPatienceMs = 50;
 
-/** Shares the word of the access log among sidecars, since Envoy tells any one of them. */
-export interface SharedAttempts {
-  readonly send: Tell;
-  /** Called once, with what takes the word of the others. */
-  readonly receive: (tell: Tell) => void;
-}
+const none: readonly FailedAttempt[] = [];
 
 /** Without `shared` there is no other sidecar. */
-export function createFailedAttempts(shared: SharedAttempts | null): FailedAttempts {
+export function createFailedAttempts(shared: Shared<[string, FailedAttempt]> | null): FailedAttempts {
   const calls = new Map<string, readonly FailedAttempt[]>();
+  /** What looks again at a call that waits. */
+  const waiting = new Map<string, () => void>();
   const note = (receiptId: string, attempt: FailedAttempt): boolean => {
     const known = calls.get(receiptId);
     if (known) calls.set(receiptId, [...known, attempt]);
+    waiting.get(receiptId)?.();
     return known !== undefined;
   };
-  shared?.receive(note);
+  shared?.receive((told) => void note(...told));
   return {
     begin: (receiptId) => void calls.set(receiptId, none),
     tell: (receiptId, attempt) => {
-      if (!note(receiptId, attempt)) shared?.send(receiptId, attempt);
+      if (!note(receiptId, attempt)) shared?.send([receiptId, attempt]);
     },
     of: (receiptId) => calls.get(receiptId) ?? none,
+    words: (receiptId, deployments) => {
+      const isMissing = () => {
+        const told = new Set(calls.get(receiptId)?.map(({ deployment }) => deployment) ?? deployments);
+        return deployments.some((each) => !told.has(each));
+      };
+      if (!isMissing()) return;
+      return new Promise((resolve) => {
+        const go = () => {
+          clearTimeout(timer);
+          waiting.delete(receiptId);
+          resolve();
+        };
+        const timer = setTimeout(go, wordPatienceMs);
+        waiting.set(receiptId, () => isMissing() || go());
+      });
+    },
     end: (receiptId) => void calls.delete(receiptId),
   };
 }
@@ -91,7 +108,7 @@ export function failedBefore(
   return failoverChain.slice(0, at === -1 ? attempts - 1 : at);
 }
 
-const messageSchema = z.tuple([
+export const failedAttemptSchema = z.tuple([
   z.string(),
   z.object({
     deployment: z.string(),
@@ -100,29 +117,6 @@ const messageSchema = z.tuple([
     retryAfterMs: z.number().nullable(),
   }),
 ]);
-
-/** `subscriber` is a connection that nothing else is asked on. */
-export const redisAttempts = (redis: Redis, subscriber: Redis): SharedAttempts => ({
-  send: (...told) => void redis.publish(failedAttemptChannel, JSON.stringify(told)).catch(() => undefined),
-  receive: (tell) => {
-    const listen = () => void subscriber.subscribe(failedAttemptChannel).catch(() => undefined);
-    subscriber.on('ready', listen);
-    subscriber.on('message', (channel, message) => {
-      if (channel !== failedAttemptChannel) return;
-      const told = messageSchema.safeParse(jsonOf(message));
-      if (told.success) tell(...told.data);
-    });
-    if (subscriber.status === 'ready') listen();
-  },
-});
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
 
 /** Returns the failed attempt that an entry of the access log tells of; null if it tells of something else. */
 export function failedAttempt(entry: AccessLogEntry): { receiptId: string; attempt: FailedAttempt } | null {
@@ -154,7 +148,7 @@ export function verdictOf(status: number, retryAfter: string | undefined): Verdi
   return { result: status >= 502 && status <= 504 ? 'down' : 'failed', retryAfterMs };
 }
 
-function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutcome {
+export function outcomeOf({ commonProperties, response }: AccessLogEntry): AttemptOutcome {
   const flags = commonProperties?.responseFlags;
   if (response?.responseHeaders?.[credentialMissingHeader]) return 'no_credential';
   if (response?.responseHeaders?.[atCapacityHeader]) return 'at_capacity';
@@ -170,3 +164,15 @@ export function outcomeOfStatus(status: number): Exclude<AttemptOutcome, 'failed
   if (status === 429) return 'rate_limited';
   return status === 504 ? 'timed_out' : 'server_error';
 }
+
+/** What Envoy's own reply, in place of a provider's, says by its header. */
+const outcomeByHeader = [
+  [credentialMissingHeader, 'no_credential'],
+  [atCapacityHeader, 'at_capacity'],
+  [unhealthyHeader, 'unhealthy'],
+] as const;
+type UnaskedOutcome = (typeof outcomeByHeader)[number][1];
+
+/** Returns null for the reply of a provider. */
+export const ownOutcome = (headers: Headers): UnaskedOutcome | null =>
+  outcomeByHeader.find(([header]) => headers.has(header))?.[1] ?? null;

@@ -5,8 +5,9 @@
  * Invariant: a provider gets an allow-list of headers and no query, and so does the client of the provider's headers.
  */
 import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
+import { attemptOrderHeader, requestIdField } from '@gw/contract/internal/first-attempt';
 import type { IProcessingResponse } from '@gw/grpc/service';
-import { bodyMode, gwMetadata, type Headers, headerMode, replyHeaders, setHeader } from './messages.ts';
+import { bodyMode, gwMetadata, type Headers, headerMode, orderMetadata, replyHeaders, setHeader } from './messages.ts';
 import type { Admitted } from './request/admission.ts';
 import { type Attempts, timeoutsOf } from './request/attempts.ts';
 import { headersToRemove, steeringHeaders, type Timeouts } from './request/headers.ts';
@@ -17,8 +18,8 @@ export const chunkObjects = {
   completions: 'text_completion',
   embeddings: '',
 } as const;
-/** Reply headers of a provider that a client may see; the rest is ours. */
-const shown = new Set(['content-type']);
+/** Reply headers that stay: the provider's type of content, and the id of the call, which Envoy has put in the place of the provider's. */
+const shown = new Set(['content-type', 'x-request-id']);
 
 /** Whether the reply with these headers is a stream that can be read as one. */
 export const isStream = (headers: Headers): boolean =>
@@ -31,7 +32,7 @@ interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
   /** The length of the body in bytes. */
   readonly length: number;
   readonly timeouts: Timeouts;
-  readonly attempts: Pick<Attempts, 'headers' | 'others' | 'cluster'>;
+  readonly attempts: Pick<Attempts, 'headers' | 'others' | 'cluster' | 'order'>;
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
@@ -39,9 +40,11 @@ interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
   readonly slot: string | null;
 }
 
-/** Returns the last answer to the request, which names the cluster of the fail-over chain. The body goes beside it. */
+/** Returns the last answer to the request, which names the clusters of the attempts. The body goes beside it. */
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   const { attempts, degraded, headers, length, path, receiptId, request, route, slot, timeouts } = outgoing;
+  const { order } = attempts;
+  const forAttempts = [...attempts.headers, ...(attempts.others > 0 ? [setHeader(attemptReceipt, receiptId)] : [])];
   const setHeaders = [
     setHeader('content-length', String(length)),
     setHeader('content-type', 'application/json'),
@@ -49,15 +52,18 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
     setHeader('x-gw-cluster', attempts.cluster),
     // A query is not part of the API, and could hold a client's secret.
     setHeader(':path', path),
-    ...attempts.headers,
-    ...(attempts.others > 0 ? [setHeader(attemptReceipt, receiptId)] : []),
+    ...forAttempts,
+    ...(order ? [setHeader(attemptOrderHeader, '1')] : []),
     ...steeringHeaders(request.stream, attempts.others, timeoutsOf(route, timeouts)),
   ];
   const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
   const chunk_object = chunkObjects[request.endpoint];
+  const metadata = { receipt_id: receiptId, degraded, chunk_object, ...(slot === null ? {} : { slot }) };
   return {
     requestBody: { response: { headerMutation, clearRouteCache: true } },
-    dynamicMetadata: gwMetadata({ receipt_id: receiptId, degraded, chunk_object, ...(slot === null ? {} : { slot }) }),
+    dynamicMetadata: order
+      ? orderMetadata({ ...metadata, [requestIdField]: headers.get('x-request-id') ?? '' }, order, forAttempts)
+      : gwMetadata(metadata),
   };
 }
 

@@ -2,6 +2,7 @@
 import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
+import { attemptOrderNamespace, laterHeaders } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader, reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
@@ -114,6 +115,31 @@ export const gwMetadata = (fields: Readonly<Record<string, string | true>>) => (
     },
   },
 });
+
+const struct = (fields: Readonly<Record<string, object>>) => ({ structValue: { fields } });
+const oneOfAll = { numberValue: 1 };
+
+/** The same with the cluster of each attempt in the form of Envoy's priority groups, and the headers of those after the first. */
+export function orderMetadata(
+  fields: Parameters<typeof gwMetadata>[0],
+  order: readonly string[],
+  later: readonly ReturnType<typeof setHeader>[],
+) {
+  const { gw } = gwMetadata(fields).fields;
+  const headers = later.map(({ header }) => [header.key, text(header.rawValue.toString('latin1'))] as const);
+  const groups = order.map((name) =>
+    struct({
+      name: text(name),
+      clusters: { listValue: { values: [struct({ cluster_name: text(name), weight: oneOfAll })] } },
+    }),
+  );
+  return {
+    fields: {
+      gw: struct({ ...gw.structValue.fields, [laterHeaders]: struct(Object.fromEntries(headers)) }),
+      [attemptOrderNamespace]: struct({ priority_groups: { listValue: { values: groups } } }),
+    },
+  };
+}
 
 /** Tells the Lua filter that the reply needs nothing more. */
 export const finished = { dynamicMetadata: gwMetadata({ done: true }) };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CallRecord } from './call-record.ts';
 import { createFailedAttempts, type FailedAttempt } from './failed-attempts.ts';
 import { answerNotAsked } from './not-asked.ts';
@@ -8,8 +8,25 @@ const failure = (deployment: string, outcome: FailedAttempt['outcome']): FailedA
   ...{ deployment, outcome, result: 'failed', retryAfterMs: null },
 });
 
-/** What comes of a call over a, b and c that ends at c; `known` is what the access log has told of it. */
-async function answered(known: readonly FailedAttempt[], pinned: boolean, header = 'x-gw-at-capacity') {
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+interface Ended {
+  /** What the access log has told of it. */
+  readonly known: readonly FailedAttempt[];
+  /** What it tells after `lateMs`. */
+  readonly late?: FailedAttempt;
+  readonly lateMs?: number;
+  readonly pinned?: boolean;
+  readonly header?: string;
+}
+
+/** What comes of a call over a, b and c that ends at c, and after which time it is answered, ms. */
+async function ended({ header = 'x-gw-at-capacity', known, late, lateMs = 0, pinned = false }: Ended) {
   const failedAttempts = createFailedAttempts(null);
   failedAttempts.begin('rcpt');
   for (const each of known) failedAttempts.tell('rcpt', each);
@@ -20,13 +37,18 @@ async function answered(known: readonly FailedAttempt[], pinned: boolean, header
     discard: () => void kept.push('discarded'),
     answeredBy: (deployment: string | null) => void kept.push(`by ${deployment}`),
     breakOff: () => {
-      kept.push('recorded');
+      // As the trace names the last one.
+      const last = failedAttempts.of('rcpt').find(({ deployment }) => deployment === 'c');
+      kept.push(`recorded after ${last?.outcome}`);
       return { saved: Promise.resolve() };
     },
   } as unknown as CallRecord;
   let body = '';
+  let afterMs = 0;
+  const began = Date.now();
   const call = {
     answer: (answer: { immediateResponse?: { body?: unknown } }) => {
+      afterMs = Date.now() - began;
       body = String(answer.immediateResponse?.body);
     },
     fail: () => undefined,
@@ -35,31 +57,61 @@ async function answered(known: readonly FailedAttempt[], pinned: boolean, header
     ['x-gw-deployment', 'c'],
     [header, '1'],
   ]);
-  answerNotAsked(record, call as never, { attempts: 3, headers }, { addresses, failedAttempts });
-  // The receipt is safe before the answer goes.
-  await Promise.resolve();
-  await Promise.resolve();
+  // Deployments are not judged before it is known what came of them.
+  const watch = { arrived: () => undefined, answered: () => void kept.push('judged'), end: () => undefined };
+  const answered = { deployment: 'c', attempts: 3, headers };
+  answerNotAsked(record, call as never, answered, { addresses, failedAttempts }, watch);
+  if (late) setTimeout(() => failedAttempts.tell('rcpt', late), lateMs);
+  await vi.advanceTimersByTimeAsync(1000);
   const { code, param } = JSON.parse(body).error;
-  return { code, param, kept };
+  return { code, param, kept, afterMs };
 }
 
 const full = [failure('a', 'at_capacity'), failure('b', 'unhealthy')];
+const unrecorded = { kept: ['judged', 'discarded'], afterMs: 0 };
+const recorded = { param: null, kept: ['judged', 'by null', 'recorded after at_capacity'] };
 
 describe('a call whose last deployment was not asked', () => {
   it('has no receipt where the others were not either', async () => {
-    expect(await answered(full, false)).toEqual({ code: 'overloaded', param: null, kept: ['discarded'] });
-    expect(await answered(full, true)).toEqual({ code: 'region_saturated', param: 'gw.region', kept: ['discarded'] });
-    const code = 'upstream_credential_missing';
-    expect(await answered(full, false, 'x-gw-credential-missing')).toEqual({ code, param: null, kept: ['discarded'] });
+    expect(await ended({ known: full })).toEqual({ code: 'overloaded', param: null, ...unrecorded });
+    const saturated = { code: 'region_saturated', param: 'gw.region' };
+    expect(await ended({ known: full, pinned: true })).toEqual({ ...saturated, ...unrecorded });
+    const missing = await ended({ known: full, header: 'x-gw-credential-missing' });
+    expect(missing).toEqual({ code: 'upstream_credential_missing', param: null, ...unrecorded });
+    const unwell = { header: 'x-gw-unhealthy', known: full };
+    expect(await ended(unwell)).toEqual({ code: 'overloaded', param: null, ...unrecorded });
+    expect(await ended({ ...unwell, pinned: true })).toEqual({ ...saturated, ...unrecorded });
+    const all = { ...unwell, known: [failure('a', 'no_credential'), failure('b', 'unhealthy')] };
+    expect(await ended(all)).toEqual({ code: 'upstream_error', param: null, ...unrecorded });
+    const degraded = { code: 'region_degraded', param: 'gw.region' };
+    expect(await ended({ ...all, pinned: true })).toEqual({ ...degraded, ...unrecorded });
   });
 
   it.each([
     [[failure('a', 'rate_limited'), failure('b', 'at_capacity')], 'upstream_rate_limited'],
     [[failure('a', 'rate_limited'), failure('b', 'timed_out')], 'upstream_timeout'],
     [[failure('a', 'at_capacity'), failure('b', 'server_error')], 'upstream_error'],
-    [[failure('a', 'at_capacity')], 'upstream_error'],
-  ])('is told of the provider that was asked, or of which that is not known (%#)', async (known, code) => {
-    const kept = ['by null', 'recorded'];
-    for (const pinned of [false, true]) expect(await answered(known, pinned)).toEqual({ code, param: null, kept });
+  ])('is told of the provider that was asked (%#)', async (known, code) => {
+    for (const pinned of [false, true])
+      expect(await ended({ known, pinned })).toEqual({ code, ...recorded, afterMs: 0 });
+  });
+
+  it('names in its trace what that one was', async () => {
+    const known = [failure('a', 'server_error'), failure('b', 'unhealthy')];
+    for (const [header, outcome] of [
+      ['x-gw-credential-missing', 'no_credential'],
+      ['x-gw-unhealthy', 'unhealthy'],
+    ] as const)
+      expect((await ended({ known, header })).kept.at(-1)).toBe(`recorded after ${outcome}`);
+  });
+
+  it('waits for what the log has not told yet, and no longer', async () => {
+    const late = { known: full.slice(0, 1), late: failure('b', 'at_capacity') };
+    const inTime = await ended({ ...late, lateMs: 20 });
+    expect(inTime).toEqual({ code: 'overloaded', param: null, kept: ['judged', 'discarded'], afterMs: 20 });
+    // Nobody knows then whether one was asked.
+    const tooLate = { code: 'upstream_error', ...recorded, afterMs: 50 };
+    expect(await ended({ ...late, lateMs: 60 })).toEqual(tooLate);
+    expect(await ended({ known: full.slice(0, 1) })).toEqual(tooLate);
   });
 });

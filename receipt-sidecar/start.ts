@@ -3,18 +3,21 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { failedAttemptChannel, lostAttemptChannel } from '@gw/contract/internal/redis';
 import { serveEnvoy } from '@gw/grpc/server';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
+import type { z } from 'zod';
 import { readAccessLog } from './access-log.ts';
 import { Call } from './call.ts';
 import type { Config } from './config.ts';
 import { createDeploymentHealth } from './deployment-health.ts';
 import { openEnds, redisEnds } from './ends.ts';
-import { createFailedAttempts, redisAttempts } from './failed-attempts.ts';
+import { createFailedAttempts, failedAttemptSchema } from './failed-attempts.ts';
+import { createFirstAttempts, lostAttemptSchema } from './first-attempts.ts';
 import { makeFindClaim } from './idempotency/find-claim.ts';
 import { createIdempotencyMetrics } from './idempotency/metrics.ts';
 import { openSpool } from './ledger/spool.ts';
@@ -29,6 +32,7 @@ import { makeReader } from './request/reader.ts';
 import { warmUp } from './request/warm-up.ts';
 import { makeReplyReader } from './response/json-reply.ts';
 import { createScreenMetrics } from './screen-metrics.ts';
+import { sharedByRedis } from './shared.ts';
 import { showTrouble } from './shown-trouble.ts';
 import { redisLeases } from './slots/leases.ts';
 import { createSlotMetrics } from './slots/slot-metrics.ts';
@@ -86,7 +90,10 @@ export async function startSidecar(config: Config) {
     threads: config.threads,
     onError: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
   });
-  const failedAttempts = createFailedAttempts(config.instances > 1 ? redisAttempts(redis, subscriber) : null);
+  const shared = <T>(channel: string, schema: z.ZodType<T>) =>
+    config.instances > 1 ? sharedByRedis({ redis, subscriber }, channel, schema) : null;
+  const failedAttempts = createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema));
+  const firstAttempts = createFirstAttempts(clock, shared(lostAttemptChannel, lostAttemptSchema));
   const deploymentHealth = createDeploymentHealth(clock, log);
   const context = {
     addresses: config.addresses,
@@ -117,6 +124,7 @@ export async function startSidecar(config: Config) {
     metrics: receiptMetrics,
     ends,
     failedAttempts,
+    firstAttempts,
     now: Date.now,
     upstreamTimeoutS: config.upstreamTimeoutS,
     firstByteTimeoutS: config.firstByteTimeoutS,
@@ -127,7 +135,7 @@ export async function startSidecar(config: Config) {
     {
       openProcessor: (call) => new Call(context, call),
       accessLog: (message) =>
-        readAccessLog(message, { ends, failedAttempts, ledger, runs: (lease) => slots.runs(lease) }),
+        readAccessLog(message, { ends, failedAttempts, firstAttempts, ledger, runs: (lease) => slots.runs(lease) }),
       // Without Redis it can go on: the ledger has its spool. Without a catalogue each call ends in an error.
       isServing: () => catalogue.current() !== null,
     },

@@ -6,16 +6,15 @@
 import { type Addresses, apiError, errorBody } from '@gw/contract/errors';
 import type { ProcessorCall } from '@gw/grpc/service';
 import type { CallRecord } from './call-record.ts';
-import type { FailedAttempts } from './failed-attempts.ts';
 import type { KeptReply } from './idempotency/kept-reply.ts';
 import { answerAfter, finished, type Headers, immediate, replyHeaders, unchanged } from './messages.ts';
-import { answerNotAsked, isNotAsked } from './not-asked.ts';
 import { providerError } from './response/provider-error.ts';
 
 interface UnreadReply {
   readonly record: CallRecord;
   readonly call: ProcessorCall;
   readonly kept: KeptReply | null;
+  readonly addresses: Addresses;
   readonly headers: Headers;
   /** How often Envoy sent the request to a deployment. */
   readonly attempts: number;
@@ -23,14 +22,8 @@ interface UnreadReply {
   readonly isEmpty: boolean;
 }
 
-interface Context {
-  readonly addresses: Addresses;
-  readonly failedAttempts: Pick<FailedAttempts, 'of'>;
-}
-
 /** Returns whether it has answered: false for a reply whose body is to be read. */
-export function answerUnread(reply: UnreadReply, context: Context): boolean {
-  const { attempts, call, headers, isEmpty, kept, record } = reply;
+export function answerUnread({ addresses, attempts, call, headers, isEmpty, kept, record }: UnreadReply): boolean {
   const { receiptId, request } = record.identity;
   const isRerun = kept?.mayHaveRun ?? false;
   if (!headers.has('x-gw-deployment')) {
@@ -46,12 +39,6 @@ export function answerUnread(reply: UnreadReply, context: Context): boolean {
     answerAfter(saved, call, { responseHeaders: { response: { headerMutation } }, ...finished });
     return true;
   }
-  if (isNotAsked(headers)) {
-    // Those before this one may have been.
-    kept?.free(attempts > 1);
-    answerNotAsked(record, call, { attempts, headers }, context);
-    return true;
-  }
   // Encoded although identity was asked for, or no body at all: nothing here can be read.
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
   if (encoding === 'identity' && !isEmpty) return false;
@@ -59,6 +46,6 @@ export function answerUnread(reply: UnreadReply, context: Context): boolean {
   const status = Number(headers.get(':status'));
   const error = status === 200 ? apiError('upstream_invalid_response') : providerError(status, '', request);
   const { saved } = record.breakOff('provider', null);
-  answerAfter(saved, call, immediate(error, errorBody(error, context.addresses), receiptId, isRerun));
+  answerAfter(saved, call, immediate(error, errorBody(error, addresses), receiptId, isRerun));
   return true;
 }

@@ -61,6 +61,9 @@ export const callEndKey = (receiptId: string): string => `gw:end:${receiptId}`;
 /** Published to with a failed attempt of a call that is under way at another sidecar; the message is JSON. */
 export const failedAttemptChannel = 'gw:attempts:failed';
 
+/** Published to with a first attempt that got no reply; the message is JSON. */
+export const lostAttemptChannel = 'gw:attempts:lost';
+
 /** Hash: deployment and model (`troubleField`) → a DeploymentTrouble as JSON. */
 export const deploymentTroublesKey = 'gw:deployments:trouble';
 

@@ -30,6 +30,8 @@ export const snapshotDeploymentSchema = z.object({
   id: z.string(),
   ...snapshotShape(deploymentFields),
   calls: callsSchema.optional(),
+  /** Where first attempts go, and with which credential; absent where the listener has to make every call. */
+  firstAttempt: z.object({ origin: z.string(), credential: z.string().nullable() }).optional(),
 });
 export type SnapshotDeployment = z.infer<typeof snapshotDeploymentSchema>;
 
@@ -86,6 +88,9 @@ export const credentialMissingHeader = 'x-gw-credential-missing';
 
 /** Set by Envoy alone, on its own reply where a deployment has as many calls as it takes at once. */
 export const atCapacityHeader = 'x-gw-at-capacity';
+
+/** Set by Envoy alone, on its own reply where a deployment has no healthy server, or its name was never resolved. */
+export const unhealthyHeader = 'x-gw-unhealthy';
 
 /**
  * The Envoy cluster of a fail-over chain; the control plane makes it, the sidecar names it. The prefix stays, since parts of

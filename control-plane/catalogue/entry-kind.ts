@@ -67,3 +67,13 @@ export function namesOf(ids: readonly string[], shown = 5): string {
   const rest = ids.length - shown;
   return rest > 0 ? `${ids.slice(0, shown).join(', ')} and ${rest} more` : ids.join(', ');
 }
+
+/** Returns what warns of an entry beside others. These are read once, when the first entry asks, so they have to be as they will be. */
+export function warningsBeside(tx: Tx): (kind: EntryKind<object>, entry: object) => Promise<readonly string[]> {
+  const read = new Map<EntryKind<object>, ReturnType<NonNullable<EntryKind<object>['warningsBeside']>>>();
+  return async (kind, entry) => {
+    const beside = read.get(kind) ?? kind.warningsBeside?.(tx);
+    if (beside) read.set(kind, beside);
+    return (await beside)?.(entry) ?? [];
+  };
+}

@@ -6,6 +6,7 @@
  * service can name it.
  */
 import { allFailoverChains, namedFailoverChains } from '@gw/contract/internal/failover-chain';
+import { firstAttemptCluster } from '@gw/contract/internal/first-attempt';
 import { failoverCluster, type Snapshot } from '@gw/contract/internal/snapshot';
 import { type DeploymentPlace, leafName } from '@gw/envoy/clusters';
 import type { Catalogue } from './read.ts';
@@ -69,10 +70,9 @@ export function openHandover(now: () => Date): Handover {
       // Without any snapshot every call is refused, so there is nothing to wait for.
       if (before === null) return true;
       // What else the one before needs Envoy may have got a moment ago.
-      const known = new Set(namedFailoverChains(before).map(failoverCluster));
-      const named = namedFailoverChains(next).map(failoverCluster);
+      const known = new Set(named(before));
       const at = now().getTime();
-      return named.every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);
+      return named(next).every((cluster) => known.has(cluster) || at - (since.get(cluster) ?? at) >= settleMs);
     },
     published: (version) => {
       const until = now().getTime() + keepMs;
@@ -103,4 +103,12 @@ function placesOf({ deployments, providers }: Catalogue): DeploymentPlace[] {
   });
 }
 
-const clustersOf = (offer: Offer): string[] => allFailoverChains(offer).map(failoverCluster);
+const clustersOf = (offer: Offer): string[] => [...allFailoverChains(offer).map(failoverCluster), ...firstOf(offer)];
+
+/** Returns the clusters that a call can name. */
+const named = (offer: Offer): string[] => [...namedFailoverChains(offer).map(failoverCluster), ...firstOf(offer)];
+
+const firstOf = ({ deployments }: Offer): string[] =>
+  deployments.flatMap(({ firstAttempt, id }) =>
+    firstAttempt === undefined ? [] : firstAttemptCluster(id, firstAttempt.origin),
+  );

@@ -17,6 +17,7 @@ import {
   snapshotModelSchema,
   snapshotRegionSchema,
 } from '@gw/contract/internal/snapshot';
+import { canBeFirst } from '@gw/envoy/first-attempt';
 import type { Database, Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import { snapshotFieldsIn } from './entry-fields.ts';
@@ -82,8 +83,9 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
           snapshotRegionSchema.parse({ code: row.code, ...snapshotFieldsIn(regionFields, row) }),
         ),
         deployments: deployments.map((row) => {
-          const calls = callsOf(elementWith(providers, row.providerId));
-          return snapshotDeploymentSchema.parse({ id: row.id, ...snapshotFieldsIn(deploymentFields, row), ...calls });
+          const provider = elementWith(providers, row.providerId);
+          const called = { ...callsOf(provider), ...firstAttemptOf(row, provider) };
+          return snapshotDeploymentSchema.parse({ id: row.id, ...snapshotFieldsIn(deploymentFields, row), ...called });
         }),
         providers: providers.map((row) => ({ ...row, headers: headersSchema.parse(row.headers) })),
         aliases: aliases.map((row) =>
@@ -120,6 +122,14 @@ function callsOf({ firstByteTimeoutS, path, requestFields, timeoutS }: ProviderR
     ...(firstByteTimeoutS !== null && { firstByteTimeoutS }),
   };
   return Object.keys(calls).length > 0 ? { calls } : {};
+}
+
+type DeploymentRow = Prisma.DeploymentGetPayload<object>;
+
+function firstAttemptOf({ maxConcurrentRequests }: DeploymentRow, provider: ProviderRow): object {
+  const { baseUrl, credentialRef } = provider;
+  if (!canBeFirst({ ...provider, maxConcurrentRequests })) return {};
+  return { firstAttempt: { origin: new URL(baseUrl).origin, credential: credentialRef } };
 }
 
 type StoredPolicy = Omit<Policy, 'rules'> & { readonly rules: readonly StoredRule[] };

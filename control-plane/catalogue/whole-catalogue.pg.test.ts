@@ -18,7 +18,8 @@ import {
   useTestApp,
   version,
 } from '@gw/testing/control-plane/entries';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { aliasKind } from './alias-entry.ts';
 
 useTestApp();
 
@@ -48,6 +49,29 @@ test('what is written down says only what somebody has to say, and applied again
   const before = [await version(), await newest()];
   expect((await put(document)).json()).toEqual({ object: 'catalogue_import', dry_run: false, changes: [] });
   expect([await version(), await newest()]).toEqual(before);
+});
+
+test('a section that the release before does not know is left out where nothing is in it, and then stays as it is', async () => {
+  const document = await written();
+  expect(Object.keys(document)).toEqual(['models', 'regions', 'providers', 'deployments']);
+  await addAll();
+  const { aliases, ...others } = await written();
+  expect(aliases).toEqual([alias]);
+  expect((await put(others)).json().changes).toEqual([]);
+  expect((await put({ aliases: [] })).json().changes).toMatchObject([{ kind: 'alias', after: null }]);
+});
+
+test('the deployments are read once for what warns of aliases, however many of them change', async () => {
+  await addAll();
+  const reads = vi.spyOn(aliasKind as Required<typeof aliasKind>, 'warningsBeside');
+  onTestFinished(() => reads.mockRestore());
+  const targets = [{ model: 'sim-small' }, { model: 'sim-small', provider: 'simulator' }];
+  const aliases = ['acme/best', 'acme/new', 'acme/newer'].map((id) => ({ id, targets }));
+  const { changes } = (await put({ aliases })).json();
+  expect(changes.map(({ id, warnings }: { id: string; warnings: string[] }) => [id, warnings.length])).toEqual(
+    aliases.map(({ id }) => [id, 1]),
+  );
+  expect(reads).toHaveBeenCalledOnce();
 });
 
 test('whatever the entries say, the document brings the same catalogue back', async () => {

@@ -17,7 +17,7 @@ import type { Context } from '../shared/context.ts';
 import { aliasKind } from './alias-entry.ts';
 import { deploymentKind } from './deployment-entry.ts';
 import { changesOf, type Difference, inTurn, type Note } from './entry-changes.ts';
-import type { EntryKind, Tx } from './entry-kind.ts';
+import { type EntryKind, type Tx, warningsBeside } from './entry-kind.ts';
 import { modelKind } from './model-entry.ts';
 import { addressRefusal } from './named-address.ts';
 import { providerKind } from './provider-entry.ts';
@@ -59,7 +59,8 @@ export const writtenSchema = z.strictObject({
   regions: written,
   providers: written,
   deployments: written,
-  aliases: written,
+  /** Absent where there are none: the release before, which may run beside this one, refuses a section that it does not know. */
+  aliases: written.optional(),
 });
 
 const changeSchema = z.strictObject({
@@ -94,7 +95,7 @@ export async function writtenCatalogue({ db }: Pick<Context, 'db'>): Promise<Cat
       if (at % entriesAtOnce === 0) await nextTurn();
       list.push(writtenEntry(sections[section], entry));
     }
-    written.push([section, list]);
+    if (list.length > 0 || section !== 'aliases') written.push([section, list]);
   }
   return Object.fromEntries(written);
 }
@@ -183,6 +184,8 @@ async function apply(
   audit: Note,
 ): Promise<EntryChange[]> {
   const changes: EntryChange[] = [];
+  // Only aliases have such warnings, and they come when all that they name is there.
+  const beside = warningsBeside(tx);
   const note = (kind: AnyKind, id: string, { before, after }: Difference, warnings: readonly string[]) =>
     changes.push({ kind: kind.name, id, ...plain({ before, after }), warnings: [...warnings] });
   const isGiven = (section: Section) => document[section] !== undefined;
@@ -211,8 +214,8 @@ async function apply(
       if (outcome.value === null) continue;
       const entry = await kind.rows.find(tx, id);
       const moved = kind.moved?.(outcome.value) ?? [];
-      const beside = (entry && (await kind.warningsBeside?.(tx))?.(entry)) ?? [];
-      note(kind, id, outcome.value, entry === null ? [] : [...moved, ...kind.warnings(entry, around), ...beside]);
+      const warnings = entry ? [...moved, ...kind.warnings(entry, around), ...(await beside(kind, entry))] : [];
+      note(kind, id, outcome.value, warnings);
     }
   };
   // Those that refer to others go first, and come last.

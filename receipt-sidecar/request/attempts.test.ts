@@ -1,11 +1,8 @@
 import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
-import type { Attempt, DeploymentHealth } from '../deployment-health.ts';
-import { createFailedAttempts, type FailedAttempt } from '../failed-attempts.ts';
-import { createMeasuredTrouble } from '../measured-trouble.ts';
 import type { Candidate } from '../snapshot.ts';
-import { attemptsOf, timeoutsOf, watchAttempts } from './attempts.ts';
+import { attemptsOf, timeoutsOf } from './attempts.ts';
 import { outgoing } from './provider-body.ts';
 import type { Route } from './route.ts';
 
@@ -32,15 +29,28 @@ const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof o
   messages: [],
   seed: 4,
 });
+const none = { clusterOf: () => null };
 const headersOf = (route: Route) =>
   Object.fromEntries(
-    attemptsOf(route, body, () => 500).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
+    attemptsOf(route, body, () => 500, none).headers.map(({ header }) => [header.key, header.rawValue.toString()]),
   );
 
 describe('the attempts of a call', () => {
   it('need nothing where all deployments are called alike', () => {
-    const attempts = attemptsOf(routeOver(candidate('a', 'm'), candidate('b', 'm')), body, () => 500);
+    const attempts = attemptsOf(routeOver(candidate('a', 'm'), candidate('b', 'm')), body, () => 500, none);
     expect(attempts).toMatchObject({ headers: [], others: 1, first: { providerModel: 'm' } });
+  });
+
+  it('begin at the provider at once where they may, and go on by listeners', () => {
+    const may = { clusterOf: ({ id }: { id: string }) => (id === 'a' ? 'first:a' : null) };
+    const orderOf = (...chain: Parameters<typeof routeOver>) =>
+      attemptsOf(routeOver(...chain), body, () => 500, may).order;
+    const [a, b] = [candidate('a', 'm'), candidate('b', 'm')];
+    expect(orderOf(a, b)).toEqual(['first:a', 'listener:b']);
+    expect(orderOf(a)).toEqual(['first:a']);
+    expect(orderOf(b, a)).toBeNull();
+    // Only a listener changes a body.
+    expect(orderOf(a, candidate('b', 'other'))).toBeNull();
   });
 
   it('have an opening for each deployment that is called otherwise than the first, and names of models for paths', () => {
@@ -70,7 +80,7 @@ describe('the attempts of a call', () => {
     });
     const aliased = { ...route, modelOf: ({ deployment: { id } }: Candidate) => (id === 'a' ? plainModel : other) };
     const plain = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], { model: 'x', n: 1 });
-    const { first, headers } = attemptsOf(aliased as Route, plain, () => 500);
+    const { first, headers } = attemptsOf(aliased as Route, plain, () => 500, none);
     expect(first).toMatchObject({ providerModel: 'm', takesTemperature: true });
     expect(headers.map(({ header }) => header.rawValue.toString())).toEqual([
       ...['{"model":"m",', String('{"model":"m","temperature":1,'.length)],
@@ -87,9 +97,30 @@ describe('the attempts of a call', () => {
       candidate('a', 'm'),
       ...Array.from({ length: 60 }, (_, at) => candidate(`d${at}`, `n${at}`)),
     );
-    const attempts = attemptsOf(many, body, () => 500);
+    const attempts = attemptsOf(many, body, () => 500, none);
     expect(attempts).toMatchObject({ others: 4, cluster: 'the whole chain' });
     expect(attempts.headers).toHaveLength(5);
+  });
+
+  it('are more where deployments have a bound, which can be full and then cost nothing: ten at most', () => {
+    const otherOf = (at: number, maxConcurrentRequests: number | null): Candidate => {
+      const plain = candidate(`d${at}`, `n${at}`);
+      return { ...plain, deployment: { ...plain.deployment, maxConcurrentRequests } };
+    };
+    const othersOf = (bounds: readonly (number | null)[], clientBytes = 500) => {
+      const others = bounds.map((bound, at) => otherOf(at, bound));
+      return attemptsOf(routeOver(candidate('a', 'm'), ...others), body, () => clientBytes, none).others;
+    };
+    expect(othersOf([7, 7, 7, 7, 7, 7])).toBe(6);
+    expect(othersOf([7, null, 7, null, null, null, 7, null, 7])).toBe(7);
+    expect(othersOf(Array(60).fill(7))).toBe(9);
+    const long = 'n'.repeat(2000);
+    const named = Array.from({ length: 9 }, (_, at) => otherOf(at, 7)).map((each) => ({
+      ...each,
+      deployment: { ...each.deployment, models: { m: `${long}${each.deployment.id}` } },
+    }));
+    // Rather fewer than the first one alone.
+    expect(attemptsOf(routeOver(candidate('a', 'm'), ...named), body, () => 500, none).others).toBe(4);
   });
 
   it.each([
@@ -101,62 +132,9 @@ describe('the attempts of a call', () => {
       candidate('b', name),
       candidate('c', `${name}2`),
     );
-    const { cluster, headers, others } = attemptsOf(route, body, () => clientBytes);
+    const { cluster, headers, others } = attemptsOf(route, body, () => clientBytes, none);
     expect([others, cluster]).toEqual([0, 'order:a']);
     expect(headers.map(({ header }) => header.key)).toEqual([attemptHeader(attemptPathModel, 'a')]);
-  });
-});
-
-describe('what came of the attempts', () => {
-  const route = routeOver(candidate('a', 'm'), candidate('b', 'm'), candidate('c', 'm'));
-  const noted = (
-    deployment: string | null,
-    attempts: number,
-    headers: Readonly<Record<string, string>> = {},
-    known: readonly FailedAttempt[] = [],
-  ) => {
-    const seen: string[] = [];
-    const health = {
-      begins: () => false,
-      note: ({ deployment: id, result, retryAfterMs }: Attempt) =>
-        void seen.push(`${id} ${result}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
-    } as unknown as DeploymentHealth;
-    const trouble = createMeasuredTrouble(() => 0);
-    const failedAttempts = createFailedAttempts(null);
-    const call = { identity: { receiptId: 'rcpt', route } as never, startedAt: 0, accountId: 'acct' };
-    const watch = watchAttempts({ health, failedAttempts, trouble, accountTrouble: trouble }, call, new Map(), 2);
-    for (const attempt of known) failedAttempts.tell('rcpt', attempt);
-    watch.answered({ deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) });
-    watch.end();
-    expect(failedAttempts.of('rcpt')).toEqual([]);
-    return seen;
-  };
-
-  it('is told of each that was tried', () => {
-    expect(noted('a', 1)).toEqual(['a answered']);
-    expect(noted('b', 2)).toEqual(['a failed', 'b answered']);
-    expect(noted('c', 3, { ':status': '500' })).toEqual(['a failed', 'b failed', 'c failed']);
-    expect(noted(null, 2)).toEqual(['a failed', 'b failed']);
-    expect(noted('unknown', 2)).toEqual(['a failed', 'b failed']);
-    expect(noted(null, 0)).toEqual([]);
-    expect(noted('a', 1, { ':status': '400' })).toEqual(['a answered']);
-    expect(noted('a', 1, { ':status': '429', 'retry-after': '7' })).toEqual(['a busy 7000']);
-    // Nobody knows how much of the time the last one had, and none of it was the provider's that has no credential.
-    expect(noted(null, 2, { ':status': '504' })).toEqual(['a failed']);
-    expect(noted(null, 1, { ':status': '504' })).toEqual(['a down']);
-    expect(noted('b', 2, { ':status': '429', 'x-gw-credential-missing': '1' })).toEqual(['a failed']);
-    expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a busy']);
-    expect(noted('a', 1, { ':status': '503' })).toEqual(['a down']);
-    expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a busy 7000']);
-  });
-
-  it('is told with what the access log says of those that failed', () => {
-    const busy = { deployment: 'a', outcome: 'rate_limited', result: 'busy', retryAfterMs: 5000 } as const;
-    expect(noted('b', 2, {}, [busy])).toEqual(['a busy 5000', 'b answered']);
-    expect(noted('a', 1, {}, [busy])).toEqual(['a answered']);
-    const full = { deployment: 'a', outcome: 'at_capacity', result: 'full', retryAfterMs: null } as const;
-    expect(noted('b', 2, {}, [full])).toEqual(['a full', 'b answered']);
-    expect(noted('b', 2, { ':status': '429', 'x-gw-at-capacity': '1' }, [full])).toEqual(['a full', 'b full']);
   });
 });
 

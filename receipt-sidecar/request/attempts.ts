@@ -9,15 +9,12 @@ import {
   attemptPathModel,
 } from '@gw/contract/internal/attempt-headers';
 import { modelInPath } from '@gw/contract/internal/catalogue/provider-path';
-import { troubleField } from '@gw/contract/internal/deployment-trouble';
-import { atCapacityHeader, credentialMissingHeader, failoverCluster } from '@gw/contract/internal/snapshot';
-import type { CallRecord } from '../call-record.ts';
-import type { AttemptResult, DeploymentHealth } from '../deployment-health.ts';
-import { type FailedAttempt, type FailedAttempts, failedBefore, type Verdict, verdictOf } from '../failed-attempts.ts';
-import { type MeasuredTrouble, ofAccount } from '../measured-trouble.ts';
-import { type Headers, setHeader } from '../messages.ts';
+import { listenerCluster } from '@gw/contract/internal/first-attempt';
+import { failoverCluster } from '@gw/contract/internal/snapshot';
+import type { FirstAttempts } from '../first-attempts.ts';
+import { setHeader } from '../messages.ts';
 import type { Candidate } from '../snapshot.ts';
-import { isDirected, type Timeouts } from './headers.ts';
+import type { Timeouts } from './headers.ts';
 import { type BodyTarget, type Outgoing, opening } from './provider-body.ts';
 import type { Route } from './route.ts';
 
@@ -29,10 +26,14 @@ export interface Attempts {
   readonly others: number;
   /** Envoy's cluster that the call names: `Route.cluster`, or that of the first deployment alone. */
   readonly cluster: string;
+  /** The clusters of the attempts, where the first goes to its provider at once; null: all go through listeners. */
+  readonly order: readonly string[] | null;
 }
 
 /** After so many it is not the deployments, and the client has waited long enough. */
 const mostOthers = 4;
+/** With those that have a bound, which do not count among the four: full ones cost neither time nor a call of a provider. */
+const mostOthersWithBounds = 9;
 /** Of the 32 KiB that Envoy lets through with what the client has sent. */
 const [mostHeaderBytes, mostClientBytes] = [12 * 1024, 16 * 1024];
 
@@ -46,18 +47,59 @@ function targetOf({ modelOf }: Route, candidate: Candidate): BodyTarget {
  * Envoy goes along the chain, so only the first few need something of their own; where none is called otherwise than the first, it
  * costs a comparison for each. `clientBytes` counts those of the headers that go on.
  */
-export function attemptsOf(route: Route, body: Outgoing, clientBytes: () => number): Attempts {
+export function attemptsOf(
+  route: Route,
+  body: Outgoing,
+  clientBytes: () => number,
+  firstAttempts: Pick<FirstAttempts, 'clusterOf'>,
+): Attempts {
   const [head, ...others] = route.failoverChain;
-  const rest = others.slice(0, mostOthers);
-  const first = targetOf(route, head);
+  const orderOf = ([first, ...later]: readonly [Candidate, ...Candidate[]]): Attempts['order'] => {
+    const cluster = firstAttempts.clusterOf(first.deployment);
+    return cluster === null ? null : [cluster, ...later.map(({ deployment }) => listenerCluster(deployment.id))];
+  };
+  const attempts = (rest: readonly Candidate[]) => attemptsOver({ route, body, rest, clientBytes, orderOf });
+  // Alone in its cluster, so that no other deployment gets what was made for this one.
+  const alone = () => ({
+    ...{ first: targetOf(route, head), headers: pathHeader(route, head), others: 0 },
+    ...{ cluster: failoverCluster([head.deployment.id]), order: orderOf([head]) },
+  });
+  return attempts(triedAfter(others)) ?? attempts(others.slice(0, mostOthers)) ?? alone();
+}
+
+/** Envoy counts its tries, whatever came of them, so a bounded one that fails is one more that was asked. */
+function triedAfter(others: readonly Candidate[]): readonly Candidate[] {
+  let unbounded = 0;
+  const end = others.findIndex(({ deployment }, at) => {
+    if (deployment.maxConcurrentRequests == null) unbounded += 1;
+    return unbounded > mostOthers || at === mostOthersWithBounds;
+  });
+  return end === -1 ? others : others.slice(0, end);
+}
+
+/** Returns null if the headers are too large for Envoy. */
+function attemptsOver({
+  body,
+  clientBytes,
+  orderOf,
+  rest,
+  route,
+}: {
+  readonly route: Route;
+  readonly body: Outgoing;
+  readonly rest: readonly Candidate[];
+  readonly clientBytes: () => number;
+  readonly orderOf: (chain: readonly [Candidate, ...Candidate[]]) => Attempts['order'];
+}): Attempts | null {
+  const [head] = route.failoverChain;
   const openings = openingHeaders(route, body, rest);
   const paths = [head, ...rest].flatMap((each) => pathHeader(route, each));
   const headers = [...openings, ...paths];
   const bytes = headers.reduce((sum, { header }) => sum + header.key.length + header.rawValue.length, 0);
-  if (headers.length === 0 || (bytes <= mostHeaderBytes && clientBytes() <= mostClientBytes))
-    return { first, headers, others: rest.length, cluster: route.cluster };
-  // Alone in its cluster, so that no other deployment gets what was made for this one.
-  return { first, headers: pathHeader(route, head), others: 0, cluster: failoverCluster([head.deployment.id]) };
+  if (headers.length > 0 && (bytes > mostHeaderBytes || clientBytes() > mostClientBytes)) return null;
+  // With openings of their own the others are left to listeners, which alone may change a body.
+  const order = openings.length === 0 ? orderOf([head, ...rest]) : null;
+  return { first: targetOf(route, head), headers, others: rest.length, cluster: route.cluster, order };
 }
 
 /** Returns the openings that differ from the first one, and how long that one is. */
@@ -88,88 +130,4 @@ const pathHeader = (route: Route, each: Candidate) =>
 export function timeoutsOf({ failoverChain: [{ deployment }] }: Route, usual: Timeouts): Timeouts {
   const { firstByteTimeoutS = usual.firstByteTimeoutS, timeoutS = usual.upstreamTimeoutS } = deployment.calls ?? {};
   return { firstByteTimeoutS, upstreamTimeoutS: timeoutS };
-}
-
-interface Answered {
-  /** Null if it is not known who answered. */
-  readonly deployment: string | null;
-  /** Envoy's count of tried deployments. */
-  readonly attempts: number;
-  readonly headers: Headers;
-}
-
-/** What a call that is under way tells of its attempts, and learns of them. */
-export interface AttemptWatch {
-  /** The headers of a reply have come. */
-  answered(answer: Answered): void;
-  end(): void;
-}
-
-export interface Watchers {
-  readonly failedAttempts: FailedAttempts;
-  readonly health: DeploymentHealth;
-  /** As free calls find it, by `troubleField`. */
-  readonly trouble: MeasuredTrouble;
-  /** As the pinned calls of each account find it, by `ofAccount`. */
-  readonly accountTrouble: MeasuredTrouble;
-}
-
-type WatchedCall = Pick<CallRecord, 'identity' | 'startedAt' | 'accountId'>;
-
-/**
- * A pinned call tells how deployments are to its account alone: whoever makes one fail would send everybody's free calls elsewhere.
- * One that tells the simulated provider how to answer tells nothing. `others`: how many more deployments may be tried.
- */
-export function watchAttempts(
-  { accountTrouble, failedAttempts, health, trouble }: Watchers,
-  { accountId, identity: { receiptId, route }, startedAt: beganAt }: WatchedCall,
-  requestHeaders: Headers,
-  others: number,
-): AttemptWatch {
-  const first = route.failoverChain[0].deployment.id;
-  const isTold = !isDirected(requestHeaders);
-  let isAwaited = isTold && !route.pinned && health.begins(first);
-  if (others > 0) failedAttempts.begin(receiptId);
-  return {
-    answered: (answer) => {
-      isAwaited = false;
-      if (!isTold) return;
-      for (const { candidate, ...verdict } of verdicts(route, answer, failedAttempts.of(receiptId))) {
-        const [deployment, model] = [candidate.deployment.id, route.modelOf(candidate).id];
-        if (route.pinned) accountTrouble.note(ofAccount(accountId, deployment, model), verdict);
-        else {
-          health.note({ deployment, beganAt, ...verdict });
-          trouble.note(troubleField(deployment, model), verdict);
-        }
-      }
-    },
-    end: () => {
-      if (isAwaited) health.givesUp(first);
-      failedAttempts.end(receiptId);
-    },
-  };
-}
-
-type JudgedAttempt = Verdict & { readonly candidate: Candidate };
-
-/** Returns what came of each attempt: those before the one that answered have failed, and so has one that says so. */
-function verdicts({ failoverChain }: Route, answer: Answered, known: readonly FailedAttempt[]): JudgedAttempt[] {
-  const { attempts, deployment, headers } = answer;
-  const failureOf = (candidate: Candidate, result: AttemptResult): JudgedAttempt => {
-    const told = known.find((each) => each.deployment === candidate.deployment.id);
-    return { candidate, result: told?.result ?? result, retryAfterMs: told?.retryAfterMs ?? null };
-  };
-  const failed = failedBefore(failoverChain, deployment, attempts).map((each) => failureOf(each, 'failed'));
-  const status = Number(headers.get(':status'));
-  const by = failoverChain.find((each) => each.deployment.id === deployment);
-  if (!by) {
-    const last = failoverChain[attempts - 1];
-    // The time of a JSON reply is one for all attempts, so the last of several may have had little of it.
-    if (!last || (status === 504 && attempts > 1)) return failed;
-    // Where there was one, and Envoy answers in its place, it was not reached or did not answer in time.
-    return [...failed, failureOf(last, attempts === 1 ? 'down' : 'failed')];
-  }
-  if (headers.has(credentialMissingHeader)) return failed;
-  if (headers.has(atCapacityHeader)) return [...failed, { candidate: by, result: 'full', retryAfterMs: null }];
-  return [...failed, { candidate: by, ...verdictOf(status, headers.get('retry-after')) }];
 }

@@ -57,7 +57,7 @@ test('while it says 500 and would hang, calls go elsewhere at once; when it is w
     expect(additionsOf(answer).routing_trace).toMatchObject({
       attempts: { count: 2, failed: [{ deployment: first, outcome: 'unhealthy' }] },
     });
-    await expect(pinned()).rejects.toMatchObject({ status: 502, code: 'upstream_error' });
+    await expect(pinned()).rejects.toMatchObject({ status: 503, code: 'region_degraded' });
     for (let at = 0; at < 5; at += 1) expect(receiptOf(await chat())).toMatchObject({ region: second });
     expect([a.asked(), a.waiting()]).toEqual([asked, 0]);
   } finally {

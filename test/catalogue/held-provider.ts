@@ -2,15 +2,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerChat } from '../chat-reply.ts';
-import { apiOf, removeEntries } from '../operator-api.ts';
+import { apiOf, type OperatorPlace, removeEntries } from '../operator-api.ts';
 import { stack } from '../shared-stack.ts';
-
-const operator = apiOf(stack);
 
 export async function startHeldProvider() {
   let isHeld = false;
   let health = 200;
   let asked = 0;
+  let fault: { readonly status: number; readonly headers: Record<string, string> } | null = null;
   let checks: Record<string, unknown>[] = [];
   const waiting = new Set<() => void>();
   const server = createServer((request, response) => {
@@ -22,7 +21,8 @@ export async function startHeldProvider() {
     request.resume().on('end', () => {
       const answer = () => {
         waiting.delete(answer);
-        answerChat(response, { model: 'm' }, 'Sunny.');
+        if (fault) response.writeHead(fault.status, fault.headers).end('{"error":{"message":"broken"}}');
+        else answerChat(response, { model: 'm' }, 'Sunny.');
       };
       response.on('close', () => waiting.delete(answer));
       if (isHeld) waiting.add(answer);
@@ -44,6 +44,10 @@ export async function startHeldProvider() {
       isHeld = false;
       for (const answer of [...waiting]) answer();
     },
+    /** What it answers calls with; null: that the sun shines. */
+    failWith: (status: number | null, headers: Record<string, string> = {}) => {
+      fault = status === null ? null : { status, headers: { 'content-type': 'application/json', ...headers } };
+    },
     waiting: () => waiting.size,
     asked: () => asked,
     connections: () => connections,
@@ -61,11 +65,13 @@ export async function startHeldProvider() {
   };
 }
 
-/** One deployment of `model` in each region, at a provider of the same name; the first one comes first. */
+/** One deployment of `model` in each region, at a provider of the same name; the first one comes first. `place`: another gateway. */
 export async function offerIn(
   model: string,
   places: readonly { readonly region: string; readonly provider: object; readonly deployment: object }[],
+  place: OperatorPlace = stack,
 ): Promise<void> {
+  const operator = apiOf(place);
   await operator.send('POST', '/operator/v1/models', {
     id: model,
     owned_by: 'test',
@@ -74,8 +80,8 @@ export async function offerIn(
   });
   for (const [preference, { deployment, provider, region }] of places.entries()) {
     await operator.send('POST', '/operator/v1/providers', { id: region, name: region, ...provider });
-    const place = { name: region, country: 'FR', grid_zone: 'FRA', preference };
-    await operator.send('POST', '/operator/v1/regions', { code: region, ...place });
+    const where = { name: region, country: 'FR', grid_zone: 'FRA', preference };
+    await operator.send('POST', '/operator/v1/regions', { code: region, ...where });
     const models = { [model]: 'm' };
     await operator.send('POST', '/operator/v1/deployments', {
       id: region,
@@ -90,5 +96,11 @@ export async function offerIn(
 
 export const withdraw = (model: string, regions: readonly string[]): Promise<void> => {
   const each = (kind: string) => regions.map((region) => `${kind}/${region}`);
-  return removeEntries(operator, ...each('deployments'), `models/${model}`, ...each('regions'), ...each('providers'));
+  return removeEntries(
+    apiOf(stack),
+    ...each('deployments'),
+    `models/${model}`,
+    ...each('regions'),
+    ...each('providers'),
+  );
 };

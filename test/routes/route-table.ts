@@ -21,7 +21,13 @@ const match = z.looseObject({
 const route = z.looseObject({
   name: z.string().default(''),
   match,
-  route: z.looseObject({ cluster: z.string().optional(), cluster_header: z.string().optional() }).optional(),
+  route: z
+    .looseObject({
+      cluster: z.string().optional(),
+      cluster_header: z.string().optional(),
+      inline_cluster_specifier_plugin: z.object({}).optional(),
+    })
+    .optional(),
   typed_per_filter_config: z
     .looseObject({ 'envoy.filters.http.ext_proc': z.looseObject({ disabled: z.boolean().optional() }).optional() })
     .default({}),

@@ -33,13 +33,16 @@ it('what leads on from the port is what the contract names, each route of it and
 
 it('it leads to the control plane, or by the sidecar, which says where to', () => {
   for (const each of (front?.routes ?? []).filter(forwards)) {
-    const end = each.route?.cluster ?? each.route?.cluster_header ?? '';
+    const end =
+      each.route?.cluster ??
+      each.route?.cluster_header ??
+      (each.route?.inline_cluster_specifier_plugin ? 'x-gw-order' : '');
     for (const { method, path } of samplesOf(each)) {
       const meaning = meaningOf(method, path);
       const handler = meaning.kind === 'route' ? meaning.route.handler : null;
-      expect(handler === 'control' ? ['control_plane'] : ['sink', 'x-gw-cluster'], path).toContain(end);
+      expect(handler === 'control' ? ['control_plane'] : ['sink', 'x-gw-cluster', 'x-gw-order'], path).toContain(end);
     }
-    if (end === 'x-gw-cluster') expect(each.match.headers.map(({ name }) => name)).toContain('x-gw-cluster');
+    if (end.startsWith('x-gw-')) expect(each.match.headers.map(({ name }) => name)).toContain(end);
   }
 });
 

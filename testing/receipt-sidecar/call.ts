@@ -6,6 +6,7 @@ import type { IProcessingResponse, ProcessingRequest } from '@gw/grpc/service';
 import { Call, type CallContext } from '@gw/receipt-sidecar/internals/call';
 import { createDeploymentHealth } from '@gw/receipt-sidecar/internals/deployment-health';
 import { createFailedAttempts } from '@gw/receipt-sidecar/internals/failed-attempts';
+import { createFirstAttempts } from '@gw/receipt-sidecar/internals/first-attempts';
 import { createMeasuredTrouble } from '@gw/receipt-sidecar/internals/measured-trouble';
 import type { Read } from '@gw/receipt-sidecar/internals/request/admission';
 import { andThen, type MaybePromise } from '@gw/receipt-sidecar/internals/request/maybe-promise';
@@ -79,6 +80,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     metrics: { made: () => undefined, wentOn: () => undefined, register: () => undefined },
     ends: { tell: () => undefined, ask: async () => 'client' },
     failedAttempts: createFailedAttempts(null),
+    firstAttempts: createFirstAttempts(() => 0, null),
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
     upstreamTimeoutS: 600,
     firstByteTimeoutS: 30,

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { allFailoverChains } from '@gw/contract/internal/failover-chain';
 import { clusterResources, type DeploymentPlace, leafName, secretResources } from '@gw/envoy/clusters';
 import { type DeploymentEndpoint, listenerResources } from '@gw/envoy/deployment-listener';
+import { attemptClusters, canBeFirst, firstAttemptName } from '@gw/envoy/first-attempt';
 import type { CredentialView } from '../credentials/credentials.ts';
 import type { Catalogue } from '../read.ts';
 
@@ -32,8 +33,17 @@ export const clusterResponse = (
   const names = new Set(current.map(leafName));
   const former = new Map(formerPlaces.map((place) => [leafName(place), place]));
   const left = [...former].flatMap(([name, place]) => (names.has(name) ? [] : place));
-  return responseWith(clusterResources(left, current, ordersOf(catalogues)));
+  return responseWith([
+    ...clusterResources(left, current, ordersOf(catalogues)),
+    ...attemptClusters(firstAttempts(catalogues), current),
+  ]);
 };
+
+/** One for each place that a service can still name, as the newest catalogue has it. */
+function firstAttempts(catalogues: readonly Catalogue[]): DeploymentEndpoint[] {
+  const able = catalogues.flatMap(endpointsOf).filter(canBeFirst);
+  return [...new Map(able.toReversed().map((each) => [firstAttemptName(each), each])).values()];
+}
 
 export const listenerResponse = (catalogues: readonly Catalogue[]): DiscoveryResponse =>
   responseWith(listenerResources(endpoints(catalogues)));

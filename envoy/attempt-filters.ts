@@ -1,0 +1,79 @@
+/** What makes a request one of a provider, whichever way it goes there: the credential, and nothing that is ours. */
+import { typed } from './typed.ts';
+
+export interface ProviderCredential {
+  readonly header: string;
+  readonly scheme: string | null;
+  readonly secretName: string;
+}
+
+export const overwriting = (key: string, value: string) => ({
+  header: { key, value },
+  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
+});
+
+export const luaFilter = (script: string): object => ({
+  name: 'envoy.filters.http.lua',
+  typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {
+    default_source_code: { inline_string: script },
+    // A route is looked for by x-forwarded-proto too, which a filter behind this one takes off.
+    clear_route_cache: false,
+  }),
+});
+
+export function credentialFilter({ header, scheme, secretName }: ProviderCredential): object {
+  return {
+    name: 'envoy.filters.http.credential_injector',
+    typed_config: typed('envoy.extensions.filters.http.credential_injector.v3.CredentialInjector', {
+      overwrite: true,
+      // Without its credential a call must fail here and not at the provider.
+      allow_request_without_credential: false,
+      credential: {
+        name: 'envoy.http.injected_credentials.generic',
+        typed_config: typed('envoy.extensions.http.injected_credentials.generic.v3.Generic', {
+          credential: {
+            name: secretName,
+            sds_config: {
+              resource_api_version: 'V3',
+              api_config_source: {
+                api_type: 'REST',
+                transport_api_version: 'V3',
+                cluster_names: ['control_plane'],
+                refresh_delay: '1s',
+                request_timeout: '2s',
+              },
+              // Longer than an instance of the control plane needs to know what another one knows.
+              initial_fetch_timeout: '5s',
+            },
+          },
+          header,
+          ...(scheme ? { header_value_prefix: `${scheme} ` } : {}),
+        }),
+      },
+    }),
+  };
+}
+
+/**
+ * Only what the allow-list of the contract names reaches a provider; the sidecar has removed the rest before. `more`: further
+ * mutations, of the reply too.
+ */
+export function cleanUpFilter(
+  kind: 'simulator' | 'openai',
+  more: { readonly request?: readonly object[]; readonly response?: readonly object[] } = {},
+): object {
+  const prefixes = ['x-gw-', 'x-envoy-', 'x-forwarded-', ...(kind === 'simulator' ? [] : ['x-sim-'])];
+  return {
+    name: 'envoy.filters.http.header_mutation',
+    typed_config: typed('envoy.extensions.filters.http.header_mutation.v3.HeaderMutation', {
+      mutations: {
+        request_mutations: [
+          ...prefixes.map((prefix) => ({ remove_on_match: { key_matcher: { prefix, ignore_case: true } } })),
+          { remove: 'x-request-id' },
+          ...(more.request ?? []),
+        ],
+        ...(more.response ? { response_mutations: more.response } : {}),
+      },
+    }),
+  };
+}

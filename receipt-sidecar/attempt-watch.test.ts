@@ -1,0 +1,130 @@
+import { contextForTests } from '@gw/testing/receipt-sidecar/call';
+import { plainModel } from '@gw/testing/receipt-sidecar/model';
+import { describe, expect, it } from 'vitest';
+import { watchAttempts } from './attempt-watch.ts';
+import type { Attempt, DeploymentHealth } from './deployment-health.ts';
+import { createFailedAttempts, type FailedAttempt } from './failed-attempts.ts';
+import { createFirstAttempts } from './first-attempts.ts';
+import { createMeasuredTrouble } from './measured-trouble.ts';
+import type { Route } from './request/route.ts';
+import type { Candidate } from './snapshot.ts';
+
+const candidate = (id: string, name: string, calls?: Candidate['deployment']['calls']): Candidate => ({
+  deployment: {
+    id,
+    provider: 'p',
+    region: 'r',
+    models: { m: name },
+    pue: 1,
+    wueOnsiteLPerKwh: null,
+    telemetry: null,
+    calls,
+  },
+  region: { code: 'r', name: 'r', country: 'r', gridZone: 'SWE', status: 'active', preference: 0 },
+  gridAt: () => null,
+  signals: [],
+});
+const routeOver = (...failoverChain: readonly [Candidate, ...Candidate[]]) =>
+  ({ model: plainModel, modelOf: () => plainModel, failoverChain, cluster: 'the whole chain' }) as unknown as Route;
+describe('what came of the attempts', () => {
+  const firstAttempts = createFirstAttempts(() => 0, null);
+  const route = routeOver(candidate('a', 'm'), candidate('b', 'm'), candidate('c', 'm'));
+  const noted = (
+    deployment: string | null,
+    attempts: number,
+    headers: Readonly<Record<string, string>> = {},
+    known: readonly FailedAttempt[] = [],
+    order: readonly string[] | null = null,
+    taken = route,
+  ) => {
+    const seen: string[] = [];
+    const health = {
+      begins: () => false,
+      note: ({ deployment: id, result, retryAfterMs }: Attempt) =>
+        void seen.push(`${id} ${result}${retryAfterMs ? ` ${retryAfterMs}` : ''}`),
+    } as unknown as DeploymentHealth;
+    const trouble = createMeasuredTrouble(() => 0);
+    const failedAttempts = createFailedAttempts(null);
+    const call = { identity: { receiptId: 'rcpt', route: taken } as never, startedAt: 0, accountId: 'acct' };
+    const watchers = { health, failedAttempts, firstAttempts, trouble, accountTrouble: trouble };
+    const watch = watchAttempts(watchers, call, new Map(), { others: 2, order });
+    for (const attempt of known) failedAttempts.tell('rcpt', attempt);
+    const answer = { deployment, attempts, headers: new Map(Object.entries({ ':status': '200', ...headers })) };
+    watch.arrived(answer);
+    watch.answered(answer);
+    watch.end();
+    expect(failedAttempts.of('rcpt')).toEqual([]);
+    return seen;
+  };
+
+  it('is told of a first attempt at once by the header of the reply behind it, and only there', () => {
+    const header = { 'x-gw-first-attempt': '503 9' };
+    expect(noted('b', 2, header, [], ['first:a', 'listener:b'])).toEqual(['a busy 9000', 'b answered']);
+    // A provider's own.
+    expect(noted('b', 2, header)).toEqual(['a failed', 'b answered']);
+  });
+
+  it('lets a call begin at once after one has come back from there, and not after Envoy answered in its place', () => {
+    const place = { ...candidate('z', 'm').deployment, firstAttempt: { origin: 'https://z', credential: null } };
+    let now = 0;
+    const first = createFirstAttempts(() => now, null);
+    const later = () => {
+      now += 5000;
+      return first.clusterOf(place);
+    };
+    const watch = (order: readonly string[] | null) =>
+      watchAttempts(
+        { ...contextForTests().context, firstAttempts: first },
+        {
+          identity: { receiptId: 'r', route: routeOver({ ...candidate('z', 'm'), deployment: place }) } as never,
+          ...{ startedAt: 0, accountId: 'a' },
+        },
+        new Map(),
+        { others: 0, order },
+      );
+    const reply = (headers: Readonly<Record<string, string>>) =>
+      new Map(Object.entries({ ':status': '200', ...headers }));
+    watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({ 'x-gw-credential-missing': '1' }) });
+    expect(later()).toBeNull();
+    watch(null).arrived({ deployment: 'z', attempts: 1, headers: reply({}) });
+    expect(later()).toBe('first:z@https://z');
+    watch(['first:z']).arrived({ deployment: null, attempts: 1, headers: reply({ ':status': '502' }) });
+    expect(later()).toBeNull();
+  });
+
+  it('is told of each that was tried', () => {
+    expect(noted('a', 1)).toEqual(['a answered']);
+    expect(noted('b', 2)).toEqual(['a failed', 'b answered']);
+    expect(noted('c', 3, { ':status': '500' })).toEqual(['a failed', 'b failed', 'c failed']);
+    expect(noted(null, 2)).toEqual(['a failed', 'b failed']);
+    expect(noted('unknown', 2)).toEqual(['a failed', 'b failed']);
+    expect(noted(null, 0)).toEqual([]);
+    expect(noted('a', 1, { ':status': '400' })).toEqual(['a answered']);
+    expect(noted('a', 1, { ':status': '429', 'retry-after': '7' })).toEqual(['a busy 7000']);
+    // Nobody knows how much of the time the last one had, and none of it was the provider's that has no credential.
+    expect(noted(null, 2, { ':status': '504' })).toEqual(['a failed']);
+    expect(noted(null, 1, { ':status': '504' })).toEqual(['a down']);
+    expect(noted('b', 2, { ':status': '429', 'x-gw-credential-missing': '1' })).toEqual(['a failed']);
+    expect(noted('a', 1, { ':status': '429', 'retry-after': 'Mon, 23 Nov 2026' })).toEqual(['a busy']);
+    expect(noted('a', 1, { ':status': '503' })).toEqual(['a down']);
+    expect(noted('a', 1, { ':status': '503', 'retry-after': '7' })).toEqual(['a busy 7000']);
+  });
+
+  it('is told with what the access log says of those that failed', () => {
+    const busy = { deployment: 'a', outcome: 'rate_limited', result: 'busy', retryAfterMs: 5000 } as const;
+    expect(noted('b', 2, {}, [busy])).toEqual(['a busy 5000', 'b answered']);
+    expect(noted('a', 1, {}, [busy])).toEqual(['a answered']);
+    const full = { deployment: 'a', outcome: 'at_capacity', result: 'full', retryAfterMs: null } as const;
+    expect(noted('b', 2, {}, [full])).toEqual(['a full', 'b answered']);
+    expect(noted('b', 2, { ':status': '429', 'x-gw-at-capacity': '1' }, [full])).toEqual(['a full', 'b full']);
+  });
+
+  it('is told of no failure where it may have been full, while the access log has not said why', () => {
+    const plain = candidate('a', 'm');
+    const bounded = { ...plain, deployment: { ...plain.deployment, maxConcurrentRequests: 2 } };
+    const over = routeOver(bounded, candidate('b', 'm'));
+    expect(noted('b', 2, {}, [], null, over)).toEqual(['a full', 'b answered']);
+    const down = { deployment: 'a', outcome: 'no_connection', result: 'down', retryAfterMs: null } as const;
+    expect(noted('b', 2, {}, [down], null, over)).toEqual(['a down', 'b answered']);
+  });
+});

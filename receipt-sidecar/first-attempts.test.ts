@@ -1,0 +1,113 @@
+import type { AccessLogEntry } from '@gw/envoy/shown-receipt';
+import { describe, expect, it } from 'vitest';
+import { createFirstAttempts, lostAttempt } from './first-attempts.ts';
+
+const at = (origin: string, credential: string | null = null) => ({ id: 'd', firstAttempt: { origin, credential } });
+const settled = 5000;
+
+function opened() {
+  const clock = { now: 0 };
+  return { clock, attempts: createFirstAttempts(() => clock.now, null) };
+}
+
+describe('a first attempt goes to its provider at once', () => {
+  it('some seconds after a call has reached that place, with that credential', () => {
+    const { attempts, clock } = opened();
+    expect(attempts.clusterOf(at('https://a', 'KEY'))).toBeNull();
+    attempts.reached(at('https://a', 'KEY'));
+    clock.now = settled - 1;
+    attempts.reached(at('https://a', 'KEY'));
+    expect(attempts.clusterOf(at('https://a', 'KEY'))).toBeNull();
+    clock.now = settled;
+    expect(attempts.clusterOf(at('https://a', 'KEY'))).toBe('first:d@https://a');
+    for (const other of [at('https://b', 'KEY'), at('https://a', 'KEY2'), at('https://a'), { id: 'd' }])
+      expect(attempts.clusterOf(other)).toBeNull();
+  });
+
+  it('never where the listener has to make every call', () => {
+    const { attempts, clock } = opened();
+    attempts.reached({ id: 'd' });
+    clock.now = settled;
+    expect(attempts.clusterOf({ id: 'd' })).toBeNull();
+  });
+
+  it('not for a minute after Envoy has answered such a call by itself, even if listeners reach it', () => {
+    const { attempts, clock } = opened();
+    attempts.reached(at('https://a'));
+    attempts.missed(at('https://a'));
+    attempts.reached(at('https://a'));
+    clock.now = 59_999;
+    expect(attempts.clusterOf(at('https://a'))).toBeNull();
+    clock.now = 60_000;
+    expect(attempts.clusterOf(at('https://a'))).not.toBeNull();
+  });
+});
+
+describe('why it failed', () => {
+  const lost = (
+    outcome: 'no_connection' | 'connection_lost' | 'timed_out',
+    client = '10.0.0.1:5',
+    deployment = 'd',
+  ) => ({
+    ...{ client, deployment, outcome },
+  });
+
+  it('says the reply, with the time that it asks for', () => {
+    const { attempts } = opened();
+    expect(attempts.failed('d', '429 7', 0)).toEqual({
+      ...{ deployment: 'd', outcome: 'rate_limited', result: 'busy', retryAfterMs: 7000 },
+    });
+    expect(attempts.failed('d', '500 ', 0)).toMatchObject({ outcome: 'server_error', result: 'failed' });
+    expect(attempts.failed('d', '503 Wed, 21 Oct 2026 07:28:00 GMT', 0)).toMatchObject({ retryAfterMs: null });
+  });
+
+  it('says the log where no reply came: of this client, this deployment and this time alone', () => {
+    const { attempts, clock } = opened();
+    attempts.lost(lost('timed_out'));
+    clock.now = 10;
+    attempts.lost(lost('no_connection'));
+    attempts.lost(lost('connection_lost', '10.0.0.2:5'));
+    attempts.lost(lost('connection_lost', '10.0.0.1:5', 'other'));
+    expect(attempts.failed('d', '- 10.0.0.1:5', 5)).toEqual({
+      ...{ deployment: 'd', outcome: 'no_connection', result: 'down', retryAfterMs: null },
+    });
+    expect(attempts.failed('d', '- 10.0.0.9:5', 5)).toMatchObject({ outcome: 'failed', result: 'down' });
+  });
+
+  it('nobody says where calls on one connection were lost in several ways', () => {
+    const { attempts } = opened();
+    for (const outcome of ['no_connection', 'timed_out'] as const) attempts.lost(lost(outcome));
+    expect(attempts.failed('d', '- 10.0.0.1:5', 0)).toMatchObject({ outcome: 'failed' });
+  });
+
+  it('is shared with other sidecars', () => {
+    const sent: unknown[] = [];
+    type Take = (attempt: ReturnType<typeof lost>) => void;
+    const others: Take[] = [];
+    const shared = { send: (told: unknown) => void sent.push(told), receive: (take: Take) => void others.push(take) };
+    const attempts = createFirstAttempts(() => 0, shared);
+    attempts.lost(lost('no_connection'));
+    others[0]?.(lost('timed_out', '10.0.0.7:1'));
+    expect(sent).toEqual([lost('no_connection')]);
+    expect(attempts.failed('d', '- 10.0.0.7:1', 0)).toMatchObject({ outcome: 'timed_out' });
+  });
+});
+
+const entry = (upstreamCluster: string, responseFlags: object, address = '10.0.0.1') =>
+  ({
+    commonProperties: {
+      upstreamCluster,
+      responseFlags,
+      downstreamRemoteAddress: { socketAddress: { address, portValue: 5 } },
+    },
+  }) as unknown as AccessLogEntry;
+
+it.each([
+  [{ upstreamConnectionFailure: true }, 'no_connection'],
+  [{ upstreamConnectionTermination: true }, 'connection_lost'],
+  [{ upstreamRequestTimeout: true }, 'timed_out'],
+])('an entry of the log tells how an attempt was lost (%j)', (flags, outcome) => {
+  expect(lostAttempt(entry('first:d@http://x:1', flags))).toEqual({ client: '10.0.0.1:5', deployment: 'd', outcome });
+  expect(lostAttempt(entry('first:d@http://x:1', flags, '::1'))?.client).toBe('[::1]:5');
+  expect(lostAttempt(entry('control_plane', flags))).toBeNull();
+});
