@@ -162,7 +162,8 @@ export const replay = ({ body, headers, status }: StoredReply): IProcessingRespo
     body: body.length === 1 && body[0] ? body[0] : Buffer.concat(body),
     details: 'gw_idempotent_replay',
   },
-  dynamicMetadata: gwMetadata({ done: true, receipt_id: headers['x-gw-receipt-id'] ?? '' }),
+  // No `receipt_id`: by that Envoy knows the calls that can have reached a provider.
+  ...finished,
 });
 
 /** Returns the response that ends the call with our error, before or instead of a provider's reply. */
