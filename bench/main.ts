@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
+import { startIdempotencyStep } from './idempotency-step.ts';
 import { startLimitStep } from './limit-step.ts';
 import { cpuMs, isExceeded, microBenchmarks } from './micro.ts';
 import { usedBy } from './processes.ts';
@@ -40,7 +41,11 @@ async function bench({ rounds, seconds }: Options, signal: AbortSignal): Promise
     const run = runRounds({ targets, model, seconds, rounds, progress: say, signal });
     const samples = withoutIdle(await Promise.race([run, aborted]));
     const limits = await startLimitStep();
-    const micro = await microBenchmarks(cpuMs, undefined, [limits.step, ...screeningSteps()]).finally(limits.stop);
+    const idempotency = await startIdempotencyStep();
+    const further = [limits.step, idempotency.step, ...screeningSteps()];
+    const micro = await microBenchmarks(cpuMs, undefined, further).finally(() =>
+      Promise.all([limits.stop(), idempotency.stop()]),
+    );
     return {
       machine: {
         cpus: availableParallelism(),

@@ -14,6 +14,15 @@ export const jsonBody = (schema: Json): Json => ({ 'application/json': { schema 
 export const noIdempotency =
   'The header `Idempotency-Key` cannot be honoured yet, and is refused: `invalid_idempotency_key`';
 
+export const idempotencyParameter: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+  description:
+    'The call runs once. The same call with the same key gets the same reply for 24 hours, with `idempotent-replayed: true`; another body with it is refused: `idempotency_key_reused`',
+};
+
 const limitHeaders = [
   'x-ratelimit-limit-requests',
   'x-ratelimit-remaining-requests',
@@ -29,6 +38,14 @@ const count: Json = { type: 'integer', minimum: 0 };
 export const headers = {
   'x-request-id': header({ type: 'string' }, 'Names this call; quote it when you ask for help'),
   'x-gw-receipt-id': header({ type: 'string' }, 'On every reply whose call reached a provider'),
+  'idempotent-replayed': header(
+    { type: 'string', const: 'true' },
+    'The reply is that of an earlier call with this key',
+  ),
+  'idempotent-reexecuted': header(
+    { type: 'string', const: 'provider-may-have-been-asked' },
+    'An earlier call with this key may have reached a provider, and left no reply; this one ran anew',
+  ),
   'x-ratelimit-limit-requests': header(count, 'Size of the token bucket'),
   'x-ratelimit-remaining-requests': header(count, 'Tokens left in the bucket'),
   'x-ratelimit-reset-requests': header(
@@ -56,11 +73,11 @@ function headersOf(always: readonly HeaderName[], sometimes: readonly HeaderName
 export function successHeaders(route: Route): Json {
   // Reads of the ledger have no day budget, so they show none.
   const limits = limitHeaders.filter((name) => route.limit === 'calls' || name.endsWith('-requests'));
-  return headersOf([
-    'x-request-id',
-    ...(route.handler === 'sidecar' ? (['x-gw-receipt-id'] as const) : []),
-    ...(route.limit === null ? [] : limits),
-  ]);
+  const isInference = route.handler === 'sidecar';
+  return headersOf(
+    ['x-request-id', ...(isInference ? (['x-gw-receipt-id'] as const) : []), ...(route.limit === null ? [] : limits)],
+    isInference ? ['idempotent-replayed', 'idempotent-reexecuted'] : [],
+  );
 }
 
 export const errorSchema: Json = {

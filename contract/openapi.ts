@@ -12,6 +12,7 @@ import {
   errorSchema,
   eventSchema,
   headers,
+  idempotencyParameter,
   type Json,
   jsonBody,
   noIdempotency,
@@ -83,11 +84,16 @@ function paths(): Json {
 function operation(route: Route): Json {
   const known = operations[`${route.method} ${route.path}`];
   if (known === undefined) throw new Error(`${route.method} ${route.path} has no entry in the OpenAPI document`);
-  const parameters = [...pathParameters(route.path), ...(known.query ? queryParameters(known.query) : [])];
+  const isInference = route.handler === 'sidecar';
+  const parameters = [
+    ...pathParameters(route.path),
+    ...(known.query ? queryParameters(known.query) : []),
+    ...(isInference ? [idempotencyParameter] : []),
+  ];
   return {
     operationId: known.id,
     summary: route.summary,
-    ...(route.method === 'POST' && { description: noIdempotency }),
+    ...(route.method === 'POST' && !isInference && { description: noIdempotency }),
     ...(route.scope ? { security: [{ bearer: [] }], 'x-scope': route.scope } : { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(known.request && {
@@ -141,7 +147,7 @@ function errorStatuses(route: Route, known: Operation): number[] {
   if (route.scope !== null) statuses.push(401, 403);
   if (route.limit !== null) statuses.push(429);
   if (route.path.includes('{')) statuses.push(404);
-  if (known.mayConflict) statuses.push(409);
+  if (known.mayConflict || route.handler === 'sidecar') statuses.push(409);
   if (route.handler === 'sidecar') statuses.push(502);
   return statuses.sort();
 }

@@ -72,10 +72,23 @@ export const validationErrors = defineErrors({
   },
   invalid_idempotency_key: {
     ...fixRequest,
-    message:
-      'Idempotency keys are not supported yet: the same request sent twice would run twice. Send it without Idempotency-Key.',
-    when: 'A POST has the header `Idempotency-Key`, which this gateway cannot honour yet. To ignore it would promise what is not kept. `param` is `Idempotency-Key`.',
-    action: 'Send the request without the header; the official SDKs send none unless told to.',
+    message: 'The Idempotency-Key has to be 1 to 255 visible ASCII characters, and stand there once.',
+    when: 'The header `Idempotency-Key` of an inference endpoint is empty, longer than 255 characters, holds others than visible ASCII, or stands there twice. On a POST of another endpoint it cannot be honoured yet: to ignore it would promise what is not kept. `param` is `Idempotency-Key`.',
+    action: 'Send a key of that form, such as a random UUID; to other endpoints send none.',
+  },
+  idempotency_key_reused: {
+    ...fixRequest,
+    message: 'This Idempotency-Key was used for another request within the last 24 hours.',
+    when: 'A call of this account to this endpoint with the same `Idempotency-Key` had another body, and is under way, or was answered within the last 24 hours. Nothing was sent to a provider. `param` is `Idempotency-Key`.',
+    action: 'Use a new key for each new request.',
+  },
+  idempotency_reply_not_kept: {
+    ...fixRequest,
+    status: 409,
+    message: 'A call with this Idempotency-Key was answered, and its reply was not kept.',
+    when: 'The call has run, so it does not run again, and its reply cannot be replayed: it is larger than 2 MiB, the account has stored 256 MiB of replies within a day, or the key that it was encrypted with was taken away. `x-gw-receipt-id` and the message name its receipt.',
+    action: 'Read the receipt; to run the call again and pay for it, send it with a new key.',
+    headers: ['x-gw-receipt-id'],
   },
   upstream_rejected_request: {
     ...fixRequest,

@@ -42,6 +42,8 @@ function namesIn(folder: string): Set<string> {
   const shared = ['environment', 'pepper'].map((file) => read(`contract/internal/${file}.ts`));
   // What serves Envoy's calls reads its own setting.
   if (sources.some((source) => source.includes('@gw/grpc/server'))) shared.push(read('grpc/server.ts'));
+  if (sources.some((source) => source.includes('@gw/service/idempotency-settings')))
+    shared.push(read('service/idempotency/settings.ts'));
   return new Set([...sources, ...shared].join('\n').match(/GW_[A-Z_]+/g) ?? []);
 }
 

@@ -1,11 +1,12 @@
 /** Which web pages may call the gateway from a browser. None by default: a key in a page is a key given away. */
 
+import { idempotencyKeyHeader, reexecutedHeader, replayedHeader } from '@gw/contract/internal/idempotency-key';
+
 /** What the official SDK sends from a browser, besides the headers that every page may send. */
 const requestHeaders = [
   'authorization',
   'content-type',
-  // Refused behind Envoy, in words that a page would not see if its preflight failed.
-  'idempotency-key',
+  idempotencyKeyHeader,
   'openai-organization',
   'openai-project',
   ...[
@@ -27,6 +28,8 @@ const replyHeaders = [
   'x-gw-receipt-id',
   'retry-after',
   'x-should-retry',
+  replayedHeader,
+  reexecutedHeader,
   ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-day`]),
 ];
 

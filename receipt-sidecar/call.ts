@@ -5,26 +5,26 @@
  * whose request phase fails reaches no provider; a call that reached one is recorded exactly once.
  */
 import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract/errors';
+import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { type AttemptWatch, type Watchers, watchAttempts } from './attempt-watch.ts';
 import { CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
-import { chunkObjects, isStream, toClient, toProvider } from './handover.ts';
+import { isStream, toClient, toProvider } from './handover.ts';
+import { KeptReply } from './idempotency/kept-reply.ts';
+import type { IdempotencyMetrics } from './idempotency/metrics.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import {
-  answerAfter,
   attemptCount,
   bodyMode,
   bytesOf,
   type Caller,
-  finished,
   type Headers,
   headerMode,
   immediate,
-  joinedHeaders,
   readCaller,
   readHeaders,
-  replyHeaders,
+  replay,
   slow,
   unchanged,
   wait,
@@ -37,13 +37,13 @@ import { attemptsOf } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
 import { forwardedBytes, refusedHeaders, type Timeouts } from './request/headers.ts';
 import { serialise } from './request/provider-body.ts';
-import { createEnergyReader } from './response/energy-reader.ts';
 import { JsonReply, type ReadReply } from './response/json-reply.ts';
-import { providerError } from './response/provider-error.ts';
-import { type Reply, StreamReply } from './response/reply.ts';
+import { openReply } from './response/open-reply.ts';
+import type { Reply } from './response/reply.ts';
 import type { Slot } from './slots/slots.ts';
 import type { Catalogue } from './snapshot.ts';
 import { inlineBytes } from './threads/body-threads.ts';
+import { answerUnread } from './unread-reply.ts';
 
 export interface CallContext extends Timeouts, Steps, Watchers {
   readonly addresses: Addresses;
@@ -51,6 +51,7 @@ export interface CallContext extends Timeouts, Steps, Watchers {
   readonly readReply: ReadReply;
   readonly ledger: LedgerWriter;
   readonly metrics: ReceiptMetrics;
+  readonly idempotencyMetrics: Pick<IdempotencyMetrics, 'ended'>;
   readonly ends: Ends;
   readonly now: () => number;
 }
@@ -68,6 +69,8 @@ export class Call implements Processor {
   #open = true;
   #attempts: AttemptWatch | null = null;
   #onGone: (() => void) | null = null;
+  /** Of a call with an idempotency key that can be on its way to a provider. */
+  #kept: KeptReply | null = null;
   /** Whether Envoy was asked to wait for the answer to this message, which it obeys once. */
   #isAwaited = false;
 
@@ -96,13 +99,13 @@ export class Call implements Processor {
     this.#open = false;
     this.#onGone?.();
     this.#slot?.release();
+    this.#kept?.free();
     const record = this.#record;
     this.#reply?.close();
     const end = () => this.#attempts?.end();
     if (!record || record.recorded) return end();
     const seen = this.#reply?.seen ?? null;
-    const { ends } = this.#context;
-    ends
+    this.#context.ends
       .ask(record.identity.receiptId)
       .then((by) => (by === 'nobody' || record.recorded ? undefined : record.breakOff(by, seen).saved))
       .catch(this.#call.fail)
@@ -133,7 +136,9 @@ export class Call implements Processor {
     const isAwaited = this.#isAwaited;
     this.#isAwaited = false;
     const asked = {
-      ...{ endpoint, bytes, caller, catalogue, requestId: this.#requestId() },
+      ...{ endpoint, bytes, caller, catalogue, requestId: this.#requestId(), path: this.#path() },
+      arrivedAt: performance.now(),
+      idempotencyKey: this.#headers.get(idempotencyKeyHeader) ?? null,
       isOpen: () => this.#open,
       onGone: (then: () => void) => {
         this.#onGone = then;
@@ -154,17 +159,27 @@ export class Call implements Processor {
 
   #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {
     this.#onGone = null;
-    if (admission.outcome === 'admitted') this.#slot = admission.slot;
-    if (!this.#open || admission.outcome === 'gone') return this.#slot?.release();
-    if (admission.outcome === 'refused') return this.#refuse(admission.error);
-    this.#send(admission, caller, catalogue);
+    if (admission.outcome === 'admitted') {
+      this.#slot = admission.slot;
+      if (this.#open) return this.#send(admission, caller, catalogue);
+      admission.claim?.free(false);
+    }
+    if (!this.#open) return this.#slot?.release();
+    if (admission.outcome === 'refused') this.#refuse(admission.error, admission.receiptId);
+    else if (admission.outcome === 'replayed') this.#call.answer(replay(admission.reply));
   }
 
-  #send({ outgoing, request, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
+  #send({ claim, outgoing, request, route }: Admitted, caller: Caller, catalogue: Catalogue): void {
     const nowMs = this.#context.now();
     const receiptId = newReceiptId(nowMs);
-    const createdAt = new Date(nowMs).toISOString();
-    const identity = { receiptId, createdAt, requestId: this.#requestId(), request, route };
+    this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
+    const identity = {
+      receiptId,
+      createdAt: new Date(nowMs).toISOString(),
+      requestId: this.#requestId(),
+      request,
+      route,
+    };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();
     const attempts = attemptsOf(route, outgoing, () => forwardedBytes(this.#headers), this.#context.firstAttempts);
@@ -187,48 +202,26 @@ export class Call implements Processor {
     if (!stream) this.#slot?.release();
     const deployment = headers.get('x-gw-deployment') ?? null;
     const attempts = attemptCount(request);
-    record.answeredBy(deployment, attempts, Number(headers.get(':status')));
+    const status = Number(headers.get(':status'));
+    record.answeredBy(deployment, attempts, status);
     const answered = { deployment, attempts, headers };
     this.#attempts?.arrived(answered);
-    if (isNotAsked(headers)) return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
+    if (isNotAsked(headers)) {
+      // Those before this one may have been.
+      this.#kept?.free(attempts > 1);
+      return answerNotAsked(record, this.#call, answered, this.#context, this.#attempts);
+    }
     this.#attempts?.answered(answered);
-    const { receiptId } = record.identity;
-    if (deployment === null) {
-      // Envoy's own reply (a time-out, no connection): our error object already.
-      if (attempts === 0) {
-        record.discard();
-        return this.#call.answer({ ...unchanged.responseHeaders, ...finished });
-      }
-      const headerMutation = { setHeaders: replyHeaders(receiptId) };
-      const { saved } = record.breakOff('provider', null);
-      return answerAfter(saved, this.#call, { responseHeaders: { response: { headerMutation } }, ...finished });
-    }
-    const status = Number(headers.get(':status'));
-    const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity';
-    const { addresses } = this.#context;
-    if (encoding !== 'identity' || request.responseHeaders?.endOfStream) {
-      // Encoded although identity was asked for, or no body at all: nothing here can be read.
-      const error =
-        status === 200 ? apiError('upstream_invalid_response') : providerError(status, '', record.identity.request);
-      const { saved } = record.breakOff('provider', null);
-      return answerAfter(saved, this.#call, immediate(error, errorBody(error, addresses), receiptId));
-    }
-    const energyReader = createEnergyReader(record.telemetryShape, () => joinedHeaders(request.responseHeaders));
-    const replyContext = { record, addresses, call: this.#call, energyReader };
-    this.#reply = stream
-      ? new StreamReply({
-          ...replyContext,
-          chunkObject: chunkObjects[record.identity.request.endpoint],
-          // Before it is answered, so that a client that has seen the end gets its next stream.
-          onOver: () => this.#slot?.release(),
-        })
-      : new JsonReply({
-          ...replyContext,
-          status,
-          account: this.#caller?.accountId ?? '',
-          readReply: this.#context.readReply,
-        });
-    this.#call.answer(toClient(headers, receiptId, stream));
+    const reply = { record, call: this.#call, kept: this.#kept, headers, addresses: this.#context.addresses };
+    if (answerUnread({ ...reply, attempts, isEmpty: request.responseHeaders?.endOfStream ?? false })) return;
+    this.#reply = openReply({
+      ...{ ...reply, message: request.responseHeaders, stream },
+      ...{ status, account: this.#caller?.accountId ?? '', readReply: this.#context.readReply },
+      // Before it is answered, so that a client that has seen the end gets its next stream.
+      onOver: () => this.#slot?.release(),
+    });
+    const isRerun = this.#kept?.mayHaveRun ?? false;
+    this.#call.answer(toClient(headers, record.identity.receiptId, { isRerun, stream }));
   }
 
   #responseBody(bytes: Buffer, end: boolean): void {
@@ -248,7 +241,7 @@ export class Call implements Processor {
   }
 
   /** Refuses the call before any provider is asked. */
-  #refuse(error: ApiError): void {
-    this.#call.answer(immediate(error, errorBody(error, this.#context.addresses), null));
+  #refuse(error: ApiError, receiptId: string | null = null): void {
+    this.#call.answer(immediate(error, errorBody(error, this.#context.addresses), receiptId));
   }
 }

@@ -8,6 +8,8 @@ import {
   readSettings,
 } from '@gw/contract/internal/environment';
 import { type Implementation, readImplementation } from '@gw/grpc/server';
+import type { ReplyCipher } from '@gw/service/idempotency';
+import { readReplyCipher } from '@gw/service/idempotency-settings';
 import { defaultThreads } from './threads/body-threads.ts';
 
 export interface Config {
@@ -31,6 +33,8 @@ export interface Config {
   readonly firstByteTimeoutS: number;
   /** How many instances share the limits of open streams: each enforces its share while Redis is away. */
   readonly instances: number;
+  /** Encrypts the replies that are kept for idempotency keys. */
+  readonly replyCipher: ReplyCipher;
   /** How many threads read large bodies. */
   readonly threads: number;
 }
@@ -52,6 +56,7 @@ export function loadConfig(environment: Environment): Config {
     upstreamTimeoutS: settings.integer('GW_UPSTREAM_TIMEOUT_S', 600),
     firstByteTimeoutS: settings.integer('GW_FIRST_BYTE_TIMEOUT_S', 30),
     instances: Math.max(1, settings.integer('GW_SIDECAR_INSTANCES', 1)),
+    replyCipher: readReplyCipher(settings),
     threads: Math.max(1, settings.integer('GW_SIDECAR_THREADS', defaultThreads())),
   };
   settings.finish();

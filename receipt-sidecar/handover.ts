@@ -68,10 +68,14 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
 }
 
 /** Replaces the provider's `headers` by ours. The body of a stream then comes piece by piece, any other body whole. */
-export function toClient(headers: Headers, receiptId: string, stream: boolean): IProcessingResponse {
+export function toClient(
+  headers: Headers,
+  receiptId: string,
+  { isRerun, stream }: { readonly isRerun: boolean; readonly stream: boolean },
+): IProcessingResponse {
   const removeHeaders = [...headers.keys()].filter((name) => !name.startsWith(':') && !shown.has(name));
   return {
-    responseHeaders: { response: { headerMutation: { setHeaders: replyHeaders(receiptId), removeHeaders } } },
+    responseHeaders: { response: { headerMutation: { setHeaders: replyHeaders(receiptId, isRerun), removeHeaders } } },
     modeOverride: {
       responseHeaderMode: headerMode.send,
       responseBodyMode: stream ? bodyMode.streamed : bodyMode.buffered,

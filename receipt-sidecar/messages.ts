@@ -3,17 +3,24 @@ import { type Tolerance, tierLimits } from '@gw/contract/access';
 import { errorCatalogue } from '@gw/contract/error-catalogue';
 import { type ApiError, errorHeaders } from '@gw/contract/errors';
 import { attemptOrderNamespace, laterHeaders } from '@gw/contract/internal/first-attempt';
+import { idempotencyKeyHeader, reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { IProcessingResponse, ProcessingRequest, ProcessorCall } from '@gw/grpc/service';
+import type { StoredReply } from '@gw/service/idempotency';
 import { bodyPatienceS } from './threads/body-threads.ts';
 
 export type Headers = ReadonlyMap<string, string>;
 
-/** Reads headers under lower-case names; the last value of a repeated header counts. */
+/**
+ * Reads headers under lower-case names; the last value of a repeated header counts. An idempotency key that stands there
+ * twice is none.
+ */
 export function readHeaders(message: ProcessingRequest['requestHeaders']): Headers {
   const headers = new Map<string, string>();
   for (const { key, value, rawValue } of message?.headers?.headers ?? []) {
-    if (key) headers.set(key, rawValue && rawValue.length > 0 ? rawValue.toString('latin1') : (value ?? ''));
+    if (!key) continue;
+    const text = rawValue && rawValue.length > 0 ? rawValue.toString('latin1') : (value ?? '');
+    headers.set(key, key === idempotencyKeyHeader && headers.has(key) ? '' : text);
   }
   return headers;
 }
@@ -137,14 +144,35 @@ export function orderMetadata(
 /** Tells the Lua filter that the reply needs nothing more. */
 export const finished = { dynamicMetadata: gwMetadata({ done: true }) };
 
-/** Our headers on every reply of a call that reached a provider. No cache may keep such a reply. */
-export const replyHeaders = (receiptId: string) => [
+/**
+ * Our headers on every reply of a call that reached a provider. No cache may keep such a reply. `isRerun`: an earlier
+ * call with its idempotency key may have reached one, too.
+ */
+export const replyHeaders = (receiptId: string, isRerun = false) => [
   setHeader('x-gw-receipt-id', receiptId),
   setHeader('cache-control', 'no-store'),
+  ...(isRerun ? [setHeader(reexecutedHeader, reexecuted)] : []),
 ];
 
+/** Returns the response that ends a call with the reply of an earlier one. */
+export const replay = ({ body, headers, status }: StoredReply): IProcessingResponse => ({
+  immediateResponse: {
+    status: { code: status as 200 },
+    headers: { setHeaders: Object.entries(headers).map(([name, value]) => setHeader(name, value)) },
+    body: body.length === 1 && body[0] ? body[0] : Buffer.concat(body),
+    details: 'gw_idempotent_replay',
+  },
+  // No `receipt_id`: by that Envoy knows the calls that can have reached a provider.
+  ...finished,
+});
+
 /** Returns the response that ends the call with our error, before or instead of a provider's reply. */
-export function immediate(error: ApiError, body: string, receiptId: string | null): IProcessingResponse {
+export function immediate(
+  error: ApiError,
+  body: string,
+  receiptId: string | null,
+  isRerun = false,
+): IProcessingResponse {
   return {
     immediateResponse: {
       // The enum of the proto has the number of each HTTP status as its value.
@@ -152,7 +180,7 @@ export function immediate(error: ApiError, body: string, receiptId: string | nul
       headers: {
         setHeaders: [
           ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
-          ...(receiptId ? replyHeaders(receiptId) : []),
+          ...(receiptId ? replyHeaders(receiptId, isRerun) : []),
         ],
       },
       body: Buffer.from(body),

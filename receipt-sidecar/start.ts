@@ -5,7 +5,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { failedAttemptChannel, lostAttemptChannel } from '@gw/contract/internal/redis';
 import { serveEnvoy } from '@gw/grpc/server';
+import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
+import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { z } from 'zod';
@@ -16,6 +18,8 @@ import { createDeploymentHealth } from './deployment-health.ts';
 import { openEnds, redisEnds } from './ends.ts';
 import { createFailedAttempts, failedAttemptSchema } from './failed-attempts.ts';
 import { createFirstAttempts, lostAttemptSchema } from './first-attempts.ts';
+import { makeFindClaim } from './idempotency/find-claim.ts';
+import { createIdempotencyMetrics } from './idempotency/metrics.ts';
 import { openSpool } from './ledger/spool.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import { createMeasuredTrouble } from './measured-trouble.ts';
@@ -50,7 +54,9 @@ export async function startSidecar(config: Config) {
   // The catalogue is read over a connection of its own, with time for a large value.
   const subscriber = openRedis(config.redisUrl, log);
   const reader = openRedis(config.redisUrl, log, { commandTimeoutMs: 5000 });
-  await Promise.all([redis, subscriber, reader].map((connection) => untilReady(connection, 2000)));
+  // Its commands keep their order, and a large reply holds up no receipt.
+  const claims = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000 });
+  await Promise.all([redis, subscriber, reader, claims].map((connection) => untilReady(connection, 2000)));
 
   const spool = await openSpool(config.spoolDir, hostname());
   const catalogue = holdCatalogue({
@@ -61,16 +67,19 @@ export async function startSidecar(config: Config) {
     log,
   });
   const ledger = openLedgerWriter({ redis, spool, now: Date.now, log });
+  const clock = () => performance.now();
   const receiptMetrics = createReceiptMetrics(ledger.counts);
   const slotMetrics = createSlotMetrics(() => slots);
   const slots = new StreamSlots({
     leases: redisLeases(redis),
     instances: config.instances,
     newId: randomUUID,
-    now: () => performance.now(),
+    now: clock,
     metrics: slotMetrics,
     log,
   });
+  const idempotency = new Idempotency({ claims: redisClaims(claims), cipher: config.replyCipher, now: clock });
+  const idempotencyMetrics = createIdempotencyMetrics();
   const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname());
   const policyEvents = openPolicyEvents({ redis, spool: policySpool, log });
   const isPolicyUnusable = () => (catalogue.current()?.policy.unusable ?? null) !== null;
@@ -81,7 +90,6 @@ export async function startSidecar(config: Config) {
     threads: config.threads,
     onError: (reason) => log.warn({ reason }, 'a thread that reads large bodies failed'),
   });
-  const clock = () => performance.now();
   const shared = <T>(channel: string, schema: z.ZodType<T>) =>
     config.instances > 1 ? sharedByRedis({ redis, subscriber }, channel, schema) : null;
   const failedAttempts = createFailedAttempts(shared(failedAttemptChannel, failedAttemptSchema));
@@ -101,6 +109,12 @@ export async function startSidecar(config: Config) {
       randomBytes,
     }),
     readReply: makeReplyReader(threads.pool),
+    claim: makeFindClaim({
+      idempotency,
+      giveBack: ({ accountId, keyId }) => giveBackDayUnit(redis, accountId, keyId),
+      metrics: idempotencyMetrics,
+    }),
+    idempotencyMetrics,
     takeSlot: (caller: Caller) => slots.take(caller),
     lastRegions: createLastRegions(),
     health: deploymentHealth,
@@ -141,6 +155,7 @@ export async function startSidecar(config: Config) {
         receiptMetrics.register(registry);
         deploymentHealth.register(registry);
         slotMetrics.register(registry);
+        idempotencyMetrics.register(registry);
         screenMetrics.register(registry);
         promptMetrics.register(registry);
         threads.register(registry);
@@ -156,11 +171,12 @@ export async function startSidecar(config: Config) {
       await server.close(5000, () => slots.abandon());
       await health?.close();
       slots.stop();
+      idempotency.stop();
       catalogue.stop();
       await ledger.stop();
       await policyEvents.stop();
       await threads.pool.stop();
-      for (const connection of [redis, subscriber, reader]) connection.disconnect();
+      for (const connection of [redis, subscriber, reader, claims]) connection.disconnect();
     },
   };
 }

@@ -13,6 +13,8 @@ const shape = {
   ledgerSealedSince: z.iso.datetime(),
   /** Encrypts the credentials of providers, 64 hexadecimal digits. */
   credentialsKey: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Encrypts the replies that are kept for idempotency keys, 64 hexadecimal digits. */
+  idempotencyKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** What Envoy shows to each internal listener. */
   internalToken: z.string().min(32),
   /** What scripts of the first operator show to the operator API. */
@@ -27,6 +29,7 @@ const made: Readonly<Record<keyof Secrets, () => string>> = {
   ledgerKey: () => randomBytes(32).toString('hex'),
   ledgerSealedSince: () => new Date().toISOString(),
   credentialsKey: () => randomBytes(32).toString('hex'),
+  idempotencyKey: () => randomBytes(32).toString('hex'),
   internalToken: () => randomBytes(32).toString('hex'),
   operatorToken: () => `gwop_${randomBytes(32).toString('base64url')}`,
   operatorCredential: () => randomBytes(18).toString('base64url'),

@@ -121,6 +121,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_SIDECAR_INSTANCES: String(layout.instances),
         GW_SPOOL_DIR: join(layout.dir, name.replace(program, 'spool')),
         GW_INTERNAL_TOKEN: secrets.internalToken,
+        GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,
       };
     case 'control-plane':
       return {

@@ -49,6 +49,12 @@ export const limitKey = (accountId: string, kind: string): string => `gw:limit:{
 export const slotsKey = (accountId: string): string => `gw:slots:{${accountId}}`;
 export const keySlotsKey = (accountId: string, keyId: string): string => `gw:slots:{${accountId}}:${keyId}`;
 
+/** Hash: who runs the call with one idempotency key, or what came of it (service/idempotency/scripts.lua.ts). */
+export const idempotencyClaimKey = (accountId: string, digest: string): string =>
+  `gw:idempotency:{${accountId}}:${digest}`;
+/** How many bytes of replies of an account were stored since this counter began; it goes after a day. */
+export const idempotencyBytesKey = (accountId: string): string => `gw:idempotency:{${accountId}}:bytes`;
+
 /** How a broken-off call ended, for the sidecar that asks: Envoy tells any one of them. */
 export const callEndKey = (receiptId: string): string => `gw:end:${receiptId}`;
 

@@ -3,6 +3,7 @@ import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
 import { apiError } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
+import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { internalTlsOptions } from '@gw/service/internal-tls';
 import Fastify, {
   type FastifyBaseLogger,
@@ -69,8 +70,9 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
   });
   app.addHook('preValidation', async ({ headers, is404, method }, reply) => {
     // Ignored, it would promise that nothing is made twice.
-    if (method !== 'POST' || is404 || headers['idempotency-key'] === undefined) return;
-    return refuse(reply, apiError('invalid_idempotency_key', { param: 'Idempotency-Key' }), context.addresses);
+    if (method !== 'POST' || is404 || headers[idempotencyKeyHeader] === undefined) return;
+    const message = 'This endpoint cannot honour an Idempotency-Key yet: sent twice, the request would run twice.';
+    return refuse(reply, apiError('invalid_idempotency_key', { param: 'Idempotency-Key', message }), context.addresses);
   });
   refuseUnknownQueries(app, context.addresses);
   handleErrors(app, context.addresses);

@@ -6,6 +6,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { dayMs, hourMs } from '@gw/contract/internal/durations';
+import { giveBackDayUnit } from '@gw/service/day-unit';
 import { cases } from '@gw/testing/cases';
 import { onTestClock, setTestClock } from '@gw/testing/ext-authz/clock';
 import { emptyValkey } from '@gw/testing/valkey';
@@ -269,4 +270,21 @@ describe('the script', () => {
     await settle(500, 50, today);
     expect((await takeAt(morning + 100, [limit])).left).toEqual([{ milliTokens: 0, used: 62 }]);
   });
+});
+
+test('what a replayed call took of its day is given back to its account and its key, and its token is not', async () => {
+  const limits = [
+    { rate: { perS: 1, burst: 10 }, perDay: 100 },
+    { rate: null, perDay: 5 },
+  ];
+  await giveBackDayUnit(redis, 'a', 'key');
+  expect(await redis.keys('*')).toEqual([]);
+  for (const used of [1, 2]) expect((await take(limits)).left.map((each) => each.used)).toEqual([used, used]);
+  await giveBackDayUnit(redis, 'a', 'key');
+  const { left } = await take(limits);
+  expect(left.map((each) => each.used)).toEqual([2, 2]);
+  expect(left[0]?.milliTokens).toBeLessThan(7500);
+  await redis.hset(keys[0], 'd', 1);
+  await giveBackDayUnit(redis, 'a', 'key');
+  expect(await redis.hmget(keys[0], 'd', 'n')).toEqual(['1', '2']);
 });

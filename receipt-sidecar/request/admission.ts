@@ -3,11 +3,12 @@
  *
  * Invariants: the steps keep their order, and the first that refuses is the answer. A step that has its answer at once
  * is not waited for: a call all of whose steps have is decided in the same turn of the event loop. A call whose client
- * has gone meets no further step. Who is not admitted holds no slot.
+ * has gone meets no further step. Who is not admitted holds no slot and no claim.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { troubleField } from '@gw/contract/internal/deployment-trouble';
 import type { Result } from '@gw/contract/internal/result';
+import type { Claim, StoredReply } from '@gw/service/idempotency';
 import type { DeploymentHealth } from '../deployment-health.ts';
 import { type MeasuredTrouble, ofAccount } from '../measured-trouble.ts';
 import type { Caller } from '../messages.ts';
@@ -28,6 +29,11 @@ export interface AdmissionRequest {
   readonly caller: Caller;
   readonly catalogue: Catalogue;
   readonly requestId: string | null;
+  readonly path: string;
+  /** When the body was whole, by `performance.now`. */
+  readonly arrivedAt: number;
+  /** As the client sent it; null: none. */
+  readonly idempotencyKey: string | null;
   /** Returns false once the client has gone. */
   readonly isOpen: () => boolean;
   /** Sets what is done when the client goes. */
@@ -44,6 +50,8 @@ export type Read = (asked: AdmissionRequest) => MaybePromise<Result<ReadBody, Ap
 export interface Steps {
   /** What a request has to pass before it can take a slot. */
   readonly read: Read;
+  /** Finds what has become of a call with an idempotency key; it is called only for one that has one. */
+  readonly claim: (asked: AdmissionRequest, request: ParsedRequest) => Promise<Claimed>;
   /** Takes a slot; it is called only for a stream. */
   readonly takeSlot: (caller: Caller) => Promise<Result<Slot, ApiError>>;
   /** The clock, ms since 1970. */
@@ -61,12 +69,21 @@ export interface Admitted {
   readonly outgoing: Outgoing;
   readonly route: Route;
   readonly slot: Slot | null;
+  /** The claim of its idempotency key, if it has one; whoever gets it has to finish or free it. */
+  readonly claim: Claim | null;
 }
 
 export type Admission =
   | Admitted
-  | { readonly outcome: 'refused'; readonly error: ApiError }
+  | { readonly outcome: 'replayed'; readonly reply: StoredReply }
+  /** `receiptId`: of the call that the refusal tells of. */
+  | { readonly outcome: 'refused'; readonly error: ApiError; readonly receiptId?: string }
   | { readonly outcome: 'gone' };
+
+/** What has become of the call of an idempotency key. */
+export type Claimed =
+  | { readonly outcome: 'claimed'; readonly claim: Claim }
+  | Extract<Admission, { readonly outcome: 'replayed' | 'refused' }>;
 
 const refused = (error: ApiError): Admission => ({ outcome: 'refused', error });
 const gone: Admission = { outcome: 'gone' };
@@ -77,8 +94,25 @@ export function admit(asked: AdmissionRequest, steps: Steps): MaybePromise<Admis
   return andThen(steps.read(asked), (read) => {
     if (!asked.isOpen()) return gone;
     if (!read.ok) return refused(read.error);
-    return read.value.request.stream ? withSlot(read.value, asked, steps) : routed(read.value, asked, steps, null);
+    return asked.idempotencyKey === null ? unclaimed(read.value, asked, steps) : claimed(read.value, asked, steps);
   });
+}
+
+const unclaimed = (read: ReadBody, asked: AdmissionRequest, steps: Steps): MaybePromise<Admission> =>
+  read.request.stream ? withSlot(read, asked, steps) : routed(read, asked, steps, null);
+
+async function claimed(read: ReadBody, asked: AdmissionRequest, steps: Steps): Promise<Admission> {
+  const found = await steps.claim(asked, read.request);
+  if (found.outcome !== 'claimed') return asked.isOpen() ? found : gone;
+  const { claim } = found;
+  let admission: Admission = gone;
+  try {
+    if (asked.isOpen()) admission = await unclaimed(read, asked, steps);
+  } finally {
+    // No provider was asked.
+    if (admission.outcome !== 'admitted') claim.free(false);
+  }
+  return admission.outcome === 'admitted' ? { ...admission, claim } : admission;
 }
 
 async function withSlot(read: ReadBody, asked: AdmissionRequest, steps: Steps): Promise<Admission> {
@@ -107,5 +141,7 @@ function routed(
     troubleOf: (id, model) =>
       trouble.of(troubleField(id, model)) ?? accountTrouble.of(ofAccount(caller.accountId, id, model)),
   });
-  return choice.ok ? { outcome: 'admitted', request, outgoing, route: choice.value, slot } : refused(choice.error);
+  return choice.ok
+    ? { outcome: 'admitted', request, outgoing, route: choice.value, slot, claim: null }
+    : refused(choice.error);
 }

@@ -1,5 +1,6 @@
 /** What the headers of a request must be, and which of them go on to a provider. */
 import { type ApiError, apiError } from '@gw/contract/errors';
+import { idempotencyKeyHeader, isIdempotencyKey } from '@gw/contract/internal/idempotency-key';
 import { type Headers, setHeader } from '../messages.ts';
 
 /** 10 MiB; a larger body is refused. */
@@ -29,8 +30,9 @@ export function refusedHeaders(headers: Headers): ApiError | null {
   const encoding = headers.get('content-encoding');
   if (encoding && encoding.trim().toLowerCase() !== 'identity')
     return apiError('invalid_content_type', { param: 'Content-Encoding' });
-  // Ignored, it would promise that a second call is not run and not paid for.
-  if (headers.has('idempotency-key')) return apiError('invalid_idempotency_key', { param: 'Idempotency-Key' });
+  const key = headers.get(idempotencyKeyHeader);
+  if (key !== undefined && !isIdempotencyKey(key))
+    return apiError('invalid_idempotency_key', { param: 'Idempotency-Key' });
   return null;
 }
 

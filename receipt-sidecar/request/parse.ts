@@ -9,6 +9,7 @@ import { completionRequestSchema } from '@gw/contract/completions';
 import { embeddingRequestSchema } from '@gw/contract/embeddings';
 import { type ApiError, apiError, fieldError } from '@gw/contract/errors';
 import type { GwOptions } from '@gw/contract/gw-options';
+import { bodySha256 } from '@gw/contract/internal/idempotency-key';
 import { err, ok, type Result } from '@gw/contract/internal/result';
 import { type JsonObject, parseStrictJson } from '@gw/contract/internal/strict-json';
 import type { z } from 'zod';
@@ -34,8 +35,11 @@ const schemas: Readonly<Record<Endpoint, z.ZodType>> = {
   embeddings: embeddingRequestSchema,
 };
 
-/** Parses and validates a body. It reads `mostParts` parts of JSON at most, or as many as there are. */
-export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: number): Parsed {
+/**
+ * Parses and validates a body. It reads `mostParts` parts of JSON at most, or as many as there are. `isKeyed`: it came
+ * with an idempotency key.
+ */
+export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: number, isKeyed = false): Parsed {
   const json = parseStrictJson(bytes, mostParts);
   // Random seeds of 64 bits are common, and passed on they would be other numbers.
   if (!json.ok && json.error.field === 'seed')
@@ -62,7 +66,8 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: 
   const refused = steeringField(endpoint, body) ?? contradiction(endpoint, body);
   if (refused) return err(refused);
   const given = { options: options ?? inExtraBody ?? {}, optionsPath: options ? 'gw' : 'extra_body.gw' } as const;
-  return ok({ request: summaryOf(endpoint, body, given, bytes.length), body });
+  const request = summaryOf(endpoint, body, given, bytes.length);
+  return ok({ request: isKeyed ? { ...request, bodySha256: bodySha256(json.value) } : request, body });
 }
 
 type Given = Required<Pick<ParsedRequest, 'options' | 'optionsPath'>>;

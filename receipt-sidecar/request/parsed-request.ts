@@ -27,4 +27,6 @@ export interface ParsedRequest extends PromptSize {
    */
   readonly outputField: 'max_completion_tokens' | 'max_tokens' | null;
   readonly maxTokens: number | null;
+  /** What tells two bodies with one idempotency key apart; absent where there is no such key. */
+  readonly bodySha256?: string;
 }

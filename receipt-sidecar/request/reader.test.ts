@@ -77,13 +77,22 @@ function reader(threads: Pick<ThreadPool, 'run'> = { run: (work: Work) => pool.r
     newId: () => '11111111-1111-4111-8111-111111111111',
     randomBytes: (length) => new Uint8Array(length).fill(0xab),
   });
-  const askBytes = (endpoint: Endpoint, bytes: Buffer, accountId = 'acct', from: Snapshot = snapshot) => {
+  const askBytes = (
+    endpoint: Endpoint,
+    bytes: Buffer,
+    accountId = 'acct',
+    from: Snapshot = snapshot,
+    key: string | null = null,
+  ) => {
     return read({
       ...{
         endpoint,
         bytes,
         caller: caller({ accountId }),
         requestId: 'req',
+        path: '/v1/x',
+        arrivedAt: 0,
+        idempotencyKey: key,
         isOpen: () => true,
         onGone: () => undefined,
       },
@@ -292,4 +301,20 @@ test('the same body has the same outcome here and on a thread', async () => {
 
 test('what goes to a thread came in several frames, so that it shares its memory with no other message', () => {
   expect(2 * maxFrameSize).toBeLessThanOrEqual(inlineBytes);
+});
+
+test('bodies with an idempotency key are told apart by what they say and not by how, alike here and on a thread', async () => {
+  const shaOf = async (text: string, key: string | null = 'once', threads?: Pick<ThreadPool, 'run'>) => {
+    const read = await reader(threads).askBytes('chat', Buffer.from(text), 'acct', snapshot, key);
+    return read.ok ? read.value.request.bodySha256 : read.error.code;
+  };
+  const body = '{"model":"m","messages":[{"role":"user","content":"x"}],"gw":{"region":"eu"}}';
+  const sha = await shaOf(body, 'once', never);
+  expect(sha).toMatch(/^[\w-]{43}$/);
+  expect(await shaOf(`{ "gw":{"region":"\\u0065u"},"messages":[{"content":"x", "role":"user"}],"model":"m"}`)).toBe(
+    sha,
+  );
+  expect(await shaOf(body + ' '.repeat(inlineBytes))).toBe(sha);
+  expect(await shaOf(body.replace('"eu"', '"us"'))).not.toBe(sha);
+  expect(await shaOf(body, null)).toBeUndefined();
 });

@@ -52,7 +52,7 @@ export function makeReader(options: ReaderOptions): Read {
     const conclude = (reading: Reading) => concluded(options, asked, reading);
     const onThread = () => readOnThread(options, asked, toldFacts).then(conclude);
     if (asked.bytes.length > inlineBytes) return onThread();
-    const parsed = parseRequest(asked.endpoint, asked.bytes, inlineParts);
+    const parsed = parseRequest(asked.endpoint, asked.bytes, inlineParts, asked.idempotencyKey !== null);
     if (!parsed.ok && parsed.isDense) return onThread();
     const { caller, catalogue } = asked;
     const context = {
@@ -77,7 +77,7 @@ const refusals: Readonly<Record<Failure, 'overloaded' | 'internal_error'>> = {
 
 async function readOnThread(
   { randomBytes, threads }: ReaderOptions,
-  { bytes, caller, catalogue, endpoint, onGone }: AdmissionRequest,
+  { bytes, caller, catalogue, endpoint, idempotencyKey, onGone }: AdmissionRequest,
   told: WeakMap<Worker, Catalogue>,
 ): Promise<Reading> {
   const salt = randomBytes(saltBytes);
@@ -88,7 +88,17 @@ async function readOnThread(
     size: bytes.length,
     message: (thread) => {
       const facts = told.get(thread) === catalogue ? null : factsOf(catalogue);
-      const job: RequestJob = { kind: 'request', endpoint, bytes, allowed: caller.models, exempt, salt, facts };
+      const isKeyed = idempotencyKey !== null;
+      const job: RequestJob = {
+        kind: 'request',
+        endpoint,
+        bytes,
+        allowed: caller.models,
+        exempt,
+        salt,
+        facts,
+        isKeyed,
+      };
       // A small one may share its memory with others.
       return {
         job,

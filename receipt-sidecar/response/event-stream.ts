@@ -46,6 +46,7 @@ export class EventStream {
   readonly #said = new ReplyCounts();
   #origin: Origin | null = null;
   #finished = false;
+  #hasEnded = false;
   /** What has to be told of the usage at the end; null if nothing has. */
   #untold: StreamReceipt | null = null;
   #sawUsage = false;
@@ -88,6 +89,13 @@ export class EventStream {
     return this.#over;
   }
 
+  /** Whether the client has got all that it gets of a stream that came to its end in order. */
+  get isWhole(): boolean {
+    return (
+      (this.#over === 'done' || (this.#over === null && this.#hasEnded)) && this.#held.isEmpty && this.#out.isEmpty
+    );
+  }
+
   /** Takes bytes in. */
   push(bytes: Buffer): void {
     this.#reader.sawOther = false;
@@ -101,6 +109,7 @@ export class EventStream {
   /** Ends the stream in order: nothing waits any more, and the receipt is made if it was not. */
   end(): void {
     this.#reader.end();
+    this.#hasEnded = true;
     if (this.#over === null) this.#finishWhole();
   }
 

@@ -55,11 +55,15 @@ export class JsonReply implements Reply {
   }
 
   #complete({ clean, said, telemetry }: Extract<ReplyReading, { readonly ok: true }>): void {
-    const { call, record, energyReader } = this.#context;
+    const { call, kept, record, energyReader } = this.#context;
     const recorded = record.complete(said, telemetry ?? energyReader?.said ?? null);
-    const answer = (shown: ShownReceipt): void => {
+    const answer = async (shown: ShownReceipt): Promise<void> => {
       if (this.#isOver) return;
       const body = withAdded(clean, { ...recorded, ...shown });
+      if (kept) {
+        kept.add(body);
+        await kept.store('application/json');
+      }
       const length = body.reduce((sum, part) => sum + part.length, 0);
       const setHeaders = [setHeader('content-type', 'application/json'), setHeader('content-length', String(length))];
       call.answer({ responseBody: { response: { headerMutation: { setHeaders } } }, ...finished }, body);
@@ -68,7 +72,8 @@ export class JsonReply implements Reply {
   }
 
   #fail(error: ApiError): void {
-    const { record, addresses, call } = this.#context;
+    const { record, addresses, call, kept } = this.#context;
+    kept?.free();
     const body = Buffer.from(errorBody(error, addresses));
     const { saved } = record.breakOff('provider', null);
     const setHeaders = [

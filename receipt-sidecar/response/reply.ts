@@ -1,7 +1,8 @@
 /** The body of a provider's reply in pieces (SSE), on its way to the client. */
 import type { Addresses } from '@gw/contract/errors';
-import type { ProcessorCall } from '@gw/grpc/service';
+import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
 import type { CallRecord } from '../call-record.ts';
+import type { KeptReply } from '../idempotency/kept-reply.ts';
 import { cutOff, finished, replaceChunk, unchanged, wait } from '../messages.ts';
 import type { ShownReceipt } from '../receipt.ts';
 import { contextError } from './context-error.ts';
@@ -17,6 +18,8 @@ export interface ReplyContext {
   readonly call: ProcessorCall;
   /** Null if the deployment that answered reports no energy. */
   readonly energyReader: EnergyReader | null;
+  /** Keeps what the client gets, if the call has a claim of its idempotency key. */
+  readonly kept: KeptReply | null;
 }
 
 export interface Reply {
@@ -66,15 +69,21 @@ export class StreamReply implements Reply {
   #saved: Promise<void> | null = null;
   readonly #turns: Turns;
   readonly #onOver: () => void;
+  readonly #contentType: string;
+  /** Whether the last that the client gets waits for being stored. */
+  #isStoring = false;
   #timer: NodeJS.Timeout | undefined;
   #cut: NodeJS.Timeout | undefined;
   #patient = false;
   #providerEnded = false;
 
   /** `onOver`: called when the last that the client gets of the provider was read, perhaps more than once. */
-  constructor(context: ReplyContext & { readonly chunkObject: string; readonly onOver: () => void }) {
+  constructor(
+    context: ReplyContext & { readonly chunkObject: string; readonly contentType: string; readonly onOver: () => void },
+  ) {
     this.#context = context;
     this.#onOver = context.onOver;
+    this.#contentType = context.contentType;
     const { record, addresses, chunkObject, energyReader } = context;
     this.#turns = new Turns((part, piece) => this.#read(part, piece), context.call.fail);
     this.#events = new EventStream({
@@ -117,7 +126,12 @@ export class StreamReply implements Reply {
       clearTimeout(this.#cut);
       this.#events.end();
     }
-    if (!this.#saved) this.#answerPieces(piece.bytes);
+    if (!this.#waits) this.#answerPieces(piece.bytes);
+  }
+
+  /** Whether no message may be answered, because a store is being waited for. */
+  get #waits(): boolean {
+    return this.#saved !== null || this.#isStoring;
   }
 
   /** Answers the messages of which nothing waits. `last` is the bytes of the last one. */
@@ -153,7 +167,7 @@ export class StreamReply implements Reply {
       return;
     }
     this.#events.giveUpWaiting();
-    if (!this.#saved) this.#answerAll(null);
+    if (!this.#waits) this.#answerAll(null);
   }
 
   /** Answers all messages. `original`: the bytes of the last one, if they are known. */
@@ -176,7 +190,26 @@ export class StreamReply implements Reply {
     const bytes = this.#swaps.reduce((text, [made, shown]) => replaced(text, made, shown), taken);
     const isSame = ends.length === 0 && original?.equals(bytes);
     const response = isSame ? unchanged.responseBody : replaceChunk(bytes);
-    call.answer(this.#done ? { ...response, ...finished } : response);
+    this.#pass(bytes, this.#done ? { ...response, ...finished } : response);
+  }
+
+  /** Answers with what the client gets next. The last of it waits until the whole is stored, if it is to be. */
+  #pass(bytes: Buffer, answer: IProcessingResponse): void {
+    const { call, kept } = this.#context;
+    kept?.add([bytes]);
+    if (this.#events.over === 'failed') kept?.free();
+    if (!kept?.isOpen || !this.#events.isWhole) return call.answer(answer);
+    this.#isStoring = true;
+    this.#turns.pause();
+    kept
+      .store(this.#contentType)
+      .then(() => {
+        call.answer(answer);
+        this.#isStoring = false;
+        this.#answerAll(null);
+        this.#turns.resume();
+      })
+      .catch(call.fail);
   }
 
   #receipt({ said, telemetry, failed }: StreamFacts) {
@@ -195,7 +228,7 @@ export class StreamReply implements Reply {
     this.#saved = null;
     if (made.gw !== shown.gw) this.#swaps.push([made.gw, shown.gw], [made.usageGw, shown.usageGw]);
     this.#answerAll(null);
-    this.#turns.resume();
+    if (!this.#isStoring) this.#turns.resume();
   }
 }
 

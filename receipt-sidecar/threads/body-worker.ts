@@ -33,12 +33,20 @@ function rulesOf({ policySha256, rules }: RequestFacts): CompiledRules {
   return made.value;
 }
 
-async function readRequest({ allowed, bytes, endpoint, exempt, facts: told, salt }: RequestJob): Promise<Reading> {
+async function readRequest({
+  allowed,
+  bytes,
+  endpoint,
+  exempt,
+  facts: told,
+  isKeyed,
+  salt,
+}: RequestJob): Promise<Reading> {
   if (told) facts = told;
   if (!facts) throw new Error('A thread was told nothing of the catalogue.');
   const context = { models: facts.models, rules: rulesOf(facts), allowed, exempt, salt: () => salt };
   const tools: Tools = { find: findRulesAtOnce, vocabulary: null, clock: () => performance.now() };
-  const parsed = parseRequest(endpoint, bytes);
+  const parsed = parseRequest(endpoint, bytes, undefined, isKeyed);
   const first = await readParsed(parsed, context, tools);
   if (first.outcome !== 'lacks') return first;
   const vocabulary = await vocabularyOf(first.tokenizer);

@@ -19,6 +19,8 @@ export interface RequestJob {
   readonly allowed: readonly string[] | null;
   readonly exempt: readonly string[];
   readonly salt: Uint8Array;
+  /** Whether it came with an idempotency key. */
+  readonly isKeyed: boolean;
   readonly facts: RequestFacts | null;
 }
 

@@ -31,6 +31,7 @@ describe('through Envoy', () => {
 
 test('what no request alone makes are the failures of parts', () => {
   expect(codes.filter((code) => typeof ways[code] === 'string')).toEqual([
+    'idempotency_unavailable',
     'upstream_timeout',
     'receipt_generation_failed',
     'receipt_integrity_failed',

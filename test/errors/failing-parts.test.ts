@@ -73,6 +73,12 @@ describe.each([
   });
 });
 
+test('idempotency_unavailable: nobody can say what was done with a key', async () => {
+  await gateway.killForGood('valkey');
+  expect(judged(await chat({ 'idempotency-key': 'once' }))).toBe('idempotency_unavailable');
+  await gateway.start('valkey');
+});
+
 test('upstream_timeout: a provider that is silent for longer than the gateway waits', async () => {
   const reply = await chat({ 'x-sim-fault': 'stall' });
   expect(judged(reply)).toBe('upstream_timeout');

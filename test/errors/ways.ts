@@ -4,7 +4,8 @@
  * Invariant: the compiler demands a way for every code, so a code that nothing makes cannot stay in the catalogue unseen.
  */
 
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CatalogueCode } from '@gw/contract/error-catalogue';
 import { hashApiKey } from '@gw/contract/internal/api-key';
 import { dayMs } from '@gw/contract/internal/durations';
@@ -152,7 +153,27 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
   invalid_region: () => chat({ gw: { region: 'mars' } }),
   invalid_tier: () => chat({ gw: { tier: 'telemetry' } }),
   unsupported_field: () => chat({ base_url: 'http://127.0.0.1/v1' }),
-  invalid_idempotency_key: () => chat({}, { 'idempotency-key': 'once' }),
+  invalid_idempotency_key: () => chat({}, { 'idempotency-key': 'two words' }),
+  idempotency_key_reused: () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    let seed = 0;
+    return repeated(2, () => chat({ seed: ++seed }, headers));
+  },
+  idempotency_reply_not_kept: () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const input = Array.from({ length: 200 }, (_, at) => `text ${at}`);
+    const body = JSON.stringify({ model: 'sim-embed', input, encoding_format: 'float', dimensions: 1536 });
+    return repeated(2, () => asked({ path: '/v1/embeddings', body, headers }));
+  },
+  idempotency_in_progress: async () => {
+    const headers = { 'idempotency-key': randomUUID(), 'x-sim-delay-ms': '23000' };
+    const first = chat({}, headers);
+    await delay(500);
+    const second = await chat({}, headers);
+    await first;
+    return second;
+  },
+  idempotency_unavailable: 'by a part that fails',
   // So long that no token has to be counted.
   prompt_too_long: () =>
     asked({ path: '/v1/embeddings', body: JSON.stringify({ model: 'sim-embed', input: 'word '.repeat(400_000) }) }),

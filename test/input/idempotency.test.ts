@@ -1,4 +1,4 @@
-/** A promise that is not kept is not taken: an `Idempotency-Key` is refused, wherever it would mean something. */
+/** What an `Idempotency-Key` may be, and where it is not taken, since a promise would not be kept. */
 import { scopes } from '@gw/contract/access';
 import { keyListSchema } from '@gw/contract/keys';
 import { afterAll, expect, it } from 'vitest';
@@ -11,15 +11,20 @@ afterAll(() => accounts.close());
 const refusal = invalid('invalid_idempotency_key', 'Idempotency-Key');
 
 it.each([
-  ['/v1/chat/completions', (marker: string) => chatBody({ messages: [{ role: 'user', content: marker }] })],
-  ['/v1/completions', (marker: string) => JSON.stringify({ model: 'sim-small', prompt: marker })],
-  ['/v1/embeddings', (marker: string) => JSON.stringify({ model: 'sim-embed', input: marker })],
-])('%s asks no provider', async (path, body) => {
-  for (const value of ['once', '']) {
+  ['/v1/chat/completions', chatBody()],
+  ['/v1/completions', JSON.stringify({ model: 'sim-small', prompt: 'x' })],
+  ['/v1/embeddings', JSON.stringify({ model: 'sim-embed', input: 'x' })],
+])('%s asks no provider with a key of another form than 1 to 255 visible characters of ASCII', async (path, body) => {
+  for (const value of ['', 'two words', 'a'.repeat(256), 'é', ['once', 'once']]) {
     const marker = newMarker();
-    expectRefusal(await send({ path, body: body(marker), headers: { 'idempotency-key': value } }), refusal);
+    const headers = { 'idempotency-key': value, 'x-sim-marker': marker };
+    expectRefusal(await send({ path, body, headers }), refusal);
     expect(await reachedProvider(marker)).toBe(0);
   }
+  const marker = newMarker();
+  const headers = { 'idempotency-key': `${marker}!~`.padEnd(255, 'a'), 'x-sim-marker': marker };
+  expect((await send({ path, body, headers })).status).toBe(200);
+  expect(await reachedProvider(marker)).toBe(1);
 });
 
 it('no key is made, rotated, revoked or restored', async () => {

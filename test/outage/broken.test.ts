@@ -3,5 +3,6 @@ import './services-suite.ts';
 import './stores-suite.ts';
 import './degraded-receipts-suite.ts';
 import './load-suite.ts';
+import './idempotency-suite.ts';
 import '../access/slow-bodies-suite.ts';
 import '../access/story-suite.ts';

@@ -6,6 +6,7 @@ import { gateway } from './paired-gateway.ts';
 // First, since it counts the budget of an account from its beginning.
 import '../limits/two-instances-suite.ts';
 import './two-of-each-suite.ts';
+import './keys-at-two-suite.ts';
 import '../catalogue/full-everywhere-suite.ts';
 
 // At a load that leaves other tests their time; `test/long/changes-under-load.test.ts` has the same at full load.

@@ -1,4 +1,5 @@
 /** Refusals and failures arrive as the classes of the official client, with code and param. */
+import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { get, messages, openAi, quick, stack } from './gateway.ts';
@@ -88,14 +89,14 @@ test('BadRequestError: each wrong field is named', async () => {
   }
 });
 
-test('BadRequestError: an Idempotency-Key, which the client sends only if it is told to', async () => {
-  const refused = { status: 400, code: 'invalid_idempotency_key', param: 'Idempotency-Key', type: 'validation_error' };
-  expect(await failure(chat(openAi(), {}, { 'Idempotency-Key': 'once' }), OpenAI.BadRequestError)).toMatchObject(
-    refused,
-  );
-  const asked = { model: 'sim-small', messages };
-  const reply = await openAi().chat.completions.create(asked, { headers: quick, idempotencyKey: 'once' });
-  expect(reply.choices).toHaveLength(1);
+test('BadRequestError: an Idempotency-Key of another form, and one of another request', async () => {
+  const about = { status: 400, param: 'Idempotency-Key', type: 'validation_error' };
+  const refused = (key: string, fields: object = {}) =>
+    failure(chat(openAi(), fields, { 'Idempotency-Key': key }), OpenAI.BadRequestError);
+  expect(await refused('two words')).toMatchObject({ ...about, code: 'invalid_idempotency_key' });
+  const key = randomUUID();
+  await chat(openAi(), {}, { 'Idempotency-Key': key });
+  expect(await refused(key, { seed: 1 })).toMatchObject({ ...about, code: 'idempotency_key_reused' });
 });
 
 test('BadRequestError: what the provider itself refused names its param', async () => {

@@ -60,6 +60,10 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
     catalogue: () => makeCatalogue(snapshot),
     read: readForTests(() => null),
     readReply: (_account, bytes, facts) => ok(readReply(bytes, facts)),
+    claim: async () => {
+      throw new Error('No call of this test has an idempotency key.');
+    },
+    idempotencyMetrics: { ended: () => undefined },
     takeSlot: async () => ok({ id: 'slot', release: () => undefined }),
     lastRegions: new Map(),
     health: createDeploymentHealth(() => 0, { info: () => undefined, warn: () => undefined }),

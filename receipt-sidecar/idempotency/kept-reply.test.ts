@@ -1,0 +1,223 @@
+/** A call with a claim, from its body to its end: what is stored, when, and when the key is given back. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { apiError } from '@gw/contract/errors';
+import { err } from '@gw/contract/internal/result';
+import type { Claim, StoredReply } from '@gw/service/idempotency';
+import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
+import { describe, expect, test } from 'vitest';
+import type { CallContext } from '../call.ts';
+import { KeptReply, maxKeptBytes } from './kept-reply.ts';
+
+const keyed = { 'idempotency-key': 'once' };
+const settled = () => delay(5);
+const textOf = (reply: StoredReply | null | undefined) => reply && Buffer.concat(reply.body).toString();
+
+function claimForTests(mayHaveRun = false, takes: Promise<boolean> = Promise.resolve(true)) {
+  const told: ('finished' | 'freed' | 'freed, told')[] = [];
+  const kept: (StoredReply | null)[] = [];
+  let isOver = false;
+  const claim: Claim = {
+    mayHaveRun,
+    finish: (reply) => {
+      isOver = true;
+      told.push('finished');
+      kept.push(reply);
+      return takes;
+    },
+    free: (hasRun) => {
+      if (!isOver) told.push(hasRun ? 'freed, told' : 'freed');
+      isOver = true;
+    },
+  };
+  return { claim, told, kept };
+}
+
+function claimed(changed: Partial<CallContext> = {}, { claim, ...seen } = claimForTests()) {
+  const ended: string[] = [];
+  const { context, ledger } = contextForTests({
+    claim: async () => ({ outcome: 'claimed', claim }),
+    idempotencyMetrics: { ended: (end) => void ended.push(end) },
+    ...changed,
+  });
+  const call = callForTests(context);
+  return {
+    ...{ ...seen, call, ended, ledger },
+    ask: async (fields: object = {}) => {
+      call.ask(chatBody(fields), {}, keyed);
+      await settled();
+    },
+  };
+}
+
+const event = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+const chunk = (text: string, finish: string | null = null) =>
+  event({ choices: [{ index: 0, delta: { content: text }, finish_reason: finish }] });
+const json = { 'content-type': 'application/json' };
+const headersOf = (answer: { responseHeaders?: { response?: object | null } | null } | undefined) =>
+  JSON.stringify(answer?.responseHeaders?.response).includes('"key":"idempotent-reexecuted"');
+
+describe('a call that comes to its end', () => {
+  test('keeps a JSON reply with its receipt before it answers', async () => {
+    let take = (_: boolean) => {};
+    const taken = new Promise<boolean>((resolve) => {
+      take = resolve;
+    });
+    const { ask, call, ended, kept } = claimed({}, claimForTests(false, taken));
+    await ask();
+    call.replyHeaders(json);
+    const before = call.answers.length;
+    call.replyBody('{"choices":[]}', true);
+    await settled();
+    expect(call.answers).toHaveLength(before);
+    expect(textOf(kept[0])).toMatch(/^\{"choices":\[\],"gw":\{.*"routing_trace":.*\}$/);
+    expect(kept[0]).toMatchObject({
+      status: 200,
+      headers: { ...json, 'x-gw-receipt-id': expect.stringMatching(/^rcpt_/) },
+    });
+    take(true);
+    await settled();
+    expect([call.answers.length, ended, call.errors]).toEqual([before + 1, ['kept'], []]);
+  });
+
+  test('is answered after a quarter of a second where the store does not take the reply', async () => {
+    const { ask, call, ended, told } = claimed({}, claimForTests(false, new Promise(() => undefined)));
+    await ask();
+    call.replyHeaders(json);
+    const before = call.answers.length;
+    const began = performance.now();
+    call.replyBody('{"choices":[]}', true);
+    while (call.answers.length === before) await settled();
+    expect(performance.now() - began).toBeGreaterThan(200);
+    call.close();
+    expect([told, ended]).toEqual([['finished'], []]);
+  });
+
+  test.each(['data: [DONE]\n\n', ''])(
+    'keeps all of a stream before its last bytes go out, which end with %j',
+    async (end) => {
+      let take = (_: boolean) => {};
+      const taken = new Promise<boolean>((resolve) => {
+        take = resolve;
+      });
+      const { ask, call, kept, told } = claimed({}, claimForTests(false, taken));
+      await ask({ stream: true });
+      call.replyHeaders();
+      call.replyBody(chunk('Hello'), false);
+      await settled();
+      expect(told).toEqual([]);
+      const before = call.answers.length;
+      call.replyBody(`${chunk('', 'stop')}${end}`, true);
+      await settled();
+      expect(call.answers).toHaveLength(before);
+      const stored = textOf(kept[0]) ?? '';
+      expect(stored.startsWith(chunk('Hello'))).toBe(true);
+      expect(stored).toMatch(/"gw":/);
+      expect(stored.endsWith(end)).toBe(true);
+      take(true);
+      await settled();
+      expect(call.answers).toHaveLength(before + 1);
+      const sent = call.answers.at(-1)?.responseBody?.response?.bodyMutation?.body;
+      expect(chunk('Hello') + Buffer.from(sent ?? '').toString()).toBe(stored);
+      expect(call.errors).toEqual([]);
+    },
+  );
+
+  test('does not keep what is larger than the bound, and holds no memory for it', async () => {
+    const { claim, kept } = claimForTests();
+    const ended: string[] = [];
+    const reply = new KeptReply(claim, 'rcpt', { ended: (end) => void ended.push(end) });
+    reply.add([Buffer.alloc(maxKeptBytes)]);
+    reply.add([Buffer.alloc(1)]);
+    await reply.store('x');
+    expect([kept, ended]).toEqual([[null], ['too_large']]);
+    const fits = claimForTests();
+    const other = new KeptReply(fits.claim, 'rcpt', { ended: () => undefined });
+    other.add([Buffer.alloc(maxKeptBytes)]);
+    await other.store('x');
+    expect(fits.kept[0]?.body[0]).toHaveLength(maxKeptBytes);
+  });
+
+  test('says so if one before may have run', async () => {
+    for (const mayHaveRun of [false, true]) {
+      const { ask, call } = claimed({}, claimForTests(mayHaveRun));
+      await ask();
+      call.replyHeaders(json);
+      expect(headersOf(call.answers.at(-1))).toBe(mayHaveRun);
+    }
+  });
+});
+
+describe('a key is given back', () => {
+  test('without a word where no provider was asked', async () => {
+    const full = claimed({ takeSlot: async () => err(apiError('concurrent_streams_exceeded')) });
+    await full.ask({ stream: true });
+    expect(full.told).toEqual(['freed']);
+    const noRegion = claimed();
+    await noRegion.ask({ gw: { region: 'mars' } });
+    expect(noRegion.told).toEqual(['freed']);
+  });
+
+  test('at once where its client went while it was claimed', async () => {
+    const { claim, told } = claimForTests();
+    let give = () => {};
+    const { context, ledger } = contextForTests({
+      claim: () =>
+        new Promise((resolve) => {
+          give = () => resolve({ outcome: 'claimed', claim });
+        }),
+    });
+    const call = callForTests(context);
+    call.ask(chatBody(), {}, keyed);
+    call.close();
+    give();
+    await settled();
+    expect([told, ledger.begun]).toEqual([['freed'], []]);
+  });
+
+  test('with a word after an error of the provider, in a reply or in a stream, and where the call breaks off', async () => {
+    const refused = claimed();
+    await refused.ask();
+    refused.call.replyHeaders({ ':status': '500', ...json });
+    refused.call.replyBody('{}', true);
+    expect(refused.told).toEqual(['freed, told']);
+    const failed = claimed();
+    await failed.ask({ stream: true });
+    failed.call.replyHeaders();
+    failed.call.replyBody(chunk('Hello') + event({ error: {} }), false);
+    await settled();
+    expect(failed.told).toEqual(['freed, told']);
+    for (const stream of [true, false]) {
+      const left = claimed();
+      await left.ask({ stream });
+      left.call.replyHeaders(stream ? {} : json);
+      left.call.close();
+      expect(left.told).toEqual(['freed, told']);
+    }
+    const encoded = claimed();
+    await encoded.ask();
+    encoded.call.replyHeaders({ ...json, 'content-encoding': 'gzip' });
+    expect(encoded.told).toEqual(['freed, told']);
+  });
+});
+
+test('a replay asks no provider, takes no slot and makes no receipt', async () => {
+  const reply = {
+    status: 200,
+    headers: { 'content-type': 'x', 'x-gw-receipt-id': 'rcpt' },
+    body: [Buffer.from('kept')],
+  };
+  let slots = 0;
+  const { context, ledger } = contextForTests({
+    claim: async () => ({ outcome: 'replayed', reply }),
+    takeSlot: async () => {
+      slots += 1;
+      return err(apiError('concurrent_streams_exceeded'));
+    },
+  });
+  const call = callForTests(context);
+  call.ask(chatBody({ stream: true }), {}, keyed);
+  await settled();
+  expect(Buffer.from(call.answers[1]?.immediateResponse?.body ?? '').toString()).toBe('kept');
+  call.close();
+  expect([slots, ledger, call.errors]).toEqual([0, { begun: [], finished: [] }, []]);
+});

@@ -1,0 +1,222 @@
+/** The scripts in a real Valkey, on a clock that the test sets, against what they are to do written down plainly. */
+import { idempotencyBytesKey } from '@gw/contract/internal/redis';
+import { cases } from '@gw/testing/cases';
+import { emptyValkey } from '@gw/testing/valkey';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type ClaimId, type Claims, redisClaims } from './claims.ts';
+import { claimScripts, lastWordMs, leaseMs, lifeMs, mostStoredBytes } from './scripts.lua.ts';
+
+let redis: Redis;
+let claims: Claims;
+
+const clock = 'clock-of-the-test';
+function onTestClock(script: string): string {
+  const asked = "redis.call('TIME')";
+  if (!script.includes(asked)) throw new Error('The script does not ask for the time.');
+  return script.replace(asked, `redis.call('HMGET', '${clock}', 's', 'us')`);
+}
+const setClock = (ms: number) => redis.hset(clock, { s: Math.floor(ms / 1000), us: (ms % 1000) * 1000 });
+const start = 1_700_000_000_000;
+
+beforeAll(async () => {
+  redis = new Redis(await emptyValkey());
+  const { claim, finish, free, renew } = claimScripts;
+  const scripts = { claim, finish, free, renew };
+  claims = redisClaims(redis, {
+    claim: onTestClock(scripts.claim),
+    finish: onTestClock(scripts.finish),
+    free: onTestClock(scripts.free),
+    renew: onTestClock(scripts.renew),
+  });
+}, 60_000);
+afterAll(() => redis?.disconnect());
+beforeEach(async () => {
+  await redis.flushall();
+  await setClock(start);
+});
+
+const digest = 'digest';
+const idOf = (owner: string, fingerprint = 'body 0'): ClaimId => ({ accountId: 'account', digest, owner, fingerprint });
+
+type Step =
+  | { readonly do: 'take'; readonly body: number; readonly byFormerKey: boolean }
+  | { readonly do: 'renew' | 'finish'; readonly who: number }
+  | { readonly do: 'free'; readonly who: number; readonly mayHaveRun: boolean }
+  | { readonly do: 'lose' }
+  | { readonly do: 'wait'; readonly ms: number };
+
+const who = fc.nat();
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('take' as const),
+      body: fc.nat(4).map((n) => (n === 0 ? 1 : 0)),
+      byFormerKey: fc.boolean(),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('renew' as const), who }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('finish' as const), who }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('free' as const), who, mayHaveRun: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'lose' as const }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(leaseMs * 1.5) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(lifeMs + leaseMs) }) },
+);
+
+interface Owner {
+  readonly id: ClaimId;
+  readonly body: number;
+  /** Of the key, by the word that came with the claim. */
+  readonly endsAt: number;
+}
+
+/** What the scripts are to do, and who may have run. */
+class Model {
+  nowMs = start;
+  /** Until when the key is remembered; null: nothing is known of it. */
+  endsAt: number | null = null;
+  /** All who had the key, may have run, and left no reply. */
+  readonly ran = new Set<Owner>();
+  /** Who had the key last, and until when it is nobody else's. */
+  owner: Owner | null = null;
+  leaseEndsAt = 0;
+  done: { readonly body: number; readonly reference: string } | null = null;
+  /** Who still believes to have the key. */
+  readonly believers: Owner[] = [];
+
+  get runs(): boolean {
+    return this.owner !== null && this.done === null && this.leaseEndsAt > this.nowMs;
+  }
+
+  forgetInTime(): void {
+    if (this.endsAt !== null && this.endsAt <= this.nowMs && !this.runs) this.forget();
+  }
+
+  forget(): void {
+    this.endsAt = null;
+    this.owner = null;
+    this.done = null;
+    this.ran.clear();
+  }
+
+  hear(): void {
+    this.endsAt = Math.max(this.endsAt ?? this.nowMs + lifeMs, this.nowMs + lastWordMs);
+  }
+}
+
+let taken = 0;
+async function take(model: Model, body: number, byFormerKey: boolean): Promise<void> {
+  model.forgetInTime();
+  const id = idOf(`owner ${++taken}`, byFormerKey ? `newer ${body}` : `body ${body}`);
+  const formerly = byFormerKey ? `body ${body}` : `newer ${body}`;
+  const found = await claims.take(id, formerly);
+  const known = model.done ?? (model.runs ? model.owner : null);
+  if (known && known.body !== body) return expect(found).toEqual({ is: 'reused' });
+  if (model.done) {
+    const { reference } = model.done;
+    return expect(found).toEqual({ is: 'done', reference, reply: Buffer.from(reference) });
+  }
+  if (model.runs) return expect(found).toEqual({ is: 'running' });
+  // The promise: whoever runs after somebody who may have run is told so.
+  model.hear();
+  const endsAt = model.endsAt ?? 0;
+  expect(found).toEqual({ is: 'claimed', mayHaveRun: model.ran.size > 0, lifeMs: endsAt - model.nowMs });
+  model.owner = { id, body, endsAt };
+  model.leaseEndsAt = model.nowMs + leaseMs;
+  model.ran.add(model.owner);
+  model.believers.push(model.owner);
+}
+
+/** Whether it is the owner's word that counts. Whatever Redis knows nothing of, it takes from whoever says it first. */
+function owns(model: Model, owner: Owner): boolean {
+  if (model.owner === owner && model.done === null) return true;
+  if (model.endsAt !== null) return false;
+  model.endsAt = Math.max(owner.endsAt, model.nowMs);
+  model.owner = owner;
+  model.ran.add(owner);
+  return true;
+}
+
+async function act(model: Model, step: Exclude<Step, { do: 'take' | 'lose' | 'wait' }>): Promise<void> {
+  const at = step.who % Math.max(1, model.believers.length);
+  const owner = model.believers[at];
+  if (!owner) return;
+  const left = Math.max(0, owner.endsAt - model.nowMs);
+  if (step.do !== 'renew') model.believers.splice(at, 1);
+  if (step.do === 'free') {
+    await claims.free(owner.id, step.mayHaveRun);
+    if (model.owner !== owner || model.done) return;
+    if (!step.mayHaveRun) model.ran.delete(owner);
+    model.owner = null;
+    if (model.ran.size > 0) model.hear();
+    else model.forget();
+    return;
+  }
+  const isOurs = owns(model, owner);
+  if (isOurs) model.hear();
+  if (step.do === 'renew') {
+    expect(await claims.renew(owner.id, left)).toBe(isOurs);
+    if (isOurs) model.leaseEndsAt = model.nowMs + leaseMs;
+    return;
+  }
+  const reference = `of ${owner.id.owner}`;
+  expect(await claims.finish(owner.id, left, reference, Buffer.from(reference))).toBe(isOurs);
+  if (isOurs) model.done = { body: owner.body, reference };
+}
+
+test('of all calls with one key one runs at a time, and whoever runs after one that may have run is told so', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(steps, { minLength: 4, maxLength: 40 }), async (schedule) => {
+      await redis.flushall();
+      const model = new Model();
+      await setClock(model.nowMs);
+      for (const step of schedule) {
+        if (step.do === 'take') await take(model, step.body, step.byFormerKey);
+        else if (step.do === 'wait') {
+          model.nowMs += step.ms;
+          await setClock(model.nowMs);
+        } else if (step.do === 'lose') {
+          await redis.flushall();
+          await setClock(model.nowMs);
+          model.forget();
+        } else await act(model, step);
+      }
+    }),
+    { numRuns: cases(10_000, 300) },
+  );
+}, 600_000);
+
+test('a key can be used for something new 24 hours after its first request, and takes no memory from then on', async () => {
+  await claims.take(idOf('first'), '');
+  await setClock(start + 3_600_000);
+  await claims.finish(idOf('first'), lifeMs - 3_600_000, 'reference', Buffer.from('reply'));
+  const [key] = await redis.keys(`*${digest}`);
+  expect(Math.abs((await redis.pttl(key ?? '')) - (lifeMs - 3_600_000))).toBeLessThan(5000);
+  await setClock(start + lifeMs - 1);
+  expect(await claims.take(idOf('second'), '')).toMatchObject({ is: 'done' });
+  await setClock(start + lifeMs);
+  expect(await claims.take(idOf('third', 'another body'), '')).toMatchObject({ is: 'claimed', mayHaveRun: false });
+});
+
+test('what an account stores within a day is bounded; what is too much is not kept, and does not run again', async () => {
+  await redis.set(idempotencyBytesKey('account'), mostStoredBytes - 5, 'PX', lifeMs);
+  const store = async (name: string, reply: string) => {
+    const id = { ...idOf(name), digest: name };
+    await claims.take(id, '');
+    await claims.finish(id, lifeMs, `of ${name}`, Buffer.from(reply));
+    return claims.take({ ...id, owner: 'another' }, '');
+  };
+  expect(await store('large', '123456')).toEqual({ is: 'done', reference: 'of large', reply: null });
+  expect(await store('small', '12345')).toEqual({ is: 'done', reference: 'of small', reply: Buffer.from('12345') });
+});
+
+test('a claim that a newer release has written is left alone', async () => {
+  await claims.take(idOf('first'), '');
+  const [key] = await redis.keys(`*${digest}`);
+  await redis.hset(key ?? '', 'v', '2');
+  const before = await redis.hgetall(key ?? '');
+  expect(await claims.take(idOf('second'), '')).toEqual({ is: 'unknown' });
+  expect(await redis.hgetall(key ?? '')).toEqual(before);
+});

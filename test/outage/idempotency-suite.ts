@@ -1,0 +1,73 @@
+/** Calls with an `Idempotency-Key` while what knows of the key, or runs the call, fails: none runs twice without a word. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { gateway } from './broken-gateway.ts';
+import type { Reply } from './client.ts';
+import { expectComplete, expectDegraded } from './expect-reply.ts';
+import { eventually } from './own-gateway.ts';
+
+describe('idempotency keys', () => {
+  function keyed(stream = false) {
+    const marker = randomUUID();
+    const sim = { 'idempotency-key': randomUUID(), 'x-sim-marker': marker };
+    return {
+      ask: (more: Readonly<Record<string, string>> = {}) => gateway.client.chat({ stream, sim: { ...sim, ...more } }),
+      asked: () => gateway.client.reachedProvider(marker),
+    };
+  }
+  const told = ({ headers }: Reply) => headers.get('idempotent-reexecuted');
+  const replayed = ({ headers }: Reply) => headers.get('idempotent-replayed');
+
+  test.each([false, true])(
+    'a sidecar killed in the middle of a call frees its key, and who calls again is told (stream: %s)',
+    async (stream) => {
+      const { ask, asked } = keyed(stream);
+      const first = ask({ 'x-sim-delay-ms': '1500' });
+      await eventually('the provider to have the call', async () => (await asked()) === 1);
+      gateway.kill('receipt-sidecar');
+      expectDegraded(await first);
+      await gateway.whole();
+      // It waits until the lease of the dead one is over.
+      const again = await ask();
+      expectComplete(again);
+      expect([told(again), replayed(again)]).toEqual(['provider-may-have-been-asked', null]);
+      const third = await ask();
+      expect([third.text, replayed(third), told(third)]).toEqual([again.text, 'true', null]);
+      expect(await asked()).toBe(2);
+    },
+  );
+
+  test('without Valkey no call with a key runs, and all others do', async () => {
+    const { ask, asked } = keyed();
+    const expectUnavailable = (reply: Reply) =>
+      expect([reply.status, reply.json]).toMatchObject([503, { error: { code: 'idempotency_unavailable' } }]);
+    const go = gateway.pause('valkey');
+    expectUnavailable(await ask());
+    go();
+    await gateway.whole();
+    await gateway.killForGood('valkey');
+    for (let times = 0; times < 3; times += 1) expectUnavailable(await ask());
+    expectComplete(await gateway.client.chat());
+    expect(await asked()).toBe(0);
+    await gateway.start('valkey');
+    await eventually('the key to be taken', async () => (await ask()).status === 200);
+    expect(replayed(await ask())).toBe('true');
+    expect(await asked()).toBe(1);
+  });
+
+  test('a reply that Valkey cannot take arrives, and who calls again is told', async () => {
+    const { ask, asked } = keyed();
+    const first = ask({ 'x-sim-delay-ms': '1000' });
+    await eventually('the provider to have the call', async () => (await asked()) === 1);
+    await gateway.killForGood('valkey');
+    expect((await first).status).toBe(200);
+    await gateway.start('valkey');
+    let again = await ask();
+    await eventually('Valkey to be asked again', async () => {
+      if (again.status === 503) again = await ask();
+      return again.status !== 503;
+    });
+    expect([again.status, told(again)]).toEqual([200, 'provider-may-have-been-asked']);
+    expect(await asked()).toBe(2);
+  });
+});
