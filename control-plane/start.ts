@@ -69,6 +69,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
     ...{ context, services, internal, operator, operatorUrl, log },
     stop: async () => {
       await Promise.all([internal.close(), operator.close()]);
+      services.idempotency.stop();
       await Promise.all(jobs.map((job) => job.stop()));
       await stores.close();
     },
