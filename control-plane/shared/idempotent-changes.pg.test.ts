@@ -1,6 +1,7 @@
 /** What becomes of changes with an idempotency key where the store of the keys, the client or the size of a reply fails. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type ApiError, apiError } from '@gw/contract/errors';
 import type { Waiting } from '@gw/service/idempotency';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { type StoresWithOwnRedis, startStoresWithOwnRedis } from '@gw/testing/control-plane/fixtures';
@@ -25,12 +26,16 @@ beforeAll(async () => {
 afterAll(() => running?.stop());
 
 /** An application of changes, without anything around them. `change` runs within one. */
-function appOf(change: () => unknown, idempotency: Idempotent = running.services.idempotency) {
+function appOf(
+  change: () => unknown,
+  idempotency: Idempotent = running.services.idempotency,
+  refusal: ApiError | null = null,
+) {
   const app = Fastify();
   const scope = randomUUID();
   makeChangesIdempotent(app, running.context, {
     idempotency,
-    actors: { scopeOf: () => scope, stampOf: () => '', refusal: async () => null },
+    actors: { scopeOf: () => scope, stampOf: () => '', refusal: async () => refusal },
   });
   let times = 0;
   app.post('/v1/things', async () => {
@@ -57,6 +62,19 @@ test('a request waits for up to 20 s for one that runs, and is told to come back
   expect([late, crowded].map(({ headers }) => headers['retry-after'])).toEqual(['1', '5']);
   expect(waits.map((waiting) => waiting?.mostMs)).toEqual([20_000, 20_000]);
   expect(times()).toBe(0);
+});
+
+test('who may no longer make the change when it has the claim makes none, and leaves the key free', async () => {
+  const freed: boolean[] = [];
+  const claim = {
+    mayHaveRun: false,
+    finish: async () => true,
+    free: (mayHaveRun: boolean) => void freed.push(mayHaveRun),
+  };
+  const claims: Idempotent = { claim: async () => ({ is: 'claimed', claim }) };
+  const { ask, times } = appOf(() => ({}), claims, apiError('insufficient_scope'));
+  expect(codeOf(await ask())).toEqual([403, 'insufficient_scope', null]);
+  expect([freed, times()]).toEqual([[false], 0]);
 });
 
 test('a reply above 2 MiB is not kept: the change is not made again, and the refusal names the request', async () => {

@@ -1,10 +1,11 @@
 /** Changes of operators and of admins of organisations that are sent again with their idempotency key. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { hourMs } from '@gw/contract/internal/durations';
 import { type Method, seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { codeOf, type Reply, reexecuted, replayed, shown } from '@gw/testing/control-plane/idempotency';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { hashToken, makeOperatorToken } from './token-hash.ts';
 
 let running: TestApp;
@@ -120,6 +121,33 @@ test('whoever may no longer do it gets no reply of before', async () => {
   expect(codeOf(await as('admin', key, ...change))).toEqual([401, 'invalid_session', null]);
   await set({ disabledAt: null });
   expect(shown(await as('admin', key, ...change))).toEqual(shown(first));
+});
+
+test('one whose session ends while it waits for the first gets no reply', async () => {
+  const { db } = running.context;
+  const id = `acct_${randomUUID()}`;
+  await db.account.create({ data: { id, name: 'Test', tier: 'audit_plus' } });
+  const [session, ending] = [await sessionOf('operator', 'op_admin'), await sessionOf('operator', 'op_admin')];
+  const key = randomUUID();
+  const change: Change = ['POST', `/operator/v1/accounts/${id}/keys`, { name: 'k' }];
+  const { first, second } = await db.$transaction(async (tx) => {
+    await tx.$queryRaw`SELECT 1 FROM accounts WHERE id = ${id} FOR UPDATE`;
+    const first = ask(session, key, change);
+    await vi.waitFor(async () =>
+      expect(
+        await tx.$queryRaw<unknown[]>`
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      ).not.toEqual([]),
+    );
+    const second = ask(ending, key, change);
+    // It has been let in, and waits.
+    await setTimeout(300);
+    const token = ending.cookie.replace('gw_session=', '');
+    await db.session.delete({ where: { tokenHash: hashToken(token) } });
+    return { first, second };
+  });
+  expect((await first).statusCode).toBe(200);
+  expect(codeOf(await second)).toEqual([401, 'invalid_session', null]);
 });
 
 test('a token is not shown what was made in another way: it could outlive what it was made with', async () => {

@@ -110,10 +110,13 @@ test('a key stands for one request: another body is refused, another path or acc
   const reused = [400, 'idempotency_key_reused', 'Idempotency-Key'];
   expect(codeOf(await one.ask('/v1/keys', key, { name: 'two' }))).toEqual(reused);
   const rotated = await one.ask(`/v1/keys/${one.keyId}/rotate`, key, { name: 'one', scopes: ['gw:read'] });
+  const further = await one.furtherKey();
+  const rotatedToo = await one.ask(`/v1/keys/${further}/rotate`, key, { name: 'one', scopes: ['gw:read'] });
   const two = await newAccount();
   const elsewhere = await two.ask('/v1/keys', key, { name: 'one' });
-  for (const reply of [rotated, elsewhere]) expect([reply.statusCode, replayed(reply)]).toEqual([200, undefined]);
-  expect([await one.made(), await two.made()]).toEqual([2, 1]);
+  for (const reply of [rotated, rotatedToo, elsewhere])
+    expect([reply.statusCode, replayed(reply)]).toEqual([200, undefined]);
+  expect([await one.made(), await two.made()]).toEqual([3, 1]);
 });
 
 test('a refusal is not kept: the key can be used for another request', async () => {
