@@ -75,8 +75,8 @@ const limitErrors = defineErrors({
 const idempotencyErrors = defineErrors({
   idempotency_in_progress: {
     ...limit,
-    message: 'A call with this Idempotency-Key is still running. Send it again to get its reply.',
-    when: 'A call of this account to this endpoint with the same `Idempotency-Key` and body has been running for as long as the gateway waits for its reply, 20 s, or too many calls wait already. Nothing was sent to a provider for this one.',
+    message: 'A request with this Idempotency-Key is still running. Send it again to get its reply.',
+    when: 'A request to this endpoint with the same `Idempotency-Key` and body has been running for as long as the gateway waits for its reply, 20 s, or too many wait already. Nothing was sent to a provider or changed for this one.',
     action: 'Send the same request again after the seconds in Retry-After.',
   },
   idempotency_unavailable: {
@@ -84,9 +84,9 @@ const idempotencyErrors = defineErrors({
     status: 503,
     retry: 'with_backoff',
     message:
-      'The gateway cannot tell whether a call with this Idempotency-Key has run already. Nothing was sent to a provider; try again.',
-    when: 'The call has an `Idempotency-Key`, and the store that knows what was done with it does not answer. Calls without one go on.',
-    action: 'Send it again with backoff. Without the header the call runs at once, even if it has run before.',
+      'The gateway cannot tell whether a request with this Idempotency-Key has run already. Nothing was sent to a provider or changed; try again.',
+    when: 'The request has an `Idempotency-Key`, and the store that knows what was done with it does not answer. Those without one go on.',
+    action: 'Send it again with backoff. Without the header the request runs at once, even if it has run before.',
   },
 });
 

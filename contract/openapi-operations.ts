@@ -35,7 +35,6 @@ export interface Operation {
   /** Component name of the data of one event, where the reply can be a stream. */
   readonly chunk?: string;
   readonly mayBePending?: boolean;
-  readonly mayConflict?: true;
 }
 
 const rotateKey = { id: 'rotateKey', request: 'KeyRotateRequest', requestOptional: true };
@@ -76,7 +75,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'GET /v1/keys': { id: 'listKeys', response: 'KeyList', query: keyListQuerySchema },
   'POST /v1/keys': { id: 'createKey', request: 'KeyCreateRequest', response: 'IssuedKey' },
   'GET /v1/keys/{key_id}': { id: 'readKey', response: 'Key' },
-  'POST /v1/keys/{key_id}/rotate': { ...rotateKey, response: 'IssuedKey', mayConflict: true },
+  'POST /v1/keys/{key_id}/rotate': { ...rotateKey, response: 'IssuedKey' },
   'POST /v1/keys/{key_id}/revoke': { id: 'revokeKey', response: 'Key' },
   'POST /v1/keys/{key_id}/restore': { id: 'restoreKey', response: 'Key' },
   'GET /openapi.json': { id: 'readOpenApi', response: null },

@@ -4,6 +4,7 @@ import { type CatalogueCode, errorCatalogue } from './error-catalogue.ts';
 import type { ErrorDefinition } from './error-definition.ts';
 import { apiError, errorBody, errorHeaders } from './errors.ts';
 import { exampleAddresses } from './example-addresses.ts';
+import { reexecuted, reexecutedChange } from './internal/idempotency-key.ts';
 import type { Route } from './routes.ts';
 
 export type Json = Record<string, unknown>;
@@ -11,16 +12,13 @@ export type Json = Record<string, unknown>;
 export const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
 export const jsonBody = (schema: Json): Json => ({ 'application/json': { schema } });
 
-export const noIdempotency =
-  'The header `Idempotency-Key` cannot be honoured yet, and is refused: `invalid_idempotency_key`';
-
 export const idempotencyParameter: Json = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
   schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
   description:
-    'The call runs once. The same call with the same key gets the same reply for 24 hours, with `idempotent-replayed: true`; another body with it is refused: `idempotency_key_reused`',
+    'The request runs once. The same one with the same key gets the same reply for 24 hours, with `idempotent-replayed: true`; another body with it is refused: `idempotency_key_reused`',
 };
 
 const limitHeaders = [
@@ -40,11 +38,11 @@ export const headers = {
   'x-gw-receipt-id': header({ type: 'string' }, 'On every reply whose call reached a provider'),
   'idempotent-replayed': header(
     { type: 'string', const: 'true' },
-    'The reply is that of an earlier call with this key',
+    'The reply is that of an earlier request with this key',
   ),
   'idempotent-reexecuted': header(
-    { type: 'string', const: 'provider-may-have-been-asked' },
-    'An earlier call with this key may have reached a provider, and left no reply; this one ran anew',
+    { type: 'string', enum: [reexecuted, reexecutedChange] },
+    'An earlier request with this key may have reached a provider, or made its change, and left no reply; this one ran anew',
   ),
   'x-ratelimit-limit-requests': header(count, 'Size of the token bucket'),
   'x-ratelimit-remaining-requests': header(count, 'Tokens left in the bucket'),
@@ -70,13 +68,16 @@ function headersOf(always: readonly HeaderName[], sometimes: readonly HeaderName
   return Object.fromEntries([...certain, ...sometimes.map((name) => [name, ref('headers', name)])]);
 }
 
+/** What it does once however often it is asked for; a read needs no key for that. */
+export const takesIdempotencyKey = ({ method }: Pick<Route, 'method'>): boolean => method === 'POST';
+
 export function successHeaders(route: Route): Json {
   // Reads of the ledger have no day budget, so they show none.
   const limits = limitHeaders.filter((name) => route.limit === 'calls' || name.endsWith('-requests'));
   const isInference = route.handler === 'sidecar';
   return headersOf(
     ['x-request-id', ...(isInference ? (['x-gw-receipt-id'] as const) : []), ...(route.limit === null ? [] : limits)],
-    isInference ? ['idempotent-replayed', 'idempotent-reexecuted'] : [],
+    takesIdempotencyKey(route) ? ['idempotent-replayed', 'idempotent-reexecuted'] : [],
   );
 }
 

@@ -15,9 +15,9 @@ import {
   idempotencyParameter,
   type Json,
   jsonBody,
-  noIdempotency,
   ref,
   successHeaders,
+  takesIdempotencyKey,
 } from './openapi-replies.ts';
 import { operatorErrorCatalogue } from './operator-errors.ts';
 import { type Route, routes } from './routes.ts';
@@ -84,16 +84,14 @@ function paths(): Json {
 function operation(route: Route): Json {
   const known = operations[`${route.method} ${route.path}`];
   if (known === undefined) throw new Error(`${route.method} ${route.path} has no entry in the OpenAPI document`);
-  const isInference = route.handler === 'sidecar';
   const parameters = [
     ...pathParameters(route.path),
     ...(known.query ? queryParameters(known.query) : []),
-    ...(isInference ? [idempotencyParameter] : []),
+    ...(takesIdempotencyKey(route) ? [idempotencyParameter] : []),
   ];
   return {
     operationId: known.id,
     summary: route.summary,
-    ...(route.method === 'POST' && !isInference && { description: noIdempotency }),
     ...(route.scope ? { security: [{ bearer: [] }], 'x-scope': route.scope } : { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(known.request && {
@@ -137,17 +135,17 @@ function responses(route: Route, known: Operation): Json {
   return {
     200: success,
     ...(known.mayBePending && { 202: pending }),
-    ...Object.fromEntries(errorStatuses(route, known).map((status) => [status, ref('responses', `Error${status}`)])),
+    ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
   };
 }
 
-function errorStatuses(route: Route, known: Operation): number[] {
+function errorStatuses(route: Route): number[] {
   // Any route can meet a slow client or a full gateway.
   const statuses = [400, 408, 500, 503];
   if (route.scope !== null) statuses.push(401, 403);
   if (route.limit !== null) statuses.push(429);
   if (route.path.includes('{')) statuses.push(404);
-  if (known.mayConflict || route.handler === 'sidecar') statuses.push(409);
+  if (takesIdempotencyKey(route)) statuses.push(409);
   if (route.handler === 'sidecar') statuses.push(502);
   return statuses.sort();
 }

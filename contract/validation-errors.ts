@@ -73,21 +73,22 @@ export const validationErrors = defineErrors({
   invalid_idempotency_key: {
     ...fixRequest,
     message: 'The Idempotency-Key has to be 1 to 255 visible ASCII characters, and stand there once.',
-    when: 'The header `Idempotency-Key` of an inference endpoint is empty, longer than 255 characters, holds others than visible ASCII, or stands there twice. On a POST of another endpoint it cannot be honoured yet: to ignore it would promise what is not kept. `param` is `Idempotency-Key`.',
-    action: 'Send a key of that form, such as a random UUID; to other endpoints send none.',
+    when: 'The header `Idempotency-Key` is empty, longer than 255 characters, holds others than visible ASCII, or stands there twice; or it came with a login or a logout, which take none. `param` is `Idempotency-Key`.',
+    action: 'Send a key of that form, such as a random UUID.',
   },
   idempotency_key_reused: {
     ...fixRequest,
     message: 'This Idempotency-Key was used for another request within the last 24 hours.',
-    when: 'A call of this account to this endpoint with the same `Idempotency-Key` had another body, and is under way, or was answered within the last 24 hours. Nothing was sent to a provider. `param` is `Idempotency-Key`.',
+    when: 'A request of this account (on the operators’ port: of this person) to this endpoint with the same `Idempotency-Key` had another body or query, and is under way, or was answered within the last 24 hours. Nothing was sent to a provider or changed. `param` is `Idempotency-Key`.',
     action: 'Use a new key for each new request.',
   },
   idempotency_reply_not_kept: {
     ...fixRequest,
     status: 409,
-    message: 'A call with this Idempotency-Key was answered, and its reply was not kept.',
-    when: 'The call has run, so it does not run again, and its reply cannot be replayed: it is larger than 2 MiB, the account has stored 256 MiB of replies within a day, or the key that it was encrypted with was taken away. `x-gw-receipt-id` and the message name its receipt.',
-    action: 'Read the receipt; to run the call again and pay for it, send it with a new key.',
+    message: 'A request with this Idempotency-Key was answered, and its reply was not kept.',
+    when: 'The request has run, so it does not run again, and its reply cannot be replayed: it is larger than 2 MiB, the account has stored 256 MiB of replies within a day, or the key that it was encrypted with was taken away. Of a call `x-gw-receipt-id` and the message name the receipt; of a change the message names its `x-request-id`.',
+    action:
+      'Read the receipt, or what the change has made; to run a call again and pay for it, send it with a new key.',
     headers: ['x-gw-receipt-id'],
   },
   upstream_rejected_request: {

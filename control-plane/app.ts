@@ -10,6 +10,7 @@ import type { PeopleServices } from './people/index.ts';
 import * as people from './people/index.ts';
 import { bareApp } from './shared/bare-app.ts';
 import type { Context } from './shared/context.ts';
+import type { Idempotent } from './shared/idempotent-changes.ts';
 import { demandToken } from './shared/identity.ts';
 import { demandReplySchemas } from './shared/reply-schemas.ts';
 
@@ -17,6 +18,7 @@ export interface InternalServices {
   readonly people: Pick<PeopleServices, 'keys'>;
   readonly catalogue: { readonly keeper: CatalogueView; readonly credentials: CredentialView };
   readonly ledger: Pick<LedgerServices, 'seals'>;
+  readonly idempotency: Idempotent;
 }
 
 export interface InternalOptions {
@@ -35,6 +37,7 @@ export function buildInternalApp(
   // Envoy lets HEAD pass wherever it lets GET pass.
   const app = bareApp(context, { tls: options.tls ?? null, exposeHeadRoutes: true });
   demandToken(app, options.internalToken, context);
+  people.idempotentChanges(app, context, services.idempotency);
   demandReplySchemas(app);
   shortHealthRoute(app);
   catalogue.publicRoutes(app, context, keeper);

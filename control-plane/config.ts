@@ -9,6 +9,8 @@ import {
   type SettingReader,
 } from '@gw/contract/internal/environment';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
+import type { ReplyCipher } from '@gw/service/idempotency';
+import { readReplyCipher } from '@gw/service/idempotency-settings';
 import { type CredentialSettings, readCredentialSettings } from './catalogue/credentials/config.ts';
 import { readScreeningSettings, type ScreeningSettings } from './customers/screening/config.ts';
 import { type GpuSettings, readGpuSettings } from './ledger/gpu/config.ts';
@@ -30,6 +32,8 @@ export interface Config {
   readonly internalTls: InternalTls | null;
   /** The secrets that keys are hashed with; ext-authz needs the same. */
   readonly peppers: Peppers;
+  /** Encrypts the replies that are kept for idempotency keys; the sidecar needs the same. */
+  readonly replyCipher: ReplyCipher;
   /** Where the credentials of providers come from. */
   readonly credentials: CredentialSettings;
   /** The operators' port, and who logs in there. */
@@ -58,6 +62,7 @@ export function loadConfig(environment: Environment): Config {
     internalToken: readInternalToken(settings),
     internalTls: readInternalTls(settings),
     peppers: readPeppers(settings),
+    replyCipher: readReplyCipher(settings),
     credentials: readCredentialSettings(settings, environment),
     access: readAccessSettings(settings),
     integrity: readIntegritySettings(settings),

@@ -32,7 +32,7 @@ export function buildOperatorApp(context: Context, services: Services): FastifyI
     void reply.header('x-request-id', request.id).header('cache-control', 'no-store');
   });
   demandReplySchemas(app);
-  people.guard(app, context, services.people);
+  people.guard(app, context, services.people, services.idempotency);
   openApiRoute(app, access.settings.controlUrl);
   operatorHealthRoutes(app, context, services);
   people.operatorRoutes(app, context, services.people);

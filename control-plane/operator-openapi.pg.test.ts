@@ -53,7 +53,11 @@ test('it says who may call a route, and what a request takes', () => {
   const suspend = document.paths['/operator/v1/accounts/{accountId}/suspend']?.post;
   expect(suspend).toMatchObject({
     'x-access': { kind: 'operator', role: 'support' },
-    parameters: [{ name: 'accountId', in: 'path' }],
+    parameters: [
+      { name: 'accountId', in: 'path' },
+      { name: 'Idempotency-Key', in: 'header', required: false },
+    ],
+    responses: { '2XX': { headers: { 'idempotent-replayed': {}, 'idempotent-reexecuted': {} } } },
     requestBody: {
       required: true,
       content: { 'application/json': { schema: { required: ['reason'], additionalProperties: false } } },
@@ -62,6 +66,7 @@ test('it says who may call a route, and what a request takes', () => {
   const list = document.paths['/operator/v1/accounts']?.get;
   expect(list?.parameters?.map(({ name }) => name)).toEqual(['state', 'tier', 'search', 'after', 'limit']);
   expect(document.paths['/healthz']?.get?.security).toEqual([]);
+  expect(document.paths['/session']?.post?.parameters).toBeUndefined();
 });
 
 test('each reference leads to a schema of the document', () => {

@@ -1,4 +1,6 @@
 /** What the routes and jobs share beside the stores; one of each per process. */
+
+import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { type CatalogueServices, openCatalogue } from './catalogue/index.ts';
 import type { Config } from './config.ts';
 import { type CustomerServices, openCustomers } from './customers/index.ts';
@@ -11,6 +13,7 @@ export interface Services {
   readonly customers: CustomerServices;
   readonly catalogue: CatalogueServices;
   readonly ledger: LedgerServices;
+  readonly idempotency: Idempotency;
 }
 
 /** Throws if a file that the settings name is missing or malformed. */
@@ -25,5 +28,11 @@ export function openServices(context: Context, config: Config): Services {
     customers: openCustomers(context, people.keys, config.screening),
     catalogue: openCatalogue(context, names, config.credentials),
     ledger: openLedger(context, config.integrity),
+    idempotency: new Idempotency({
+      // Its commands keep their order.
+      claims: redisClaims(context.redis),
+      cipher: config.replyCipher,
+      now: () => performance.now(),
+    }),
   };
 }

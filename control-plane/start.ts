@@ -68,7 +68,9 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   return {
     ...{ context, services, internal, operator, operatorUrl, log },
     stop: async () => {
+      services.idempotency.stopWaiting();
       await Promise.all([internal.close(), operator.close()]);
+      services.idempotency.stop();
       await Promise.all(jobs.map((job) => job.stop()));
       await stores.close();
     },

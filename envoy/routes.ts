@@ -8,6 +8,7 @@
 
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
 import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
+import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { type Route, routes } from '@gw/contract/routes';
 import { byListeners, byOrder, type ProviderWay } from './provider-routes.ts';
 import { noOtherProtocol } from './refused-requests.ts';
@@ -123,16 +124,22 @@ function inferenceRoutes(route: Route, streamIdleTimeoutS: number): object[] {
   ];
 }
 
-function controlRoute(route: Route): object {
+/** A change that is running has its time and lets others with its idempotency key wait for 20 s; then these have theirs. */
+const waitsForFirst = { headers: [{ name: idempotencyKeyHeader, present_match: true }], timeout: '32s' };
+
+function controlRoutes(route: Route): object[] {
   const limits = rateLimits(route.limit ?? 'calls');
-  return {
+  const { headers } = methodMatch(route.method);
+  const within = (timeout: string, further: object[] = []) => ({
     name: 'control',
-    match: { ...pathMatch(route.path), ...methodMatch(route.method) },
-    route: { cluster: 'control_plane', timeout: '10s', rate_limits: limits, retry_policy: askElsewhere(route.method) },
+    match: { ...pathMatch(route.path), headers: [...headers, ...further] },
+    route: { cluster: 'control_plane', timeout, rate_limits: limits, retry_policy: askElsewhere(route.method) },
     // Node refuses an expectation that it does not know, and has no words for it.
     request_headers_to_remove: ['authorization', 'cookie', 'expect'],
     typed_per_filter_config: { ...keyAndScope(route), ...withoutSidecar, ...withoutLua },
-  };
+  });
+  const others = within('10s');
+  return route.method === 'GET' ? [others] : [within(waitsForFirst.timeout, waitsForFirst.headers), others];
 }
 
 const directError = (name: string, match: object, error: ApiError, addresses: Addresses, allow?: string): object => ({
@@ -199,7 +206,7 @@ export function envoyRoutes(settings: RouteSettings): object[] {
   const { addresses } = settings;
   const handled = routes.flatMap((route) => {
     if (route.scope === null) return [openRoute(route)];
-    return route.handler === 'sidecar' ? inferenceRoutes(route, settings.streamIdleTimeoutS) : [controlRoute(route)];
+    return route.handler === 'sidecar' ? inferenceRoutes(route, settings.streamIdleTimeoutS) : controlRoutes(route);
   });
   const paths = [...new Set(routes.map((route) => route.path))];
   const allow = (path: string) =>

@@ -9,6 +9,8 @@ export const replayedHeader = 'idempotent-replayed';
 /** On a reply to a call that ran although an earlier one with its key may have run, and left no reply to replay. */
 export const reexecutedHeader = 'idempotent-reexecuted';
 export const reexecuted = 'provider-may-have-been-asked';
+/** The same on a reply to a change that the earlier one may have made. */
+export const reexecutedChange = 'change-may-have-been-made';
 
 /** 1 to 255 visible characters of ASCII. */
 export const isIdempotencyKey = (text: string): boolean => /^[\x21-\x7e]{1,255}$/.test(text);

@@ -6,7 +6,9 @@ import { randomBytes } from 'node:crypto';
 import type { Peppers } from '@gw/contract/internal/pepper';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../shared/context.ts';
+import { type Idempotent, makeChangesIdempotent } from '../shared/idempotent-changes.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
+import { peopleActors } from './access/change-actors.ts';
 import type { AccessSettings } from './access/config.ts';
 import { guardRoutes } from './access/guard.ts';
 import { identify } from './access/identify.ts';
@@ -17,6 +19,7 @@ import { sessionRoutes } from './access/session-routes.ts';
 import { refuseUnstorableText } from './access/storable-text.ts';
 import { auditOperatorRoutes } from './audit/operator-routes.ts';
 import { auditRoutes, organisationAuditRoutes } from './audit/routes.ts';
+import { keyActors } from './keys/change-actors.ts';
 import { deleteOldHashes } from './keys/delete-hashes.ts';
 import { writeFailedVerifications } from './keys/failed-verifications.ts';
 import { copyKeyGeneration } from './keys/generation-copy.ts';
@@ -47,20 +50,34 @@ export function openPeople(context: Context, { access, peppers }: PeopleSettings
   };
 }
 
+/** Lets changes on the internal listener take idempotency keys. Call it before the routes are registered. */
+export function idempotentChanges(app: FastifyInstance, context: Context, idempotency: Idempotent): void {
+  makeChangesIdempotent(app, context, { idempotency, actors: keyActors(context) });
+}
+
 /** Registers `/v1/audit-log` and `/v1/keys` on the internal listener. */
 export function publicRoutes(app: FastifyInstance, context: Context, { keys }: Pick<PeopleServices, 'keys'>): void {
   auditRoutes(app, context);
   keyRoutes(app, context, keys);
 }
 
-/** Makes `app` refuse everybody whom a route does not admit. Call it before the routes are registered. */
-export function guard(app: FastifyInstance, context: Context, { access }: PeopleServices): void {
-  guardRoutes(app, {
+/**
+ * Makes `app` refuse everybody whom a route does not admit, and its changes take idempotency keys of those whom it admits.
+ * Call it before the routes are registered.
+ */
+export function guard(
+  app: FastifyInstance,
+  context: Context,
+  { access }: PeopleServices,
+  idempotency: Idempotent,
+): void {
+  const lookAgain = guardRoutes(app, {
     identify: (request) => identify(request, context, access.cookie),
     addresses: context.addresses,
     controlUrl: access.settings.controlUrl,
   });
   refuseUnstorableText(app, context);
+  makeChangesIdempotent(app, context, { idempotency, actors: peopleActors(lookAgain) });
 }
 
 export function operatorRoutes(app: FastifyInstance, context: Context, { access, keys }: PeopleServices): void {

@@ -3,7 +3,6 @@ import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
 import { apiError } from '@gw/contract/errors';
 import type { InternalTls } from '@gw/contract/internal/environment';
-import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { internalTlsOptions } from '@gw/service/internal-tls';
 import Fastify, {
   type FastifyBaseLogger,
@@ -41,8 +40,8 @@ export interface BareOptions
 }
 
 /**
- * Builds an application without routes, which refuses what no route may get: unknown parameters, encoded bodies,
- * idempotency keys. A body has 64 KiB at most unless a route says otherwise.
+ * Builds an application without routes, which refuses what no route may get: unknown parameters, encoded
+ * bodies. A body has 64 KiB at most unless a route says otherwise.
  */
 export function bareApp(context: Context, { tls = null, ...options }: BareOptions = {}): FastifyInstance {
   const logger: FastifyBaseLogger = context.log;
@@ -67,12 +66,6 @@ export function bareApp(context: Context, { tls = null, ...options }: BareOption
     // Else a body would be read as what it is not said to be.
     if (encoding === 'identity') return;
     return refuse(reply, apiError('invalid_content_type', { param: 'Content-Encoding' }), context.addresses);
-  });
-  app.addHook('preValidation', async ({ headers, is404, method }, reply) => {
-    // Ignored, it would promise that nothing is made twice.
-    if (method !== 'POST' || is404 || headers[idempotencyKeyHeader] === undefined) return;
-    const message = 'This endpoint cannot honour an Idempotency-Key yet: sent twice, the request would run twice.';
-    return refuse(reply, apiError('invalid_idempotency_key', { param: 'Idempotency-Key', message }), context.addresses);
   });
   refuseUnknownQueries(app, context.addresses);
   handleErrors(app, context.addresses);

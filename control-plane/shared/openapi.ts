@@ -3,9 +3,10 @@
  *
  * Invariant: nobody lists routes for it, so that it is never behind the product.
  */
-import { errorSchema, type Json, jsonBody, ref } from '@gw/contract/openapi-replies';
+import { errorSchema, headers, idempotencyParameter, type Json, jsonBody, ref } from '@gw/contract/openapi-replies';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { z } from 'zod';
+import { takesIdempotencyKey } from './idempotent-changes.ts';
 import type {} from './reply-schemas.ts';
 
 export interface DocumentOptions {
@@ -55,7 +56,12 @@ const pathOf = (url: string): string => url.replace(/:(\w+)/g, '{$1}').replace(/
 function operation(route: RouteOptions, method: string, named: Json): Json {
   const { body, querystring } = (route.schema ?? {}) as { body?: z.ZodType; querystring?: z.ZodType };
   const path = pathOf(route.url);
-  const parameters = [...pathParameters(route, path, named), ...parametersOf(querystring, 'query', named)];
+  const takesKey = takesIdempotencyKey(method, route.url);
+  const parameters = [
+    ...pathParameters(route, path, named),
+    ...parametersOf(querystring, 'query', named),
+    ...(takesKey ? [idempotencyParameter] : []),
+  ];
   return {
     operationId: [method.toLowerCase(), ...path.split(/[^a-z0-9]+/i).filter(Boolean)].join('_'),
     ...(parameters.length > 0 && { parameters }),
@@ -66,11 +72,14 @@ function operation(route: RouteOptions, method: string, named: Json): Json {
       },
     }),
     responses: {
-      '2XX': successOf(route, named),
+      '2XX': { ...successOf(route, named), ...(takesKey && { headers: replayHeaders }) },
       default: { description: 'Refused', content: jsonBody(ref('schemas', 'Error')) },
     },
   };
 }
+
+const { 'idempotent-replayed': replayed, 'idempotent-reexecuted': reexecuted } = headers;
+const replayHeaders: Json = { 'idempotent-replayed': replayed, 'idempotent-reexecuted': reexecuted };
 
 function successOf({ config }: RouteOptions, named: Json): Json {
   const reply = config?.reply;

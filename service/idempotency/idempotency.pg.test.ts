@@ -197,3 +197,13 @@ test('while Redis is away nobody runs; what it took all the same is given back',
   redis.disconnect();
   expect(await open().claim(call, null)).toEqual({ is: 'unknown' });
 });
+
+test('at an orderly end nobody goes on waiting, and what runs is stored all the same', async () => {
+  const one = open();
+  const claim = claimOf(await one.claim(call, null));
+  const waiting = one.claim(call, patience(20_000));
+  await delay(50);
+  one.stopWaiting();
+  expect(await waiting).toEqual({ is: 'running', waited: true });
+  expect(await claim.finish(reply('hello'), 'r')).toBe(true);
+});

@@ -95,6 +95,11 @@ export class Idempotency {
     return this.#room.wait(name, accountId, waiting, async () => lookOf(await this.#ask(id, formerly)));
   }
 
+  /** Tells all who wait that it still runs, so that an orderly end does not wait for others. Claims go on. */
+  stopWaiting(): void {
+    this.#room.stop();
+  }
+
   /** Ends the renewing: what is still held here ends with its lease. */
   stop(): void {
     clearInterval(this.#timer);

@@ -4,5 +4,6 @@ import './stores-suite.ts';
 import './degraded-receipts-suite.ts';
 import './load-suite.ts';
 import './idempotency-suite.ts';
+import './idempotent-changes-suite.ts';
 import '../access/slow-bodies-suite.ts';
 import '../access/story-suite.ts';

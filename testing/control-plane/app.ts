@@ -28,6 +28,7 @@ function configFor({ postgres, redisUrl }: Stores): Config {
     GW_KEY_PEPPER: testPepper.toString('hex'),
     GW_LEDGER_KEY: ledgerKeys.current.secret.toString('hex'),
     GW_CREDENTIALS_KEY: 'ce'.repeat(32),
+    GW_IDEMPOTENCY_KEY: '1d'.repeat(32),
   });
   return { ...config, addresses, access: { ...config.access, credentialCost: testCost } };
 }

@@ -95,6 +95,7 @@ function appWith(
     {
       people: { keys: {} as Keys },
       ledger: { seals: { seal: async () => [], check: async () => [] } },
+      idempotency: { claim: async () => ({ is: 'unknown' }) },
       catalogue: {
         keeper: {
           current: () => (held === null ? null : { catalogue: held, snapshot }),

@@ -43,14 +43,17 @@ export interface GuardOptions {
   readonly controlUrl: string;
 }
 
+export type LookAgain = (request: FastifyRequest) => Promise<ApiError | null>;
+
 /** The header that a change with a session cookie needs, with any value: forms and links cannot set it. */
 export const csrfHeader = 'x-gw-csrf';
 
 /**
  * Makes `app` check every request. Call it before the routes are registered; from then on it throws for a route that
- * does not state its `access`.
+ * does not state its `access`. Returns what looks once more at whom it has let in, where a request has waited since: why
+ * they may no longer do it, or null if they may.
  */
-export function guardRoutes(app: FastifyInstance, { identify, addresses, controlUrl }: GuardOptions): void {
+export function guardRoutes(app: FastifyInstance, { identify, addresses, controlUrl }: GuardOptions): LookAgain {
   const isSameOrigin = sameOriginAs(controlUrl);
   app.decorateRequest('principal', null);
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -66,15 +69,20 @@ export function guardRoutes(app: FastifyInstance, { identify, addresses, control
     if (refusal !== null) return refuse(reply, refusal, addresses);
     request.principal = identified?.principal ?? null;
   });
-  // A body may come slowly, and its sender lose the right meanwhile.
-  app.addHook('preHandler', async (request, reply) => {
+  const lookAgain = async (request: FastifyRequest): Promise<ApiError | null> => {
     const access = request.routeOptions.config.access;
-    if (request.is404 || isRead(request) || access === undefined || access.kind === 'public') return;
+    if (request.is404 || isRead(request) || access === undefined || access.kind === 'public') return null;
     const identified = await identify(request);
     const refusal = identified === null ? notLoggedIn() : refusalOfRole(access, identified.principal);
+    if (refusal === null) request.principal = identified?.principal ?? null;
+    return refusal;
+  };
+  // A body may come slowly, and its sender lose the right meanwhile.
+  app.addHook('preHandler', async (request, reply) => {
+    const refusal = await lookAgain(request);
     if (refusal !== null) return refuse(reply, refusal, addresses);
-    request.principal = identified?.principal ?? null;
   });
+  return lookAgain;
 }
 
 function refusalOf(access: Access | undefined, identified: Identified | null, isOwn: boolean): ApiError | null {

@@ -22,6 +22,13 @@ export const roleNeeded = (role: OperatorRole): ApiError =>
 export const notYours = (): ApiError =>
   apiError('insufficient_scope', { message: 'Operators can make tokens only for themselves.' });
 
+/** A token asks for a reply of before that was made for somebody who had proved to be the same person in another way. */
+export const madeOtherwise = (): ApiError =>
+  apiError('insufficient_scope', {
+    message:
+      'This change was made with another token or a session, and is confirmed again to that one, or to a session.',
+  });
+
 export const organisationAdminNeeded = (): ApiError =>
   apiError('insufficient_scope', { message: 'Only admins of an organisation may do this.' });
 

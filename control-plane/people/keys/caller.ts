@@ -43,7 +43,8 @@ export async function holdForChange(
   return { row: find(id), refusal: byKey ? refusalOfKey(find(actor.id), at) : refusalOfPerson };
 }
 
-function refusalOfKey(row: KeyRow | null, at: Date): ApiError | null {
+/** Returns why a key may not change keys, or null if it may. Null as `row`: its account has no such key. */
+export function refusalOfKey(row: KeyRow | null, at: Date): ApiError | null {
   if (row === null) return apiError('invalid_api_key');
   const state = stateOf(row, at);
   if (state === 'revoked') return apiError('revoked_api_key');

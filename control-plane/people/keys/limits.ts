@@ -11,7 +11,7 @@ import { err, ok } from '@gw/contract/internal/result';
 import type { KeyLimitsRequest, KeyLimitsView, KeyObject } from '@gw/contract/keys';
 import { appendAudit } from '../audit/append.ts';
 import type { Caller } from './caller.ts';
-import { findKeyRow, type KeyRow, keyObject, limitsOf } from './key-row.ts';
+import { findKeyRow, type KeyRow, keyObject, limitsOf, type Reader } from './key-row.ts';
 import type { KeyRefusal } from './refusals.ts';
 import type { Changed, Transaction } from './result.ts';
 
@@ -51,7 +51,7 @@ export async function limitsRefusal(
  * higher ones, or it could escape them with a key that it has made. `tx` has to hold its row.
  */
 export async function ownLimitsRefusal(
-  tx: Transaction,
+  tx: Reader,
   accountId: string,
   { id, kind }: Actor,
   limits: KeyLimitsView | null,
