@@ -121,7 +121,7 @@ afterAll(async () => {
 
 const parameterSchema = z.object({
   name: z.string(),
-  in: z.enum(['path', 'query']),
+  in: z.enum(['path', 'query', 'header']),
   schema: z.looseObject({ type: z.string().optional(), enum: z.array(z.string()).optional() }),
 });
 const documentSchema = z.object({

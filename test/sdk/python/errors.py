@@ -1,6 +1,7 @@
 """Refusals and failures as the client's own classes."""
 
 import os
+import uuid
 
 import openai
 from harness import chat, check, client, equal, fetched, raised, simulated
@@ -44,10 +45,14 @@ def _():
         raised(openai.BadRequestError, lambda: chat(**fields), **expected)
 
 
-@check("BadRequestError for an Idempotency-Key, which the client sends only if it is told to")
+@check("BadRequestError for an Idempotency-Key that stands for another call")
 def _():
-    expected = {"status_code": 400, "code": "invalid_idempotency_key", "param": "Idempotency-Key"}
-    raised(openai.BadRequestError, lambda: chat(extra_headers={"Idempotency-Key": "once"}), **expected)
+    key = {"Idempotency-Key": str(uuid.uuid4())}
+    chat(extra_headers=key)
+    expected = {"status_code": 400, "code": "idempotency_key_reused", "param": "Idempotency-Key"}
+    raised(openai.BadRequestError, lambda: chat(extra_headers=key, max_tokens=3), **expected)
+    expected["code"] = "invalid_idempotency_key"
+    raised(openai.BadRequestError, lambda: chat(extra_headers={"Idempotency-Key": "x" * 256}), **expected)
 
 
 @check("NotFoundError for a model and a receipt that are not there")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import uuid
 from decimal import Decimal
 
 from harness import BASE_URL, KEY, MESSAGES, QUICK, chat, check, client, equal, fetched, simulated
@@ -28,6 +29,21 @@ def _():
     equal((reply.gw["tier"], reply.gw["status"]), ("parametric", "complete"))
     equal(reply.routing_trace["region"], reply.gw["region"])
     equal(fetched(reply.gw["id"]), reply.gw)
+
+
+@check("the same call with the same Idempotency-Key is replayed: the same reply and receipt, JSON and stream")
+def _():
+    create = client.chat.completions.with_raw_response.create
+    for fields in ({}, {"stream": True}):
+        key = {"Idempotency-Key": str(uuid.uuid4())}
+        first, again = (
+            create(model="sim-small", messages=MESSAGES, extra_headers=key, **fields).http_response for _ in range(2)
+        )
+        equal(first.read(), again.read())
+        equal(first.headers.get("idempotent-replayed"), None)
+        equal(again.headers["idempotent-replayed"], "true")
+        equal(again.headers["x-gw-receipt-id"], first.headers["x-gw-receipt-id"])
+        assert again.headers["x-request-id"] != first.headers["x-request-id"]
 
 
 @check("the parts of energy and carbon add up to their totals, digit by digit")
