@@ -70,6 +70,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
     stop: async () => {
       services.idempotency.stopWaiting();
       await Promise.all([internal.close(), operator.close()]);
+      await services.idempotency.freeHeld();
       services.idempotency.stop();
       await Promise.all(jobs.map((job) => job.stop()));
       await stores.close();

@@ -68,14 +68,17 @@ export function codec<Request, Response>(
   };
 }
 
-/** What answers a message of ext_proc, whose body takes the place of the one that it shows. */
+/** What answers a message of ext_proc, whose body takes the place of the one that it shows, or ends the call. */
 interface WithBody {
+  readonly immediateResponse?: object | null;
   readonly requestBody?: object | null;
   readonly responseBody?: object | null;
 }
 
 /** Numbers of fields of ProcessingResponse, BodyResponse, CommonResponse and BodyMutation; each is a message or bytes. */
 const fieldNumber = { requestBody: 3, responseBody: 4, response: 1, bodyMutation: 3, body: 1 } as const;
+/** Of ProcessingResponse and ImmediateResponse. */
+const immediateNumber = { immediateResponse: 7, body: 3 } as const;
 const lengthDelimited = 2;
 
 function opening(field: number, length: number): number[] {
@@ -92,9 +95,12 @@ function opening(field: number, length: number): number[] {
  * in them.
  */
 export function bodyOpening(answer: WithBody, length: number): Buffer {
-  let bytes = opening(fieldNumber.body, length);
-  const outer = answer.requestBody ? fieldNumber.requestBody : fieldNumber.responseBody;
-  for (const field of [fieldNumber.bodyMutation, fieldNumber.response, outer])
-    bytes = [...opening(field, bytes.length + length), ...bytes];
+  const { immediateResponse, requestBody } = answer;
+  const outer = requestBody ? fieldNumber.requestBody : fieldNumber.responseBody;
+  const [inner, ...around] = immediateResponse
+    ? ([immediateNumber.body, immediateNumber.immediateResponse] as const)
+    : ([fieldNumber.body, fieldNumber.bodyMutation, fieldNumber.response, outer] as const);
+  let bytes = opening(inner, length);
+  for (const field of around) bytes = [...opening(field, bytes.length + length), ...bytes];
   return Buffer.from(bytes);
 }

@@ -38,7 +38,7 @@ export interface Processor {
 }
 /** Answers Envoy for one call of a processor. */
 export interface ProcessorCall {
-  /** Sends a response. `body` is the new body for its body mutation, in parts, which are not copied. */
+  /** Sends a response. `body` is the new body for its body mutation, or that of an immediate response, in parts, which are not copied. */
   answer(response: IProcessingResponse, body?: readonly Buffer[]): void;
   /** Reports an error that happened outside of `message`. Envoy goes on without us. */
   fail(error: unknown): void;

@@ -141,7 +141,8 @@ export class Call implements Processor {
       idempotencyKey: this.#headers.get(idempotencyKeyHeader) ?? null,
       isOpen: () => this.#open,
       onGone: (then: () => void) => {
-        this.#onGone = then;
+        if (this.#open) this.#onGone = then;
+        else then();
       },
     };
     const go = (admission: Admission) => this.#admitted(admission, caller, catalogue);
@@ -158,7 +159,8 @@ export class Call implements Processor {
   }
 
   #admitted(admission: Admission, caller: Caller, catalogue: Catalogue): void {
-    this.#onGone = null;
+    // Until it is over, a replay takes up room on the way out.
+    if (admission.outcome !== 'replayed') this.#onGone = null;
     if (admission.outcome === 'admitted') {
       this.#slot = admission.slot;
       if (this.#open) return this.#send(admission, caller, catalogue);
@@ -166,7 +168,7 @@ export class Call implements Processor {
     }
     if (!this.#open) return this.#slot?.release();
     if (admission.outcome === 'refused') this.#refuse(admission.error, admission.receiptId);
-    else if (admission.outcome === 'replayed') this.#call.answer(replay(admission.reply));
+    else if (admission.outcome === 'replayed') this.#call.answer(replay(admission.reply), admission.reply.body);
   }
 
   #send({ claim, outgoing, request, route }: Admitted, caller: Caller, catalogue: Catalogue): void {

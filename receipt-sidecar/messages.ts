@@ -154,12 +154,11 @@ export const replyHeaders = (receiptId: string, isRerun = false) => [
   ...(isRerun ? [setHeader(reexecutedHeader, reexecuted)] : []),
 ];
 
-/** Returns the response that ends a call with the reply of an earlier one. */
-export const replay = ({ body, headers, status }: StoredReply): IProcessingResponse => ({
+/** Returns the response that ends a call with the reply of an earlier one. Its body goes beside it: many may get the same. */
+export const replay = ({ headers, status }: StoredReply): IProcessingResponse => ({
   immediateResponse: {
     status: { code: status as 200 },
     headers: { setHeaders: Object.entries(headers).map(([name, value]) => setHeader(name, value)) },
-    body: body.length === 1 && body[0] ? body[0] : Buffer.concat(body),
     details: 'gw_idempotent_replay',
   },
   // No `receipt_id`: by that Envoy knows the calls that can have reached a provider.

@@ -15,6 +15,7 @@ import { readAccessLog } from './access-log.ts';
 import { Call } from './call.ts';
 import type { Config } from './config.ts';
 import { createDeploymentHealth } from './deployment-health.ts';
+import { endCalls } from './end-calls.ts';
 import { openEnds, redisEnds } from './ends.ts';
 import { createFailedAttempts, failedAttemptSchema } from './failed-attempts.ts';
 import { createFirstAttempts, lostAttemptSchema } from './first-attempts.ts';
@@ -166,12 +167,9 @@ export async function startSidecar(config: Config) {
   return {
     log,
     stop: async () => {
-      if (config.instances > 1) await server.leave();
-      // Envoy goes on with what is cut then: it still counts as open, by what Envoy tells the next sidecar of it.
-      await server.close(5000, () => slots.abandon());
+      await endCalls({ server, instances: config.instances, slots, idempotency });
       await health?.close();
       slots.stop();
-      idempotency.stop();
       catalogue.stop();
       await ledger.stop();
       await policyEvents.stop();

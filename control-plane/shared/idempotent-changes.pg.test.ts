@@ -154,3 +154,36 @@ test('a change is confirmed although its reply cannot be stored', async () => {
   await app.close();
   await stores.startRedis();
 });
+
+test('whose client has gone before it begins to wait does not wait', async () => {
+  let asked = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  let told = () => {};
+  const gone = new Promise<void>((resolve) => {
+    told = resolve;
+  });
+  let left = () => {};
+  const closed = new Promise<void>((resolve) => {
+    left = resolve;
+  });
+  const { app } = appOf(() => ({}), {
+    claim: async (_, waiting) => {
+      asked();
+      await closed;
+      waiting?.onGone(told);
+      return { is: 'running', waited: true };
+    },
+  });
+  app.addHook('onRequest', async (_request, reply) => void reply.raw.once('close', left));
+  const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/v1/things`;
+  const leaving = new AbortController();
+  const headers = { 'idempotency-key': 'once' };
+  const first = fetch(url, { method: 'POST', headers, signal: leaving.signal }).catch(() => 'left');
+  await arrived;
+  leaving.abort();
+  expect(await first).toBe('left');
+  await gone;
+  await app.close();
+});

@@ -87,7 +87,7 @@ export function makeChangesIdempotent(
     if (call === undefined) return;
     const found = await idempotency.claim(
       { accountId: actors.scopeOf(request), path: placeOf(request), key: call.key, body: call.request },
-      { mostMs: waitMs, bytes: sizeOf(request), onGone: (then) => void reply.raw.once('close', then) },
+      { mostMs: waitMs, bytes: sizeOf(request), onGone: (then) => whenOver(reply, then) },
     );
     if (found.is === 'claimed') return begin(found.claim, call, request, reply);
     if (found.is === 'replay') return replay(found.reply, request, reply);
@@ -144,6 +144,12 @@ const placeOf = ({ method, params, routeOptions }: FastifyRequest): string =>
 
 const sizeOf = ({ headers, routeOptions }: FastifyRequest): number =>
   headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : routeOptions.bodyLimit;
+
+/** At once if its client has gone already. */
+const whenOver = ({ raw }: FastifyReply, then: () => void): void => {
+  if (raw.closed) then();
+  else raw.once('close', then);
+};
 
 /** Null if it is not to be kept. */
 function storedReply(reply: FastifyReply, payload: unknown, stamp: string): StoredReply | null {

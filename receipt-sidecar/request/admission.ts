@@ -36,7 +36,7 @@ export interface AdmissionRequest {
   readonly idempotencyKey: string | null;
   /** Returns false once the client has gone. */
   readonly isOpen: () => boolean;
-  /** Sets what is done when the client goes. */
+  /** Sets what is done when the client goes, and when a replay is over; at once if the client has gone. */
   readonly onGone: (then: () => void) => void;
 }
 

@@ -6,6 +6,7 @@
  * since nobody can say who runs. What Redis loses (it is emptied, or lacks more than `leaseMs` of writes) is lost.
  */
 import { hash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ClaimId, Claims } from './claims.ts';
 import type { ReplyCipher, StoredReply } from './reply-cipher.ts';
 import { leaseMs } from './scripts.lua.ts';
@@ -63,6 +64,9 @@ interface Held {
 }
 
 const renewEveryMs = leaseMs / 3;
+/** How long an orderly end can wait for Redis. */
+const freedWithinMs = 1000;
+const bytesOf = ({ body }: StoredReply): number => body.reduce((sum, part) => sum + part.length, 0);
 const digestOf = ({ accountId, key, path }: KeyedCall): string =>
   hash('sha256', JSON.stringify([accountId, path, key]), 'base64url');
 const roomOf = ({ digest, fingerprint }: ClaimId): string => `${digest} ${fingerprint}`;
@@ -70,9 +74,12 @@ const roomOf = ({ digest, fingerprint }: ClaimId): string => `${digest} ${finger
 export class Idempotency {
   readonly #options: IdempotencyOptions;
   readonly #held = new Map<string, Held>();
+  /** What Redis is being told of. */
+  readonly #freeing = new Set<Promise<void>>();
   readonly #room = new WaitingRoom<Found>({
     tooLong: (waited) => ({ is: 'running', waited }),
     unclaimed: (found) => found.is === 'claimed' && found.claim.free(false),
+    bytesOf: (found) => (found.is === 'replay' ? bytesOf(found.reply) : 0),
   });
   readonly #timer: NodeJS.Timeout;
   /** Names the owners. */
@@ -90,7 +97,9 @@ export class Idempotency {
     const [fingerprint, formerly] = this.#options.cipher.fingerprints(`${accountId} ${path} ${body}`);
     const id = { accountId, digest: digestOf(call), fingerprint };
     const found = await this.#ask(id, formerly);
-    if (found.is !== 'running' || waiting === null) return found;
+    if (waiting === null) return found;
+    if (found.is === 'replay') return this.#room.pass(found, accountId, waiting);
+    if (found.is !== 'running') return found;
     const name = roomOf({ ...id, owner: '' });
     return this.#room.wait(name, accountId, waiting, async () => lookOf(await this.#ask(id, formerly)));
   }
@@ -98,6 +107,17 @@ export class Idempotency {
   /** Tells all who wait that it still runs, so that an orderly end does not wait for others. Claims go on. */
   stopWaiting(): void {
     this.#room.stop();
+  }
+
+  /**
+   * Gives back what is still held, when nothing goes on here any more: it may have run. Resolves when Redis has heard of it
+   * and of what was given back before, or after a while.
+   */
+  async freeHeld(): Promise<void> {
+    for (const { id } of this.#held.values()) void this.#free(id, true);
+    this.#held.clear();
+    const timeOver = delay(freedWithinMs, undefined, { ref: false });
+    await Promise.race([Promise.all(this.#freeing), timeOver]);
   }
 
   /** Ends the renewing: what is still held here ends with its lease. */
@@ -153,9 +173,18 @@ export class Idempotency {
         }
       },
       free: (hasRun) => {
-        if (end()) claims.free(id, hasRun).then(wake, wake);
+        if (end()) void this.#free(id, hasRun).then(wake);
       },
     };
+  }
+
+  #free(id: ClaimId, hasRun: boolean): Promise<void> {
+    const freed = this.#options.claims.free(id, hasRun).then(
+      () => void this.#freeing.delete(freed),
+      () => void this.#freeing.delete(freed),
+    );
+    this.#freeing.add(freed);
+    return freed;
   }
 
   #renew(): void {

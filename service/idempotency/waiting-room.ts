@@ -2,22 +2,22 @@
  * Calls that wait for the reply of another one with their key.
  *
  * Invariants: for one key Redis is asked by one of them, with growing pauses, however many wait. What waits is bounded
- * in number and in bytes, in all and for each account; what finds no room does not wait.
+ * in number and in bytes, in all and for each account; what finds no room does not wait. A large reply goes to those who
+ * waited for it in turns, and they count as waiting until then.
  */
+import { WayOut } from './way-out.ts';
 
 export interface Waiting {
   /** How long it can wait, ms. */
   readonly mostMs: number;
   /** How much memory the call holds meanwhile. */
   readonly bytes: number;
-  /** Sets what is done when the client goes. */
+  /** Sets what is done when the call is over, because it has its answer or its client goes: at once if that is so already. */
   readonly onGone: (then: () => void) => void;
 }
 
 interface Waiter<T> {
   readonly until: number;
-  readonly accountId: string;
-  readonly bytes: number;
   readonly answer: (found: T) => void;
 }
 
@@ -39,12 +39,15 @@ export interface RoomOptions<T> {
   readonly tooLong: (waited: boolean) => T;
   /** Takes back what was found for one, where all have gone meanwhile. */
   readonly unclaimed: (found: T) => void;
+  /** How much has to be sent to whoever hears this. */
+  readonly bytesOf: (found: T) => number;
 }
 
 export class WaitingRoom<T> {
   readonly #options: RoomOptions<T>;
   readonly #groups = new Map<string, Group<T>>();
   readonly #held = new Map<string, { waiters: number; bytes: number }>();
+  readonly #wayOut = new WayOut();
   #waiters = 0;
   #bytes = 0;
   #stopped = false;
@@ -54,18 +57,32 @@ export class WaitingRoom<T> {
   }
 
   /** Waits with all others of the same `name`. `look` asks for them; it never rejects. */
-  wait(name: string, accountId: string, { bytes, mostMs, onGone }: Waiting, look: () => Promise<Look<T>>): Promise<T> {
-    if (!this.#hasRoom(accountId, bytes)) return Promise.resolve(this.#options.tooLong(false));
-    return new Promise((resolve) => {
-      const group = this.#groups.get(name) ?? this.#open(name, look);
-      const answer = (found: T) => {
-        this.#leave(group, waiter);
-        resolve(found);
-      };
-      const waiter: Waiter<T> = { until: performance.now() + mostMs, accountId, bytes, answer };
-      this.#enter(group, waiter);
-      onGone(() => answer(this.#options.tooLong(true)));
-    });
+  async wait(name: string, accountId: string, waiting: Waiting, look: () => Promise<Look<T>>): Promise<T> {
+    if (!this.#hasRoom(accountId, waiting.bytes)) return this.#options.tooLong(false);
+    const until = performance.now() + waiting.mostMs;
+    const leave = this.#enter(accountId, waiting.bytes);
+    try {
+      const found = await this.#found(name, until, waiting, look);
+      return await this.#sent(found, until, waiting);
+    } finally {
+      leave();
+    }
+  }
+
+  /** Waits until what was found without waiting can go out. */
+  async pass(found: T, accountId: string, waiting: Waiting): Promise<T> {
+    const until = performance.now() + waiting.mostMs;
+    const bytes = this.#options.bytesOf(found);
+    if (this.#wayOut.isFree(bytes)) return this.#sent(found, until, waiting);
+    // Those who waited share a reply; this one has its own.
+    const held = waiting.bytes + bytes;
+    if (!this.#hasRoom(accountId, held)) return this.#options.tooLong(false);
+    const leave = this.#enter(accountId, held);
+    try {
+      return await this.#sent(found, until, waiting);
+    } finally {
+      leave();
+    }
   }
 
   /** Has those of this name look at once. */
@@ -76,6 +93,24 @@ export class WaitingRoom<T> {
   stop(): void {
     this.#stopped = true;
     for (const { wake } of this.#groups.values()) wake();
+  }
+
+  async #sent(found: T, until: number, { onGone }: Waiting): Promise<T> {
+    const mayGo = await this.#wayOut.enter(this.#options.bytesOf(found), until - performance.now(), onGone);
+    return mayGo ? found : this.#options.tooLong(true);
+  }
+
+  #found(name: string, until: number, { onGone }: Waiting, look: () => Promise<Look<T>>): Promise<T> {
+    return new Promise((resolve) => {
+      const group = this.#groups.get(name) ?? this.#open(name, look);
+      const answer = (found: T) => {
+        group.waiters.delete(waiter);
+        resolve(found);
+      };
+      const waiter: Waiter<T> = { until, answer };
+      group.waiters.add(waiter);
+      onGone(() => answer(this.#options.tooLong(true)));
+    });
   }
 
   #open(name: string, look: () => Promise<Look<T>>): Group<T> {
@@ -114,25 +149,21 @@ export class WaitingRoom<T> {
     );
   }
 
-  #enter(group: Group<T>, waiter: Waiter<T>): void {
-    const own = this.#held.get(waiter.accountId) ?? { waiters: 0, bytes: 0 };
-    this.#held.set(waiter.accountId, own);
-    group.waiters.add(waiter);
-    this.#waiters += 1;
-    this.#bytes += waiter.bytes;
-    own.waiters += 1;
-    own.bytes += waiter.bytes;
-  }
-
-  #leave(group: Group<T>, waiter: Waiter<T>): void {
-    if (!group.waiters.delete(waiter)) return;
-    this.#waiters -= 1;
-    this.#bytes -= waiter.bytes;
-    const own = this.#held.get(waiter.accountId);
-    if (!own) return;
-    own.waiters -= 1;
-    own.bytes -= waiter.bytes;
-    if (own.waiters === 0) this.#held.delete(waiter.accountId);
+  /** Returns what gives the place back. */
+  #enter(accountId: string, bytes: number): () => void {
+    const own = this.#held.get(accountId) ?? { waiters: 0, bytes: 0 };
+    this.#held.set(accountId, own);
+    const add = (sign: 1 | -1) => {
+      this.#waiters += sign;
+      this.#bytes += sign * bytes;
+      own.waiters += sign;
+      own.bytes += sign * bytes;
+    };
+    add(1);
+    return () => {
+      add(-1);
+      if (own.waiters === 0) this.#held.delete(accountId);
+    };
   }
 }
 

@@ -111,7 +111,14 @@ export interface CallForTests {
 export function callForTests(context: CallContext): CallForTests {
   const answers: IProcessingResponse[] = [];
   const errors: unknown[] = [];
-  const call = new Call(context, { answer: (each) => void answers.push(each), fail: (each) => void errors.push(each) });
+  const answer = (each: IProcessingResponse, body: readonly Buffer[] = []) => {
+    const { immediateResponse: ending } = each;
+    // As Envoy gets it.
+    const whole =
+      ending && body.length > 0 ? { ...each, immediateResponse: { ...ending, body: Buffer.concat(body) } } : each;
+    answers.push(whole);
+  };
+  const call = new Call(context, { answer, fail: (each) => void errors.push(each) });
   return {
     answers,
     errors,

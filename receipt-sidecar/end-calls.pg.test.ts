@@ -1,0 +1,58 @@
+/** What an orderly end does to calls with an idempotency key, over a real Valkey. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Idempotency, redisClaims } from '@gw/service/idempotency';
+import { createReplyCipher } from '@gw/service/internals/idempotency/reply-cipher';
+import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
+import { emptyValkey } from '@gw/testing/valkey';
+import { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import type { CallContext } from './call.ts';
+import { endCalls } from './end-calls.ts';
+import { makeFindClaim } from './idempotency/find-claim.ts';
+
+const cipher = createReplyCipher([randomBytes(32)]);
+
+test('those who wait are told to come back before the drain, and the key of a call that is cut is free after it', async () => {
+  const url = await emptyValkey();
+  const [redis, later] = [new Redis(url), new Redis(url)];
+  const open = (on: Redis) => new Idempotency({ claims: redisClaims(on), cipher, now: () => performance.now() });
+  const [ours, another] = [open(redis), open(later)];
+  const find = makeFindClaim({
+    ...{ idempotency: ours, giveBack: async () => undefined, metrics: { found: () => undefined } },
+  });
+  const claim: CallContext['claim'] = (asked, request) => find(asked, { ...request, bodySha256: 'sha' });
+  const ask = async () => {
+    const call = callForTests(contextForTests({ claim }).context);
+    call.ask(chatBody(), {}, { 'idempotency-key': 'once' });
+    await delay(50);
+    return call;
+  };
+  const runs = await ask();
+  const waits = await ask();
+  expect([runs.answers.length, waits.answers.length]).toEqual([2, 1]);
+
+  const order: string[] = [];
+  const server = {
+    leave: async () => void order.push('left'),
+    // The calls that are cut close a little later than the server.
+    close: async (_graceMs: number, beforeCut?: () => void) => {
+      await delay(200);
+      order.push(`waiter: ${waits.answers[1]?.immediateResponse?.status?.code}`);
+      beforeCut?.();
+      setImmediate(() => runs.close());
+    },
+  };
+  await endCalls({ server, instances: 2, slots: { abandon: () => void order.push('abandoned') }, idempotency: ours });
+  redis.disconnect();
+  expect(order).toEqual(['left', 'waiter: 429', 'abandoned']);
+  expect(JSON.stringify(waits.answers[1])).toContain('retry-after');
+
+  const found = await another.claim(
+    { accountId: 'acct', path: '/v1/chat/completions', key: 'once', body: 'sha' },
+    null,
+  );
+  expect(found).toMatchObject({ is: 'claimed', claim: { mayHaveRun: true } });
+  another.stop();
+  later.disconnect();
+});
