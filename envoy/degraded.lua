@@ -37,6 +37,7 @@ local function apply_allow_list(headers, gw)
   headers:replace('x-gw-receipt-id', gw.receipt_id)
   -- Envoy adds it from the request, unless an attempt has taken it off there.
   if gw.request_id then headers:replace('x-request-id', gw.request_id) end
+  if gw.reexecuted then headers:replace('idempotent-reexecuted', gw.reexecuted) end
   headers:replace('cache-control', 'no-store')
 end
 

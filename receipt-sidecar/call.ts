@@ -192,6 +192,7 @@ export class Call implements Processor {
       attempts,
       length: parts.reduce((sum, part) => sum + part.length, 0),
       slot: this.#slot?.id ?? null,
+      isRerun: this.#kept?.mayHaveRun ?? false,
     });
     this.#call.answer(answer, parts);
   }

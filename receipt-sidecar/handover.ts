@@ -6,6 +6,7 @@
  */
 import { attemptReceipt } from '@gw/contract/internal/attempt-headers';
 import { attemptOrderHeader, requestIdField } from '@gw/contract/internal/first-attempt';
+import { reexecuted } from '@gw/contract/internal/idempotency-key';
 import type { IProcessingResponse } from '@gw/grpc/service';
 import { bodyMode, gwMetadata, type Headers, headerMode, orderMetadata, replyHeaders, setHeader } from './messages.ts';
 import type { Admitted } from './request/admission.ts';
@@ -36,13 +37,15 @@ interface OutgoingHead extends Pick<Admitted, 'request' | 'route'> {
   readonly receiptId: string;
   /** The receipt that the client gets if the sidecar does not finish. */
   readonly degraded: string;
+  /** Whether an earlier call with its idempotency key may have run. */
+  readonly isRerun: boolean;
   /** The id of the slot of a stream; null for any other call. */
   readonly slot: string | null;
 }
 
 /** Returns the last answer to the request, which names the clusters of the attempts. The body goes beside it. */
 export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
-  const { attempts, degraded, headers, length, path, receiptId, request, route, slot, timeouts } = outgoing;
+  const { attempts, degraded, headers, isRerun, length, path, receiptId, request, route, slot, timeouts } = outgoing;
   const { order } = attempts;
   const forAttempts = [...attempts.headers, ...(attempts.others > 0 ? [setHeader(attemptReceipt, receiptId)] : [])];
   const setHeaders = [
@@ -58,7 +61,11 @@ export function toProvider(outgoing: OutgoingHead): IProcessingResponse {
   ];
   const headerMutation = { setHeaders, removeHeaders: headersToRemove(headers) };
   const chunk_object = chunkObjects[request.endpoint];
-  const metadata = { receipt_id: receiptId, degraded, chunk_object, ...(slot === null ? {} : { slot }) };
+  const metadata = {
+    ...{ receipt_id: receiptId, degraded, chunk_object },
+    ...(slot === null ? {} : { slot }),
+    ...(isRerun ? { reexecuted } : {}),
+  };
   return {
     requestBody: { response: { headerMutation, clearRouteCache: true } },
     dynamicMetadata: order

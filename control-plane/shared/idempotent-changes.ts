@@ -58,7 +58,7 @@ const waitMs = 20_000;
 const retryAfterS = { waited: 1, crowded: 5 } as const;
 const param = 'Idempotency-Key';
 /** What of the first reply is said again; the others are new with each reply. */
-const keptHeaders = ['content-type', 'cache-control'] as const;
+const keptHeaders = ['content-type', 'cache-control', reexecutedHeader] as const;
 /** Never reaches a client. */
 const stampHeader = 'x-gw-stamp';
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];
@@ -124,8 +124,8 @@ export function makeChangesIdempotent(
     const stored = storedReply(reply, payload, actors.stampOf(request));
     // Stored before it is sent, so that whoever has it gets it again. If it cannot be stored it is sent all the same (open:
     // the change is made); the key is free when its lease is over, and the next one is told.
-    const isStored = await claim.finish(stored, request.id);
-    if (!isStored) request.log.warn('a reply was not stored for its idempotency key');
+    const end = await claim.finish(stored, request.id);
+    if (end === 'lost') request.log.warn('a reply was not stored for its idempotency key');
   });
 }
 

@@ -12,7 +12,7 @@ const keyed = { 'idempotency-key': 'once' };
 const settled = () => delay(5);
 const textOf = (reply: StoredReply | null | undefined) => reply && Buffer.concat(reply.body).toString();
 
-function claimForTests(mayHaveRun = false, takes: Promise<boolean> = Promise.resolve(true)) {
+function claimForTests(mayHaveRun = false, takes: ReturnType<Claim['finish']> = Promise.resolve('kept')) {
   const told: ('finished' | 'freed' | 'freed, told')[] = [];
   const kept: (StoredReply | null)[] = [];
   let isOver = false;
@@ -56,10 +56,38 @@ const json = { 'content-type': 'application/json' };
 const headersOf = (answer: { responseHeaders?: { response?: object | null } | null } | undefined) =>
   JSON.stringify(answer?.responseHeaders?.response).includes('"key":"idempotent-reexecuted"');
 
+type Finished = Awaited<ReturnType<Claim['finish']>>;
+
 describe('a call that comes to its end', () => {
+  test.each([
+    [{}, 'kept', 'kept'],
+    [{}, 'not_kept', 'over_quota'],
+    [{}, 'lost', 'lost'],
+    [{ isLarge: true }, 'not_kept', 'too_large'],
+  ] as const)(
+    'says what became of its reply (%j, %s)',
+    async ({ isLarge = false }: { isLarge?: boolean }, end, counted) => {
+      const { ask, call, ended } = claimed({}, claimForTests(false, Promise.resolve(end)));
+      await ask();
+      call.replyHeaders(json);
+      call.replyBody(`{"choices":[],"x":"${'x'.repeat(isLarge ? maxKeptBytes : 0)}"}`, true);
+      while (ended.length === 0) await settled();
+      expect([ended, call.errors]).toEqual([[counted], []]);
+    },
+  );
+
+  test('keeps with it that an earlier one may have run, for whoever has not seen it', async () => {
+    const { ask, call, kept } = claimed({}, claimForTests(true));
+    await ask();
+    call.replyHeaders(json);
+    call.replyBody('{"choices":[]}', true);
+    await settled();
+    expect(kept[0]?.headers).toMatchObject({ 'idempotent-reexecuted': 'provider-may-have-been-asked' });
+  });
+
   test('keeps a JSON reply with its receipt before it answers', async () => {
-    let take = (_: boolean) => {};
-    const taken = new Promise<boolean>((resolve) => {
+    let take = (_: Finished) => {};
+    const taken = new Promise<Finished>((resolve) => {
       take = resolve;
     });
     const { ask, call, ended, kept } = claimed({}, claimForTests(false, taken));
@@ -74,7 +102,7 @@ describe('a call that comes to its end', () => {
       status: 200,
       headers: { ...json, 'x-gw-receipt-id': expect.stringMatching(/^rcpt_/) },
     });
-    take(true);
+    take('kept');
     await settled();
     expect([call.answers.length, ended, call.errors]).toEqual([before + 1, ['kept'], []]);
   });
@@ -95,8 +123,8 @@ describe('a call that comes to its end', () => {
   test.each(['data: [DONE]\n\n', ''])(
     'keeps all of a stream before its last bytes go out, which end with %j',
     async (end) => {
-      let take = (_: boolean) => {};
-      const taken = new Promise<boolean>((resolve) => {
+      let take = (_: Finished) => {};
+      const taken = new Promise<Finished>((resolve) => {
         take = resolve;
       });
       const { ask, call, kept, told } = claimed({}, claimForTests(false, taken));
@@ -113,7 +141,7 @@ describe('a call that comes to its end', () => {
       expect(stored.startsWith(chunk('Hello'))).toBe(true);
       expect(stored).toMatch(/"gw":/);
       expect(stored.endsWith(end)).toBe(true);
-      take(true);
+      take('kept');
       await settled();
       expect(call.answers).toHaveLength(before + 1);
       const sent = call.answers.at(-1)?.responseBody?.response?.bodyMutation?.body;
@@ -123,7 +151,7 @@ describe('a call that comes to its end', () => {
   );
 
   test('does not keep what is larger than the bound, and holds no memory for it', async () => {
-    const { claim, kept } = claimForTests();
+    const { claim, kept } = claimForTests(false, Promise.resolve('not_kept'));
     const ended: string[] = [];
     const reply = new KeptReply(claim, 'rcpt', { ended: (end) => void ended.push(end) });
     reply.add([Buffer.alloc(maxKeptBytes)]);

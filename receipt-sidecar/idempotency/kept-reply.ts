@@ -5,6 +5,7 @@
  * that has seen the whole of it gets it again. A reply is never held up for long: where the store does not take it in
  * time, it goes out, and the key is free when its lease is over (open: it is paid for; the next call is told).
  */
+import { reexecuted, reexecutedHeader } from '@gw/contract/internal/idempotency-key';
 import type { Claim } from '@gw/service/idempotency';
 import { succeedsWithin } from '../ledger/bounded.ts';
 import type { IdempotencyMetrics } from './metrics.ts';
@@ -49,11 +50,15 @@ export class KeptReply {
   async store(contentType: string): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
-    const headers = { 'content-type': contentType, 'x-gw-receipt-id': this.#receiptId, 'cache-control': 'no-store' };
+    const headers = {
+      ...{ 'content-type': contentType, 'x-gw-receipt-id': this.#receiptId, 'cache-control': 'no-store' },
+      // Whoever gets it again has perhaps not seen the first.
+      ...(this.mayHaveRun ? { [reexecutedHeader]: reexecuted } : {}),
+    };
     const reply = this.#body && { status: 200, headers, body: this.#body };
     this.#body = null;
-    const stored = this.#claim.finish(reply, this.#receiptId).then((isStored) => {
-      this.#metrics.ended(isStored ? (reply ? 'kept' : 'too_large') : 'not_stored');
+    const stored = this.#claim.finish(reply, this.#receiptId).then((end) => {
+      this.#metrics.ended(end === 'not_kept' ? (reply ? 'over_quota' : 'too_large') : end);
     });
     await succeedsWithin(stored, { leftMs: patienceMs });
   }

@@ -2,7 +2,8 @@
 import { Counter, type Registry } from 'prom-client';
 
 const outcomes = ['claimed', 'rerun', 'replay', 'not_kept', 'reused', 'running', 'unknown'] as const;
-const ends = ['kept', 'too_large', 'not_stored'] as const;
+/** `over_quota`: the account has stored as much as it can in a day. `lost`: Redis did not take it. */
+const ends = ['kept', 'too_large', 'over_quota', 'lost'] as const;
 
 export interface IdempotencyMetrics {
   /** Counts what had become of a call with an idempotency key. */

@@ -24,14 +24,18 @@ export type TakenClaim =
   /** `reply` is null if it was not kept. */
   | { readonly is: 'done'; readonly reference: string; readonly reply: Buffer | null };
 
+/** `not_kept`: the key stands for its reference alone. `lost`: the claim has become another one's, or nobody can say. */
+export type Finished = 'kept' | 'not_kept' | 'lost';
+const finished: readonly Finished[] = ['lost', 'not_kept', 'kept'];
+
 /** The promises reject if Redis does not answer. */
 export interface Claims {
   /** `formerly`: the fingerprint by the encryption key before. */
   take(id: ClaimId, formerly: string): Promise<TakenClaim>;
   /** Resolves to false if the claim has become another one's. */
   renew(id: ClaimId, lifeMs: number): Promise<boolean>;
-  /** Null as the `reply`: it is not to be kept. Resolves to false if the claim has become another one's. */
-  finish(id: ClaimId, lifeMs: number, reference: string, reply: Buffer | null): Promise<boolean>;
+  /** Null as the `reply`: it is not to be kept. */
+  finish(id: ClaimId, lifeMs: number, reference: string, reply: Buffer | null): Promise<Finished>;
   free(id: ClaimId, mayHaveRun: boolean): Promise<unknown>;
 }
 
@@ -74,7 +78,8 @@ export function redisClaims(
     renew: async (id, life) => (await redis.gwClaimRenew(keyOf(id), id.owner, id.fingerprint, life)) === 1,
     async finish(id, life, reference, reply) {
       const keys = [keyOf(id), idempotencyBytesKey(id.accountId)];
-      return (await redis.gwClaimFinish(...keys, id.owner, id.fingerprint, life, reference, reply ?? noBytes)) !== 0;
+      const code = await redis.gwClaimFinish(...keys, id.owner, id.fingerprint, life, reference, reply ?? noBytes);
+      return finished[code] ?? 'lost';
     },
     free: (id, mayHaveRun) => redis.gwClaimFree(keyOf(id), id.owner, mayHaveRun ? 1 : 0),
   };

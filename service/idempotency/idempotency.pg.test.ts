@@ -52,7 +52,7 @@ test.each([10, 200_000])(
   async (size) => {
     const [one, other] = [open(), open()];
     const secret = 'secret'.repeat(size / 5);
-    expect(await claimOf(await one.claim(call, null)).finish(reply(secret), 'r')).toBe(true);
+    expect(await claimOf(await one.claim(call, null)).finish(reply(secret), 'r')).toBe('kept');
     const again = await other.claim(call, null);
     expect(again).toMatchObject({ is: 'replay', reply: { status: 200, headers: { 'content-type': 'x' } } });
     expect(textOf(again)).toBe(secret);
@@ -181,7 +181,7 @@ test('a key is kept for as long as its call runs, and not for longer than its le
   const next = claimOf(await other.claim(call, patience(leaseMs + 5000)));
   expect(next.mayHaveRun).toBe(true);
   // The first one is back: what it has is not what the key stands for.
-  expect(await running.finish(reply('late'), 'r')).toBe(false);
+  expect(await running.finish(reply('late'), 'r')).toBe('lost');
   await next.finish(reply('second'), 'r');
   expect(textOf(await other.claim(call, null))).toBe('second');
 });
@@ -205,5 +205,5 @@ test('at an orderly end nobody goes on waiting, and what runs is stored all the 
   await delay(50);
   one.stopWaiting();
   expect(await waiting).toEqual({ is: 'running', waited: true });
-  expect(await claim.finish(reply('hello'), 'r')).toBe(true);
+  expect(await claim.finish(reply('hello'), 'r')).toBe('kept');
 });

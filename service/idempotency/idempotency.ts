@@ -7,7 +7,7 @@
  */
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClaimId, Claims } from './claims.ts';
+import type { ClaimId, Claims, Finished } from './claims.ts';
 import type { ReplyCipher, StoredReply } from './reply-cipher.ts';
 import { leaseMs } from './scripts.lua.ts';
 import { type Look, type Waiting, WaitingRoom } from './waiting-room.ts';
@@ -31,9 +31,9 @@ export interface Claim {
   readonly mayHaveRun: boolean;
   /**
    * Stores the reply, in place of which later calls get it; null if it is too large to be kept: then they are refused
-   * with `reference`. Resolves to false if Redis did not take it. Never rejects.
+   * with `reference`. Never rejects.
    */
-  finish(reply: StoredReply | null, reference: string): Promise<boolean>;
+  finish(reply: StoredReply | null, reference: string): Promise<Finished>;
   /** Gives the key back without a reply. `mayHaveRun`: whether the next one has to be told of this call. */
   free(mayHaveRun: boolean): void;
 }
@@ -162,12 +162,12 @@ export class Idempotency {
       mayHaveRun,
       finish: async (reply, reference) => {
         const held = end();
-        if (!held) return false;
+        if (!held) return 'lost';
         try {
           const sealed = reply && (await cipher.seal(reply, id.digest));
           return await claims.finish(id, leftMs(held, now()), reference, sealed);
         } catch {
-          return false;
+          return 'lost';
         } finally {
           wake();
         }
@@ -190,14 +190,11 @@ export class Idempotency {
   #renew(): void {
     const { claims, now } = this.#options;
     for (const held of this.#held.values()) {
-      const drop = () => this.#held.delete(held.id.owner);
-      if (held.endsAt <= now()) drop();
-      // What Redis does not hear of now is said again the next time.
-      else
-        claims.renew(held.id, leftMs(held, now())).then(
-          (isOurs) => isOurs || drop(),
-          () => undefined,
-        );
+      // Also where the key's time is over: Redis keeps it while its call runs. What it does not hear of now is said again the next time.
+      claims.renew(held.id, leftMs(held, now())).then(
+        (isOurs) => isOurs || this.#held.delete(held.id.owner),
+        () => undefined,
+      );
     }
   }
 }

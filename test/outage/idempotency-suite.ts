@@ -32,8 +32,22 @@ describe('idempotency keys', () => {
       expectComplete(again);
       expect([told(again), replayed(again)]).toEqual(['provider-may-have-been-asked', null]);
       const third = await ask();
-      expect([third.text, replayed(third), told(third)]).toEqual([again.text, 'true', null]);
+      expect([third.text, replayed(third), told(third)]).toEqual([again.text, 'true', told(again)]);
       expect(await asked()).toBe(2);
+    },
+  );
+
+  test.each([false, true])(
+    'a call that runs again is told so, even if its own sidecar does not finish it (stream: %s)',
+    async (stream) => {
+      const { ask, asked } = keyed(stream);
+      expect((await ask({ 'x-sim-fault': 'status-400' })).status).toBe(400);
+      const again = ask({ 'x-sim-delay-ms': '1500' });
+      await eventually('the provider to have the call', async () => (await asked()) === 2);
+      gateway.kill('receipt-sidecar');
+      expectDegraded(await again);
+      expect(told(await again)).toBe('provider-may-have-been-asked');
+      await gateway.whole();
     },
   );
 
