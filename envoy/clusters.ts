@@ -83,6 +83,12 @@ const protocol = (filters: readonly object[], more: object = {}) => ({
   ),
 });
 
+/**
+ * How long a connection waits for its next call. A server that closes it at the moment in which a call is sent fails that call, and it may
+ * not be sent again. Those that run models close after 5 s (uvicorn, Node), load balancers on the way to clouds after a minute.
+ */
+const idleTimeouts = { near: '4s', remote: '50s' } as const;
+
 /** The cluster of an address. `filters`: what each attempt there passes. */
 export function leaf(
   deployment: DeploymentPlace & Partial<DeploymentLeaf>,
@@ -118,7 +124,9 @@ export function leaf(
         },
       ],
     },
-    ...(filters.length > 0 ? { typed_extension_protocol_options: protocol(filters) } : {}),
+    typed_extension_protocol_options: protocol(filters, {
+      common_http_protocol_options: { idle_timeout: tls ? idleTimeouts.remote : idleTimeouts.near },
+    }),
     ...(deployment.healthPath ? healthChecks(url.host, deployment.healthPath) : {}),
     ...(tls ? { transport_socket: tlsSocket } : {}),
   });
