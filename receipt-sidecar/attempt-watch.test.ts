@@ -1,31 +1,12 @@
 import { contextForTests } from '@gw/testing/receipt-sidecar/call';
-import { plainModel } from '@gw/testing/receipt-sidecar/model';
+import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
 import { describe, expect, it } from 'vitest';
 import { watchAttempts } from './attempt-watch.ts';
 import type { Attempt, DeploymentHealth } from './deployment-health.ts';
 import { createFailedAttempts, type FailedAttempt } from './failed-attempts.ts';
 import { createFirstAttempts } from './first-attempts.ts';
 import { createMeasuredTrouble } from './measured-trouble.ts';
-import type { Route } from './request/route.ts';
-import type { Candidate } from './snapshot.ts';
 
-const candidate = (id: string, name: string, calls?: Candidate['deployment']['calls']): Candidate => ({
-  deployment: {
-    id,
-    provider: 'p',
-    region: 'r',
-    models: { m: name },
-    pue: 1,
-    wueOnsiteLPerKwh: null,
-    telemetry: null,
-    calls,
-  },
-  region: { code: 'r', name: 'r', country: 'r', gridZone: 'SWE', status: 'active', preference: 0 },
-  gridAt: () => null,
-  signals: [],
-});
-const routeOver = (...failoverChain: readonly [Candidate, ...Candidate[]]) =>
-  ({ model: plainModel, modelOf: () => plainModel, failoverChain, cluster: 'the whole chain' }) as unknown as Route;
 describe('what came of the attempts', () => {
   const firstAttempts = createFirstAttempts(() => 0, null);
   const route = routeOver(candidate('a', 'm'), candidate('b', 'm'), candidate('c', 'm'));

@@ -1,4 +1,5 @@
 import { attemptHeader, attemptOpening, attemptPathModel } from '@gw/contract/internal/attempt-headers';
+import { candidate, routeOver } from '@gw/testing/receipt-sidecar/chain';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';
 import type { Candidate } from '../snapshot.ts';
@@ -6,23 +7,6 @@ import { attemptsOf, timeoutsOf } from './attempts.ts';
 import { outgoing } from './provider-body.ts';
 import type { Route } from './route.ts';
 
-const candidate = (id: string, name: string, calls?: Candidate['deployment']['calls']): Candidate => ({
-  deployment: {
-    id,
-    provider: 'p',
-    region: 'r',
-    models: { m: name },
-    pue: 1,
-    wueOnsiteLPerKwh: null,
-    telemetry: null,
-    calls,
-  },
-  region: { code: 'r', name: 'r', country: 'r', gridZone: 'SWE', status: 'active', preference: 0 },
-  gridAt: () => null,
-  signals: [],
-});
-const routeOver = (...failoverChain: readonly [Candidate, ...Candidate[]]) =>
-  ({ model: plainModel, modelOf: () => plainModel, failoverChain, cluster: 'the whole chain' }) as unknown as Route;
 const body = outgoing({ endpoint: 'chat', stream: false } as Parameters<typeof outgoing>[0], {
   model: 'm',
   temperature: 1,

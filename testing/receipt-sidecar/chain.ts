@@ -1,0 +1,24 @@
+/** Deployments that a call can be tried at, in their order. */
+import type { Route } from '@gw/receipt-sidecar/internals/request/route';
+import type { Candidate } from '@gw/receipt-sidecar/internals/snapshot';
+import { plainModel } from './model.ts';
+
+/** `name`: what its provider calls the model. */
+export const candidate = (id: string, name: string, calls?: Candidate['deployment']['calls']): Candidate => ({
+  deployment: {
+    id,
+    provider: 'p',
+    region: 'r',
+    models: { m: name },
+    pue: 1,
+    wueOnsiteLPerKwh: null,
+    telemetry: null,
+    calls,
+  },
+  region: { code: 'r', name: 'r', country: 'r', gridZone: 'SWE', status: 'active', preference: 0 },
+  gridAt: () => null,
+  signals: [],
+});
+
+export const routeOver = (...failoverChain: readonly [Candidate, ...Candidate[]]) =>
+  ({ model: plainModel, modelOf: () => plainModel, failoverChain, cluster: 'the whole chain' }) as unknown as Route;
