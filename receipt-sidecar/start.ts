@@ -22,6 +22,7 @@ import { createFirstAttempts, lostAttemptSchema } from './first-attempts.ts';
 import { makeFindClaim } from './idempotency/find-claim.ts';
 import { createIdempotencyMetrics } from './idempotency/metrics.ts';
 import { openSpool } from './ledger/spool.ts';
+import { openStoreClock } from './ledger/store-clock.ts';
 import { openLedgerWriter } from './ledger/writer.ts';
 import { createMeasuredTrouble } from './measured-trouble.ts';
 import type { Caller } from './messages.ts';
@@ -67,7 +68,8 @@ export async function startSidecar(config: Config) {
     file: join(config.spoolDir, 'catalogue.json'),
     log,
   });
-  const ledger = openLedgerWriter({ redis, spool, now: Date.now, log });
+  const storeClock = openStoreClock(redis);
+  const ledger = openLedgerWriter({ redis, spool, now: storeClock.now, log });
   const clock = () => performance.now();
   const receiptMetrics = createReceiptMetrics(ledger.counts);
   const slotMetrics = createSlotMetrics(() => slots);
@@ -172,6 +174,7 @@ export async function startSidecar(config: Config) {
       slots.stop();
       catalogue.stop();
       await ledger.stop();
+      storeClock.stop();
       await policyEvents.stop();
       await threads.pool.stop();
       for (const connection of [redis, subscriber, reader, claims]) connection.disconnect();

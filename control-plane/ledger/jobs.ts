@@ -51,7 +51,7 @@ export function startJobs(
   const { db, redis, log, now } = context;
   const { seals, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
-    repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, now, log) }),
+    repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
     startVersionJobs(context, { catalogue, seals, versionMetrics, sources: grid.sources }),

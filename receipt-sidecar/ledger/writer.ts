@@ -30,6 +30,7 @@ export interface LedgerWriter {
 export interface LedgerWriterOptions {
   readonly redis: Redis;
   readonly spool: Spool;
+  /** By the clock of Redis, ms since 1970: another process judges by it whether a lease is over. */
   readonly now: () => number;
   readonly log: Logger;
 }

@@ -152,8 +152,8 @@ test('a pending receipt whose holder died is closed as degraded, once, by any nu
   const entry = entryOf({ status: 'pending', energy_wh: null });
   const { id } = entry.receipt;
   await stores.redis.set(receiptKey(id), JSON.stringify(entry));
-  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1, id);
-  const closed = await Promise.all([1, 2, 3].map(() => sweepPending(stores.redis, new Date(), silentLog)));
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1000, id);
+  const closed = await Promise.all([1, 2, 3].map(() => sweepPending(stores.redis, silentLog)));
   expect(closed.reduce((a, b) => a + b)).toBe(1);
   const stored = JSON.parse((await stores.redis.get(receiptKey(id))) ?? '');
   expect(stored.receipt).toMatchObject({
@@ -172,19 +172,19 @@ test('a pending receipt whose holder died is closed as degraded, once, by any nu
 test('holders that were cut off have one lease from the return of Redis', async () => {
   const entry = entryOf({ status: 'pending' });
   const { id } = entry.receipt;
-  let nowMs = Date.now();
-  const sweep = openSweeper(stores.redis, () => new Date(nowMs), silentLog);
+  let steadyMs = 0;
+  const sweep = openSweeper(stores.redis, silentLog, () => steadyMs);
   await stores.redis.set(receiptKey(id), JSON.stringify(entry));
-  await stores.redis.zadd(pendingReceiptsKey, nowMs - 1, id);
-  nowMs += pendingLeaseMs;
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1000, id);
+  steadyMs += pendingLeaseMs;
   await stores.stopRedis();
   await stores.startRedis();
   await eventually(async () => (await stores.redis.ping()) === 'PONG');
   await stores.redis.set(receiptKey(id), JSON.stringify(entry));
-  await stores.redis.zadd(pendingReceiptsKey, nowMs - 1, id);
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1000, id);
   await sweep();
   expect(await stores.redis.xlen(ledgerStream)).toBe(0);
-  nowMs += pendingLeaseMs;
+  steadyMs += pendingLeaseMs;
   await sweep();
   expect(await stores.redis.xlen(ledgerStream)).toBe(1);
 });
@@ -194,7 +194,7 @@ test('a holder that finishes just as the sweeper closes its receipt wins', async
   const key = receiptKey(pending.receipt.id);
   const finished = JSON.stringify({ ...pending, receipt: { ...pending.receipt, status: 'complete' } });
   await stores.redis.set(key, JSON.stringify(pending));
-  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1, pending.receipt.id);
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1000, pending.receipt.id);
   const racing = new Proxy(stores.redis, {
     get: (redis, name) => {
       if (name !== 'eval') return Reflect.get(redis, name).bind(redis);
@@ -204,7 +204,7 @@ test('a holder that finishes just as the sweeper closes its receipt wins', async
       };
     },
   });
-  expect(await sweepPending(racing, new Date(), silentLog)).toBe(0);
+  expect(await sweepPending(racing, silentLog)).toBe(0);
   expect(await stores.redis.get(key)).toBe(finished);
   expect(await stores.redis.xlen(ledgerStream)).toBe(0);
 });
@@ -214,9 +214,9 @@ test('a holder that is alive, or that has finished, keeps its receipt', async ()
   const finished = entryOf();
   for (const entry of [alive, finished]) await stores.redis.set(receiptKey(entry.receipt.id), JSON.stringify(entry));
   await stores.redis.zadd(pendingReceiptsKey, Date.now() + 60_000, alive.receipt.id);
-  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1, finished.receipt.id);
-  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1, 'rcpt_gone');
-  expect(await sweepPending(stores.redis, new Date(), silentLog)).toBe(0);
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1000, finished.receipt.id);
+  await stores.redis.zadd(pendingReceiptsKey, Date.now() - 1000, 'rcpt_gone');
+  expect(await sweepPending(stores.redis, silentLog)).toBe(0);
   expect(await stores.redis.zrange(pendingReceiptsKey, '0', '-1')).toEqual([alive.receipt.id]);
   expect(await stores.redis.get(receiptKey(finished.receipt.id))).toBe(JSON.stringify(finished));
   expect(await stores.redis.xlen(ledgerStream)).toBe(0);

@@ -126,6 +126,52 @@ describe('the function that settles a receipt', () => {
     expect(await stores.db.receiptReplacement.count()).toBe(1);
   });
 
+  test('lets a close become what the sidecar made, and no other receipt', async () => {
+    const entry = made();
+    await ingest(stores.db, unattended(entry, { shown: false }));
+    const closed = await rowOf(entry.receipt.id);
+    expect(closed).toMatchObject({ tier: 'degraded', shown: false });
+    await ingest(stores.db, entry);
+    const settled = await rowOf(entry.receipt.id);
+    expect(settled).toMatchObject({ tier: entry.receipt.tier, carbon_g: String(entry.receipt.carbon_g), shown: false });
+    expect(settled.body).toEqual(entry.receipt);
+    expect(await stores.db.receiptReplacement.findMany()).toMatchObject([{ replaced: { seal: closed.seal } }]);
+    // Nothing else, and no second time.
+    await expect(settle({ ...closed, replaces: settled.replaces })).rejects.toThrow('append-only');
+    await ingest(stores.db, unattended(entry, { shown: false }));
+    expect(await rowOf(entry.receipt.id)).toEqual(settled);
+    const shown = made();
+    await ingest(stores.db, unattended(shown, { shown: true }));
+    const before = await rowOf(shown.receipt.id);
+    const numbers = { tier: shown.receipt.tier, carbon_g: shown.receipt.carbon_g, energy_wh: shown.receipt.energy_wh };
+    await expect(settle({ ...before, ...numbers, body: shown.receipt, shown: false })).rejects.toThrow('append-only');
+  });
+
+  test.each([
+    ['closed, made', ['closed', 'made']],
+    ['made, closed', ['made', 'closed']],
+    ['closed, shown, made', ['closed', 'shown', 'made']],
+    ['made, closed, shown', ['made', 'closed', 'shown']],
+    ['closed, made, shown', ['closed', 'made', 'shown']],
+  ] as const)('ends the same in one batch and in several: %s', async (_, order) => {
+    const entry = made();
+    const forms = {
+      made: entry,
+      closed: unattended(entry, { shown: false }),
+      shown: unattended(entry, { shown: true }),
+    };
+    const other = { ...entry, receipt: { ...entry.receipt, id: receiptIdAt(new Date()) } };
+    const named = (id: string, form: Entry): Entry => ({ ...form, receipt: { ...form.receipt, id } });
+    for (const form of order) await ingest(stores.db, forms[form]);
+    await ingest(stores.db, ...order.map((form) => named(other.receipt.id, forms[form])));
+    const last = order.includes('shown' as never) ? forms.shown : forms.made;
+    for (const id of [entry.receipt.id, other.receipt.id]) {
+      const row = await rowOf(id);
+      expect(row.body).toEqual({ ...last.receipt, id });
+      expect(row.facts).toEqual(entry.facts);
+    }
+  });
+
   test('leaves a row alone that is another one by now', async () => {
     const entry = { ...made(), facts: null };
     await ingest(stores.db, entry);

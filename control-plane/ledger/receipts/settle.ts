@@ -1,8 +1,9 @@
 /**
- * The two steps that a receipt of the first version may take after it was stored: it becomes the one that the client
- * was shown, or it gets the facts that it was stored without.
+ * The three steps that a receipt of the first version may take after it was stored: it becomes the one that the client
+ * was shown; it gets the facts that it was stored without; or, if it was only closed for want of a word from its
+ * sidecar, it becomes the one that the sidecar had made.
  *
- * Invariant: each step is taken once, by the function of the database that allows these two and keeps the row as it
+ * Invariant: each step is taken once, by the function of the database that allows these three and keeps the row as it
  * was; the services may not change the ledger otherwise. A row that is not genuine takes none: what was altered is
  * never sealed.
  */
@@ -13,10 +14,10 @@ import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
 
 const tries = 5;
 
-/** Takes both steps for `rows`, whose ids were stored already. Throws if Postgres is away; doing it again is safe. */
+/** Takes the steps for `rows`, whose ids were stored already. Throws if Postgres is away; doing it again is safe. */
 export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], seals: Seals): Promise<void> {
   // An entry that has neither adds nothing to the one that is stored.
-  const adding = rows.filter((row) => row.version === 1 && (isShown(row) || row.facts !== null));
+  const adding = rows.filter((row) => row.version === 1 && (isShown(row) || isMade(row) || row.facts !== null));
   for (let left = tries; adding.length > 0; left--) {
     const before = await genuine(seals, await stored(db, adding));
     const changes = before.flatMap((row) => after(row, adding) ?? []);
@@ -47,13 +48,20 @@ async function stored(db: Database, rows: readonly ReceiptRow[]): Promise<Ledger
 const isShown = ({ carbon_g, energy_wh, shown, tier }: ReceiptRow): boolean =>
   shown && tier === 'degraded' && energy_wh === null && carbon_g === null;
 
+/** Whether a sidecar made it, as against a close for want of its word; one that the client was shown is neither. */
+export const isMade = ({ body, shown }: Pick<ReceiptRow, 'body' | 'shown'>): boolean =>
+  !shown && (body as { degraded_reason?: unknown }).degraded_reason !== 'sidecar_unavailable';
+
 /** Returns the row with what the entries add to it; null if they add nothing. */
 function after(row: LedgerRow, entries: readonly ReceiptRow[]): ReceiptRow | null {
   const own = entries.filter(({ id }) => id === row.id);
+  const body: unknown = JSON.parse(row.body);
   const shown = row.shown ? undefined : own.find(isShown);
+  const made = row.shown || isMade({ body, shown: false }) ? undefined : own.find(isMade);
+  const next = shown ?? made;
   const facts = parsed(row.facts) ?? own.find((entry) => entry.facts !== null)?.facts ?? null;
-  if (shown === undefined && (row.facts !== null || facts === null)) return null;
-  const base = { ...row, ...shown, body: shown?.body ?? JSON.parse(row.body) };
+  if (next === undefined && (row.facts !== null || facts === null)) return null;
+  const base = { ...row, ...next, body: next?.body ?? body };
   const { account_id, endpoint, key_id } = row;
   return {
     ...base,

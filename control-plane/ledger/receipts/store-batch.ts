@@ -10,7 +10,7 @@ import type { ReceiptRow } from './entry-row.ts';
 import { noteLateReceipts } from './note-late.ts';
 import type { SealedReceipt } from './seal.ts';
 import type { Seals } from './sealed-rows.ts';
-import { settleReceipts } from './settle.ts';
+import { isMade, settleReceipts } from './settle.ts';
 
 /** Stores rows. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
 export async function insertReceipts(db: Database, rows: readonly ReceiptRow[], seals: Seals): Promise<void> {
@@ -38,8 +38,11 @@ function distinct(rows: readonly ReceiptRow[]): ReceiptRow[] {
   return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }
 
+/** What the client was shown stands above what a sidecar made, and that above a close for want of its word. */
+const weight = (row: ReceiptRow): number => (row.shown ? 2 : isMade(row) ? 1 : 0);
+
 function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {
-  const base = later.shown && !first.shown ? later : first;
+  const base = weight(later) > weight(first) ? later : first;
   return {
     ...base,
     facts: first.facts ?? later.facts,

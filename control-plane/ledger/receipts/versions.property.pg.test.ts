@@ -180,6 +180,12 @@ async function checkChain(entry: Entry): Promise<void> {
   }
 }
 
+/** What the client was shown, if that was told; else what the sidecar made, also where its receipt was closed before. */
+async function checkFirst(entry: Entry, wasShown: boolean): Promise<void> {
+  const [first] = await versionsOf(stores.db, entry.receipt.id);
+  expect(first?.receipt).toEqual(wasShown ? unattended(entry, { shown: true }).receipt : entry.receipt);
+}
+
 function factsOf({ hasGrid, isCounted, isKnown, minute }: Call): CallFacts {
   return callAt(`2026-11-21T09:${String(minute).padStart(2, '0')}:00Z`, {
     model: isKnown ? modelOf() : unknownModel,
@@ -217,6 +223,7 @@ test('any order of ingestion, replays, settling, measuring and both jobs ends in
       // In the end the call has come, and each job has run; no value is settled anew, which would note its hour again.
       for (const step of ['made', 'measure', 'recalculate', 'restate'] as const) await take(step, entry);
       await checkChain(entry);
+      await checkFirst(entry, order.includes('shown'));
       await checkNewest(entry, facts, order.findLast((step) => step.startsWith('settle')) === 'settle' ? 60 : 70);
       for (const left of [stores.db.recalculation, stores.db.gpuMeasurement]) expect(await count(left)).toBe(0);
     }),
