@@ -17,7 +17,7 @@ const own = [
   'test/errors/failing-parts.test.ts',
   'test/gpu/measured.test.ts',
   'test/input/credential.test.ts',
-  'test/{outage,routing}/*.test.ts',
+  'test/{chaos,outage,routing}/*.test.ts',
 ];
 const long = ['test/long/**/*.test.ts', '**/*.long.test.ts'];
 const exclude = [...configDefaults.exclude, '.gw/**', '.deps/**'];

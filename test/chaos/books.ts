@@ -1,0 +1,163 @@
+/**
+ * The books after the chaos: what the clients saw, what the provider was asked, what the ledger holds and what the day has counted
+ * are held against each other. Each difference is a line; there may be none.
+ */
+import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { grouped, newest, notAsShown, notRecomputed, type Row } from '../long/ledger-claims.ts';
+import type { ProviderCall } from './provider-calls.ts';
+import type { Attempt } from './traffic.ts';
+
+export interface Books {
+  readonly attempts: readonly Attempt[];
+  readonly providerCalls: readonly ProviderCall[];
+  readonly rows: readonly Row[];
+  /** What the day of the account says. */
+  readonly usedToday: number;
+  /** When an Envoy was ended, by the address of its listener. */
+  readonly envoyEnds: readonly { readonly url: string; readonly atMs: number }[];
+}
+
+/** What should not have come back to a client at all; it does not get better by waiting. */
+export const oddReplies = (books: Pick<Books, 'attempts' | 'envoyEnds'>): string[] => [
+  ...withoutMeaning(books),
+  ...brokenWithoutCause(books),
+];
+
+/** Where the books do not balance, or not yet. */
+export const differencesOf = (books: Books): string[] => [
+  ...notAsShown(shownReceipts(books), books.rows).map((line) => `shown: ${line}`),
+  ...unequalCounts(books),
+  ...keysThatRanTwice(books),
+  ...notRecomputed(books.rows).map((line) => `recomputed: ${line}`),
+  ...wronglyCounted(books),
+];
+
+const isReplay = ({ headers }: Attempt): boolean => headers.get('idempotent-replayed') === 'true';
+const told = ({ kind, marker, status, text, fault }: Attempt): string =>
+  `${kind} ${marker} ${status ?? fault} ${text.slice(-200)}`;
+
+/** The receipts in whole replies. */
+export const shownReceipts = ({ attempts }: Pick<Books, 'attempts'>): Receipt[] =>
+  attempts.flatMap((attempt) => {
+    if (isReplay(attempt)) return [];
+    const receipt = receiptIn(attempt);
+    return receipt ? [receipt] : [];
+  });
+
+/** The codes that a client may see while parts are broken. */
+const allowedCodes = new Set([
+  ...['internal_error', 'overloaded', 'upstream_error', 'upstream_timeout', 'upstream_invalid_response'],
+  ...['upstream_rate_limited', 'region_degraded', 'region_saturated', 'methodology_error'],
+  ...[
+    'idempotency_in_progress',
+    'idempotency_unavailable',
+    'idempotency_reply_not_kept',
+    'requests_per_second_exceeded',
+  ],
+]);
+
+function receiptIn({ status, whole, text }: Attempt): Receipt | null {
+  if (status !== 200 || !whole) return null;
+  const found = text.startsWith('{')
+    ? [JSON.parse(text) as unknown]
+    : text.split('\n\n').flatMap((event) => (/^data: \{/.test(event) ? [JSON.parse(event.slice(6)) as unknown] : []));
+  const all = found.flatMap((part) => (part as { gw?: unknown }).gw ?? []);
+  return all.length === 1 ? receiptSchema.parse(all[0]) : null;
+}
+
+/** Each reply is whole with its receipt, or an error with a code that the client can do something with. */
+function withoutMeaning({ attempts }: Pick<Books, 'attempts'>): string[] {
+  return attempts.flatMap((attempt) => {
+    const { status, whole, aborted, headers, text, kind, marker } = attempt;
+    if (marker === '') return told(attempt);
+    if (aborted || !whole) return [];
+    if (status === 200) {
+      const receipt = receiptIn(attempt);
+      const isOpen = kind === 'cutByProvider';
+      if (receipt === null) return isOpen ? [] : `a reply without a receipt: ${told(attempt)}`;
+      return receipt.id === headers.get('x-gw-receipt-id') ? [] : `another id in the header: ${told(attempt)}`;
+    }
+    const code = /"code":"(\w+)"/.exec(text)?.[1] ?? 'none';
+    return allowedCodes.has(code) ? [] : `an odd error: ${told(attempt)}`;
+  });
+}
+
+/** A supervisor starts it again within 5 s, and it needs a moment to listen. */
+const envoyAwayMs = 10_000;
+
+/** Connections break if their Envoy ends, and streams if the provider cuts them; for nothing else. */
+function brokenWithoutCause({ attempts, envoyEnds }: Pick<Books, 'attempts' | 'envoyEnds'>): string[] {
+  return attempts.flatMap((attempt) => {
+    const { fault, aborted, kind, url, beganMs, endedMs } = attempt;
+    if (fault === null || aborted || kind === 'cutByProvider') return [];
+    const isCause = (end: { url: string; atMs: number }) =>
+      end.url === url && end.atMs <= endedMs && end.atMs + envoyAwayMs >= beganMs;
+    return envoyEnds.some(isCause) ? [] : `broken although its Envoy ran: ${told(attempt)} ${fault}`;
+  });
+}
+
+const requestOf = ({ headers }: Attempt): string | null => headers.get('x-request-id');
+
+/**
+ * Each call that reached the provider has one receipt, and each receipt is of such a call. The name of a request is in its
+ * reply; those without one, whose connection broke or whose client left, are counted. Who leaves at the moment in which
+ * the call goes out may have a receipt, without numbers, of a call that the provider never read.
+ */
+function unequalCounts({ attempts, providerCalls, rows }: Books): string[] {
+  const asked = new Set(providerCalls.map(({ marker }) => marker));
+  const all = newest(rows).map(({ body }) => body);
+  const receipts = grouped(all, ({ request_id }) => request_id);
+  const named = new Map(
+    attempts.flatMap((attempt) => {
+      const name = requestOf(attempt);
+      return name === null ? [] : [[name, attempt] as const];
+    }),
+  );
+  const wrong = [...named].flatMap(([name, attempt]) => {
+    const count = receipts.get(name)?.length ?? 0;
+    return count === (asked.has(attempt.marker) ? 1 : 0) ? [] : `${count} receipts of ${told(attempt)}`;
+  });
+  const unanswered = attempts.filter((attempt) => requestOf(attempt) === null);
+  const reached = unanswered.filter(({ marker }) => asked.has(marker));
+  const others = all.filter(({ request_id }) => request_id === null || !named.has(request_id));
+  const withNumbers = others.filter(({ energy_wh }) => energy_wh !== null);
+  const fits =
+    withNumbers.length <= reached.length && reached.length <= others.length && others.length <= unanswered.length;
+  if (fits) return wrong;
+  const count = `${unanswered.length} calls were not answered, of which ${reached.length} reached the provider; they have ${others.length} receipts, ${withNumbers.length} with numbers: `;
+  return [...wrong, count + others.map(wordsOf).join(', ')];
+}
+
+const wordsOf = ({ id, created_at, status, degraded_reason, request_id, model }: Receipt): string =>
+  `${id} ${Date.parse(created_at)} ${status} ${degraded_reason} ${model} of ${request_id}`;
+
+/** With one key the provider is asked again only where the reply says so. */
+function keysThatRanTwice({ attempts, providerCalls }: Books): string[] {
+  const asked = new Set(providerCalls.map(({ marker }) => marker));
+  const keys = grouped(attempts, ({ idempotencyKey }) => idempotencyKey);
+  return [...keys].flatMap(([key, ofKey]) => {
+    if (key === null) return [];
+    const ran = ofKey.filter(({ marker }) => asked.has(marker));
+    const silent = ran.filter(({ headers, status, whole, aborted }) => {
+      // Who never saw an answer was told nothing, and no one else either.
+      return status === 200 && whole && !aborted && !headers.has('idempotent-reexecuted');
+    });
+    const replies = new Set(ofKey.filter((each) => each.whole && isReplay(each)).map(({ text }) => text));
+    const lines =
+      silent.length > 1 ? [`${key} ran ${silent.length} times without a word: ${ofKey.map(told).join(' | ')}`] : [];
+    if (replies.size > 1) lines.push(`${key} was replayed with ${replies.size} different replies`);
+    return lines;
+  });
+}
+
+/** A call that was let in counts once in the day; of one whose connection broke nobody knows whether it was. */
+function wronglyCounted({ attempts, providerCalls, usedToday }: Books): string[] {
+  const asked = new Set(providerCalls.map(({ marker }) => marker));
+  const sent = attempts.filter(({ marker }) => marker !== '');
+  const isLetIn = ({ headers }: Attempt) => headers.has('x-ratelimit-remaining-day');
+  const sure = sent.filter((each) => !isReplay(each) && (asked.has(each.marker) || isLetIn(each))).length;
+  const perhaps = sent.filter((each) => !isReplay(each)).length;
+  return usedToday >= sure && usedToday <= perhaps
+    ? []
+    : [`the day counts ${usedToday}; ${sure} calls were let in for sure, and ${perhaps} were sent`];
+}

@@ -1,0 +1,147 @@
+/** One run: a gateway with two of each part under mixed traffic, a schedule of troubles, and the books afterwards. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { rowsSince, usageDifferences } from '../long/ledger-claims.ts';
+import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
+import { openTestAccounts } from '../sdk/test-account.ts';
+import { differencesOf, oddReplies } from './books.ts';
+import { type ProviderWatch, watchProvider } from './provider-calls.ts';
+import { type Strike, scheduleOf, services } from './schedule.ts';
+import { startTraffic, type Traffic } from './traffic.ts';
+import { type Blow, clockFile, mendAll, strikeAll } from './troubles.ts';
+
+export interface Outcome {
+  readonly requests: number;
+  readonly answered: number;
+  readonly receipts: number;
+  readonly providerCalls: number;
+  readonly strikes: readonly Strike[];
+  /** Where the books do not balance. */
+  readonly differences: readonly string[];
+}
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly tell: (line: string) => void;
+}
+
+const connections = 16;
+const perDay = 1_000_000;
+/** A clock that is wrong dates receipts before the beginning, or after the end. */
+const hourMs = 3_600_000;
+/** Leases of 30 s have to run out, and a Valkey that was away gives each of them a whole one again. */
+const settleMs = 120_000;
+
+export async function runChaos({ seed, durationMs, tell }: ChaosOptions): Promise<Outcome> {
+  const clocks = mkdtempSync(join(tmpdir(), 'gw-clocks-'));
+  const preload = pathToFileURL(fileURLToPath(new URL('skewed-clock.mjs', import.meta.url))).href;
+  const clock = (part: string) => ({
+    NODE_OPTIONS: `--import=${preload}`,
+    GW_TEST_CLOCK_FILE: clockFile(clocks, part),
+  });
+  const env = Object.fromEntries(services.map((part) => [part, clock(part)]));
+  const gateway = await startOwnGateway({ instances: 2, env });
+  try {
+    return await underChaos({ gateway, clocks, tell }, scheduleOf(seed, durationMs, ['envoy']), { seed, durationMs });
+  } finally {
+    await gateway.stop();
+    rmSync(clocks, { recursive: true, force: true });
+  }
+}
+
+interface Surroundings {
+  readonly gateway: OwnGateway;
+  /** Folder of the files that say how wrong clocks are. */
+  readonly clocks: string;
+  readonly tell: (line: string) => void;
+}
+
+async function underChaos(
+  { gateway, clocks, tell }: Surroundings,
+  strikes: readonly Strike[],
+  { seed, durationMs }: { readonly seed: number; readonly durationMs: number },
+): Promise<Outcome> {
+  const from = new Date(Date.now() - hourMs);
+  const { stack, dir } = gateway;
+  const accounts = openTestAccounts({ databaseUrl: stack.databaseUrl, dir });
+  const apiKey = await accounts.create({ perDay, perS: 1000, streams: 500 });
+  await accounts.close();
+  const provider = watchProvider(stack.simulatorUrl);
+  const traffic = startTraffic({ publicUrls: [stack.publicUrl], apiKey, seed, connections });
+  const start = performance.now();
+  const blows = await strikeAll({ gateway, clocks, tell }, strikes);
+  await delay(Math.max(0, durationMs - (performance.now() - start)));
+  await mendAll(gateway, clocks);
+  await gateway.whole();
+  await delay(2000);
+  await traffic.stop();
+  tell(`${traffic.attempts.length} requests were sent; waiting until the books are closed`);
+  const books = new BookKeeping(gateway, { traffic, provider, apiKey, from, blows });
+  const differences = await books.settled();
+  provider.stop();
+  return { ...(await books.sums()), strikes, differences };
+}
+
+interface Kept {
+  readonly traffic: Traffic;
+  readonly provider: ProviderWatch;
+  readonly apiKey: string;
+  readonly from: Date;
+  readonly blows: readonly Blow[];
+}
+
+class BookKeeping {
+  readonly #gateway: OwnGateway;
+  readonly #kept: Kept;
+
+  constructor(gateway: OwnGateway, kept: Kept) {
+    this.#gateway = gateway;
+    this.#kept = kept;
+  }
+
+  async #read() {
+    const { traffic, provider, apiKey, from, blows } = this.#kept;
+    const accountId = `acct_test_${publicIdOf(apiKey)}`;
+    const rows = await rowsSince(this.#gateway.db, from, accountId);
+    const ended = blows.filter(
+      ({ part, trouble }) => part === 'envoy' && (trouble === 'kill' || trouble === 'restart'),
+    );
+    const envoyEnds = ended.map(({ atMs }) => ({ url: this.#gateway.stack.publicUrl, atMs }));
+    return { attempts: traffic.attempts, providerCalls: await provider.calls(), rows, envoyEnds };
+  }
+
+  /** What the day has counted, by the headers of a call of its own, which counts too. */
+  async #usedToday(): Promise<number> {
+    const { headers } = await this.#gateway.client.get('/v1/models', this.#kept.apiKey);
+    return perDay - Number(headers.get('x-ratelimit-remaining-day')) - 1;
+  }
+
+  /** The differences that stay. */
+  async settled(): Promise<string[]> {
+    const { apiKey, from } = this.#kept;
+    const { client } = this.#gateway;
+    const usedToday = await this.#usedToday();
+    for (const deadline = Date.now() + settleMs; ; await delay(2000)) {
+      const books = await this.#read();
+      const usage = await usageDifferences(client, from, books.rows, apiKey);
+      const open = [...differencesOf({ ...books, usedToday }), ...usage.map((line) => `usage: ${line}`)];
+      if (open.length === 0 || Date.now() > deadline) return [...oddReplies(books), ...open];
+    }
+  }
+
+  async sums() {
+    const { attempts, providerCalls, rows } = await this.#read();
+    return {
+      requests: attempts.length,
+      answered: attempts.filter(({ status, whole }) => status === 200 && whole).length,
+      receipts: new Set(rows.map(({ id }) => id)).size,
+      providerCalls: providerCalls.length,
+    };
+  }
+}
+
+const publicIdOf = (apiKey: string): string => apiKey.split('_')[1] ?? '';
