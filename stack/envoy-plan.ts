@@ -6,17 +6,26 @@ import { edgeDefaults, readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
 import { inCheckout } from './checkout.ts';
 import { startChild } from './services/child.ts';
-import { fromUser, instanceNames, type Layout, logFileOf, orderly, passedOn, socketAddress } from './stack-plans.ts';
+import {
+  type EnvoyName,
+  fromUser,
+  instanceNames,
+  type Layout,
+  logFileOf,
+  orderly,
+  passedOn,
+  socketAddress,
+} from './stack-plans.ts';
 import type { PartPlan } from './supervise.ts';
 
 type Tls = { readonly certFile: string; readonly keyFile: string };
 
-export function planEnvoy(layout: Layout, binary: string, tls: Tls | null): PartPlan {
-  const configFile = join(layout.dir, 'envoy.yaml');
+export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: Tls | null): PartPlan {
+  const configFile = join(layout.dir, `${name}.yaml`);
   // A file that is already there would keep its mode.
   rmSync(configFile, { force: true });
-  writeEnvoyConfig(settings(layout, tls), configFile);
-  const logFile = logFileOf(layout.logs, 'envoy');
+  writeEnvoyConfig(settings(name, layout, tls), configFile);
+  const logFile = logFileOf(layout.logs, name);
   const concurrency = String(Math.min(availableParallelism(), 8));
   const args = [
     ...['-c', configFile, '--concurrency', concurrency, '--log-level', 'warning'],
@@ -31,16 +40,19 @@ export function planEnvoy(layout: Layout, binary: string, tls: Tls | null): Part
     ...layout.overrides.envoy,
   };
   return {
-    name: 'envoy',
+    name,
     logFile,
     start: async () => {
-      rmSync(adminSocket(layout), { force: true });
+      rmSync(adminSocket(name, layout), { force: true });
       return orderly(await startChild({ command: binary, args, env, logFile }));
     },
   };
 }
 
-const adminSocket = (layout: Layout): string => join(layout.sockets, 'envoy-admin.sock');
+const adminSocket = (name: EnvoyName, layout: Layout): string => join(layout.sockets, `${name}-admin.sock`);
+
+export const accessLog = (name: EnvoyName, logs: string): string =>
+  join(logs, `${name.replace('envoy', 'access')}.log`);
 
 /** Bounds of the edge, as the containers have them; the variables are for tests. */
 function edgeSettings(layout: Layout) {
@@ -52,17 +64,17 @@ function edgeSettings(layout: Layout) {
   };
 }
 
-function settings(layout: Layout, tls: Tls | null): EnvoySettings {
+function settings(name: EnvoyName, layout: Layout, tls: Tls | null): EnvoySettings {
   return {
-    nodeId: 'gw-local',
+    nodeId: name.replace('envoy', 'gw-local'),
     publicAddress: '127.0.0.1',
-    publicPort: layout.ports.public,
+    publicPort: layout.furtherPorts[name] ?? layout.ports.public,
     tls: tls ? { ...tls, sdsFile: join(layout.dir, 'tls.sds.json') } : null,
-    extAuthz: instanceNames('ext-authz', layout.instances).map((name) => socketAddress(layout, name)),
-    receiptSidecar: instanceNames('receipt-sidecar', layout.instances).map((name) => socketAddress(layout, name)),
-    controlPlane: [socketAddress(layout, 'control-plane')],
-    adminSocket: adminSocket(layout),
-    accessLog: join(layout.logs, 'access.log'),
+    extAuthz: instanceNames('ext-authz', layout.instances).map((each) => socketAddress(layout, each)),
+    receiptSidecar: instanceNames('receipt-sidecar', layout.instances).map((each) => socketAddress(layout, each)),
+    controlPlane: instanceNames('control-plane', layout.controlPlanes).map((each) => socketAddress(layout, each)),
+    adminSocket: adminSocket(name, layout),
+    accessLog: accessLog(name, layout.logs),
     addresses: {
       baseUrl: process.env.GW_BASE_URL ?? layout.publicUrl,
       ...(process.env.GW_DOCS_URL && { docsUrl: process.env.GW_DOCS_URL }),

@@ -86,14 +86,15 @@ const unknownModel = 'gateway-readiness';
  */
 export async function everyPartAnswers(
   target: {
-    readonly publicUrl: string;
+    /** Of each Envoy. */
+    readonly publicUrls: readonly string[];
     readonly key: string;
     readonly healthUrls: readonly string[];
     readonly simulatorUrl?: string;
   },
   patience: Patience,
 ): Promise<string | null> {
-  const { publicUrl, key, healthUrls, simulatorUrl } = target;
+  const { publicUrls, key, healthUrls, simulatorUrl } = target;
   let model: string | null = null;
   let last = '';
   const answers = async (asked: Promise<HttpReply>, ...expected: readonly number[]): Promise<HttpReply | null> => {
@@ -109,13 +110,15 @@ export async function everyPartAnswers(
   const isWhole = async (): Promise<boolean> => {
     // Each instance; Envoy asks one of them alone.
     for (const url of healthUrls) if ((await answers(ask(`${url}/healthz`, null), 200)) === null) return false;
-    // Envoy, ext-authz and the control plane with its stores. Of a key that an operator has barred ext-authz says so.
-    const list = await answers(ask(`${publicUrl}/v1/models`, key), 200, 403, 429);
-    if (list === null) return false;
-    model = list.status === 200 ? firstModel(list.body) : null;
-    // The sidecar, once it has the catalogue.
-    const call = { model: unknownModel, messages: [{ role: 'user', content: 'Are you there?' }] };
-    if ((await answers(ask(`${publicUrl}/v1/chat/completions`, key, call), 400, 403, 429)) === null) return false;
+    for (const url of publicUrls) {
+      // Envoy, ext-authz and the control plane with its stores. Of a key that an operator has barred ext-authz says so.
+      const list = await answers(ask(`${url}/v1/models`, key), 200, 403, 429);
+      if (list === null) return false;
+      model = list.status === 200 ? firstModel(list.body) : null;
+      // The sidecar, once it has the catalogue.
+      const call = { model: unknownModel, messages: [{ role: 'user', content: 'Are you there?' }] };
+      if ((await answers(ask(`${url}/v1/chat/completions`, key, call), 400, 403, 429)) === null) return false;
+    }
     return simulatorUrl === undefined || (await answers(ask(`${simulatorUrl}/v1/models`, null), 200)) !== null;
   };
   await until('every part to answer', isWhole, patience, () => last);

@@ -22,15 +22,18 @@ export const partNames = [
   'receipt-sidecar',
   'envoy',
 ] as const;
-/** Of these there may be several: `ext-authz`, `ext-authz-2`, … */
+/** There may be several of a part: `ext-authz`, `ext-authz-2`, … */
+type Numbered<Name extends string> = Name | `${Name}-${number}`;
 export const sharedNames = ['ext-authz', 'receipt-sidecar'] as const;
 type SharedName = (typeof sharedNames)[number];
-export type InstanceName = SharedName | `${SharedName}-${number}`;
-export type PartName = (typeof partNames)[number] | InstanceName;
+export type InstanceName = Numbered<SharedName>;
+export type EnvoyName = Numbered<'envoy'>;
+export type ControlPlaneName = Numbered<'control-plane'>;
+export type PartName = (typeof partNames)[number] | InstanceName | EnvoyName | ControlPlaneName;
 type Program = 'simulator' | 'control-plane' | SharedName;
-type ServiceName = Program | InstanceName;
+type ServiceName = Program | InstanceName | ControlPlaneName;
 
-export const instanceNames = (name: SharedName, count: number): InstanceName[] =>
+export const instanceNames = <Name extends string>(name: Name, count: number): Numbered<Name>[] =>
   Array.from({ length: count }, (_, index) => (index === 0 ? name : (`${name}-${index + 1}` as const)));
 
 /** What an instance runs. */
@@ -44,8 +47,12 @@ export interface Layout {
   readonly sockets: string;
   readonly secrets: Secrets;
   readonly ports: { readonly public: number; readonly control: number; readonly simulator: number };
+  /** Of further Envoys and control planes. */
+  readonly furtherPorts: Readonly<Partial<Record<EnvoyName | ControlPlaneName, number>>>;
   /** How many there are of each of `sharedNames`. */
   readonly instances: number;
+  readonly envoys: number;
+  readonly controlPlanes: number;
   readonly healthPorts: Readonly<Partial<Record<InstanceName, number>>>;
   readonly publicUrl: string;
   /** Of the role that the services connect as. */
@@ -128,9 +135,9 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         ...controlPlaneSettings(),
         ...stores,
         GW_CONTROL_INTERNAL_LISTEN: socketAddress(layout, name),
-        GW_CONTROL_LISTEN: `127.0.0.1:${ports.control}`,
-        // It listens on neither; it refuses them as providers.
-        GW_PUBLIC_LISTEN: `127.0.0.1:${ports.public}`,
+        GW_CONTROL_LISTEN: onLoopback(layout.furtherPorts[name as ControlPlaneName] ?? ports.control),
+        // It listens on none of these; it refuses them as providers.
+        GW_PUBLIC_LISTEN: [ports.public, ...Object.values(layout.furtherPorts)].map(onLoopback).join(','),
         GW_AUTHZ_HEALTH_LISTEN: Object.values(healthPorts).map(onLoopback).join(','),
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_CONTROL_URL: `http://127.0.0.1:${ports.control}`,

@@ -3,13 +3,13 @@
  *
  * Invariant: `startStack` returns when every part answers, or leaves nothing running. No provider is asked for a completion.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementAt } from '@gw/contract/internal/defined';
 import { envoyBinary } from './binaries.ts';
-import { planEnvoy } from './envoy-plan.ts';
+import { accessLog, planEnvoy } from './envoy-plan.ts';
+import { logFolder, prepareLogs } from './logs.ts';
 import { seedDatabase } from './migrate-and-seed.ts';
-import { freePorts, takePort } from './ports.ts';
 import { type CustomProvider, guardOf, providerModels } from './provider.ts';
 import { everyPartAnswers, until } from './readiness.ts';
 import type { DemoKeys } from './run-file.ts';
@@ -17,29 +17,21 @@ import { loadSecrets } from './secrets.ts';
 import { serviceUrlOf } from './services/postgres.ts';
 import { removeSocketFolder, socketFolder } from './services/socket-folder.ts';
 import { takeOverSpools } from './spools.ts';
+import { type Names, namesOf, stopOrder, takePorts, type Wanted } from './stack-names.ts';
 import {
   type InstanceName,
-  instanceNames,
   type Layout,
-  logFileOf,
   type PartName,
   partNames,
   servicePlan,
-  sharedNames,
   storePlan,
   type Variables,
 } from './stack-plans.ts';
 import { type Part, type PartPlan, supervise } from './supervise.ts';
 
-export interface StackOptions {
+export interface StackOptions extends Wanted {
   /** Holds data, logs, secrets and sockets. Data and secrets in it are used again. */
   readonly dir: string;
-  /** Default: a free one. */
-  readonly publicPort?: number;
-  /** Default: a free one. */
-  readonly controlPort?: number;
-  /** How many there are of ext-authz and of the sidecar. Default 1. */
-  readonly instances?: number;
   /** An OpenAI-compatible server in place of the simulated provider. */
   readonly provider?: CustomProvider;
   /** Certificate files for the public listener; else it speaks plain HTTP. */
@@ -59,7 +51,10 @@ export interface StackOptions {
 }
 
 export interface Stack {
+  /** Of the first Envoy. */
   readonly publicUrl: string;
+  /** Of each Envoy. */
+  readonly publicUrls: readonly string[];
   readonly controlUrl: string;
   /** Part → process id, of those that run at this moment. */
   pids(): Record<string, number>;
@@ -78,31 +73,23 @@ export interface Stack {
   readonly healthUrls: Readonly<
     Record<'ext-authz' | 'receipt-sidecar', string> & Partial<Record<InstanceName, string>>
   >;
-  /** Folder of the Unix sockets; `envoy-admin.sock` is Envoy's. */
+  /** Folder of the Unix sockets; `envoy-admin.sock` is Envoy's, `envoy-2-admin.sock` that of the second one. */
   readonly sockets: string;
   readonly logs: string;
   part(name: PartName): Part;
   stop(): Promise<void>;
 }
 
-/** Ends first what takes requests, and last what keeps data. */
-const stopOrder = (instances: readonly InstanceName[]): readonly (readonly PartName[])[] => [
-  ['envoy'],
-  [...instances, 'control-plane'],
-  ['simulator'],
-  ['valkey', 'postgres'],
-];
-
 export async function startStack(options: StackOptions): Promise<Stack> {
   const parts = new Map<PartName, Part>();
   const sockets = socketFolder(join(options.dir, 'sock'));
-  const shared = sharedInstances(options.instances ?? 1);
+  const names = namesOf(options);
   const stop = async () => {
-    for (const names of stopOrder(shared)) await Promise.all(names.map((name) => parts.get(name)?.stop()));
+    for (const each of stopOrder(names)) await Promise.all(each.map((name) => parts.get(name)?.stop()));
     removeSocketFolder(sockets);
   };
   try {
-    const stack = await assemble(options, { sockets, shared }, parts);
+    const stack = await assemble(options, { sockets, names }, parts);
     return { ...stack, stop };
   } catch (cause) {
     await stop();
@@ -113,11 +100,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only starts the parts, in the order in which they need each other.
 async function assemble(
   options: StackOptions,
-  { sockets, shared }: { readonly sockets: string; readonly shared: readonly InstanceName[] },
+  { sockets, names }: { readonly sockets: string; readonly names: Names },
   parts: Map<PartName, Part>,
 ): Promise<Omit<Stack, 'stop'>> {
   const { log } = options;
-  const logs = prepareLogs(options.dir, shared);
+  const { shared, envoys, controlPlanes } = names;
+  const allNames = [...new Set<PartName>([...partNames, ...shared, ...envoys, ...controlPlanes])];
+  const accessLogs = envoys.map((name) => accessLog(name, logFolder(options.dir)));
+  const logs = prepareLogs(options.dir, allNames, accessLogs);
   const watcher = { log, changed: () => options.onChange?.() };
   const without = new Set<PartName>(options.without ?? []);
   if (options.provider) without.add('simulator');
@@ -126,7 +116,7 @@ async function assemble(
     if (!without.has(name)) parts.set(name, await supervise(plan, watcher));
   };
 
-  const ports = await takePorts(options, shared);
+  const ports = await takePorts(options, names);
   const binary = without.has('envoy') ? Promise.resolve('') : envoyBinary(log);
   const asking = { dir: options.dir, guard: guardOf(ports), log };
   const models = options.provider ? providerModels(options.provider, asking) : Promise.resolve([]);
@@ -141,14 +131,21 @@ async function assemble(
   await settled([store('postgres'), store('valkey'), binary, models]);
 
   const secrets = loadSecrets(options.dir);
-  const publicUrl = `${options.tls ? 'https' : 'http'}://127.0.0.1:${ports.public}`;
+  const publicUrls = envoys.map((name) => {
+    const port = ports.further[name] ?? ports.public;
+    return `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`;
+  });
+  const publicUrl = elementAt(publicUrls, 0);
   const layout: Layout = {
     dir: options.dir,
     logs,
     sockets,
     secrets,
     ports,
+    furtherPorts: ports.further,
     instances: options.instances ?? 1,
+    envoys: envoys.length,
+    controlPlanes: controlPlanes.length,
     healthPorts: ports.health,
     publicUrl,
     databaseUrl: serviceUrlOf(urls.postgres),
@@ -163,22 +160,24 @@ async function assemble(
     start('simulator', servicePlan('simulator', layout)),
   ]);
   takeOverSpools(options.dir, layout.instances);
-  await settled((['control-plane', ...shared] as const).map((name) => start(name, servicePlan(name, layout))));
+  await settled([...controlPlanes, ...shared].map((name) => start(name, servicePlan(name, layout))));
   const patience = { parts, ...(options.signal ? { signal: options.signal } : {}) };
   if (parts.has('control-plane')) {
     // Envoy asks the control plane for its clusters at once, and after that only with pauses.
-    await until('the control plane to listen', () => existsSync(join(sockets, 'control-plane.sock')), patience);
+    const listens = (name: PartName) => !parts.has(name) || existsSync(join(sockets, `${name}.sock`));
+    await until('the control plane to listen', () => controlPlanes.every(listens), patience);
   }
-  if (!without.has('envoy')) await start('envoy', planEnvoy(layout, await binary, options.tls ?? null));
-  const isWhole = [...partNames, ...shared].every(
-    (name) => parts.has(name) || (name === 'simulator' && options.provider),
-  );
+  if (!without.has('envoy')) {
+    const tls = options.tls ?? null;
+    for (const name of envoys) await start(name, planEnvoy(name, layout, await binary, tls));
+  }
+  const isWhole = allNames.every((name) => parts.has(name) || (name === 'simulator' && options.provider));
   const healthUrls = healthUrlsOf(shared, ports.health);
   const simulatorUrl = `http://127.0.0.1:${ports.simulator}`;
   const model = isWhole
     ? await everyPartAnswers(
         {
-          publicUrl,
+          publicUrls,
           key: keys.enterprise,
           healthUrls: Object.values(healthUrls).filter((url) => url !== undefined),
           ...(parts.has('simulator') && { simulatorUrl }),
@@ -188,6 +187,7 @@ async function assemble(
     : null;
   return {
     publicUrl,
+    publicUrls,
     controlUrl: `http://127.0.0.1:${ports.control}`,
     pids: () => pidsOf(parts),
     keys,
@@ -215,33 +215,6 @@ async function settled<T extends readonly unknown[]>(
   await Promise.allSettled(tasks);
   return (await Promise.all(tasks)) as unknown as T;
 }
-
-/** Also removes the logs of instances that there were more of the last time. */
-function prepareLogs(dir: string, shared: readonly InstanceName[]): string {
-  const logs = join(dir, 'logs');
-  mkdirSync(logs, { recursive: true, mode: 0o700 });
-  const accessLog = join(logs, 'access.log');
-  const ours = [...partNames, ...shared].map((name) => logFileOf(logs, name));
-  for (const file of readdirSync(logs).map((name) => join(logs, name)))
-    if (/-\d+\.log$/.test(file) && !ours.includes(file)) rmSync(file);
-  for (const file of [...ours, accessLog]) if (existsSync(file)) truncateSync(file);
-  // Envoy would make it for everybody to read.
-  closeSync(openSync(accessLog, 'a', 0o600));
-  chmodSync(accessLog, 0o600);
-  return logs;
-}
-
-async function takePorts(options: StackOptions, shared: readonly InstanceName[]) {
-  const [simulator = 0, freePublic = 0, freeControl = 0, ...health] = await freePorts(3 + shared.length);
-  return {
-    public: await takePort(options.publicPort || freePublic, '--port'),
-    control: await takePort(options.controlPort || freeControl, '--control-port'),
-    simulator,
-    health: Object.fromEntries(shared.map((name, index) => [name, elementAt(health, index)])),
-  };
-}
-
-const sharedInstances = (count: number): InstanceName[] => sharedNames.flatMap((name) => instanceNames(name, count));
 
 function healthUrlsOf(shared: readonly InstanceName[], ports: Layout['healthPorts']): Stack['healthUrls'] {
   const urls = shared.map((name) => [name, `http://127.0.0.1:${ports[name]}`] as const);

@@ -2,6 +2,7 @@
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Stack } from '@gw/stack/stack';
+import type { EnvoyName } from '@gw/stack/stack-plans';
 
 export interface Instance {
   /** Envoy gives it calls. */
@@ -10,11 +11,15 @@ export interface Instance {
   readonly calls: number;
 }
 
-type Service = 'ext-authz' | 'receipt-sidecar';
+type Service = 'ext-authz' | 'receipt-sidecar' | 'control-plane';
 
-/** In the order of their numbers. */
-export async function instancesOf({ sockets }: Pick<Stack, 'sockets'>, service: Service): Promise<Instance[]> {
-  const text = await readFrom(join(sockets, 'envoy-admin.sock'), '/clusters');
+/** In the order of their numbers, as this Envoy sees them. */
+export async function instancesOf(
+  { sockets }: Pick<Stack, 'sockets'>,
+  service: Service,
+  envoy: EnvoyName = 'envoy',
+): Promise<Instance[]> {
+  const text = await readFrom(join(sockets, `${envoy}-admin.sock`), '/clusters');
   const valuesOf = (field: string) => {
     const lines = text.matchAll(new RegExp(`^${service.replace('-', '_')}::(\\S+)::${field}::(.*)$`, 'gm'));
     return [...lines].map(([, socket = '', value = '']) => ({ socket, value }));

@@ -37,15 +37,14 @@ export interface OwnGateway {
 }
 
 /** `env`: more variables for single parts. `instances`: how many there are of ext-authz and of the sidecar. */
-export async function startOwnGateway({
-  env,
-  instances = 1,
-}: Pick<StackOptions, 'env' | 'instances'> = {}): Promise<OwnGateway> {
+export async function startOwnGateway(
+  options: Pick<StackOptions, 'env' | 'instances' | 'envoys' | 'controlPlanes'> = {},
+): Promise<OwnGateway> {
   const given = process.env.GW_TEST_DIR;
   const parent = given ?? inCheckout('.gw');
   mkdirSync(parent, { recursive: true });
   const dir = mkdtempSync(join(parent, 'test-outage-'));
-  const stack = await startStack({ dir, log: () => {}, instances, ...(env && { env }) });
+  const stack = await startStack({ dir, log: () => {}, ...options });
   const db = openDatabase(stack.databaseUrl, { connections: 1, onConnectionLost: () => {} });
   const owner = openDatabase(stack.ownerDatabaseUrl, { connections: 1, onConnectionLost: () => {} });
   const ledger = ledgerOf(db);
