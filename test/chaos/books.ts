@@ -33,8 +33,8 @@ export const differencesOf = (books: Books): string[] => [
 ];
 
 const isReplay = ({ headers }: Attempt): boolean => headers.get('idempotent-replayed') === 'true';
-const told = ({ kind, marker, status, text, fault }: Attempt): string =>
-  `${kind} ${marker} ${status ?? fault} ${text.slice(-200)}`;
+const told = ({ kind, marker, status, text, fault, beganMs, endedMs }: Attempt): string =>
+  `${kind} ${marker} ${new Date(beganMs).toISOString()} for ${endedMs - beganMs} ms: ${status ?? fault} ${text.slice(-200)}`;
 
 /** The receipts in whole replies. */
 export const shownReceipts = ({ attempts }: Pick<Books, 'attempts'>): Receipt[] =>

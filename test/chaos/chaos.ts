@@ -9,7 +9,7 @@ import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
 import { differencesOf, oddReplies } from './books.ts';
 import { type ProviderWatch, watchProvider } from './provider-calls.ts';
-import { type Strike, scheduleOf, services } from './schedule.ts';
+import { envoys, type Strike, scheduleOf, services } from './schedule.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 import { type Blow, clockFile, mendAll, strikeAll } from './troubles.ts';
 
@@ -44,9 +44,9 @@ export async function runChaos({ seed, durationMs, tell }: ChaosOptions): Promis
     GW_TEST_CLOCK_FILE: clockFile(clocks, part),
   });
   const env = Object.fromEntries(services.map((part) => [part, clock(part)]));
-  const gateway = await startOwnGateway({ instances: 2, env });
+  const gateway = await startOwnGateway({ instances: 2, controlPlanes: 2, envoys: 2, env });
   try {
-    return await underChaos({ gateway, clocks, tell }, scheduleOf(seed, durationMs, ['envoy']), { seed, durationMs });
+    return await underChaos({ gateway, clocks, tell }, scheduleOf(seed, durationMs), { seed, durationMs });
   } finally {
     await gateway.stop();
     rmSync(clocks, { recursive: true, force: true });
@@ -71,7 +71,7 @@ async function underChaos(
   const apiKey = await accounts.create({ perDay, perS: 1000, streams: 500 });
   await accounts.close();
   const provider = watchProvider(stack.simulatorUrl);
-  const traffic = startTraffic({ publicUrls: [stack.publicUrl], apiKey, seed, connections });
+  const traffic = startTraffic({ publicUrls: stack.publicUrls, apiKey, seed, connections });
   const start = performance.now();
   const blows = await strikeAll({ gateway, clocks, tell }, strikes);
   await delay(Math.max(0, durationMs - (performance.now() - start)));
@@ -107,10 +107,11 @@ class BookKeeping {
     const { traffic, provider, apiKey, from, blows } = this.#kept;
     const accountId = `acct_test_${publicIdOf(apiKey)}`;
     const rows = await rowsSince(this.#gateway.db, from, accountId);
-    const ended = blows.filter(
-      ({ part, trouble }) => part === 'envoy' && (trouble === 'kill' || trouble === 'restart'),
-    );
-    const envoyEnds = ended.map(({ atMs }) => ({ url: this.#gateway.stack.publicUrl, atMs }));
+    const { publicUrls } = this.#gateway.stack;
+    const envoyEnds = blows.flatMap(({ part, trouble, atMs }) => {
+      const url = publicUrls[envoys.indexOf(part as (typeof envoys)[number])];
+      return url !== undefined && (trouble === 'kill' || trouble === 'restart') ? { url, atMs } : [];
+    });
     return { attempts: traffic.attempts, providerCalls: await provider.calls(), rows, envoyEnds };
   }
 

@@ -1,10 +1,12 @@
 /** Random numbers that a seed gives again. */
 import { createHash } from 'node:crypto';
+import { elementAt } from '@gw/contract/internal/defined';
 
 export interface Random {
   /** A whole number, both ends included. */
   between(low: number, high: number): number;
-  pick<T>(items: readonly [T, ...T[]]): T;
+  /** Throws if there is none. */
+  pick<T>(items: readonly T[]): T;
   chance(probability: number): boolean;
 }
 
@@ -17,7 +19,7 @@ export function randomOf(seed: number): Random {
   const between = (low: number, high: number): number => low + Math.floor(next() * (high - low + 1));
   return {
     between,
-    pick: (items) => items[between(0, items.length - 1)] ?? items[0],
+    pick: (items) => elementAt(items, between(0, items.length - 1)),
     chance: (probability) => next() < probability,
   };
 }

@@ -25,7 +25,11 @@ const durations = {
 } as const satisfies Record<string, readonly [number, number]>;
 export type Trouble = keyof typeof durations;
 
-export const services = ['ext-authz', 'ext-authz-2', 'receipt-sidecar', 'receipt-sidecar-2', 'control-plane'] as const;
+export const services = [
+  ...(['ext-authz', 'ext-authz-2', 'receipt-sidecar', 'receipt-sidecar-2'] as const),
+  ...(['control-plane', 'control-plane-2'] as const),
+] as const;
+export const envoys = ['envoy', 'envoy-2'] as const;
 const sidecars = ['receipt-sidecar', 'receipt-sidecar-2'] as const;
 const ofService = ['kill', 'away', 'restart', 'pause', 'slow', 'clock'] as const;
 
@@ -40,7 +44,7 @@ export interface Strike {
 }
 
 /** Every pair of part and trouble that there is. */
-export const targets = (envoys: readonly PartName[]): [PartName, Trouble][] => [
+const targets: readonly [PartName, Trouble][] = [
   ...services.flatMap((part) => ofService.map((trouble): [PartName, Trouble] => [part, trouble])),
   ...sidecars.map((part): [PartName, Trouble] => [part, 'disk']),
   ...envoys.flatMap((part) =>
@@ -59,14 +63,12 @@ export const targets = (envoys: readonly PartName[]): [PartName, Trouble][] => [
 const longestGapMs = 4000;
 
 /** One trouble after the other, up to four seconds apart, so that some lie over each other; none lies over another of its part. */
-export function scheduleOf(seed: number, durationMs: number, envoys: readonly PartName[]): Strike[] {
+export function scheduleOf(seed: number, durationMs: number): Strike[] {
   const random = randomOf(seed);
-  const [first, ...rest] = targets(envoys);
-  if (first === undefined) return [];
   const strikes: Strike[] = [];
   const busyUntil = new Map<PartName, number>();
   for (let atMs = 1000; atMs < durationMs; atMs += random.between(200, longestGapMs)) {
-    const [part, trouble] = random.pick([first, ...rest]);
+    const [part, trouble] = random.pick(targets);
     const [least, most] = durations[trouble];
     const forMs = random.between(least, most);
     const skewMs = random.between(-600, 600) * 1000;

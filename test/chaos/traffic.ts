@@ -34,7 +34,7 @@ export interface Traffic {
 
 export interface TrafficOptions {
   /** Without `/v1`. */
-  readonly publicUrls: readonly [string, ...string[]];
+  readonly publicUrls: readonly string[];
   readonly apiKey: string;
   readonly seed: number;
   readonly connections: number;
@@ -84,7 +84,7 @@ async function read(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }
 
-const kinds: readonly [Kind, ...Kind[]] = [
+const kinds: readonly Kind[] = [
   async function chat(client, random) {
     await client.chat.completions.create(small, { headers: sim(random) });
   },
@@ -144,7 +144,7 @@ function unexpected(kind: string, error: unknown): Attempt {
 
 interface Recorded {
   readonly kind: string;
-  readonly publicUrls: readonly [string, ...string[]];
+  readonly publicUrls: readonly string[];
   readonly random: Random;
 }
 

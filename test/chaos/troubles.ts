@@ -98,7 +98,7 @@ export async function strikeAll({ gateway, clocks, tell }: Surroundings, strikes
     const { atMs, forMs, part, trouble, skewMs } = strike;
     await delay(Math.max(0, atMs - (performance.now() - start)));
     const details = [forMs ? ` for ${forMs} ms` : '', trouble === 'clock' ? ` by ${skewMs / 1000} s` : ''];
-    tell(`${(atMs / 1000).toFixed(1)} s  ${trouble} ${part}${details.join('')}`);
+    tell(`${new Date().toISOString()} ${(atMs / 1000).toFixed(1)} s  ${trouble} ${part}${details.join('')}`);
     blows.push({ part, trouble, atMs: Date.now() });
     const failed = (error: Error) => tell(`     ${trouble} ${part} could not be done: ${error.message}`);
     under.push(acts[trouble](gateway, strike, clocks).catch(failed));
