@@ -9,7 +9,7 @@ import { type OwnGateway, startOwnGateway } from '../outage/own-gateway.ts';
 import { openTestAccounts } from '../sdk/test-account.ts';
 import { differencesOf, oddReplies } from './books.ts';
 import { type ProviderWatch, watchProvider } from './provider-calls.ts';
-import { envoys, type Strike, scheduleOf, services } from './schedule.ts';
+import { envoys, scheduleOf, services } from './schedule.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
 import { type Blow, clockFile, mendAll, strikeAll } from './troubles.ts';
 
@@ -18,15 +18,18 @@ export interface Outcome {
   readonly answered: number;
   readonly receipts: number;
   readonly providerCalls: number;
-  readonly strikes: readonly Strike[];
+  readonly strikes: number;
   /** Where the books do not balance. */
   readonly differences: readonly string[];
+  /** What was done when, a line each. */
+  readonly story: string;
 }
 
 export interface ChaosOptions {
   readonly seed: number;
   readonly durationMs: number;
-  readonly tell: (line: string) => void;
+  /** Told what is done, as it is done. */
+  readonly tell?: (line: string) => void;
 }
 
 const connections = 16;
@@ -36,7 +39,12 @@ const hourMs = 3_600_000;
 /** Leases of 30 s have to run out, and a Valkey that was away gives each of them a whole one again. */
 const settleMs = 120_000;
 
-export async function runChaos({ seed, durationMs, tell }: ChaosOptions): Promise<Outcome> {
+export async function runChaos({ seed, durationMs, tell: told = () => {} }: ChaosOptions): Promise<Outcome> {
+  const lines: string[] = [];
+  const tell = (line: string) => {
+    lines.push(line);
+    told(line);
+  };
   const clocks = mkdtempSync(join(tmpdir(), 'gw-clocks-'));
   const preload = pathToFileURL(fileURLToPath(new URL('skewed-clock.mjs', import.meta.url))).href;
   const clock = (part: string) => ({
@@ -46,7 +54,8 @@ export async function runChaos({ seed, durationMs, tell }: ChaosOptions): Promis
   const env = Object.fromEntries(services.map((part) => [part, clock(part)]));
   const gateway = await startOwnGateway({ instances: 2, controlPlanes: 2, envoys: 2, env });
   try {
-    return await underChaos({ gateway, clocks, tell }, scheduleOf(seed, durationMs), { seed, durationMs });
+    const outcome = await underChaos({ gateway, clocks, tell }, { seed, durationMs });
+    return { ...outcome, story: lines.join('\n') };
   } finally {
     await gateway.stop();
     rmSync(clocks, { recursive: true, force: true });
@@ -62,9 +71,8 @@ interface Surroundings {
 
 async function underChaos(
   { gateway, clocks, tell }: Surroundings,
-  strikes: readonly Strike[],
-  { seed, durationMs }: { readonly seed: number; readonly durationMs: number },
-): Promise<Outcome> {
+  { seed, durationMs }: Pick<ChaosOptions, 'seed' | 'durationMs'>,
+): Promise<Omit<Outcome, 'story'>> {
   const from = new Date(Date.now() - hourMs);
   const { stack, dir } = gateway;
   const accounts = openTestAccounts({ databaseUrl: stack.databaseUrl, dir });
@@ -73,7 +81,7 @@ async function underChaos(
   const provider = watchProvider(stack.simulatorUrl);
   const traffic = startTraffic({ publicUrls: stack.publicUrls, apiKey, seed, connections });
   const start = performance.now();
-  const blows = await strikeAll({ gateway, clocks, tell }, strikes);
+  const blows = await strikeAll({ gateway, clocks, tell }, scheduleOf(seed, durationMs));
   await delay(Math.max(0, durationMs - (performance.now() - start)));
   await mendAll(gateway, clocks);
   await gateway.whole();
@@ -83,7 +91,7 @@ async function underChaos(
   const books = new BookKeeping(gateway, { traffic, provider, apiKey, from, blows });
   const differences = await books.settled();
   provider.stop();
-  return { ...(await books.sums()), strikes, differences };
+  return { ...(await books.sums()), strikes: blows.length, differences };
 }
 
 interface Kept {

@@ -84,10 +84,10 @@ export async function startOwnGateway(
       const { pid } = stack.part(name);
       if (pid === null) throw new Error(`${name} does not run.`);
       const pids = [pid, ...childrenOf(pid)];
-      for (const each of pids) process.kill(each, 'SIGSTOP');
+      for (const each of pids) signalIfThere(each, 'SIGSTOP');
       const goOn = () => {
         paused.delete(goOn);
-        for (const each of pids) continueIfThere(each);
+        for (const each of pids) signalIfThere(each, 'SIGCONT');
       };
       paused.add(goOn);
       return goOn;
@@ -118,9 +118,9 @@ function childrenOf(pid: number): number[] {
   });
 }
 
-function continueIfThere(pid: number): void {
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGCONT');
+    process.kill(pid, signal);
   } catch {
     // It has ended meanwhile.
   }
