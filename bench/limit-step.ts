@@ -30,6 +30,7 @@ export async function startLimitStep(): Promise<{ readonly step: Step; stop(): P
     limiter,
     metrics: createLimitMetrics({ log, now: monotonic, local: limiter.local }),
     addresses: { baseUrl: '', statusUrl: '', auditEmail: '', securityEmail: '' },
+    giveBack: () => undefined,
   });
   const fields = {
     account_id: 'acct_bench',

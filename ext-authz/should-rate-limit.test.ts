@@ -43,7 +43,7 @@ function setUp(key: FoundKey, kind = 'calls') {
       };
     },
   };
-  const decide = makeShouldRateLimit({ limiter, addresses, metrics: { decided: () => {} } });
+  const decide = makeShouldRateLimit({ limiter, addresses, giveBack: () => {}, metrics: { decided: () => {} } });
   const entries = Object.entries({ kind, account_id: 'acct', limits: text }).map(([name, value]) => ({
     key: name,
     value,
@@ -88,7 +88,7 @@ describe('what a body costs', () => {
         return { admitted: drawn.body === null, lacking: drawn.body ? 4 : 0, quotaStates, untilMidnightMs: dayMs };
       },
     };
-    const decide = makeShouldRateLimit({ limiter, addresses, metrics: { decided: () => {} } });
+    const decide = makeShouldRateLimit({ limiter, addresses, giveBack: () => {}, metrics: { decided: () => {} } });
     const limits = limitsText(keyWith({ ratePerS: 10, burst: 10, perDay: 10 }));
     const ask = (more: Record<string, string>, kind = 'calls') => {
       const entries = Object.entries({ kind, account_id: 'acct', limits, ...more });
@@ -239,10 +239,36 @@ describe('the rate-limit step', () => {
     );
   });
 
+  test.each([
+    ['is given back where Envoy has given it up', 'calls', true, true, [['acct', 'own']]],
+    ['stays counted where Envoy waits for it', 'calls', true, false, []],
+    ['was not counted where it was refused', 'calls', false, true, []],
+    ['has no day where it only reads', 'management', true, true, []],
+  ] as const)('a call %s', async (_, kind, admitted, isGone, expected) => {
+    const given: unknown[] = [];
+    const key = keyWith({ ratePerS: 1, burst: 1, perDay: 10 }, { perDay: 5 });
+    const text = limitsText({ ...key, publicId: 'own' });
+    const decide = makeShouldRateLimit({
+      limiter: {
+        decide: async (_account, _kind, { levels }) => ({
+          ...{ admitted, lacking: admitted ? 0 : everyLimit.day, untilMidnightMs: 1 },
+          quotaStates: levels.map(({ limit }) => quotaStateOf(limit, fullState(limit, morning))),
+        }),
+      },
+      addresses,
+      giveBack: (...of) => given.push(of),
+      metrics: { decided: () => {} },
+    });
+    const entries = Object.entries({ kind, account_id: 'acct', limits: text });
+    await decide({ descriptors: [{ entries: entries.map(([name, value]) => ({ key: name, value })) }] }, () => isGone);
+    expect(given).toEqual(expected);
+  });
+
   test('fails when nobody has said whose limits they are', async () => {
     const decide = makeShouldRateLimit({
       limiter: { decide: () => Promise.reject(new Error('was asked')) },
       addresses,
+      giveBack: () => {},
       metrics: { decided: () => {} },
     });
     const entries = [{ key: 'kind', value: 'calls' }];

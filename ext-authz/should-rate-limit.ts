@@ -4,6 +4,7 @@
  *
  * Invariant: every reply of a limited route carries the limit headers, and every 429 a Retry-After that lets the client in.
  */
+import { setImmediate } from 'node:timers/promises';
 import { type Addresses, errorBody, errorHeaders } from '@gw/contract/errors';
 import { missingIdentity } from '@gw/contract/internal/identity';
 import type { IRateLimitResponse, RateLimitRequest, ShouldRateLimit } from '@gw/grpc/service';
@@ -16,6 +17,8 @@ export interface RateLimitContext {
   readonly limiter: Pick<Limiter, 'decide'>;
   readonly metrics: Pick<LimitMetrics, 'decided'>;
   readonly addresses: Addresses;
+  /** Takes a call out of the day of its account and its key; null: a key without limits of its own. */
+  readonly giveBack: (accountId: string, keyId: string | null) => void;
 }
 
 /** Numbers of the proto's enum: messages are encoded without a conversion of names. */
@@ -34,8 +37,21 @@ const asMetadata = (headers: readonly LimitHeader[]) => ({
   fields: Object.fromEntries(headers.map(({ key, value }) => [key, { stringValue: value }])),
 });
 
-export function makeShouldRateLimit({ addresses, metrics, limiter }: RateLimitContext): ShouldRateLimit {
-  return async (request): Promise<IRateLimitResponse> => {
+/** A little less than Envoy gives one try at a question, before it puts it to another instance. */
+const longMs = 500;
+
+/**
+ * Whether Envoy has put the question to another instance, which counts the call in its place, or has refused the call. A
+ * process that stood still first hears of what has come meanwhile.
+ */
+async function isGivenUp(isGone: () => boolean, tookMs: number): Promise<boolean> {
+  if (tookMs > longMs) await setImmediate();
+  return isGone();
+}
+
+export function makeShouldRateLimit({ addresses, giveBack, metrics, limiter }: RateLimitContext): ShouldRateLimit {
+  return async (request, isGone = () => false): Promise<IRateLimitResponse> => {
+    const askedMs = performance.now();
     const entries = descriptor(request);
     const kind = entries.get('kind') ?? '';
     const accountId = entries.get('account_id');
@@ -45,6 +61,8 @@ export function makeShouldRateLimit({ addresses, metrics, limiter }: RateLimitCo
     const drawn = drawnLimits(kind, accountId, entries.get('limits') ?? '', kib);
     const decision = await limiter.decide(accountId, kind, drawn);
     metrics.decided(accountId, kind, drawn, decision);
+    if (decision.admitted && kind === 'calls' && (await isGivenUp(isGone, performance.now() - askedMs)))
+      giveBack(accountId, drawn.levels.find(({ of }) => of === 'key')?.id ?? null);
     const headers = limitHeaders(drawn, decision);
     if (decision.admitted)
       return { overallCode: overallCode.ok, responseHeadersToAdd: headers, dynamicMetadata: asMetadata(headers) };

@@ -5,6 +5,7 @@ import { serveEnvoy } from '@gw/grpc/server';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
+import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
@@ -93,7 +94,14 @@ export async function startExtAuthz(config: Config) {
         addresses: config.addresses,
         errors,
       }),
-      shouldRateLimit: makeShouldRateLimit({ limiter, metrics, addresses: config.addresses }),
+      shouldRateLimit: makeShouldRateLimit({
+        limiter,
+        metrics,
+        addresses: config.addresses,
+        // Open: without Redis it counts twice, never less than once.
+        giveBack: (accountId, keyId) =>
+          void giveBackDayUnit(limitsRedis, accountId, keyId ?? '').catch(() => undefined),
+      }),
       accessLog: (message) => noteShownReceipts(message, redis, log),
       // It still admits keys that it remembers, but another instance may be able to ask a store.
       isServing: () => watch.confirmed(),

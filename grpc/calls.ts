@@ -26,7 +26,7 @@ type Of<Kind extends Method['kind']> = Extract<Method, { kind: Kind }>;
 
 function unary({ answer }: Of<'unary'>, stream: Http2Stream): StreamHandler {
   const reader = new MessageReader((message) => {
-    answer(message)
+    answer(message, () => !stream.isOpen)
       .then((response) => {
         stream.sendHeaders(replyHeaders, false);
         stream.sendData(framedWhole(response));

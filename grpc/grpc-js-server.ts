@@ -58,10 +58,10 @@ function register(server: Server, path: string, method: Method, trusts: (metadat
   ) => server.register<Buffer, Uint8Array>(path, handler, asBuffer, (bytes) => bytes, kind);
   switch (method.kind) {
     case 'unary': {
-      const handler: handleUnaryCall<Buffer, Uint8Array> = ({ metadata, request }, callback) => {
-        if (!trusts(metadata)) return callback(refused);
+      const handler: handleUnaryCall<Buffer, Uint8Array> = (call, callback) => {
+        if (!trusts(call.metadata)) return callback(refused);
         const answered = (response: Uint8Array) => callback(null, response);
-        method.answer(request).then(answered, () => callback(broken));
+        method.answer(call.request, () => call.cancelled).then(answered, () => callback(broken));
       };
       return void add('unary', handler);
     }

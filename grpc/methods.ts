@@ -34,7 +34,7 @@ interface BidirectionalHandler {
 
 /** `answer` rejects after the error was told; `take` and handlers of bidirectional calls never throw. */
 export type Method =
-  | { readonly kind: 'unary'; readonly answer: (message: Buffer) => Promise<Uint8Array> }
+  | { readonly kind: 'unary'; readonly answer: (message: Buffer, isGone: () => boolean) => Promise<Uint8Array> }
   | { readonly kind: 'client-stream'; readonly take: (message: Buffer) => void }
   | { readonly kind: 'bidirectional'; readonly open: (call: BidirectionalCall) => BidirectionalHandler };
 
@@ -62,12 +62,12 @@ type OnError = (error: unknown) => void;
 
 function unary<Request, Response>(
   types: Codec<Request, Response>,
-  handle: (request: Request) => Promise<Response>,
+  handle: (request: Request, isGone: () => boolean) => Promise<Response>,
   onError: OnError,
 ): Method {
-  const answer = async (message: Buffer) => {
+  const answer = async (message: Buffer, isGone: () => boolean) => {
     try {
-      return types.encode(await handle(types.decode(message)));
+      return types.encode(await handle(types.decode(message), isGone));
     } catch (error) {
       onError(error);
       throw error;

@@ -32,7 +32,6 @@ export interface ChaosOptions {
   readonly tell?: (line: string) => void;
 }
 
-const connections = 16;
 const perDay = 1_000_000;
 /** A clock that is wrong dates receipts before the beginning, or after the end. */
 const hourMs = 3_600_000;
@@ -79,7 +78,7 @@ async function underChaos(
   const apiKey = await accounts.create({ perDay, perS: 1000, streams: 500 });
   await accounts.close();
   const provider = watchProvider(stack.simulatorUrl);
-  const traffic = startTraffic({ publicUrls: stack.publicUrls, apiKey, seed, connections });
+  const traffic = startTraffic({ publicUrls: stack.publicUrls, apiKey, seed });
   const start = performance.now();
   const blows = await strikeAll({ gateway, clocks, tell }, scheduleOf(seed, durationMs));
   await delay(Math.max(0, durationMs - (performance.now() - start)));
@@ -120,7 +119,7 @@ class BookKeeping {
       const url = publicUrls[envoys.indexOf(part as (typeof envoys)[number])];
       return url !== undefined && (trouble === 'kill' || trouble === 'restart') ? { url, atMs } : [];
     });
-    return { attempts: traffic.attempts, providerCalls: await provider.calls(), rows, envoyEnds };
+    return { attempts: traffic.attempts, providerCalls: await provider.calls(), rows, blows, envoyEnds };
   }
 
   /** What the day has counted, by the headers of a call of its own, which counts too. */

@@ -37,14 +37,16 @@ export interface TrafficOptions {
   readonly publicUrls: readonly string[];
   readonly apiKey: string;
   readonly seed: number;
-  readonly connections: number;
 }
 
 const messages = [{ role: 'user' as const, content: 'What stays standing when everything shakes?' }];
 /** The SDK hands on what broke a stream as it comes from `fetch`; the attempt says whether that was to be. */
 const isExpected = (error: unknown) => error instanceof OpenAI.APIError || error instanceof TypeError;
 
-export function startTraffic({ publicUrls, apiKey, seed, connections }: TrafficOptions): Traffic {
+/** Calls at once; those with an idempotency key are up to three. */
+export const connections = 16;
+
+export function startTraffic({ publicUrls, apiKey, seed }: TrafficOptions): Traffic {
   const attempts: Attempt[] = [];
   let stopped = false;
   const work = async (connection: number): Promise<void> => {

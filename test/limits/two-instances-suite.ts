@@ -49,6 +49,22 @@ describe('limits', () => {
     await overdraw(key, 100);
   });
 
+  test('calls that an ext-authz holds while it stands still count once, though another one answers for it', async () => {
+    const perDay = 1_000_000;
+    const key = await keyWith({ per_s: perDay, burst: perDay, per_day: perDay });
+    const first = (await ask(gateway.stack, key)).limit('remaining-day') ?? 0;
+    const goOn = gateway.pause('ext-authz');
+    const replies = await Promise.all(Array.from({ length: 40 }, () => ask(gateway.stack, key)));
+    goOn();
+    expect(admittedOf(replies)).toBe(40);
+    // What it has counted when it goes on, it gives back.
+    let looks = 0;
+    await eventually('each call to count once', async () => {
+      looks += 1;
+      return (await ask(gateway.stack, key)).limit('remaining-day') === first - 40 - looks;
+    });
+  });
+
   test('killed under load, Valkey takes no limit with it: what all admit stays burst and rate, and is exact afterwards', async () => {
     const [perS, burst] = [40, 60];
     const key = await keyWith({ per_s: perS, burst, per_day: 1_000_000 });
