@@ -84,7 +84,7 @@ async function cutPostgres({ owner }: OwnGateway): Promise<void> {
   await owner.$queryRawUnsafe(others);
 }
 
-export interface Blow extends Pick<Strike, 'part' | 'trouble'> {
+export interface Blow extends Pick<Strike, 'part' | 'trouble' | 'forMs'> {
   /** By the clock. */
   readonly atMs: number;
 }
@@ -99,7 +99,7 @@ export async function strikeAll({ gateway, clocks, tell }: Surroundings, strikes
     await delay(Math.max(0, atMs - (performance.now() - start)));
     const details = [forMs ? ` for ${forMs} ms` : '', trouble === 'clock' ? ` by ${skewMs / 1000} s` : ''];
     tell(`${new Date().toISOString()} ${(atMs / 1000).toFixed(1)} s  ${trouble} ${part}${details.join('')}`);
-    blows.push({ part, trouble, atMs: Date.now() });
+    blows.push({ part, trouble, forMs, atMs: Date.now() });
     const failed = (error: Error) => tell(`     ${trouble} ${part} could not be done: ${error.message}`);
     under.push(acts[trouble](gateway, strike, clocks).catch(failed));
   }
