@@ -70,6 +70,10 @@ const calculationSchema = z.strictObject({
     .enum(['prompt', 'completion', 'both'])
     .optional()
     .describe('The token counts that were estimated from text and widen the bounds; absent: none'),
+  cut_short: z
+    .literal(true)
+    .optional()
+    .describe('The reply broke off: what was generated without being delivered is not counted; absent: it was whole'),
 });
 
 const telemetrySchema = z.strictObject({

@@ -56,7 +56,9 @@ export const receiptSchema = z
     boundary: z.enum(boundaries).describe('What is counted'),
     boundary_excludes: z
       .array(z.string())
-      .describe('What is not counted: outside the boundary, or not known. Every name here is a part with no number'),
+      .describe(
+        'What is not counted: outside the boundary, or not known. Every name here is a part with no number. `undelivered_output`: the reply broke off, so the amounts are lower bounds',
+      ),
     model: z
       .string()
       .describe('The model that was asked for; of a call that named an alias, the one of its models that answered'),

@@ -15,7 +15,7 @@ import { type Measurement, type Modelled, measure, measureUncounted, workWithMea
 import { defaultMethodology, type Methodology, type MethodologyId, methodologyOf } from './methodologies.ts';
 import { parametricEstimate } from './parametric.ts';
 import { proxyEstimate } from './proxy.ts';
-import { chooseTier, measuredReason, type TierChoice, tierReason } from './tier.ts';
+import { chooseTier, cutShortText, measuredReason, type TierChoice, tierReason } from './tier.ts';
 import type { Estimate } from './work.ts';
 
 export type { CallFacts, GridReading, ModelFacts, SiteFacts, TokenUsage } from './facts.ts';
@@ -148,11 +148,11 @@ function modelledImpact(
       capped,
       unmeasured,
       follows,
-      counts: countsText(usage, methodology),
+      counts: countsText(usage, methodology) + cutShortText(facts),
     }),
     figures,
     split: 'modelled',
-    excludes: excludesOf(figures, conditions, true),
+    excludes: excludesOf(figures, conditions, facts, true),
     usage,
     provenance,
   });
@@ -175,18 +175,25 @@ function measuredImpact(
   return impactOf({
     conditions,
     tier: 'telemetry',
-    tierReason: measuredReason(requestedTier, { ...conditions, usage }, reading, modelled?.tier ?? null),
+    tierReason:
+      measuredReason(requestedTier, { ...conditions, usage }, reading, modelled?.tier ?? null) + cutShortText(facts),
     figures,
     split: isTotal ? 'unavailable' : 'measured',
-    excludes: excludesOf(figures, conditions, !isTotal || reading.includesPue !== false),
+    excludes: excludesOf(figures, conditions, facts, !isTotal || reading.includesPue !== false),
     usage,
     provenance,
   });
 }
 
-function excludesOf({ footprint }: Figures, { boundary, methodology }: Conditions, overhead: boolean): string[] {
+function excludesOf(
+  { footprint }: Figures,
+  { boundary, methodology }: Conditions,
+  { isCutShort }: CallFacts,
+  overhead: boolean,
+): string[] {
   const embodied = footprint.carbon_embodied_g !== null;
-  return exclusions(boundary, methodology, { water: footprint.water_ml !== null, embodied, overhead });
+  const output = isCutShort !== true;
+  return exclusions(boundary, methodology, { water: footprint.water_ml !== null, embodied, overhead, output });
 }
 
 function modelledOf(choice: TierChoice, facts: ReadyFacts, method: Methodology): Modelled | null {

@@ -54,12 +54,14 @@ export function waterPerKwh(site: SiteFacts, gridLPerKwh: number | null): number
 const neverCounted = ['network', 'storage', 'redundancy', 'training', 'end_user_devices', 'embodied_water'];
 const outsideNarrow = ['host_energy', 'idle_energy', 'overhead_energy', 'embodied_carbon', 'water'];
 
-/** What is known of a comprehensive figure. */
+/** What is known of a call. Of a narrow figure the output alone matters. */
 export interface KnownParts {
   readonly water: boolean;
   readonly embodied: boolean;
   /** False for a measured total that is known to leave the overhead out. */
   readonly overhead: boolean;
+  /** False if the reply broke off, so that something may have been generated that was not delivered. */
+  readonly output: boolean;
 }
 
 /** What the receipt leaves out, for `boundary_excludes`. */
@@ -76,5 +78,6 @@ export function exclusions(
     if (!parts.water) left.push('water');
   }
   if (!methodology.chargesInput) left.push('input_tokens');
+  if (!parts.output) left.push('undelivered_output');
   return left.concat(neverCounted);
 }

@@ -27,6 +27,8 @@ export interface Calculation {
   } | null;
   /** The token counts that were estimated, as far as something is modelled on them; absent: none. */
   readonly estimated_counts?: EstimatedCounts;
+  /** The reply broke off, so that undelivered output is not counted; absent: it came to its end. */
+  readonly cut_short?: true;
 }
 
 const isOneOf = (allowed: readonly unknown[], ...values: readonly unknown[]): boolean =>
@@ -42,6 +44,7 @@ export function isCalculation(value: Calculation, method: Methodology): boolean 
     isOneOf(modelled_by === 'parametric' ? [true, false] : [false], parameter_range) &&
     isOneOf(modelled_by === 'proxy' ? classes : [null], model_class) &&
     (!('estimated_counts' in value) || (method.widensEstimates && isEstimated(value.estimated_counts, modelled_by))) &&
+    (!('cut_short' in value) || isOneOf([true], value.cut_short)) &&
     (tier === 'telemetry'
       ? method.measures && measured !== null && isMeasured(measured, boundary, modelled_by)
       : measured === null && modelled_by === tier && isOneOf(['parametric', 'proxy'], tier))

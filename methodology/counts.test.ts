@@ -66,6 +66,32 @@ describe('an estimated token count', () => {
   });
 });
 
+describe('a reply that broke off', () => {
+  const joules = readNeuralwatt({ energy: { energy_joules: 720 } });
+  const kinds: readonly [string, Partial<CallFacts>][] = [
+    ['parametric', {}],
+    ['proxy', { requestedTier: 'proxy' }],
+    ['narrow', { boundary: 'narrow' }],
+    ['measured', { telemetry: joules, upstreamLatencyS: 2 }],
+    ['measured without counts', { telemetry: joules, upstreamLatencyS: 2, usage: null }],
+  ];
+
+  it.each(kinds)('has the same numbers, which the receipt and its lineage call lower bounds: %s', (_, more) => {
+    const whole = impactOf({ ...call, usage, ...more });
+    const { impact, lineage } = impactOf({ ...call, usage, ...more, isCutShort: true });
+    expect(impact).toEqual({
+      ...whole.impact,
+      boundary_excludes: expect.arrayContaining([...whole.impact.boundary_excludes, 'undelivered_output']),
+      tier_reason: expect.stringContaining('all amounts are lower bounds'),
+    });
+    expect(whole.impact.boundary_excludes).not.toContain('undelivered_output');
+    expect(lineage.calculation.cut_short).toBe(true);
+    expect(whole.lineage.calculation).not.toHaveProperty('cut_short');
+    const denied = { ...lineage, boundary_excludes: whole.lineage.boundary_excludes };
+    expect(verify(denied, {})).toMatchObject({ ok: false });
+  });
+});
+
 describe('measured energy of a call whose tokens nobody counted', () => {
   const measured = (joules: number, more: Partial<CallFacts> = {}): CallFacts => ({
     ...call,

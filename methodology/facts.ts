@@ -91,6 +91,11 @@ export interface CallFacts {
   readonly grid: GridReading | null;
   /** Measured energy of this call, or the refusal of what the source said. Absent and null: there is none. */
   readonly telemetry?: TelemetryReading | TelemetryRefusal | null;
+  /**
+   * True if the reply broke off before the answer was whole: what was generated and not delivered is in no count. Not
+   * every provider stops when its connection is closed.
+   */
+  readonly isCutShort?: true;
   /** True while there is no measured energy yet, but counters that cover the call are to be read after it. */
   readonly telemetryFollows?: boolean;
 }

@@ -114,6 +114,7 @@ function calculationOf(facts: CallFacts, impact: Impact, method: Methodology): C
     model_class: best.tier === 'proxy' && modelledBy === 'proxy' ? best.modelClass : null,
     measured: reading === null ? null : measuredOf(reading),
     ...(estimated !== null && { estimated_counts: estimated }),
+    ...(facts.isCutShort && { cut_short: true }),
   };
 }
 

@@ -201,11 +201,12 @@ function impactFrom(
   };
 }
 
-function knownParts({ measured }: Calculation, output: (id: string) => number | null): KnownParts {
+function knownParts({ cut_short, measured }: Calculation, output: (id: string) => number | null): KnownParts {
   return {
     water: output('water_ml') !== null,
     embodied: output('carbon_embodied_g') !== null,
     overhead: measured?.scope !== 'total' || measured.includes_pue !== false,
+    output: cut_short !== true,
   };
 }
 

@@ -5,7 +5,7 @@
  */
 import { countsText } from './counts.ts';
 import { serving, uncountedCalls } from './factors.ts';
-import type { Boundary, ModelClass, ModelFacts, RequestedTier, SiteFacts, TokenUsage } from './facts.ts';
+import type { Boundary, CallFacts, ModelClass, ModelFacts, RequestedTier, SiteFacts, TokenUsage } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
@@ -83,6 +83,12 @@ export function tierReason(tier: ModelledTier, facts: ReasonFacts): string {
   const beyond = (model.totalParametersB?.max ?? 0) > fittedUpToB ? '; extrapolated beyond 200 billion parameters' : '';
   return `${why}; generation time ${time}${cap}; assumes H100 accelerators and ${bits}-bit weights${unlike}${beyond}${counts}`;
 }
+
+/** For the end of a `tier_reason`; empty where the reply came to its end. */
+export const cutShortText = ({ isCutShort }: Pick<CallFacts, 'isCutShort'>): string =>
+  isCutShort
+    ? '; the reply broke off: what was generated without being delivered is not counted, so all amounts are lower bounds, and the upper bounds are those of what was delivered'
+    : '';
 
 /** The only hardware that is modelled: the SXM5 module. The cards named PCIe and NVL draw about half its power. */
 const isModelled = (model: string): boolean => /\bH100\b/i.test(model) && !/PCIe|NVL/i.test(model);

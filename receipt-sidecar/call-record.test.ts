@@ -176,14 +176,45 @@ describe('a stream that ends badly before its first word', () => {
   const early = { choices: [], usage: { prompt_tokens: 7, completion_tokens: 0 } };
 
   it.each<[string, typeof finishes]>([
-    ['client_aborted', (record) => record.breakOff('client', { said: new ReplyCounts(), telemetry: null })],
-    ['upstream_error', (record) => record.breakOff('provider', { said: new ReplyCounts(), telemetry: refusal })],
-    ['upstream_error', (record) => record.breakOff('provider', { said: saying(early), telemetry: null })],
+    [
+      'client_aborted',
+      (record) => record.breakOff('client', { said: new ReplyCounts(), telemetry: null, isWritten: false }),
+    ],
+    [
+      'upstream_error',
+      (record) => record.breakOff('provider', { said: new ReplyCounts(), telemetry: refusal, isWritten: false }),
+    ],
+    [
+      'upstream_error',
+      (record) => record.breakOff('provider', { said: saying(early), telemetry: null, isWritten: false }),
+    ],
     ['upstream_error', (record) => record.complete(saying(early), null, true)],
   ])('has no counts, which are not 0: %s', async (status, ends) => {
     const { shown } = await callOn(catalogueOf(), { ends });
     expect(shown).toMatchObject({ status, degraded_reason: `${status}_unmeasured`, energy_wh: null });
     expect(shown).toMatchObject({ usage_source: null, prompt_tokens: null, completion_tokens: null });
+  });
+});
+
+describe('a stream that breaks off', () => {
+  const text = saying({ choices: [{ delta: { content: 'some words' } }] });
+  const broken =
+    (isWritten: boolean): typeof finishes =>
+    (record) =>
+      record.breakOff('client', { said: text, telemetry: null, isWritten });
+
+  it.each<[string, boolean, typeof finishes]>([
+    ['left in its middle', true, broken(false)],
+    ['left behind the last word', false, broken(true)],
+    ['failed in its middle', true, (record) => record.complete(text, null, true)],
+    ['whole', false, (record) => record.complete(text, null)],
+  ])('says whether more may have been generated: %s', async (_, mayBeMore, ends) => {
+    const { entries, shown } = await callOn(catalogueOf(), { ends });
+    expect(shown.tier).toBe('parametric');
+    expect(shown.boundary_excludes.includes('undelivered_output')).toBe(mayBeMore);
+    expect(entries.at(-1)?.facts).toEqual(
+      mayBeMore ? expect.objectContaining({ isCutShort: true }) : expect.not.objectContaining({ isCutShort: true }),
+    );
   });
 });
 

@@ -177,7 +177,8 @@ export class CallRecord {
   /** Records a call whose reply came to its end, or to an error in its stream (`failed`). */
   complete(said: SaidSoFar, telemetry: TelemetryResult, failed = false): Recorded {
     const counted = this.#count(said, !failed);
-    if (failed) return this.finish(orUnmeasured({ status: 'upstream_error', ...counted, telemetry }), false);
+    if (failed)
+      return this.finish(orUnmeasured({ status: 'upstream_error', ...counted, telemetry, isCutShort: true }), false);
     return this.finish({ status: 'complete', ...counted, telemetry });
   }
 
@@ -200,12 +201,15 @@ export class CallRecord {
 
   /**
    * Records a call that broke off. What was streamed is counted (count.ts); null as `seen` means that nothing is known.
+   * Whether the provider stops when its connection is closed nobody knows, so unless the answer was whole already, the
+   * receipt says that more may have been generated.
    */
   breakOff(by: 'client' | 'provider', seen: Omit<StreamFacts, 'failed'> | null): Recorded {
     const status = by === 'client' ? 'client_aborted' : 'upstream_error';
     if (seen === null) return this.finish(orUnmeasured({ status, usage: null }), false);
-    const { said, telemetry } = seen;
-    return this.finish(orUnmeasured({ status, ...this.#count(said, false), telemetry }), false);
+    const { isWritten, said, telemetry } = seen;
+    const facts = { status, ...this.#count(said, false), telemetry, isCutShort: !isWritten } as const;
+    return this.finish(orUnmeasured(facts), false);
   }
 
   /** Takes the pending receipt back, because no provider was reached. */

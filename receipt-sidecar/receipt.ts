@@ -43,6 +43,8 @@ export interface CallOutcome {
   readonly upstreamLatencyS: number | null;
   /** The energy that the provider reported, or the refusal of what it said; absent or null if it said nothing. */
   readonly telemetry?: TelemetryResult;
+  /** Whether the reply broke off before the answer was whole; absent: it did not. */
+  readonly isCutShort?: boolean;
   /** Why the receipt is degraded, if there is nothing to measure by. */
   readonly unmeasured?: DegradedReason;
   /** What explains `unmeasured` further than its definition does. */
@@ -147,6 +149,7 @@ function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate
     model: modelServed(call.route, servedBy),
     site: servedBy.deployment,
     grid: servedBy.gridAt(new Date(call.createdAt)),
+    ...(outcome.isCutShort && { isCutShort: true }),
   };
   if (outcome.telemetry) return { ...facts, telemetry: outcome.telemetry };
   return waitsForCounters(facts, servedBy) ? { ...facts, telemetryFollows: true } : facts;

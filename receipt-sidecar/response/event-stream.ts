@@ -81,7 +81,7 @@ export class EventStream {
 
   get facts(): StreamFacts {
     const telemetry = this.#options.energyReader?.said ?? null;
-    return { said: this.#said, telemetry, failed: this.#over === 'failed' };
+    return { said: this.#said, telemetry, isWritten: this.#ends.isCredible, failed: this.#over === 'failed' };
   }
 
   /** Whether the last event that the client gets has been made: `[DONE]`, or an error. */

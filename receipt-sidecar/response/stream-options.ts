@@ -11,6 +11,8 @@ export interface StreamFacts {
   readonly said: SaidSoFar;
   /** The energy that the provider reported, or the refusal of what it said; null if it said nothing. */
   readonly telemetry: TelemetryResult;
+  /** Whether each choice has come to its end, so that nothing more is generated. */
+  readonly isWritten: boolean;
   /** Whether the provider itself said that it failed. */
   readonly failed: boolean;
 }

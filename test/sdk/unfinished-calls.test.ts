@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { receiptListSchema } from '@gw/contract/catalogue';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { verify } from '@gw/methodology/recompute';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -32,6 +33,15 @@ async function atProvider(marker: string) {
 const providerIsDone = (marker: string): Promise<true> =>
   eventually('the end at the provider', async () => ((await atProvider(marker)).open === 0 ? true : null));
 
+/** Not every provider stops when its connection is closed: receipt and lineage say so, and agree. */
+async function expectLowerBound(receipt: Receipt): Promise<void> {
+  expect(receipt.boundary_excludes).toContain('undelivered_output');
+  expect(receipt.tier_reason).toContain('lower bounds');
+  const { lineage } = z.object({ lineage: z.any() }).parse((await get(`/v1/gw/lineage/${receipt.id}`)).body);
+  expect(verify(lineage, receipt)).toMatchObject({ ok: true });
+  expect(lineage.boundary_excludes).toContain('undelivered_output');
+}
+
 const onlyReceipt = (key: string): Promise<Receipt> =>
   eventually('the receipt of the only call', async () => {
     const { body } = await get('/v1/gw/receipts', key);
@@ -54,6 +64,7 @@ test('while a stream runs its receipt is pending with 202, and afterwards it is 
   expect(after.status).toBe(200);
   expect(after.body).toEqual(receiptOf(last));
   expect(after.body).toMatchObject({ id, status: 'complete', completion_tokens: 30 });
+  expect(receiptSchema.parse(after.body).boundary_excludes).not.toContain('undelivered_output');
 });
 
 test('a client that leaves a stream is charged for what it was sent, as an estimate', async () => {
@@ -73,6 +84,7 @@ test('a client that leaves a stream is charged for what it was sent, as an estim
   expect(receipt.completion_tokens).toBeLessThan(1000);
   expect(receipt.prompt_tokens).toBeGreaterThan(0);
   expect(receipt.energy_wh).toBeGreaterThan(0);
+  await expectLowerBound(receipt);
   await providerIsDone(marker);
 });
 
@@ -98,6 +110,7 @@ test('a provider that cuts a stream leaves a broken stream and a receipt of what
   expect(receipt.completion_tokens).toBeGreaterThanOrEqual(Math.ceil(bytes / 4));
   expect(receipt.completion_tokens).toBeLessThanOrEqual(Math.ceil((bytes * 20) / seen / 2));
   expect(receipt.energy_wh).toBeGreaterThan(0);
+  await expectLowerBound(receipt);
 });
 
 test('a provider that reports an error inside a stream leaves a receipt of what came', async () => {
