@@ -6,10 +6,12 @@
 --
 -- A provider's own `gw` and `routing_trace` are renamed, at any depth and in any spelling.
 --
--- Known gaps: a stream that ends without [DONE] gets no block (Lua cannot tell its end), and a key that the provider cut
--- into two pieces keeps its name.
+-- Known gaps: a stream without [DONE] that ends with trailers gets no block; a key that the provider cut into two pieces
+-- keeps its name in a line above 64 KiB.
 
-local DONE = 'data: [DONE]'
+local DONE = '[DONE]'
+-- What is kept of a line that has no end yet, in bytes.
+local LONGEST_LINE = 65536
 local UPSTREAM_ERROR = @UPSTREAM_ERROR@
 local RECEIPT_ERROR = @RECEIPT_ERROR@
 
@@ -112,63 +114,142 @@ local function ends_line(byte)
   return byte == 10 or byte == 13
 end
 
+-- Whether a text ends with an empty line, or is empty.
+local function ends_event(text)
+  return text == '' or text:find('\n\r?\n$') or text:find('\r\r$')
+end
+
 -- Where a "data: [DONE]" line begins, or nil. A completion may hold the same words: only the start of a line counts.
 local function done_line(text, at_line_start)
   local at = text:find(DONE, 1, true)
   while at do
-    if (at == 1 and at_line_start) or ends_line(text:byte(at - 1)) then return at end
+    local last = text:byte(at - 1) == 32 and at - 2 or at - 1
+    local first = last - 4
+    local starts_line = first == 1 and at_line_start or first > 1 and ends_line(text:byte(first - 1))
+    if starts_line and text:sub(first, last) == 'data:' then return first end
     at = text:find(DONE, at + 1, true)
   end
   return nil
 end
 
--- How many bytes at the end of `text` may be the start of a "data: [DONE]" line.
-local function unfinished(text, at_line_start)
-  if ends_line(text:byte(-1)) then return 0 end -- the usual case: a whole event
-  for length = math.min(#DONE - 1, #text), 1, -1 do
-    local starts_line = ends_line(text:byte(-length - 1))
-    if length == #text then starts_line = at_line_start end
-    if starts_line and text:sub(-length) == DONE:sub(1, length) then return length end
+-- The place of the quote that ends the string which begins at `from`, or nil.
+local function end_of_string(text, from)
+  local at = from
+  repeat
+    at = text:find('["\\]', at + 1)
+    if not at then return nil end
+    local is_quote = text:byte(at) == 34
+    if not is_quote then at = at + 1 end -- what an escape says is no quote
+  until is_quote
+  return at
+end
+
+-- What a value looks like that says something; some providers begin with a chunk of empty names.
+local SAYS = { id = '^"[^"]', created = '^[1-9]', model = '^"[^"]' }
+local LONGEST_VALUE = { id = 256, created = 14, model = 256 }
+
+-- The JSON text of the value behind a key, or nil.
+local function value_behind(text, key, key_end)
+  local at = text:match('^%s*:%s*()', key_end + 1)
+  if not at or not text:find(SAYS[key], at) then return nil end
+  local last = at + #text:match('^%d*', at) - 1
+  if key ~= 'created' then last = end_of_string(text, at) end
+  return last and last - at <= LONGEST_VALUE[key] and text:sub(at, last) or nil
+end
+
+-- Adds `id`, `created` and `model` of the object that begins at a place, as JSON texts, to those that are known.
+local function add_origin(fields, text, from)
+  local depth, at = 0, from
+  while at do
+    local byte = text:byte(at)
+    if byte == 34 then
+      local last = end_of_string(text, at)
+      if not last then return end
+      local key = depth == 1 and text:sub(at + 1, last - 1)
+      if SAYS[key] then fields[key] = fields[key] or value_behind(text, key, last) end
+      at = last
+    elseif byte == 123 or byte == 91 then
+      depth = depth + 1
+    else
+      depth = depth - 1
+      if depth == 0 then return end
+    end
+    at = text:find('["{}%[%]]', at + 1)
   end
-  return 0
+end
+
+-- The event that carries the block, in the name of its stream: by the first of the chunks that say it, else by the receipt.
+local function receipt_event(gw, first, last)
+  local origin = {}
+  for _, text in ipairs({ first, last }) do
+    for at in text:gmatch('data:%s*(){') do add_origin(origin, text, at) end
+  end
+  local asked = {}
+  add_origin(asked, gw.degraded, 1)
+  local uuid = gw.receipt_id:gsub('^rcpt_', '')
+  local kind = gw.chunk_object == 'text_completion' and 'cmpl-' or 'chatcmpl-'
+  local ms = tonumber((uuid:sub(1, 13):gsub('-', '')), 16) or 0 -- a UUIDv7 begins with its time
+  local head = '{"id":' .. (origin.id or '"' .. kind .. uuid .. '"')
+  head = head .. ',"object":"' .. gw.chunk_object .. '","created":' .. (origin.created or math.floor(ms / 1000))
+  head = head .. ',"model":' .. (origin.model or asked.model or '""')
+  return 'data: ' .. head .. ',"choices":[],"gw":' .. gw.degraded .. '}\n\n'
+end
+
+-- How much of a text to hold back: a line without its end, of which a key or the words of the end may have been cut.
+-- The sidecar writes whole lines, so only where it has died there is any.
+local function unfinished(text)
+  if ends_line(text:byte(-1)) then return 0 end
+  local length = #text - (text:match('^.*[\r\n]()') or 1) + 1
+  return length <= LONGEST_LINE and length or 0
+end
+
+-- Ends a stream whose provider has left [DONE] out, and perhaps the end of its last line. Envoy tells that a chunk was the
+-- last while it can still be written to, unless trailers follow: then there is nothing to write to.
+local function finish_unended(handle, chunk, first, last, held)
+  local rest = held:find('}%s*$') and rename(held) .. '\n\n' or ''
+  if rest == '' and not ends_event(last) then rest = '\n' end
+  local is_written = pcall(function()
+    chunk:setBytes(chunk:getBytes(0, chunk:length()) .. rest .. receipt_event(state(handle), first, last .. rest))
+  end)
+  if is_written then shown(handle) end
 end
 
 local function finish_stream(handle, headers, gw)
   if not gw.headers_done then apply_allow_list(headers, gw) end
   headers:remove('content-length')
-  local event = 'data: {"object":"' .. gw.chunk_object .. '","choices":[],"gw":' .. gw.degraded .. '}\n\n'
-  local held, finished, cut, at_line_start = '', false, false, true
+  local first, last, held, is_over, at_line_start, at_hand = '', '', '', false, true, nil
   for chunk in handle:bodyChunks() do
-    local length = finished and 0 or chunk:length()
-    if cut then
-      chunk:setBytes('') -- nothing of the provider follows [DONE]
+    local length = chunk:length()
+    at_hand = chunk
+    if is_over then
+      if length > 0 then chunk:setBytes('') end -- nothing of the provider follows [DONE]
     elseif length > 0 then
-      local text = held .. chunk:getBytes(0, length)
-      -- The sidecar's own receipt, or what passes because the sidecar has died.
-      if is_suspect(text) and not state(handle).done then
-        text = rename(text)
-        chunk:setBytes(text)
-      end
+      local read = chunk:getBytes(0, length)
+      local text = held == '' and read or held .. read
       local at = done_line(text, at_line_start)
+      local keep = at and #text - at + 1 or unfinished(text)
+      local out = keep == 0 and text or text:sub(1, #text - keep)
+      if #out > 0 then last = #out < 4 and last .. out or out end
+      if first == '' and out:find('data:', 1, true) then first = out end
+      -- The sidecar's own receipt, or what passes because the sidecar has died.
+      if is_suspect(out) and not state(handle).done then out = rename(out) end
       if at then
+        is_over, held = true, ''
         -- Reading the metadata costs more than all the rest here, so it waits for this moment.
-        if not state(handle).done then
-          chunk:setBytes(text:sub(1, at - 1) .. event .. DONE .. '\n\n')
+        if state(handle).done then
+          out = text
+        else
+          out = out .. receipt_event(state(handle), first, last) .. 'data: ' .. DONE .. '\n\n'
           shown(handle)
-          cut = true
-        elseif held ~= '' then
-          chunk:setBytes(text)
         end
-        held, finished = '', true
       else
-        local keep = unfinished(text, at_line_start)
-        local out = text:sub(1, #text - keep)
-        if keep > 0 or held ~= '' then chunk:setBytes(out) end
-        held = keep > 0 and text:sub(-keep) or ''
+        held = keep == 0 and '' or text:sub(-keep)
         if #out > 0 then at_line_start = ends_line(out:byte(-1)) end
       end
+      if out ~= read then chunk:setBytes(out) end
     end
   end
+  if not is_over and at_hand and not state(handle).done then finish_unended(handle, at_hand, first, last, held) end
 end
 
 function envoy_on_response(handle)

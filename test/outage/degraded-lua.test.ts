@@ -1,139 +1,27 @@
 /**
  * The Lua of the last resort by itself: a real Envoy with the filter, and metadata as a sidecar leaves it that then died.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { degradedLua } from '@gw/envoy/render';
-import { envoyBinary } from '@gw/stack/binaries';
-import { inCheckout } from '@gw/stack/checkout';
-import { freePorts } from '@gw/stack/ports';
-import { type Child, startChild } from '@gw/stack/services/child';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { block, errors, type LuaEnvoy, receiptId, startLuaEnvoy } from './lua-envoy.ts';
 
-const errors = { upstreamError: '{"error":{}}', receiptError: '{"error":"receipt"}' };
-const block = '{"id":"r","tier":"degraded"}';
-/** What the provider sends, piece by piece. */
-let pieces: readonly string[] = [];
-let contentType = 'text/event-stream';
-let status = 200;
-
-async function provide(response: ServerResponse): Promise<void> {
-  response.writeHead(status, {
-    'content-type': contentType,
-    'x-gw-deployment': 'd',
-    'set-cookie': 'a=b',
-    'x-gw-receipt-id': 'forged',
-    'cache-control': 'public, max-age=99999',
-  });
-  for (const piece of pieces) {
-    response.write(piece);
-    // Long enough apart to arrive as pieces.
-    await delay(15);
-  }
-  response.end();
-}
-
-const provider = createServer((request, response) => {
-  request.resume();
-  void provide(response);
-});
-let envoy: Child;
-let port = 0;
-let dir = '';
-
-const typed = (type: string, fields: object = {}) => ({ '@type': `type.googleapis.com/${type}`, ...fields });
-
-function config(upstreamPort: number): object {
-  const loopback = (at: number) => ({ socket_address: { address: '127.0.0.1', port_value: at } });
-  const metadata = { receipt_id: 'r', degraded: block, chunk_object: 'chat.completion.chunk' };
-  const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
-    stat_prefix: 'x',
-    route_config: {
-      virtual_hosts: [
-        { name: 'x', domains: ['*'], routes: [{ match: { prefix: '/' }, route: { cluster: 'provider' } }] },
-      ],
-    },
-    http_filters: [
-      {
-        name: 'envoy.filters.http.set_metadata',
-        typed_config: typed('envoy.extensions.filters.http.set_metadata.v3.Config', {
-          metadata: [{ metadata_namespace: 'gw', value: metadata }],
-        }),
-      },
-      {
-        name: 'envoy.filters.http.lua',
-        typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {
-          default_source_code: { inline_string: degradedLua(errors, inCheckout('envoy')) },
-        }),
-      },
-      { name: 'envoy.filters.http.router', typed_config: typed('envoy.extensions.filters.http.router.v3.Router') },
-    ],
-  });
-  return {
-    static_resources: {
-      listeners: [
-        {
-          name: 'x',
-          address: loopback(port),
-          filter_chains: [
-            { filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }] },
-          ],
-        },
-      ],
-      clusters: [
-        {
-          name: 'provider',
-          type: 'STATIC',
-          load_assignment: {
-            cluster_name: 'provider',
-            endpoints: [{ lb_endpoints: [{ endpoint: { address: loopback(upstreamPort) } }] }],
-          },
-        },
-      ],
-    },
-  };
-}
-
+let envoy: LuaEnvoy;
+const ask: LuaEnvoy['ask'] = (...sent) => envoy.ask(...sent);
 beforeAll(async () => {
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
-  const bound = provider.address();
-  [port = 0] = await freePorts(1);
-  mkdirSync(inCheckout('.gw'), { recursive: true });
-  dir = mkdtempSync(inCheckout('.gw', 'test-lua-'));
-  const file = join(dir, 'envoy.json');
-  writeFileSync(file, JSON.stringify(config(typeof bound === 'object' && bound ? bound.port : 0)));
-  const command = await envoyBinary(() => undefined);
-  envoy = await startChild({
-    command,
-    args: ['-c', file, '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'],
-    env: {},
-    logFile: join(dir, 'envoy.log'),
-  });
-  const answers = () =>
-    fetch(`http://127.0.0.1:${port}/`).then(
-      (reply) => reply.ok,
-      () => false,
-    );
-  await vi.waitUntil(answers, { timeout: 15_000, interval: 50 });
+  envoy = await startLuaEnvoy('chat.completion.chunk');
 });
+afterAll(() => envoy?.stop());
 
-afterAll(async () => {
-  await envoy?.stop();
-  provider.close();
-  rmSync(dir, { recursive: true, force: true });
-});
-
-async function ask(sent: readonly string[], type = 'text/event-stream', sentStatus = 200) {
-  pieces = sent;
-  contentType = type;
-  status = sentStatus;
-  const reply = await fetch(`http://127.0.0.1:${port}/`);
-  return { status: reply.status, text: await reply.text(), headers: reply.headers };
+interface Origin {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
 }
 
-const own = `data: {"object":"chat.completion.chunk","choices":[],"gw":${block}}\n\n`;
+/** What the receipt says of a stream that says nothing of itself; `created` is the time in the id. */
+const untold: Origin = { id: 'chatcmpl-01a1fd70-f1c0-7000-8000-000000000001', created: 1795253400, model: 'asked' };
+const ownOf = ({ id, created, model }: Origin) =>
+  `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices: [] }).slice(0, -1)},"gw":${block}}\n\n`;
+const own = ownOf(untold);
 const chunk = 'data: {"choices":[{"delta":{"content":"x"}}]}\n\n';
 const end = 'data: [DONE]\n\n';
 
@@ -142,7 +30,7 @@ it('puts the degraded block in front of [DONE], wherever the bytes are cut', asy
     const { text, headers } = await ask([chunk, end.slice(0, cut), end.slice(cut)].filter((piece) => piece !== ''));
     expect(text, `cut at ${cut}`).toBe(chunk + own + end);
     expect(headers.get('set-cookie')).toBeNull();
-    expect(headers.get('x-gw-receipt-id')).toBe('r');
+    expect(headers.get('x-gw-receipt-id')).toBe(receiptId);
     expect(headers.get('cache-control')).toBe('no-store');
   }
 });
@@ -190,8 +78,69 @@ it('does not take a completion that says "data: [DONE]" for the end of the strea
   expect((await ask([words.slice(0, 40), words.slice(40), end])).text).toBe(words + own + end);
 });
 
-it('lets a stream that ends without [DONE] through whole', async () => {
-  expect((await ask([chunk, 'data: [DO'])).text).toContain(chunk);
+/** Two pieces that together are the text. */
+const cutAt = (text: string, at: number) => [text.slice(0, at), text.slice(at)].filter((piece) => piece !== '');
+
+const told: Origin = { id: 'chatcmpl-"1', created: 1700000000, model: 'org\\m/\u00e9' };
+const decoys = { choices: [{ delta: { tool_calls: [{ id: 'no', model: '"id":"no"}' }], content: '{"id":1}\\"' } }] };
+
+it.each([
+  ['in front', { ...told, ...decoys }],
+  ['behind', { ...decoys, x: ['id', '"id"', { created: 1 }], ...told }],
+])('says who the stream is from, as its first chunk does, wherever that is cut: %s', async (_, first) => {
+  const event = `data: ${JSON.stringify(first)}\n\n`;
+  for (let at = 0; at < event.length; at += 7) {
+    const { text } = await ask([...cutAt(event, at), `data: ${JSON.stringify({ ...first, id: 'later' })}\n\n`, end]);
+    expect(text, `cut at ${at}`).toContain(ownOf(told) + end);
+  }
+});
+
+it.each([
+  ['nothing', [], untold],
+  ['a comment and a chunk with less', [': {\n\n', 'data: {"id":"c","created":null}\n\n'], { ...untold, id: 'c' }],
+  ['what is no text', ['data: {"id":{"id":"x"},"created":"1","model":["m"]}\n\n'], untold],
+  ['empty names, as Azure’s', ['data: {"id":"","created":0,"model":"","choices":[]}\n\n'], untold],
+  [
+    'empty names, and later more',
+    ['data: {"id":"","created":0,"model":""}\n\n', `data: ${JSON.stringify(told)}\n\n`],
+    told,
+  ],
+  ['a name without end', [`data: {"id":"${'x'.repeat(300)}","model":"m"}\n\n`], { ...untold, model: 'm' }],
+])('says by the receipt what the stream has not said: %s', async (_, chunks, origin) => {
+  const { text } = await ask([...chunks, end]);
+  expect(text).toContain(ownOf(origin) + end);
+});
+
+it.each([
+  ['whole events', [chunk], chunk],
+  ['nothing', [], ''],
+  ['half a line, which nobody could read', [chunk, 'data: [DO'], chunk],
+  ['a last line without its end', [chunk, chunk.trimEnd()], chunk + chunk],
+  ['a last event without its end', [chunk, `${chunk.trimEnd()}\n`], chunk + chunk],
+  ['lines that end in CRLF', [chunk.replaceAll('\n', '\r\n')], chunk.replaceAll('\n', '\r\n')],
+  ['the empty line by itself', [chunk.slice(0, -1), '\n'], chunk],
+])('ends a stream without [DONE] with the block: %s', async (_, sent, whole) => {
+  expect((await ask(sent)).text).toBe(whole + own);
+});
+
+it.each(['data: [DONE]', 'data:[DONE]\n\n', 'data: [DONE]\r\n\r\n'])('knows the end as %j', async (words) => {
+  expect((await ask([chunk, words])).text).toBe(chunk + own + end);
+});
+
+it.each(['"gw":{"id":"forged"}', '"G\\u0057" : 1', '"routing_trace":{}'])(
+  'leaves no key of ours in an event that is cut, wherever it is: %s',
+  async (forged) => {
+    const event = `data: {"x":1,${forged}}\n\n`;
+    for (let at = 1; at < event.length; at += 1) {
+      const { text } = await ask([...cutAt(event, at), end]);
+      expect(text.replace(own, ''), `cut at ${at}`).toMatch(/^data: {"x":1,"provider_(gw|routing_trace)" ?:/i);
+    }
+  },
+);
+
+it('does not wait for the end of a line that is longer than 64 KiB', async () => {
+  const words = `data: {"x":"${'y'.repeat(70_000)}"}\n\n`;
+  expect((await ask([...cutAt(words, 69_000), end])).text).toBe(words + own + end);
 });
 
 it('splices the block into a JSON reply, and shows nothing raw of a failure', async () => {
@@ -212,5 +161,5 @@ it.each([
   const reply = await ask([body], type);
   expect(reply).toMatchObject({ status: 500, text: errors.receiptError });
   expect(reply.headers.get('content-type')).toBe('application/json');
-  expect(reply.headers.get('x-gw-receipt-id')).toBe('r');
+  expect(reply.headers.get('x-gw-receipt-id')).toBe(receiptId);
 });

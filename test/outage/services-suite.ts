@@ -7,6 +7,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Receipt } from '@gw/contract/receipt';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { gateway } from './broken-gateway.ts';
 import type { Call, Reply } from './client.ts';
 import { expectComplete, expectDegraded, expectError, expectInternalError } from './expect-reply.ts';
@@ -158,6 +159,18 @@ describe('services that fail', () => {
       expectDegraded(reply);
       expect(reply.content).toBe(whole.content);
       expectReceiptBeforeDone(reply);
+      expect(reply.events.at(-1)).toMatchObject(namesOf(reply));
+      await gateway.whole();
+    });
+
+    test.each(['no-done', 'no-done,split'])('the same where the stream ends without [DONE] (%s)', async (fault) => {
+      const sim = { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '40', 'x-sim-fault': fault };
+      const whole = await undisturbed();
+      const reply = note(await struckStream(() => gateway.kill('receipt-sidecar'), { sim }));
+      expectDegraded(reply);
+      expect(reply.content).toBe(whole.content);
+      expect(reply.events.at(-1)).toMatchObject({ ...namesOf(reply), gw: { id: reply.receipt?.id } });
+      expect(reply.text).not.toContain('[DONE]');
       await gateway.whole();
     });
 
@@ -250,6 +263,12 @@ describe('services that fail', () => {
     const stored = await gateway.ledger.receipts(seen.map(({ id }) => id));
     for (const receipt of seen) expect(stored.get(receipt.id)).toEqual(receipt);
   }, 90_000);
+
+  /** What all chunks of a stream say of themselves alike. */
+  function namesOf({ events }: Reply) {
+    const names = z.object({ id: z.string(), object: z.string(), created: z.number(), model: z.string() });
+    return names.parse(events[0]);
+  }
 
   function expectReceiptBeforeDone(reply: Reply): void {
     const events = reply.text.trimEnd().split('\n\n');

@@ -1,0 +1,152 @@
+/** A real Envoy with the Lua of the last resort alone, and metadata as a sidecar leaves it that then died. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { degradedLua } from '@gw/envoy/render';
+import { envoyBinary } from '@gw/stack/binaries';
+import { inCheckout } from '@gw/stack/checkout';
+import { freePorts } from '@gw/stack/ports';
+import { startChild } from '@gw/stack/services/child';
+import { vi } from 'vitest';
+
+export const errors = { upstreamError: '{"error":{}}', receiptError: '{"error":"receipt"}' };
+export const receiptId = 'rcpt_01a1fd70-f1c0-7000-8000-000000000001';
+/** The degraded receipt, as far as the filter reads it. */
+export const block = `{"id":"${receiptId}","model":"asked","tier":"degraded"}`;
+
+/** What the provider answers: its body piece by piece. */
+export interface Sent {
+  readonly pieces: readonly (string | Buffer)[];
+  readonly type?: string;
+  readonly status?: number;
+}
+
+export interface LuaEnvoy {
+  readonly url: string;
+  /** Sets what the provider answers from now on. */
+  answer(sent: Sent): void;
+  /** Sets it, and asks once. */
+  ask(
+    pieces: Sent['pieces'],
+    type?: string,
+    status?: number,
+  ): Promise<{ status: number; text: string; headers: Headers }>;
+  stop(): Promise<void>;
+}
+
+const typed = (type: string, fields: object = {}) => ({ '@type': `type.googleapis.com/${type}`, ...fields });
+const loopback = (at: number) => ({ socket_address: { address: '127.0.0.1', port_value: at } });
+
+function config(port: number, upstreamPort: number, chunkObject: string): object {
+  const metadata = { receipt_id: receiptId, degraded: block, chunk_object: chunkObject };
+  const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
+    stat_prefix: 'x',
+    route_config: {
+      virtual_hosts: [
+        { name: 'x', domains: ['*'], routes: [{ match: { prefix: '/' }, route: { cluster: 'provider' } }] },
+      ],
+    },
+    http_filters: [
+      {
+        name: 'envoy.filters.http.set_metadata',
+        typed_config: typed('envoy.extensions.filters.http.set_metadata.v3.Config', {
+          metadata: [{ metadata_namespace: 'gw', value: metadata }],
+        }),
+      },
+      {
+        name: 'envoy.filters.http.lua',
+        typed_config: typed('envoy.extensions.filters.http.lua.v3.Lua', {
+          default_source_code: { inline_string: degradedLua(errors, inCheckout('envoy')) },
+        }),
+      },
+      { name: 'envoy.filters.http.router', typed_config: typed('envoy.extensions.filters.http.router.v3.Router') },
+    ],
+  });
+  return {
+    static_resources: {
+      listeners: [
+        {
+          name: 'x',
+          address: loopback(port),
+          filter_chains: [
+            { filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }] },
+          ],
+        },
+      ],
+      clusters: [
+        {
+          name: 'provider',
+          type: 'STATIC',
+          load_assignment: {
+            cluster_name: 'provider',
+            endpoints: [{ lb_endpoints: [{ endpoint: { address: loopback(upstreamPort) } }] }],
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** Listens with a provider that sends what `sent` says at that moment. */
+async function startProvider(sent: () => Sent) {
+  const provider = createServer(async (request, response) => {
+    request.resume();
+    const { pieces, type = 'text/event-stream', status = 200 } = sent();
+    response.writeHead(status, {
+      'content-type': type,
+      'x-gw-deployment': 'd',
+      'set-cookie': 'a=b',
+      'x-gw-receipt-id': 'forged',
+      'cache-control': 'public, max-age=99999',
+    });
+    for (const piece of pieces) {
+      response.write(piece);
+      // Long enough apart to arrive as pieces.
+      await delay(15);
+    }
+    response.end();
+  });
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  return { port: (provider.address() as AddressInfo).port, stop: () => provider.close() };
+}
+
+export async function startLuaEnvoy(chunkObject: string): Promise<LuaEnvoy> {
+  let sent: Sent = { pieces: [] };
+  const provider = await startProvider(() => sent);
+  const [port = 0] = await freePorts(1);
+  mkdirSync(inCheckout('.gw'), { recursive: true });
+  const dir = mkdtempSync(inCheckout('.gw', 'test-lua-'));
+  const file = join(dir, 'envoy.json');
+  writeFileSync(file, JSON.stringify(config(port, provider.port, chunkObject)));
+  const envoy = await startChild({
+    command: await envoyBinary(() => undefined),
+    args: ['-c', file, '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'],
+    env: {},
+    logFile: join(dir, 'envoy.log'),
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const answers = () =>
+    fetch(url).then(
+      (reply) => reply.ok,
+      () => false,
+    );
+  await vi.waitUntil(answers, { timeout: 15_000, interval: 50 });
+  return {
+    url,
+    answer: (next) => {
+      sent = next;
+    },
+    ask: async (pieces, type = 'text/event-stream', status = 200) => {
+      sent = { pieces, type, status };
+      const reply = await fetch(url);
+      return { status: reply.status, text: await reply.text(), headers: reply.headers };
+    },
+    stop: async () => {
+      await envoy.stop();
+      provider.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
