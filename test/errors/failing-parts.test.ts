@@ -26,6 +26,9 @@ afterAll(() => gateway?.stop());
 const ours = () => ({ url: gateway.stack.publicUrl, key: gateway.stack.keys.admin });
 const logOf = (part: PartName): string => readFileSync(join(gateway.dir, 'logs', `${part}.log`), 'utf8');
 const chat = (sim: Record<string, string>): Promise<Reply> => call({}, sim, ours());
+/** The receipt under this id in the ledger. */
+const stored = async (id: unknown) => (await gateway.ledger.receipts([String(id)])).get(String(id));
+const unmeasured = { status: 'upstream_error', degraded_reason: 'upstream_error_unmeasured', energy_wh: null };
 const judged = (reply: Reply) => judge.judgeError('POST', '/v1/chat/completions', reply).code;
 
 /** Whom a route needs for its answer. */
@@ -82,7 +85,7 @@ test('idempotency_unavailable: nobody can say what was done with a key', async (
 test('upstream_timeout: a provider that is silent for longer than the gateway waits', async () => {
   const reply = await chat({ 'x-sim-fault': 'stall' });
   expect(judged(reply)).toBe('upstream_timeout');
-  expect(reply.headers['x-gw-receipt-id']).toMatch(/^rcpt_/);
+  expect(await stored(reply.headers['x-gw-receipt-id'])).toMatchObject(unmeasured);
 });
 
 test('receipt_generation_failed: a completion into which nobody could put a receipt', async () => {
@@ -113,13 +116,27 @@ async function withEnvoy(change: (config: string) => string, during: () => Promi
   }
 }
 
+/** Envoy as if nobody had to wait for long. */
+const impatient = (config: string) => config.replaceAll('"idle_timeout":"300s"', '"idle_timeout":"2s"');
+
 test('upstream_timeout: a stream that is silent before its headers is no fault of the request', async () => {
-  const impatient = (config: string) => config.replaceAll('"idle_timeout":"300s"', '"idle_timeout":"2s"');
   await withEnvoy(impatient, async () => {
     await gateway.whole();
     const reply = await call({ stream: true }, { 'x-sim-fault': 'stall' }, ours());
     expect(judged(reply)).toBe('upstream_timeout');
-    expect(reply.headers['x-gw-receipt-id']).toMatch(/^rcpt_/);
+    expect(await stored(reply.headers['x-gw-receipt-id'])).toMatchObject(unmeasured);
+  });
+});
+
+test('a stream that is silent in its middle is broken off, and its receipt counts what came', async () => {
+  await withEnvoy(impatient, async () => {
+    await gateway.whole();
+    const { broken, headers, text } = await gateway.client.chat({ stream: true, sim: { 'x-sim-fault': 'stall-mid' } });
+    expect({ broken, ended: text.includes('[DONE]') }).toEqual({ broken: true, ended: false });
+    expect(await stored(headers.get('x-gw-receipt-id'))).toMatchObject({
+      ...{ status: 'upstream_error', tier: 'parametric', usage_source: 'estimated' },
+      boundary_excludes: expect.arrayContaining(['undelivered_output']),
+    });
   });
 });
 

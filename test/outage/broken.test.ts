@@ -1,5 +1,6 @@
 /** Suites that break a gateway and mend it again. They share one, since to start a gateway takes longer than most tests. */
 import './services-suite.ts';
+import './ends-suite.ts';
 import './stores-suite.ts';
 import './degraded-receipts-suite.ts';
 import './load-suite.ts';
