@@ -74,10 +74,11 @@ export const degradedDefinitions: Readonly<Record<DegradedReason, DegradedDefini
     recalculable: true,
   },
   sidecar_unavailable: {
-    explanation: 'The part that makes receipts did not finish. The completion is not affected.',
+    explanation:
+      'The part that makes receipts did not finish, so nobody has counted what was read and written. The completion is not affected.',
     when: 'The sidecar died or stood still while the provider worked; the gateway finished the reply without it.',
     action:
-      'Nothing: if the sidecar brings what it knew of the call after all, a new version with its numbers follows.',
+      'Nothing: if the sidecar brings what it knew of the call after all, a new version with its numbers follows. Else there are none: nothing else of the gateway can tell its tokens.',
     // The facts of the call are not known now, and may never be.
     recalculable: false,
   },
