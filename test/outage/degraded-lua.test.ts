@@ -123,6 +123,17 @@ it.each([
   expect((await ask(sent)).text).toBe(whole + own);
 });
 
+it('does so where the last bytes say themselves that they are the last', async () => {
+  const http2 = await startLuaEnvoy('chat.completion.chunk', { http2: true });
+  try {
+    expect((await http2.ask([chunk, chunk])).text).toBe(chunk + chunk + own);
+    expect((await http2.ask([chunk])).text).toBe(chunk + own);
+    expect((await http2.ask([chunk, end])).text).toBe(chunk + own + end);
+  } finally {
+    await http2.stop();
+  }
+});
+
 it.each(['data: [DONE]', 'data:[DONE]\n\n', 'data: [DONE]\r\n\r\n'])('knows the end as %j', async (words) => {
   expect((await ask([chunk, words])).text).toBe(chunk + own + end);
 });

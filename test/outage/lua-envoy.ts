@@ -1,6 +1,7 @@
 /** A real Envoy with the Lua of the last resort alone, and metadata as a sidecar leaves it that then died. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttp2Server, type Http2ServerRequest } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -39,7 +40,12 @@ export interface LuaEnvoy {
 const typed = (type: string, fields: object = {}) => ({ '@type': `type.googleapis.com/${type}`, ...fields });
 const loopback = (at: number) => ({ socket_address: { address: '127.0.0.1', port_value: at } });
 
-function config(port: number, upstreamPort: number, chunkObject: string): object {
+/** Whether the provider speaks HTTP/2, where the last bytes can say that they are the last. */
+export interface ProviderOptions {
+  readonly http2?: boolean;
+}
+
+function config(port: number, upstreamPort: number, chunkObject: string, { http2 = false }: ProviderOptions): object {
   const metadata = { receipt_id: receiptId, degraded: block, chunk_object: chunkObject };
   const manager = typed('envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
     stat_prefix: 'x',
@@ -79,6 +85,14 @@ function config(port: number, upstreamPort: number, chunkObject: string): object
         {
           name: 'provider',
           type: 'STATIC',
+          ...(http2 && {
+            typed_extension_protocol_options: {
+              'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typed(
+                'envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+                { explicit_http_config: { http2_protocol_options: {} } },
+              ),
+            },
+          }),
           load_assignment: {
             cluster_name: 'provider',
             endpoints: [{ lb_endpoints: [{ endpoint: { address: loopback(upstreamPort) } }] }],
@@ -90,8 +104,8 @@ function config(port: number, upstreamPort: number, chunkObject: string): object
 }
 
 /** Listens with a provider that sends what `sent` says at that moment. */
-async function startProvider(sent: () => Sent) {
-  const provider = createServer(async (request, response) => {
+async function startProvider(sent: () => Sent, { http2 = false }: ProviderOptions) {
+  const answer = async (request: IncomingMessage | Http2ServerRequest, response: ServerResponse) => {
     request.resume();
     const { pieces, type = 'text/event-stream', status = 200 } = sent();
     response.writeHead(status, {
@@ -101,25 +115,28 @@ async function startProvider(sent: () => Sent) {
       'x-gw-receipt-id': 'forged',
       'cache-control': 'public, max-age=99999',
     });
-    for (const piece of pieces) {
+    for (const piece of http2 ? pieces.slice(0, -1) : pieces) {
       response.write(piece);
       // Long enough apart to arrive as pieces.
       await delay(15);
     }
-    response.end();
-  });
+    response.end(http2 ? pieces.at(-1) : undefined);
+  };
+  const provider = http2
+    ? createHttp2Server((request, response) => answer(request, response as unknown as ServerResponse))
+    : createServer(answer);
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   return { port: (provider.address() as AddressInfo).port, stop: () => provider.close() };
 }
 
-export async function startLuaEnvoy(chunkObject: string): Promise<LuaEnvoy> {
+export async function startLuaEnvoy(chunkObject: string, options: ProviderOptions = {}): Promise<LuaEnvoy> {
   let sent: Sent = { pieces: [] };
-  const provider = await startProvider(() => sent);
+  const provider = await startProvider(() => sent, options);
   const [port = 0] = await freePorts(1);
   mkdirSync(inCheckout('.gw'), { recursive: true });
   const dir = mkdtempSync(inCheckout('.gw', 'test-lua-'));
   const file = join(dir, 'envoy.json');
-  writeFileSync(file, JSON.stringify(config(port, provider.port, chunkObject)));
+  writeFileSync(file, JSON.stringify(config(port, provider.port, chunkObject, options)));
   const envoy = await startChild({
     command: await envoyBinary(() => undefined),
     args: ['-c', file, '--disable-hot-restart', '--concurrency', '1', '--log-level', 'error'],
