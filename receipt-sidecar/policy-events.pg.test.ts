@@ -68,6 +68,13 @@ test('what was found is in the stream when the answer may leave', async () => {
   expect(linesOnDisk()).toBe(0);
 });
 
+test('Redis that is emptied gets again what was not written down yet', async () => {
+  const found = [event(), event()];
+  for (const each of found) await events.record(each);
+  await redis.flushall();
+  await waitFor(async () => expect(await inStream()).toEqual(found));
+});
+
 test('nothing is lost while Redis is away: it waits on disk, and is in the stream once Redis is back', async () => {
   await events.record(event());
   await valkey.stop();

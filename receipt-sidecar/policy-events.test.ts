@@ -7,7 +7,13 @@ import { openPolicyEvents } from './policy-events.ts';
 
 const never = new Promise<never>(() => undefined);
 /** Neither store ever says yes or no. */
-const redis = { status: 'ready', xadd: () => never, ping: () => never } as unknown as Redis;
+const redis = {
+  status: 'ready',
+  on: () => redis,
+  xadd: () => never,
+  ping: () => never,
+  eval: () => never,
+} as unknown as Redis;
 const spool = { append: () => never, replay: () => never } as unknown as Spool;
 const event = (id: string) => ({ id }) as PolicyEvent;
 

@@ -3,13 +3,14 @@
  *
  * Invariants: a call is blocked or let through whether or not this works; its answer waits for a store no longer than
  * `patienceMs`. An event is kept in memory, up to a bound, only while neither store takes it: it is lost if this
- * process dies meanwhile, and else counted. One that is written twice has one id.
+ * process dies meanwhile, and else counted. What is in Redis alone is kept in memory too (in-stream.ts). One that is written twice has one id.
  */
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { policyEventStream } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from './ledger/bounded.ts';
+import { openInStream } from './ledger/in-stream.ts';
 import { openKept } from './ledger/kept.ts';
 import type { Spool } from './ledger/spool.ts';
 
@@ -38,6 +39,8 @@ export interface PolicyEventsOptions {
  */
 const maxStreamLength = 100_000;
 const maxKeptChars = 16 * 1024 * 1024;
+/** Of what is in the stream: more than that holds. */
+const maxInStreamChars = 64 * 1024 * 1024;
 const replayBatch = 200;
 
 export function openPolicyEvents({
@@ -54,8 +57,7 @@ export function openPolicyEvents({
   let away = false;
   const disk = boundedWrites();
 
-  const toRedis = (text: string): Promise<unknown> =>
-    redis.xadd(policyEventStream, 'MAXLEN', '~', maxStreamLength, '*', 'event', text);
+  const { toRedis, tendStream } = openStream(redis, log);
 
   const takenBySpool = (text: string, patience: Patience): Promise<boolean> => {
     const append = () =>
@@ -91,6 +93,7 @@ export function openPolicyEvents({
   };
 
   const bringHome = async (): Promise<void> => {
+    if (!away && redis.status === 'ready') await tendStream().catch(() => undefined);
     if (!away && !spooled && kept.size === 0) return;
     if (redis.status !== 'ready' || !(await succeedsWithin(redis.ping(), { leftMs: patienceMs }))) return;
     away = false;
@@ -119,4 +122,13 @@ export function openPolicyEvents({
       await tend();
     },
   };
+}
+
+function openStream(redis: Redis, log: Logger) {
+  const toRedis = async (text: string): Promise<void> => {
+    const streamId = await redis.xadd(policyEventStream, 'MAXLEN', '~', maxStreamLength, '*', 'event', text);
+    if (streamId !== null) inStream.added(streamId, text);
+  };
+  const inStream = openInStream({ redis, stream: policyEventStream, maxChars: maxInStreamChars, put: toRedis, log });
+  return { toRedis, tendStream: inStream.tend };
 }

@@ -1,6 +1,7 @@
 /** What the monitoring system reads of the receipts that this sidecar makes. */
 import { type DegradedReason, degradedReasons } from '@gw/contract/receipt';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { LedgerCounts } from './ledger/writer.ts';
 
 export interface ReceiptMetrics {
   /** Counts a receipt; null as `reason` means that it has numbers. */
@@ -11,8 +12,8 @@ export interface ReceiptMetrics {
   register(registry: Registry): void;
 }
 
-/** `unstored` gives how many receipts no store has taken yet, and how many were lost. */
-export function createReceiptMetrics(unstored: () => { readonly kept: number; readonly lost: number }): ReceiptMetrics {
+/** `ledger` gives what the ledger's writer counts. */
+export function createReceiptMetrics(ledger: () => LedgerCounts): ReceiptMetrics {
   const receipts = new Counter({
     name: 'gw_receipts_total',
     help: 'Receipts made here, by the reason of degraded ones; "none" are those with numbers',
@@ -22,22 +23,28 @@ export function createReceiptMetrics(unstored: () => { readonly kept: number; re
   const labels = (reason: DegradedReason | null) => ({ degraded_reason: reason ?? 'none' });
   // Known from the start, so that the first one is an increase.
   for (const reason of [null, ...degradedReasons]) receipts.inc(labels(reason), 0);
-  const kept = new Gauge({
-    name: 'gw_receipts_kept',
-    help: 'Receipts in memory because neither Redis nor the spool takes them',
-    registers: [],
-    collect() {
-      this.set(unstored().kept);
-    },
-  });
-  const lost = new Gauge({
-    name: 'gw_receipts_lost_total',
-    help: 'Receipts that no store took and memory had no room for',
-    registers: [],
-    collect() {
-      this.set(unstored().lost);
-    },
-  });
+  const gauge = (name: string, help: string, value: (counts: LedgerCounts) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.set(value(ledger()));
+      },
+    });
+  const gauges = [
+    gauge('gw_receipts_kept', 'Receipts in memory because neither Redis nor the spool takes them', ({ kept }) => kept),
+    gauge('gw_receipts_lost_total', 'Receipts that no store took and memory had no room for', ({ lost }) => lost),
+    gauge(
+      'gw_receipts_unguarded_total',
+      'Receipts that Redis alone has, since memory had no room for them before Postgres had them',
+      ({ unguarded }) => unguarded,
+    ),
+    gauge('gw_ledger_stream_length', 'Receipts that wait in Redis for Postgres', ({ length }) => length),
+    gauge('gw_ledger_stream_oldest_seconds', 'How long the oldest of them has waited', ({ oldestAt }) =>
+      oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt) / 1000,
+    ),
+  ];
   const partial = new Counter({
     name: 'gw_receipts_partial_total',
     help: 'Receipts of streams whose provider stood still behind the end that it had named, and then went on with text',
@@ -47,7 +54,7 @@ export function createReceiptMetrics(unstored: () => { readonly kept: number; re
     made: (reason) => receipts.inc(labels(reason)),
     wentOn: () => partial.inc(),
     register: (registry) => {
-      for (const metric of [receipts, kept, lost, partial]) registry.registerMetric(metric);
+      for (const metric of [receipts, ...gauges, partial]) registry.registerMetric(metric);
     },
   };
 }

@@ -30,6 +30,9 @@ export const ledgerGroup = 'ingest';
 /** Entries that can never be ingested, kept for a human: `entry` as it came, and `reason`. */
 export const deadLedgerStream = 'gw:ledger:dead';
 
+/** Tells an emptied Redis from the one before it, for one stream; the hash tag puts it on the node of the stream. */
+export const streamEpochKey = (stream: string): string => `{${stream}}:epoch`;
+
 /** A LedgerEntry as JSON while Postgres may not have it yet. */
 export const receiptKey = (receiptId: string): string => `gw:receipt:${receiptId}`;
 /** How long Redis answers for a receipt, seconds; far longer than the ingester needs. */

@@ -4,14 +4,22 @@
  * Invariants: a receipt whose id a client has seen is never lost by one fault: it is in Redis before the reply goes
  * out, or in the spool. A reply waits for both together no longer than one bound. What neither took in time is given
  * up, the client is told so in a degraded receipt, and that one, kept in memory until a store takes it, is what the
- * ledger holds in the end.
+ * ledger holds in the end. What is in Redis alone is kept in memory too until Postgres has it (in-stream.ts), so an emptied
+ * Redis loses none; Redis emptied and this process killed at once are two faults.
  */
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from './bounded.ts';
+import { openInStream, type StreamCounts } from './in-stream.ts';
 import { openKept } from './kept.ts';
 import type { Spool } from './spool.ts';
+
+export interface LedgerCounts extends StreamCounts {
+  /** Receipts that no store has yet, and those that were lost because there was no room for them. */
+  readonly kept: number;
+  readonly lost: number;
+}
 
 export interface LedgerWriter {
   /** Stores a pending receipt: if this process dies, the control plane closes it as degraded. It waits for nothing. */
@@ -22,8 +30,7 @@ export interface LedgerWriter {
   finish(receiptId: string, entry: string): Promise<boolean>;
   /** Keeps in memory what the ledger has to hold after `finish` gave up, until a store takes it. */
   keep(receiptId: string, entry: string): void;
-  /** Counts the receipts that no store has yet, and those that were lost because there was no room for them. */
-  counts(): { readonly kept: number; readonly lost: number };
+  counts(): LedgerCounts;
   stop(): Promise<void>;
 }
 
@@ -49,6 +56,8 @@ const probeEveryMs = 100;
 const replayBatch = 200;
 /** Characters that wait in memory at most: some 20,000 receipts. */
 const maxKeptChars = 64 * 1024 * 1024;
+/** The same, of what Redis has and Postgres may not have yet. */
+const maxInStreamChars = 64 * 1024 * 1024;
 
 const idOf = (entry: string): string => (JSON.parse(entry) as { receipt: { id: string } }).receipt.id;
 const isShown = (entry: string): boolean => entry.endsWith('"shown":true}');
@@ -58,7 +67,8 @@ const keptAs = (receiptId: string, entry: string): string => (isShown(entry) ? r
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what is under way, away, spooled and kept.
 export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions): LedgerWriter {
-  const underWay = new Set<string>();
+  /** Pending receipts by id. */
+  const underWay = new Map<string, string>();
   let spooled = true; // An earlier process may have left something.
   /** True after Redis did not take a receipt in time: no other one waits for it until it answers again. */
   let away = false;
@@ -72,16 +82,35 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   const renew = setInterval(() => {
     if (underWay.size === 0 || away) return;
     const until = now() + pendingLeaseMs;
-    redis.zadd(pendingReceiptsKey, ...[...underWay].flatMap((id) => [until, id])).catch(() => undefined);
+    redis.zadd(pendingReceiptsKey, ...[...underWay.keys()].flatMap((id) => [until, id])).catch(() => undefined);
   }, renewEveryMs);
+
+  // Not awaited: both commands are on their way before the provider is asked, and a missing one only costs the degraded
+  // receipt of a call whose sidecar dies.
+  const markPending = (receiptId: string, entry: string): void => {
+    redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS).catch(() => undefined);
+    redis.zadd(pendingReceiptsKey, now() + pendingLeaseMs, receiptId).catch(() => undefined);
+  };
+
+  const markAllPending = (): void => {
+    for (const [receiptId, entry] of underWay) markPending(receiptId, entry);
+  };
 
   // One command each, not a script: the keys live on different nodes of a cluster. The stream comes first.
   const toRedis = (receiptId: string, entry: string) =>
     Promise.all([
-      redis.xadd(ledgerStream, '*', 'entry', entry),
+      redis.xadd(ledgerStream, '*', 'entry', entry).then((streamId) => streamId && inStream.added(streamId, entry)),
       redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS),
       redis.zrem(pendingReceiptsKey, receiptId),
     ]);
+  const inStream = openInStream({
+    redis,
+    stream: ledgerStream,
+    maxChars: maxInStreamChars,
+    put: (entry) => toRedis(idOf(entry), entry),
+    onDoubt: markAllPending,
+    log,
+  });
 
   const takenByRedis = async (receiptId: string, entry: string, patience: Patience): Promise<boolean> => {
     if (away) return false;
@@ -129,6 +158,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   };
 
   const bringHome = async (): Promise<void> => {
+    if (!away && redis.status === 'ready') await inStream.tend().catch(() => undefined);
     const count = await kept.hand((as, entry) => taken(as.replace(notShown, ''), entry));
     if (count > 0) log.info({ count }, 'receipts that waited in memory are stored');
     // Afterwards, since a hung disk holds it up.
@@ -148,18 +178,16 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     if (!(await succeedsWithin(redis.ping(), { leftMs: redisBoundMs }))) return;
     log.info('receipts go to Redis again');
     away = false;
+    // Those that began meanwhile were marked nowhere.
+    markAllPending();
     await tend();
   };
   const timers = [setInterval(() => void tend(), tendEveryMs), setInterval(() => void probe(), probeEveryMs), renew];
 
   return {
     begin(receiptId, entry) {
-      underWay.add(receiptId);
-      if (away) return;
-      // Not awaited: both commands are on their way before the provider is asked, and a missing one only costs the
-      // degraded receipt of a call whose sidecar dies.
-      redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS).catch(() => undefined);
-      redis.zadd(pendingReceiptsKey, now() + pendingLeaseMs, receiptId).catch(() => undefined);
+      underWay.set(receiptId, entry);
+      if (!away) markPending(receiptId, entry);
     },
     discard(receiptId) {
       underWay.delete(receiptId);
@@ -176,7 +204,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
         log.error({ receiptId }, 'a receipt could not be stored anywhere');
       else if (isShown(entry)) givenUp.add(receiptId);
     },
-    counts: () => ({ kept: kept.size, lost: kept.lost }),
+    counts: () => ({ kept: kept.size, lost: kept.lost, ...inStream.counts() }),
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await tend();

@@ -4,6 +4,7 @@
  * Receipts are counted at both ends: every one that a client saw is in Postgres afterwards, and none is there twice.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { gateway } from './broken-gateway.ts';
@@ -82,6 +83,22 @@ describe('stores that fail', () => {
     await passing;
     const complete = replies.filter(({ receipt }) => receipt?.tier === 'parametric');
     expect(complete.length).toBeGreaterThan(replies.length * 0.75);
+    await allStored(since);
+  }, 90_000);
+
+  test('Valkey emptied under calls while nobody ingests: every receipt is in Postgres afterwards, once', async () => {
+    const since = new Date();
+    const redis = new Redis(gateway.stack.redisUrl);
+    const goOn = gateway.pause('control-plane');
+    const passing = callsPass(40, expectCompleteOrNotStored);
+    for (let times = 0; times < 3; times += 1) {
+      await delay(700);
+      await redis.flushall();
+    }
+    await passing;
+    await redis.flushall();
+    redis.disconnect();
+    goOn();
     await allStored(since);
   }, 90_000);
 

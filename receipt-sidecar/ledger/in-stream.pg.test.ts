@@ -1,0 +1,154 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ledgerStream, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
+import { openRedis, untilReady } from '@gw/service/redis';
+import type { Service } from '@gw/stack/services/service';
+import { startValkey } from '@gw/stack/services/valkey';
+import type { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type InStream, openInStream } from './in-stream.ts';
+import { openSpool } from './spool.ts';
+import { type LedgerWriter, openLedgerWriter } from './writer.ts';
+
+/** How many entries were put in again, each time. */
+let restored: number[];
+const log = pino(
+  { level: 'warn' },
+  { write: (line: string) => restored.push(...[JSON.parse(line).restored ?? []].flat()) },
+);
+let dir: string;
+let valkey: Service;
+let redis: Redis;
+let writers: LedgerWriter[];
+
+const start = () => startValkey({ dir: join(dir, 'valkey'), log: () => {} });
+const entry = (id: string, status = 'complete') => JSON.stringify({ receipt: { id, status } });
+const ids = Array.from({ length: 450 }, (_, n) => `r${n}`);
+const entries = () => ids.map((id) => entry(id)).sort();
+const inStream = async () => (await redis.xrange(ledgerStream, '-', '+')).map(([, fields]) => fields[1]).sort();
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'gwinstream-'));
+  restored = [];
+  valkey = await start();
+  redis = openRedis(valkey.url, log, { commandTimeoutMs: 1000 });
+  await untilReady(redis, 5000);
+  writers = [];
+});
+afterEach(async () => {
+  await Promise.all(writers.map((writer) => writer.stop()));
+  redis.disconnect();
+  await valkey.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function openWriter(): Promise<LedgerWriter> {
+  const spool = await openSpool(join(dir, 'spool'), 'here');
+  const writer = openLedgerWriter({ redis, spool, now: Date.now, log });
+  writers.push(writer);
+  return writer;
+}
+
+async function eventually(check: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 15_000; Date.now() < deadline; ) {
+    if (await check().catch(() => false)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('It did not come true within 15 s.');
+}
+
+test('Redis that is emptied while connected gets every receipt again that nobody has read, once', async () => {
+  const writer = await openWriter();
+  await Promise.all(ids.map((id) => writer.finish(id, entry(id))));
+  await redis.flushall();
+  await eventually(async () => (await redis.xlen(ledgerStream)) >= ids.length);
+  // Nothing comes again in the looks after this one.
+  await writer.stop();
+  expect(await inStream()).toEqual(entries());
+  expect(restored).toEqual([ids.length]);
+  expect(await redis.get(receiptKey('r0'))).toBe(entry('r0'));
+});
+
+test('a Redis that lost the end of its file in a power cut gets it again', async () => {
+  const writer = await openWriter();
+  await Promise.all(ids.map((id) => writer.finish(id, entry(id))));
+  process.kill(valkey.pid, 'SIGKILL');
+  await valkey.stop();
+  const folder = join(dir, 'valkey', 'data', 'appendonlydir');
+  const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.incr.aof')) ?? '');
+  truncateSync(file, statSync(file).size - 5000);
+  valkey = await start();
+  await eventually(async () => (await redis.xlen(ledgerStream)) >= ids.length);
+  await writer.stop();
+  expect(await inStream()).toEqual(entries());
+  expect(restored).toHaveLength(1);
+  expect(restored[0]).toBeLessThan(ids.length);
+});
+
+test('a Redis that comes back without its data gets everything again', async () => {
+  const writer = await openWriter();
+  await Promise.all(ids.map((id) => writer.finish(id, entry(id))));
+  await valkey.stop();
+  rmSync(join(dir, 'valkey'), { recursive: true });
+  valkey = await start();
+  await eventually(async () => (await redis.xlen(ledgerStream)) >= ids.length);
+  await writer.stop();
+  expect(await inStream()).toEqual(entries());
+});
+
+test('calls under way are marked as pending again, and so are those that began while Redis was away', async () => {
+  const writer = await openWriter();
+  writer.begin('a', entry('a', 'pending'));
+  await redis.flushall();
+  await eventually(async () => (await redis.zcard(pendingReceiptsKey)) === 1);
+  expect(await redis.get(receiptKey('a'))).toBe(entry('a', 'pending'));
+
+  process.kill(valkey.pid, 'SIGSTOP');
+  // It finds out that Redis is away.
+  await writer.finish('b', entry('b'));
+  writer.begin('c', entry('c', 'pending'));
+  process.kill(valkey.pid, 'SIGCONT');
+  await eventually(async () => (await redis.get(receiptKey('c'))) === entry('c', 'pending'));
+  expect(await redis.zrange(pendingReceiptsKey, '0', '-1')).toEqual(['a', 'c']);
+  writer.discard('a');
+  await writer.finish('c', entry('c'));
+});
+
+/** Without a writer, so that the test says when the stream is looked at. */
+function openOne(maxChars: number): { one: InStream; put: (text: string) => Promise<void> } {
+  const put = async (text: string) => one.added((await redis.xadd(ledgerStream, '*', 'entry', text)) ?? '', text);
+  const one = openInStream({ redis, stream: ledgerStream, maxChars, put, log });
+  return { one, put };
+}
+
+test('what was read is not put in again, and does not take memory', async () => {
+  const { one, put } = openOne(3);
+  await one.tend();
+  for (const text of ['a', 'b', 'c']) await put(text);
+  const [[first = ''] = []] = await redis.xrange(ledgerStream, '-', '+');
+  await redis.xdel(ledgerStream, first);
+  await one.tend();
+  expect(one.counts()).toMatchObject({ length: 2, unguarded: 0 });
+  await put('d');
+  expect(one.counts().unguarded).toBe(0);
+  await redis.flushall();
+  await one.tend();
+  expect(await inStream()).toEqual(['b', 'c', 'd']);
+  await redis.xtrim(ledgerStream, 'MAXLEN', 0);
+  await one.tend();
+  expect(one.counts()).toEqual({ length: 0, unguarded: 0, oldestAt: null });
+  await redis.flushall();
+  await one.tend();
+  expect(await inStream()).toEqual([]);
+});
+
+test('above its bound the oldest leave memory and are counted; the newest are still put in again', async () => {
+  const { one, put } = openOne(2);
+  for (const text of ['a', 'b', 'c']) await put(text);
+  expect(one.counts().unguarded).toBe(1);
+  await redis.flushall();
+  await one.tend();
+  expect(await inStream()).toEqual(['b', 'c']);
+});

@@ -1,0 +1,164 @@
+/**
+ * What Redis has taken into a stream and Postgres may not have yet, in memory too, so that a Redis that forgets it gets
+ * it again: emptied, lost with its disk, or back from a power cut without its last second.
+ *
+ * Invariants: an entry leaves memory only once its reader has deleted it from the stream, which it does after the commit;
+ * or, above a bound, when newer ones need its room, and then it is counted. What is put in again was perhaps committed
+ * already: whoever reads the stream inserts by id. No entry costs a command: the stream is looked at once in a while.
+ */
+import { streamEpochKey } from '@gw/contract/internal/redis';
+import type { Logger } from '@gw/service/log';
+import type { Redis } from 'ioredis';
+
+export interface InStream {
+  /** Remembers an entry by the id that the stream gave it. */
+  added(streamId: string, entry: string): void;
+  /** Looks at the stream: forgets what was read from it, and puts in again what Redis has lost. Rejects if Redis does. */
+  tend(): Promise<void>;
+  counts(): StreamCounts;
+}
+
+export interface StreamCounts {
+  /** Entries that left memory before they were read, since newer ones needed its room: Redis alone has them. */
+  readonly unguarded: number;
+  /** By the last look: how many entries are in the stream, and when the oldest came (ms since 1970; null: there is none). */
+  readonly length: number;
+  readonly oldestAt: number | null;
+}
+
+export interface InStreamOptions {
+  readonly redis: Redis;
+  readonly stream: string;
+  /** Bounds the characters of all entries together. */
+  readonly maxChars: number;
+  /** Adds a lost entry to the stream, and so to what is remembered. */
+  readonly put: (entry: string) => Promise<unknown>;
+  /** Called before the lost is looked for, whenever Redis may have lost something. */
+  readonly onDoubt?: () => void;
+  readonly log: Logger;
+}
+
+/**
+ * KEYS: stream, its epoch. ARGV: an epoch for a Redis that has none. The epoch goes when all goes: by another one than
+ * before an emptied Redis gives itself away. Returns epoch, length, the first id in the stream or '', the last id given.
+ */
+const lookScript = `
+local epoch = redis.call('GET', KEYS[2])
+if not epoch then
+  epoch = ARGV[1]
+  redis.call('SET', KEYS[2], epoch)
+end
+local fields = redis.pcall('XINFO', 'STREAM', KEYS[1])
+if fields.err then return {epoch, 0, '', '0-0'} end
+local info = {}
+for i = 1, #fields, 2 do info[fields[i]] = fields[i + 1] end
+local first = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
+return {epoch, info.length, first and first[1] or '', info['last-generated-id']}
+`;
+
+/** KEYS: stream. ARGV: ids. Returns the positions, from 1, of those that are not in it. */
+const missingScript = `
+local missing = {}
+for i, id in ipairs(ARGV) do
+  if #redis.call('XRANGE', KEYS[1], id, id) == 0 then missing[#missing + 1] = i end
+end
+return missing
+`;
+
+const batch = 200;
+
+export function openInStream({ redis, stream, maxChars, put, onDoubt, log }: InStreamOptions): InStream {
+  const held = openHeld(maxChars);
+  let length = 0;
+  let oldestAt: number | null = null;
+  let epoch: string | null = null;
+  /** A server that was started again may have lost the end of its file. */
+  let doubtful = false;
+  redis.on('ready', () => {
+    doubtful = true;
+  });
+  /** Returns how many were put in again. */
+  const restore = async (): Promise<number> => {
+    let restored = 0;
+    const all = held.all();
+    for (let at = 0; at < all.length; at += batch) {
+      const some = all.slice(at, at + batch);
+      const missing = new Set((await redis.eval(missingScript, 1, stream, ...some.map(([id]) => id))) as number[]);
+      const lost = some.filter((_, index) => missing.has(index + 1));
+      // First, so that they have room under their new ids.
+      for (const [id] of lost) held.forget(id);
+      try {
+        await Promise.all(lost.map(([, entry]) => put(entry)));
+      } catch (error) {
+        for (const [id, entry] of lost) held.add(id, entry);
+        throw error;
+      }
+      restored += lost.length;
+    }
+    return restored;
+  };
+
+  return {
+    added: held.add,
+    async tend() {
+      const reply = await redis.eval(lookScript, 2, stream, streamEpochKey(stream), crypto.randomUUID());
+      const [itsEpoch, itsLength, first, last] = reply as [string, number, string, string];
+      length = itsLength;
+      oldestAt = first === '' ? null : parseId(first).ms;
+      if (itsEpoch !== epoch || doubtful) {
+        doubtful = true;
+        onDoubt?.();
+        const restored = await restore();
+        if (restored > 0) log.warn({ restored, stream }, 'what may have been lost in Redis was put there again');
+        epoch = itsEpoch;
+        doubtful = false;
+        return;
+      }
+      held.forgetWhile((id) => (first === '' ? !isBefore(last, id) : isBefore(id, first)));
+    },
+    counts: () => ({ unguarded: held.unguarded(), length, oldestAt }),
+  };
+}
+
+/** Entries by the ids of the stream, in the order in which Redis gave them. */
+function openHeld(maxChars: number) {
+  const held = new Map<string, string>();
+  let chars = 0;
+  let unguarded = 0;
+  const forget = (streamId: string): void => {
+    chars -= held.get(streamId)?.length ?? 0;
+    held.delete(streamId);
+  };
+  return {
+    add(streamId: string, entry: string): void {
+      held.set(streamId, entry);
+      chars += entry.length;
+      for (const [oldest] of held) {
+        if (chars <= maxChars) break;
+        forget(oldest);
+        unguarded += 1;
+      }
+    },
+    forget,
+    /** From the oldest on. */
+    forgetWhile(isRead: (streamId: string) => boolean): void {
+      for (const [streamId] of held) {
+        if (!isRead(streamId)) break;
+        forget(streamId);
+      }
+    },
+    all: () => [...held],
+    unguarded: () => unguarded,
+  };
+}
+
+/** `<ms since 1970>-<number>`. */
+function parseId(id: string): { readonly ms: number; readonly sequence: number } {
+  const [ms, sequence] = id.split('-').map(Number);
+  return { ms: ms ?? 0, sequence: sequence ?? 0 };
+}
+
+function isBefore(id: string, other: string): boolean {
+  const [one, two] = [parseId(id), parseId(other)];
+  return one.ms < two.ms || (one.ms === two.ms && one.sequence < two.sequence);
+}
