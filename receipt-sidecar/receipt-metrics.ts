@@ -12,8 +12,8 @@ export interface ReceiptMetrics {
   register(registry: Registry): void;
 }
 
-/** `ledger` gives what the ledger's writer counts. */
-export function createReceiptMetrics(ledger: () => LedgerCounts): ReceiptMetrics {
+/** `ledger` gives what the ledger's writer counts; `damagedLines` those of the spool that are not what was written. */
+export function createReceiptMetrics(ledger: () => LedgerCounts, damagedLines: () => number): ReceiptMetrics {
   const receipts = new Counter({
     name: 'gw_receipts_total',
     help: 'Receipts made here, by the reason of degraded ones; "none" are those with numbers',
@@ -40,6 +40,7 @@ export function createReceiptMetrics(ledger: () => LedgerCounts): ReceiptMetrics
       'Receipts that Redis alone has, since memory had no room for them before Postgres had them',
       ({ unguarded }) => unguarded,
     ),
+    gauge('gw_spool_damaged_total', 'Lines of the spool that were damaged and are kept for a human', damagedLines),
     gauge('gw_ledger_stream_length', 'Receipts that wait in Redis for Postgres', ({ length }) => length),
     gauge('gw_ledger_stream_oldest_seconds', 'How long the oldest of them has waited', ({ oldestAt }) =>
       oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt) / 1000,

@@ -8,7 +8,7 @@ import { serveEnvoy } from '@gw/grpc/server';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
-import { openLog } from '@gw/service/log';
+import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { z } from 'zod';
 import { readAccessLog } from './access-log.ts';
@@ -45,6 +45,21 @@ import { openBodyThreads, startFirstThread } from './threads/body-threads.ts';
 /** How long the access log can take to say how a call ended. */
 const endsWaitMs = 2000;
 
+/** Some 5,000 receipts find room on a full disk. */
+const spoolReserveBytes = 16 * 1024 * 1024;
+
+/** Counts the lines of spools that were not what was written. */
+function watchDamage(log: Logger) {
+  let lines = 0;
+  return {
+    damagedLines: () => lines,
+    onDamaged: (count: number, keptIn: string): void => {
+      lines += count;
+      log.error({ lines: count, keptIn }, 'lines of the spool are damaged; they are kept, and all others are stored');
+    },
+  };
+}
+
 /** Resolves when the sidecar listens, even if Redis is away; until it has a catalogue it is not serving. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it only puts the parts together, in the order in which they need each other.
 export async function startSidecar(config: Config) {
@@ -60,7 +75,8 @@ export async function startSidecar(config: Config) {
   const claims = openRedis(config.redisUrl, log, { commandTimeoutMs: 1000 });
   await Promise.all([redis, subscriber, reader, claims].map((connection) => untilReady(connection, 2000)));
 
-  const spool = await openSpool(config.spoolDir, hostname());
+  const { onDamaged, damagedLines } = watchDamage(log);
+  const spool = await openSpool(config.spoolDir, hostname(), { onDamaged, reserveBytes: spoolReserveBytes });
   const catalogue = holdCatalogue({
     redis: reader,
     subscriber,
@@ -71,7 +87,7 @@ export async function startSidecar(config: Config) {
   const storeClock = openStoreClock(redis);
   const ledger = openLedgerWriter({ redis, spool, now: storeClock.now, log });
   const clock = () => performance.now();
-  const receiptMetrics = createReceiptMetrics(ledger.counts);
+  const receiptMetrics = createReceiptMetrics(ledger.counts, damagedLines);
   const slotMetrics = createSlotMetrics(() => slots);
   const slots = new StreamSlots({
     leases: redisLeases(redis),
@@ -83,7 +99,7 @@ export async function startSidecar(config: Config) {
   });
   const idempotency = new Idempotency({ claims: redisClaims(claims), cipher: config.replyCipher, now: clock });
   const idempotencyMetrics = createIdempotencyMetrics();
-  const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname());
+  const policySpool = await openSpool(join(config.spoolDir, 'policy-events'), hostname(), { onDamaged });
   const policyEvents = openPolicyEvents({ redis, spool: policySpool, log });
   const isPolicyUnusable = () => (catalogue.current()?.policy.unusable ?? null) !== null;
   const screenMetrics = createScreenMetrics({ unstored: policyEvents.counts, isPolicyUnusable });

@@ -1,18 +1,43 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSpool } from './spool.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openSpool, type Spool } from './spool.ts';
+import { recordOf } from './spool-record.ts';
 
 let folder: string;
+let file: string;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gwspool-'));
+  file = join(folder, 'host.jsonl');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const entries = (count: number) =>
   Array.from({ length: count }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(2000) }));
+
+/** What is kept of damaged lines. */
+function damaged(): Buffer {
+  const [name, ...more] = readdirSync(folder).filter((each) => each.endsWith('.damaged'));
+  expect(more).toEqual([]);
+  return readFileSync(join(folder, name ?? ''));
+}
+
+async function all(spool: Spool): Promise<string[]> {
+  const taken: string[] = [];
+  await spool.replay(async (some) => void taken.push(...some));
+  return taken;
+}
 
 test('entries come back whole and in order, even when many are written at once and by a process before', async () => {
   const before = await openSpool(folder, 'host');
@@ -38,16 +63,107 @@ test('what could not be handed over stays, and what comes meanwhile follows it',
   expect(await spool.replay(async () => {})).toBe(0);
 });
 
-test.each(['{"n":1,"text":"xx', '{"n":1,"text":{}'])(
-  'a line that a killed process left unfinished is passed over, and those before and after it are not: %s',
+test.each(['{"n":1,"text":"xx', '{"n":1,"text":{}', recordOf('{"n":1,"text":"xx"}').slice(0, -5)])(
+  'a line that a killed process left unfinished is set aside, and those before and after it come back: %s',
   async (cut) => {
     const [before = '', after = ''] = entries(2);
     await (await openSpool(folder, 'host')).append(before);
-    appendFileSync(join(folder, 'host.jsonl'), cut);
-    const spool = await openSpool(folder, 'host');
+    appendFileSync(file, cut);
+    const told: unknown[] = [];
+    const spool = await openSpool(folder, 'host', { onDamaged: (...what) => told.push(what) });
     await spool.append(after);
-    const taken: string[] = [];
-    await spool.replay(async (some) => void taken.push(...some));
-    expect(taken).toEqual([before, after]);
+    expect(await all(spool)).toEqual([before, after]);
+    expect(told).toEqual([[1, expect.stringMatching(/\.damaged$/)]]);
+    expect(damaged().toString()).toBe(`${cut}\n`);
   },
 );
+
+test('all that wait at one time share one write and its sync', async () => {
+  const write = vi.fn(async () => undefined);
+  const spool = await openSpool(folder, 'host', { write });
+  await Promise.all(entries(200).map((entry) => spool.append(entry)));
+  expect(write.mock.calls.length).toBeLessThanOrEqual(2);
+});
+
+test('a record that the disk has changed is kept for a human, byte by byte, and those around it come back in order', async () => {
+  const [before = '', changed = '', after = ''] = entries(3);
+  const spool = await openSpool(folder, 'host');
+  for (const entry of [before, changed, after]) await spool.append(entry);
+  const bytes = readFileSync(file);
+  // Another number, in JSON as good as the one before; and a byte that no UTF-8 text has.
+  bytes[bytes.indexOf('"n":1') + 4] = '7'.charCodeAt(0);
+  bytes[bytes.indexOf('xxx', bytes.indexOf('"n":7'))] = 0xff;
+  writeFileSync(file, bytes);
+  expect(await all(await openSpool(folder, 'host'))).toEqual([before, after]);
+  expect(damaged()).toEqual(bytes.subarray(bytes.indexOf('\n') + 1, bytes.lastIndexOf('\n', -2) + 1));
+});
+
+test('what the release before wrote is read, and what this one writes is JSON for the release before', async () => {
+  const [old = '', fresh = ''] = entries(2);
+  writeFileSync(join(folder, 'host-1-0.replay'), `${old}\n`);
+  const spool = await openSpool(folder, 'host');
+  await spool.append(fresh);
+  const [line = ''] = readFileSync(file, 'utf8').split('\n');
+  expect(JSON.parse(line)).toEqual({ ...JSON.parse(fresh), spool: expect.any(String) });
+  expect(await all(spool)).toEqual([old, fresh]);
+});
+
+test('a record of a form that only a later release knows is kept', async () => {
+  const [entry = ''] = entries(1);
+  const later = recordOf(entry).replace('"1:', '"2:');
+  writeFileSync(file, `${later}\n`);
+  expect(await all(await openSpool(folder, 'host'))).toEqual([]);
+  expect(damaged().toString()).toBe(`${later}\n`);
+});
+
+test('a long outage makes many files, of which each leaves as soon as it was taken', async () => {
+  const spool = await openSpool(folder, 'host');
+  const large = Array.from({ length: 12 }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(4_000_000) }));
+  for (const entry of large) await spool.append(entry);
+  const taken: string[] = [];
+  const once = async (some: readonly string[]): Promise<void> => {
+    if (taken.length > 0) throw new Error('away');
+    taken.push(...some);
+  };
+  await expect(spool.replay(once)).rejects.toThrow('away');
+  expect(taken.length).toBeLessThan(large.length);
+  expect([...taken, ...(await all(spool))]).toEqual(large);
+});
+
+describe('a full disk', () => {
+  const mebibyte = 1024 * 1024;
+  const reserve = () => join(folder, 'host.reserve');
+  /** A disk that has room for as much as the reserve takes, and takes half a line before it is full. */
+  const write = async (to: string, text: string): Promise<void> => {
+    if (existsSync(reserve())) {
+      appendFileSync(to, text.slice(0, text.length / 2));
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    }
+    appendFileSync(to, text);
+  };
+  const reserved = () => vi.waitUntil(() => existsSync(reserve()), { timeout: 15_000 });
+
+  test('gives back what was reserved, so receipts still find room; it is reserved again once they are home', async () => {
+    const spool = await openSpool(folder, 'host', { reserveBytes: mebibyte, write });
+    await reserved();
+    expect(statSync(reserve()).size).toBe(mebibyte);
+    const some = entries(5);
+    await Promise.all(some.map((entry) => spool.append(entry)));
+    expect(existsSync(reserve())).toBe(false);
+    // What the full disk took of them comes twice.
+    expect([...new Set(await all(spool))]).toEqual(some);
+    await reserved();
+  });
+
+  test('without a reserve it refuses, and goes on as soon as it has room', async () => {
+    let full = true;
+    const spool = await openSpool(folder, 'host', {
+      write: (to, text) => (full ? Promise.reject(Object.assign(new Error(), { code: 'ENOSPC' })) : write(to, text)),
+    });
+    const [lost = '', kept = ''] = entries(2);
+    await expect(spool.append(lost)).rejects.toMatchObject({ code: 'ENOSPC' });
+    full = false;
+    await spool.append(kept);
+    expect(await all(spool)).toEqual([kept]);
+  });
+});

@@ -1,70 +1,169 @@
 /**
  * Receipts on disk while Redis is away.
  *
- * Invariant: a receipt leaves the spool only after Redis has taken it. Replaying one twice is harmless: the ledger
- * inserts by id.
+ * Invariants: a receipt leaves the spool only after Redis has taken it. Replaying one twice is harmless: the ledger
+ * inserts by id. What `append` has taken survives a killed process and a power cut: it is synced, and all that wait at
+ * one time share one sync, so that a reply waits for two of them at most. A line that is not what was written is kept for
+ * a human, and holds up no other.
  */
-import { appendFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { openReserve } from './disk-reserve.ts';
+import { entryOfRecord, recordOf } from './spool-record.ts';
 
 export interface Spool {
-  /** Appends one line of JSON. Rejects if the disk refuses it. */
+  /** Appends the text of a JSON object. Rejects if the disk refuses it. */
   append(entry: string): Promise<void>;
   /**
-   * Hands the waiting entries to `take`, a file at a time, and deletes each file that was taken. Returns how many
-   * entries were taken. Rejects if `take` does; then that file and those after it stay.
+   * Hands the waiting entries to `take`, a file at a time and in order, and deletes each file that was taken. Returns
+   * how many entries were taken. Rejects if `take` does; then that file and those after it stay.
    */
   replay(take: (entries: readonly string[]) => Promise<void>): Promise<number>;
 }
 
+export interface SpoolOptions {
+  /** Told how many lines were damaged, and in which file they are kept. */
+  readonly onDamaged?: (lines: number, keptIn: string) => void;
+  /** Room that is kept free for a disk that is full. */
+  readonly reserveBytes?: number;
+  /** Appends to a file and syncs it; for tests. */
+  readonly write?: (file: string, text: string) => Promise<void>;
+}
+
+/** A file is read whole, and what was handed over of it comes again if the rest was refused. */
+const maxFileBytes = 16 * 1024 * 1024;
+
+interface Waiting {
+  readonly entry: string;
+  readonly settle: (error?: unknown) => void;
+}
+
 /** Opens the spool, and makes its folder. `id` tells the files of several sidecars on one volume apart. */
-export async function openSpool(folder: string, id: string): Promise<Spool> {
+export async function openSpool(
+  folder: string,
+  id: string,
+  { onDamaged = () => undefined, reserveBytes = 0, write = writeSynced }: SpoolOptions = {},
+): Promise<Spool> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const current = join(folder, `${id}.jsonl`);
+  const reserve = openReserve(join(folder, `${id}.reserve`), reserveBytes);
   let turn = 0;
-  const setAside = () => rename(current, join(folder, `${id}-${Date.now()}-${turn++}.replay`)).catch(() => undefined);
+  let written = 0;
+  const setAside = async (): Promise<void> => {
+    written = 0;
+    const name = `${id}-${Date.now()}-${String(turn++).padStart(6, '0')}.replay`;
+    await rename(current, join(folder, name)).catch(() => undefined);
+  };
   // A process that was killed may have left half a line, which must not run into one of ours.
   await setAside();
+  // Not awaited: to write it takes a while.
+  void reserve.take();
   let torn = false;
-  // Appends follow each other, so that lines never mix; a failed one does not stop the next.
+  let waiting: Waiting[] = [];
+  // Writes follow each other, so that lines never mix; a failed one does not stop the next.
   let last: Promise<void> = Promise.resolve();
+
+  const writeLines = async (lines: string): Promise<void> => {
+    // A full disk may have taken a part of the line before.
+    const text = () => `${torn ? '\n' : ''}${lines}`;
+    try {
+      await write(current, text());
+    } catch (error) {
+      torn = true;
+      if (!isFull(error) || !(await reserve.giveBack())) throw error;
+      await write(current, text());
+    }
+    torn = false;
+  };
+  const flush = async (): Promise<void> => {
+    const group = waiting;
+    waiting = [];
+    const lines = group.map(({ entry }) => `${recordOf(entry)}\n`).join('');
+    const error = await writeLines(lines).catch((failed: unknown) => failed);
+    for (const { settle } of group) settle(error);
+    written += lines.length;
+    if (written > maxFileBytes) await setAside();
+  };
+
   return {
-    append(entry) {
-      const done = last.then(() => appendFile(current, `${torn ? '\n' : ''}${entry}\n`, { mode: 0o600 }));
-      last = done.then(
-        () => {
-          torn = false;
-        },
-        // A full disk may have taken a part of the line.
-        () => {
-          torn = true;
-        },
-      );
-      return done;
-    },
+    append: (entry) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ entry, settle: (error) => (error === undefined ? resolve() : reject(error)) });
+        if (waiting.length === 1) last = last.then(flush);
+      }),
     async replay(take) {
-      // In turn with the appends: one that was under way would write into a file that was already read.
+      // In turn with the writes: one that was under way would write into a file that was already read.
       last = last.then(setAside);
       await last;
       let taken = 0;
-      for (const name of (await readdir(folder)).filter((file) => file.endsWith('.replay')).sort()) {
+      const files = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
+      for (const name of files.map((entry) => entry.name).sort()) {
+        if (!name.endsWith('.replay')) continue;
         const file = join(folder, name);
-        // A line is cut short if the process was killed, or the disk was full, while writing it: nobody relied on it.
-        const lines = (await readFile(file, 'utf8')).split('\n').filter(isJson);
-        if (lines.length > 0) await take(lines);
-        await rm(file, { force: true });
-        taken += lines.length;
+        const { entries, wrong } = readLines(await readFile(file));
+        if (entries.length > 0) await take(entries);
+        if (wrong.length === 0) await rm(file, { force: true });
+        else onDamaged(wrong.length, await keepDamaged(file, wrong));
+        taken += entries.length;
       }
+      void reserve.take();
       return taken;
     },
   };
 }
 
-function isJson(line: string): boolean {
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+
+async function writeSynced(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'a', 0o600);
   try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
+    const { size } = await handle.stat();
+    await handle.appendFile(text);
+    await handle.datasync();
+    // A new file is only found again once its folder is synced too.
+    if (size === 0) await syncFolder(dirname(file));
+  } finally {
+    await handle.close();
   }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Leaves only these lines of the file, in its place, since the disk may have no room for a copy. Returns its new name. */
+async function keepDamaged(file: string, lines: readonly Buffer[]): Promise<string> {
+  const kept = file.replace(/\.replay$/, '.damaged');
+  const bytes = Buffer.concat(lines.flatMap((line) => [line, Buffer.from('\n')]));
+  const handle = await open(file, 'r+');
+  try {
+    await handle.writeFile(bytes);
+    await handle.truncate(bytes.length);
+  } finally {
+    await handle.close();
+  }
+  await rename(file, kept);
+  return kept;
+}
+
+/** `wrong`: the lines that are not what was written, byte by byte. */
+function readLines(bytes: Buffer): { readonly entries: string[]; readonly wrong: Buffer[] } {
+  const entries: string[] = [];
+  const wrong: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf('\n', at);
+    const line = bytes.subarray(at, end < 0 ? bytes.length : end);
+    at = end < 0 ? bytes.length : end + 1;
+    if (line.length === 0) continue;
+    const entry = entryOfRecord(line.toString('utf8'));
+    if (entry === null) wrong.push(line);
+    else entries.push(entry);
+  }
+  return { entries, wrong };
 }

@@ -1,0 +1,34 @@
+/**
+ * One line of the spool: a JSON object with its CRC-32 as the first member, so that a line which the disk has damaged is
+ * not taken for a receipt.
+ *
+ * Invariant: the release before, which knows no checksum, reads such a line as JSON with a member more, and what it wrote
+ * is read here, so that a change of the release in mid-outage loses nothing, whichever way it goes.
+ */
+import { crc32 } from 'node:zlib';
+
+/** The version of the form, and the checksum of the object without this member. */
+const headPattern = /^\{"spool":"(\d+):([0-9a-f]{8})",/;
+const version = '1';
+
+const checksum = (entry: string): string => crc32(entry).toString(16).padStart(8, '0');
+
+/** Takes the text of a JSON object with at least one member, and returns its line without the line feed. */
+export const recordOf = (entry: string): string => `{"spool":"${version}:${checksum(entry)}",${entry.slice(1)}`;
+
+/** Returns the entry, or null if the line is not what was written, or of a form that this release does not know. */
+export function entryOfRecord(line: string): string | null {
+  const head = headPattern.exec(line);
+  if (head === null) return isJson(line) ? line : null;
+  const entry = `{${line.slice(head[0].length)}`;
+  return head[1] === version && head[2] === checksum(entry) ? entry : null;
+}
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
