@@ -1,4 +1,5 @@
 import { modelListSchema, regionListSchema, regionSchema } from '@gw/contract/catalogue';
+import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -118,6 +119,22 @@ test('operators see when the records were not checked for long, or somebody says
   await set('NULL');
 });
 
+test('operators see what waits for the ledger, and what could not be stored', async () => {
+  const { redis } = running.context;
+  await redis.xadd(ledgerStream, '1000-0', 'entry', 'waits');
+  await redis.xadd(deadLedgerStream, '*', 'entry', 'not json', 'reason', 'not valid JSON');
+  expect((await running.operator.inject('/healthz')).json()).toMatchObject({
+    status: 'degraded',
+    ledger_waiting: 1,
+    ledger_set_aside: 1,
+  });
+  const metrics = (await running.operator.inject('/metrics')).body;
+  expect(metrics).toMatch(/^gw_ledger_stream_length\{.*\} 1$/m);
+  expect(metrics).toMatch(/^gw_ledger_stream_oldest_seconds\{.*\} \d{9,}/m);
+  expect(metrics).toMatch(/^gw_ledger_set_aside\{.*\} 1$/m);
+  await redis.del(ledgerStream, deadLedgerStream);
+});
+
 test('operators see which part is missing', async () => {
   const reply = await running.operator.inject('/healthz');
   expect([reply.statusCode, reply.json()]).toEqual([
@@ -125,6 +142,7 @@ test('operators see which part is missing', async () => {
     {
       ...{ status: 'ok', postgres: true, redis: true, catalogue: true },
       ...{ audit_chain_faults: 0, receipt_integrity_faults: 0, integrity_check_overdue: false },
+      ...{ ledger_waiting: 0, ledger_set_aside: 0 },
     },
   ]);
   expect((await running.operator.inject('/v1/models')).statusCode).toBe(404);

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type CatalogueView, registerMetrics as registerCatalogueMetrics } from './catalogue/index.ts';
 import { unscreenedCount } from './customers/index.ts';
-import { countFaults, isCheckOverdue, registerMetrics } from './ledger/index.ts';
+import { countFaults, countWaiting, isCheckOverdue, registerMetrics } from './ledger/index.ts';
 import type { Services } from './services.ts';
 import type { Context } from './shared/context.ts';
 
@@ -24,13 +24,20 @@ const config = { access: { kind: 'public' }, anyQuery: true } as const;
 const operatorHealthSchema = z.strictObject({
   status: z
     .enum(['ok', 'degraded', 'unavailable'])
-    .describe('`degraded`: records were altered, or were not checked for too long; `unavailable`: a part is missing'),
+    .describe(
+      '`degraded`: records were altered, were not checked for too long, or could not be stored; `unavailable`: a part is missing',
+    ),
   postgres: z.boolean(),
   redis: z.boolean(),
   catalogue: z.boolean(),
   audit_chain_faults: z.int().nullable().describe('Null: not known'),
   receipt_integrity_faults: z.int().nullable().describe('Null: not known'),
   integrity_check_overdue: z.boolean().nullable().describe('Null: not known'),
+  ledger_waiting: z.int().nullable().describe('Receipts that wait in Redis for Postgres. Null: not known'),
+  ledger_set_aside: z
+    .int()
+    .nullable()
+    .describe('Entries that could not be stored and wait for a human. Null: not known'),
 });
 
 /**
@@ -43,20 +50,24 @@ export function shortHealthRoute(app: FastifyInstance): void {
 
 /** Registers the health for operators, which is 503 if a part is missing, and the metrics for Prometheus. */
 export function operatorHealthRoutes(app: FastifyInstance, context: Context, { catalogue, ledger }: Services): void {
-  const { db } = context;
+  const { db, redis } = context;
   app.get('/healthz', { config: { ...config, reply: operatorHealthSchema } }, async (_request, reply) => {
-    const [health, faults, overdue] = await Promise.all([
+    const [health, faults, overdue, waiting] = await Promise.all([
       probe(context, catalogue.keeper),
       bounded(countFaults(db)),
       bounded(isCheckOverdue(db, ledger.fullCheckS)),
+      bounded(countWaiting(redis)),
     ]);
     const ok = health.postgres && health.redis && health.catalogue;
-    // A restart mends no record, so what was altered makes the state degraded and leaves the status at 200.
-    const isWhole = (faults === null || faults.audit + faults.receipt === 0) && overdue !== true;
+    // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
+    const isUnaltered = (faults === null || faults.audit + faults.receipt === 0) && overdue !== true;
+    const isWhole = isUnaltered && !waiting?.setAside;
     const integrity = {
       audit_chain_faults: faults?.audit ?? null,
       receipt_integrity_faults: faults?.receipt ?? null,
       integrity_check_overdue: overdue,
+      ledger_waiting: waiting?.length ?? null,
+      ledger_set_aside: waiting?.setAside ?? null,
     };
     const status = ok ? (isWhole ? 'ok' : 'degraded') : 'unavailable';
     return reply.code(ok ? 200 : 503).send({ status, ...health, ...integrity });

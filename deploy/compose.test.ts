@@ -50,6 +50,12 @@ function namesIn(folder: string): Set<string> {
 const partOf = (command: readonly string[]): string =>
   /^dist\/([a-z-]+)\.js$/.exec(command.find((word) => word.startsWith('dist/')) ?? '')?.[1] ?? '';
 
+test('the stores keep what they acknowledged as those of ./gw up do (stack/services/services.pg.test.ts)', () => {
+  const commandOf = (name: string) => compose.services[name]?.command?.join(' ');
+  expect(commandOf('postgres')).toBe('postgres -c fsync=on -c synchronous_commit=on -c full_page_writes=on');
+  expect(commandOf('valkey')).toContain('--appendonly yes --appendfsync everysec --maxmemory-policy noeviction');
+});
+
 test('each TypeScript part runs a bundle that the build makes', () => {
   expect(typescript).toHaveLength(9);
   for (const [name, { command = [] }] of typescript) {

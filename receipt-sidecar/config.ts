@@ -25,6 +25,8 @@ export interface Config {
   readonly grpcServer: Implementation;
   /** The folder where receipts wait while Redis is away; it has to be persistent. */
   readonly spoolDir: string;
+  /** How many receipts may wait in Redis for Postgres before further ones go to the spool. */
+  readonly maxStreamLength: number;
   readonly addresses: Addresses;
   readonly logLevel: string;
   /** How long a provider can take for a whole JSON reply. */
@@ -50,6 +52,8 @@ export function loadConfig(environment: Environment): Config {
     internalTls: readInternalTls(settings),
     grpcServer: readImplementation(settings),
     spoolDir: settings.required('GW_SPOOL_DIR', '/var/lib/gw/spool'),
+    // Some 700 MB of Redis: each is there twice, to be ingested and to be read.
+    maxStreamLength: Math.max(1, settings.integer('GW_LEDGER_STREAM_MAX', 100_000)),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
     // The official SDKs wait 600 s by default; a gateway that gave up earlier would change their behaviour.

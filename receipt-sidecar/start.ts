@@ -85,7 +85,7 @@ export async function startSidecar(config: Config) {
     log,
   });
   const storeClock = openStoreClock(redis);
-  const ledger = openLedgerWriter({ redis, spool, now: storeClock.now, log });
+  const ledger = openLedgerWriter({ redis, spool, now: storeClock.now, maxStreamLength: config.maxStreamLength, log });
   const clock = () => performance.now();
   const receiptMetrics = createReceiptMetrics(ledger.counts, damagedLines);
   const slotMetrics = createSlotMetrics(() => slots);
@@ -167,6 +167,7 @@ export async function startSidecar(config: Config) {
       redis: redis.status === 'ready',
       streams_exact: !slots.local,
       published_rules: !isPolicyUnusable(),
+      stream_room: !ledger.counts().full,
     },
   });
   const health = config.healthListen

@@ -9,11 +9,13 @@ import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
 import { receiptRoutes } from './receipts/routes.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
 import { createVersionMetrics, type VersionMetrics } from './receipts/version-metrics.ts';
+import { registerWaiting } from './receipts/waiting.ts';
 import { usageRoutes } from './usage/routes.ts';
 
 export { countFaults, isCheckOverdue } from './integrity/faults.ts';
 export { warnOfUnsealed } from './integrity/open-seals.ts';
 export { startJobs } from './jobs.ts';
+export { countWaiting } from './receipts/waiting.ts';
 
 /** What the routes and jobs of this wing share; one per process. */
 export interface LedgerServices {
@@ -42,7 +44,8 @@ export function operatorRoutes(app: FastifyInstance, context: Context, { seals }
   integrityOperatorRoutes(app, context, seals);
 }
 
-export function registerMetrics(registry: Registry, { db }: Context, { versionMetrics }: LedgerServices): void {
+export function registerMetrics(registry: Registry, { db, redis }: Context, { versionMetrics }: LedgerServices): void {
   versionMetrics.register(registry);
   registerIntegrity(registry, db);
+  registerWaiting(registry, redis);
 }

@@ -46,7 +46,7 @@ afterEach(async () => {
 
 async function openWriter(): Promise<LedgerWriter> {
   const spool = await openSpool(join(dir, 'spool'), 'here');
-  const writer = openLedgerWriter({ redis, spool, now: Date.now, log });
+  const writer = openLedgerWriter({ redis, spool, now: Date.now, maxStreamLength: 100_000, log });
   writers.push(writer);
   return writer;
 }

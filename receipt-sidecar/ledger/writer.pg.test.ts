@@ -32,7 +32,13 @@ beforeEach(async () => {
   const log = pino({ level: 'info' }, { write: (line: string) => logged.push(JSON.parse(line).msg) });
   redis = openRedis(valkey.url, log, { commandTimeoutMs: 1000 });
   await untilReady(redis, 5000);
-  writer = openLedgerWriter({ redis, spool: await openSpool(spoolFolder(), hostname()), now: Date.now, log });
+  writer = openLedgerWriter({
+    redis,
+    spool: await openSpool(spoolFolder(), hostname()),
+    now: Date.now,
+    maxStreamLength: 100_000,
+    log,
+  });
 });
 afterEach(async () => {
   await writer.stop();
@@ -118,4 +124,31 @@ test('while Redis stands still one receipt waits for it, the next ones go to the
   process.kill(valkey.pid, 'SIGCONT');
   await eventually(async () => new Set(await inStream()).size === 2);
   expect(await redis.get(receiptKey('b'))).toBe(entry('b'));
+});
+
+test('a stream that nobody reads grows to its bound; further receipts go to the spool, and home when it has room', async () => {
+  await writer.stop();
+  const spool = await openSpool(spoolFolder(), hostname());
+  const log = pino({ level: 'silent' });
+  writer = openLedgerWriter({ redis, spool, now: Date.now, maxStreamLength: 10, log });
+  const ids = Array.from({ length: 25 }, (_, n) => `r${n}`);
+  const [before, after] = [ids.slice(0, 10), ids.slice(10)];
+  await Promise.all(before.map((id) => writer.finish(id, entry(id))));
+  await eventually(async () => writer.counts().full);
+  expect(writer.counts().length).toBe(10);
+  expect(writer.counts().oldestAt).not.toBeNull();
+  for (const id of after) writer.begin(id, entry(id, 'pending'));
+  expect(await Promise.all(after.map((id) => writer.finish(id, entry(id))))).toEqual(after.map(() => true));
+  // Nobody is to close them as those of a dead sidecar.
+  await eventually(async () => (await redis.zcard(pendingReceiptsKey)) === 0);
+  expect(await redis.exists(...after.map(receiptKey))).toBe(0);
+  // It is looked at again, and is still full: not half of it was read.
+  await redis.xtrim(ledgerStream, 'MAXLEN', 6);
+  await eventually(async () => writer.counts().length === 6);
+  expect(writer.counts().full).toBe(true);
+  expect(await redis.xlen(ledgerStream)).toBe(6);
+  await redis.xtrim(ledgerStream, 'MAXLEN', 4);
+  await eventually(async () => (await redis.xlen(ledgerStream)) === 4 + after.length);
+  expect((await inStream()).slice(4)).toEqual(after.map((id) => entry(id)));
+  await eventually(async () => writer.counts().full);
 });

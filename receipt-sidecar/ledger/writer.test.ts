@@ -42,7 +42,13 @@ beforeEach(() => {
   xadd = still.xadd;
   ping = still.ping;
   const spool: Spool = { append, replay: () => Promise.resolve(0) };
-  writer = openLedgerWriter({ redis: still.redis, spool, now: Date.now, log: pino({ level: 'silent' }) });
+  writer = openLedgerWriter({
+    redis: still.redis,
+    spool,
+    now: Date.now,
+    maxStreamLength: 100_000,
+    log: pino({ level: 'silent' }),
+  });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -128,7 +134,13 @@ describe('both stores hang, and come back after the client was shown another rec
       },
     };
     const log = pino({ level: 'silent' });
-    const own = openLedgerWriter({ redis: redis as unknown as Redis, spool, now: Date.now, log });
+    const own = openLedgerWriter({
+      redis: redis as unknown as Redis,
+      spool,
+      now: Date.now,
+      maxStreamLength: 100_000,
+      log,
+    });
     // Redis is known to be away from the first, so that of `a` the disk alone has heard.
     void own.finish('first', entry('first'));
     await advance(150);

@@ -19,6 +19,8 @@ export interface LedgerCounts extends StreamCounts {
   /** Receipts that no store has yet, and those that were lost because there was no room for them. */
   readonly kept: number;
   readonly lost: number;
+  /** Whether receipts go to the spool since too many wait in Redis. */
+  readonly full: boolean;
 }
 
 export interface LedgerWriter {
@@ -39,6 +41,8 @@ export interface LedgerWriterOptions {
   readonly spool: Spool;
   /** By the clock of Redis, ms since 1970: another process judges by it whether a lease is over. */
   readonly now: () => number;
+  /** From this length of the stream on receipts go to the spool, until it has half of that. */
+  readonly maxStreamLength: number;
   readonly log: Logger;
 }
 
@@ -65,13 +69,17 @@ const notShown = ' not shown';
 /** What was shown to a client does not give way to what was not: the ledger gets both, and makes one of them. */
 const keptAs = (receiptId: string, entry: string): string => (isShown(entry) ? receiptId : receiptId + notShown);
 
+class StreamFull extends Error {}
+
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what is under way, away, spooled and kept.
-export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions): LedgerWriter {
+export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: LedgerWriterOptions): LedgerWriter {
   /** Pending receipts by id. */
   const underWay = new Map<string, string>();
   let spooled = true; // An earlier process may have left something.
   /** True after Redis did not take a receipt in time: no other one waits for it until it answers again. */
   let away = false;
+  /** True while nobody ingests and the stream is as long as it may be. */
+  let full = false;
   const disk = boundedWrites();
   /** Whether the disk has refused the last write. */
   let refused = false;
@@ -92,6 +100,10 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     redis.zadd(pendingReceiptsKey, now() + pendingLeaseMs, receiptId).catch(() => undefined);
   };
 
+  const unmark = (receiptId: string): void => {
+    redis.unlink(receiptKey(receiptId)).catch(() => undefined);
+    redis.zrem(pendingReceiptsKey, receiptId).catch(() => undefined);
+  };
   const markAllPending = (): void => {
     for (const [receiptId, entry] of underWay) markPending(receiptId, entry);
   };
@@ -113,7 +125,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
   });
 
   const takenByRedis = async (receiptId: string, entry: string, patience: Patience): Promise<boolean> => {
-    if (away) return false;
+    if (away || full) return false;
     if (await succeedsWithin(toRedis(receiptId, entry), patience, redisBoundMs)) return true;
     if (!away) log.warn('Redis does not take receipts in time; they go to the spool');
     away = true;
@@ -137,14 +149,30 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
 
   const taken = async (receiptId: string, entry: string): Promise<boolean> => {
     const patience = { leftMs: patienceMs };
-    return (await takenByRedis(receiptId, entry, patience)) || (await takenBySpool(entry, patience));
+    if (await takenByRedis(receiptId, entry, patience)) return true;
+    // It has ended: the control plane, which may be there, must not close it as one of a dead sidecar.
+    if (full && !away) unmark(receiptId);
+    return takenBySpool(entry, patience);
+  };
+
+  const lookAtStream = async (): Promise<void> => {
+    if (away || redis.status !== 'ready') return;
+    await inStream.tend().catch(() => undefined);
+    const { length } = inStream.counts();
+    if (!full && length >= maxStreamLength)
+      log.error({ length }, 'as many receipts as may be wait in Redis for Postgres; further ones go to the spool');
+    if (full && length < maxStreamLength / 2) log.info({ length }, 'receipts go to Redis again');
+    full = full ? length >= maxStreamLength / 2 : length >= maxStreamLength;
   };
 
   const replay = async (): Promise<void> => {
-    if (!spooled || away || disk.hanging() || redis.status !== 'ready') return;
+    if (!spooled || away || full || disk.hanging() || redis.status !== 'ready') return;
     spooled = false;
     try {
       const count = await spool.replay(async (entries) => {
+        // A file at a time, so that what waits there does not fill the stream.
+        await lookAtStream();
+        if (full) throw new StreamFull();
         const theirs = entries.filter((entry) => isShown(entry) || !givenUp.has(idOf(entry)));
         for (let at = 0; at < theirs.length; at += replayBatch) {
           await Promise.all(theirs.slice(at, at + replayBatch).map((entry) => toRedis(idOf(entry), entry)));
@@ -153,12 +181,12 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
       if (count > 0) log.info({ count }, 'receipts from the spool are in the ledger');
     } catch (error) {
       spooled = true;
-      log.warn({ err: error }, 'the spool could not be replayed; it stays');
+      if (!(error instanceof StreamFull)) log.warn({ err: error }, 'the spool could not be replayed; it stays');
     }
   };
 
   const bringHome = async (): Promise<void> => {
-    if (!away && redis.status === 'ready') await inStream.tend().catch(() => undefined);
+    await lookAtStream();
     const count = await kept.hand((as, entry) => taken(as.replace(notShown, ''), entry));
     if (count > 0) log.info({ count }, 'receipts that waited in memory are stored');
     // Afterwards, since a hung disk holds it up.
@@ -191,8 +219,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
     },
     discard(receiptId) {
       underWay.delete(receiptId);
-      redis.unlink(receiptKey(receiptId)).catch(() => undefined);
-      redis.zrem(pendingReceiptsKey, receiptId).catch(() => undefined);
+      unmark(receiptId);
     },
     finish(receiptId, entry) {
       underWay.delete(receiptId);
@@ -204,7 +231,7 @@ export function openLedgerWriter({ redis, spool, now, log }: LedgerWriterOptions
         log.error({ receiptId }, 'a receipt could not be stored anywhere');
       else if (isShown(entry)) givenUp.add(receiptId);
     },
-    counts: () => ({ kept: kept.size, lost: kept.lost, ...inStream.counts() }),
+    counts: () => ({ kept: kept.size, lost: kept.lost, full, ...inStream.counts() }),
     async stop() {
       for (const timer of timers) clearInterval(timer);
       await tend();

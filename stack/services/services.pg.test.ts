@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { postgresBinaries } from '../binaries.ts';
 import { checkout } from '../checkout.ts';
 import { startPostgres } from './postgres.ts';
@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-async function query(url: string, text: string): Promise<unknown[]> {
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -45,6 +45,13 @@ test('Postgres keeps its rows over a restart and a kill, and is reached through 
   await query(server.url, 'insert into kept values (1)');
   expect(await query(server.url, "select setting from pg_settings where name = 'listen_addresses'")).toEqual([
     { setting: '' },
+  ]);
+  const durability = `select name, setting from pg_settings
+    where name in ('fsync', 'synchronous_commit', 'full_page_writes') order by name`;
+  expect(await query(server.url, durability)).toEqual([
+    { name: 'fsync', setting: 'on' },
+    { name: 'full_page_writes', setting: 'on' },
+    { name: 'synchronous_commit', setting: 'on' },
   ]);
   const sockets = decodeURIComponent(server.url.split('host=')[1] ?? '');
   expect(statSync(sockets).mode & 0o777).toBe(0o700);
@@ -94,6 +101,7 @@ test('Valkey keeps its keys over a restart, refuses to drop them, and listens on
   await client.connect();
   await client.set('kept', '1');
   expect(await client.config('GET', 'maxmemory-policy')).toEqual(['maxmemory-policy', 'noeviction']);
+  expect(await client.config('GET', 'appendonly')).toEqual(['appendonly', 'yes']);
   expect(await client.config('GET', 'appendfsync')).toEqual(['appendfsync', 'everysec']);
   expect(await client.config('GET', 'port')).toEqual(['port', '0']);
   expect(await onTcp(6379)).toBe(false);
@@ -106,6 +114,66 @@ test('Valkey keeps its keys over a restart, refuses to drop them, and listens on
   expect(await client.get('kept')).toBe('1');
   client.disconnect();
   await server.stop();
+});
+
+describe('kill -9 in mid-write, round after round, takes nothing that was acknowledged', () => {
+  /** Numbers one by one, each behind the answer to the one before, until there is no answer. Adds those answered to `taken`. */
+  async function writeUntilKilled(taken: string[], round: number, write: (what: string) => Promise<unknown>) {
+    for (let n = 0; ; n += 1) {
+      const what = `${round}-${n}`;
+      const isTaken = await write(what).then(
+        () => true,
+        () => false,
+      );
+      if (!isTaken) return;
+      taken.push(what);
+    }
+  }
+
+  /** Kills the server while `writing` goes on, and waits for the end of both. */
+  async function killAmid(server: Service, taken: readonly string[], writing: Promise<void>): Promise<void> {
+    const before = taken.length;
+    await vi.waitUntil(() => taken.length > before + 50, { timeout: 30_000 });
+    server.child.kill('SIGKILL');
+    await Promise.all([server.child.exited, writing]);
+  }
+
+  test('Postgres', async () => {
+    const options = { dir: join(dir, 'killed-postgres'), log };
+    const taken: string[] = [];
+    let server = await startPostgres(options);
+    await query(server.url, 'create table taken (what text)');
+    for (let round = 0; round < 3; round += 1) {
+      const client = new pg.Client({ connectionString: server.url });
+      client.on('error', () => undefined);
+      await client.connect();
+      const insert = (what: string) => client.query('insert into taken values ($1)', [what]);
+      await killAmid(server, taken, writeUntilKilled(taken, round, insert));
+      server = await startPostgres(options);
+    }
+    const there = new Set((await query(server.url, 'select what from taken')).map(({ what }) => what));
+    expect(taken.filter((what) => !there.has(what))).toEqual([]);
+    await server.stop();
+  }, 120_000);
+
+  test('Valkey', async () => {
+    const options = { dir: join(dir, 'killed-valkey'), log };
+    const taken: string[] = [];
+    let server = await startValkey(options);
+    for (let round = 0; round < 3; round += 1) {
+      const client = new Redis(server.url, { retryStrategy: () => null, enableOfflineQueue: false, lazyConnect: true });
+      client.on('error', () => undefined);
+      await client.connect();
+      const add = (what: string) => client.xadd('taken', '*', 'what', what);
+      await killAmid(server, taken, writeUntilKilled(taken, round, add));
+      server = await startValkey(options);
+    }
+    const client = new Redis(server.url);
+    const there = new Set((await client.xrange('taken', '-', '+')).map(([, fields]) => fields[1]));
+    expect(taken.filter((what) => !there.has(what))).toEqual([]);
+    client.disconnect();
+    await server.stop();
+  }, 120_000);
 });
 
 test('neither outlives a parent that was killed', async () => {

@@ -4,6 +4,7 @@
  * Receipts are counted at both ends: every one that a client saw is in Postgres afterwards, and none is there twice.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { PartName } from '@gw/stack/stack-plans';
 import { Redis } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -72,19 +73,27 @@ describe('stores that fail', () => {
     await allStored(since);
   });
 
-  test('Valkey killed under calls: none fails, and none is stored twice', async () => {
-    const since = new Date();
-    // While Valkey dies, a disk that is busy may not take a receipt in time either: the client is told so, and the rest holds.
-    const passing = callsPass(40, expectCompleteOrNotStored);
-    for (let kills = 0; kills < 3; kills += 1) {
-      await delay(300);
-      gateway.kill('valkey');
-    }
-    await passing;
-    const complete = replies.filter(({ receipt }) => receipt?.tier === 'parametric');
-    expect(complete.length).toBeGreaterThan(replies.length * 0.75);
-    await allStored(since);
-  }, 90_000);
+  test.each<[what: string, parts: PartName[]]>([
+    ['Valkey', ['valkey']],
+    ['Postgres', ['postgres']],
+    ['Valkey and Postgres at once', ['valkey', 'postgres']],
+  ])(
+    '%s killed under calls: none fails, and each receipt that was shown is stored once',
+    async (_, parts) => {
+      const since = new Date();
+      // While Valkey dies, a disk that is busy may not take a receipt in time either: the client is told so, and the rest holds.
+      const passing = callsPass(40, expectCompleteOrNotStored);
+      for (let kills = 0; kills < 3; kills += 1) {
+        await delay(300);
+        for (const part of parts) gateway.kill(part);
+      }
+      await passing;
+      const complete = replies.filter(({ receipt }) => receipt?.tier === 'parametric');
+      expect(complete.length).toBeGreaterThan(replies.length * 0.75);
+      await allStored(since);
+    },
+    90_000,
+  );
 
   test('Valkey emptied under calls while nobody ingests: every receipt is in Postgres afterwards, once', async () => {
     const since = new Date();

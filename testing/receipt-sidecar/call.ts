@@ -74,7 +74,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
       finish: async (id) => ledger.finished.push(id) > 0,
       discard: () => undefined,
       keep: () => undefined,
-      counts: () => ({ kept: 0, lost: 0, unguarded: 0, length: 0, oldestAt: null }),
+      counts: () => ({ kept: 0, lost: 0, full: false, unguarded: 0, length: 0, oldestAt: null }),
       stop: async () => undefined,
     },
     metrics: { made: () => undefined, wentOn: () => undefined, register: () => undefined },
