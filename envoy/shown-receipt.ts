@@ -1,9 +1,8 @@
 /**
  * The receipt that a client was shown for certain, from Envoy's access log: the last resort has finished a reply without
- * the sidecar.
+ * the sidecar, or the sidecar has found no store for it (`unsaved`).
  *
- * Invariant: it is told to the sidecar and to ext-authz, so that the death of the sidecar, which is what the last resort
- * is for, does not take this word with it. The ledger takes it from either; twice is as good as once.
+ * Invariant: it is told to the sidecar and to ext-authz, so that the death of the sidecar does not take this word with it. The ledger takes it from either; twice is as good as once.
  */
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
@@ -35,8 +34,11 @@ export function loggedCaller({ commonProperties }: AccessLogEntry) {
 export function shownReceipt(logged: AccessLogEntry): ShownReceipt | null {
   const gw = gwFields(logged);
   const receiptId = gw?.receipt_id?.stringValue;
-  const degraded = gw?.degraded?.stringValue;
-  if (!gw?.shown?.boolValue || !receiptId || !degraded) return null;
+  if (!gw?.shown?.boolValue || !receiptId) return null;
+  const unsaved = gw.unsaved?.stringValue;
+  if (unsaved) return { receiptId, entry: unsaved };
+  const degraded = gw.degraded?.stringValue;
+  if (!degraded) return null;
   const caller = loggedCaller(logged);
   const endpoint = logged.request?.path?.split('?', 1)[0];
   if (!caller || !endpoint) return null;

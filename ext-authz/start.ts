@@ -1,15 +1,11 @@
 /** Wires the service together. */
-import { ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
-import { accessLogEntries, shownReceipt } from '@gw/envoy/shown-receipt';
 import { serveEnvoy } from '@gw/grpc/server';
-import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { openDatabase } from '@gw/prisma/client';
 import { allPublicIds, findKey, keyChanges, renewKeyHash } from '@gw/prisma/find-key';
 import { giveBackDayUnit } from '@gw/service/day-unit';
 import { serveHealth } from '@gw/service/health';
-import { type Logger, openLog } from '@gw/service/log';
+import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
-import type { Redis } from 'ioredis';
 import { makeCheck } from './check.ts';
 import type { Config } from './config.ts';
 import { watchChanges } from './keys/change-watch.ts';
@@ -21,6 +17,7 @@ import { openRenewal } from './keys/renew-hash.ts';
 import { createLimitMetrics } from './limits/limit-metrics.ts';
 import { openLimiter } from './limits/limiter.ts';
 import { makeShouldRateLimit } from './should-rate-limit.ts';
+import { openShownReceipts } from './shown-receipts.ts';
 
 /** Cached keys are honoured this long when neither Postgres nor Redis can be reached; then they are refused. */
 const graceMs = 60_000;
@@ -70,6 +67,7 @@ export async function startExtAuthz(config: Config) {
   });
   const metrics = createLimitMetrics({ log, now: monotonic, local: limiter.local });
 
+  const shownReceipts = openShownReceipts({ redis, log });
   const notes = openKeyNotes({ redis, now: Date.now });
   const flushing = setInterval(() => void notes.flush(), 1000);
   const renew = openRenewal({
@@ -102,7 +100,7 @@ export async function startExtAuthz(config: Config) {
         giveBack: (accountId, keyId) =>
           void giveBackDayUnit(limitsRedis, accountId, keyId ?? '').catch(() => undefined),
       }),
-      accessLog: (message) => noteShownReceipts(message, redis, log),
+      accessLog: shownReceipts.note,
       // It still admits keys that it remembers, but another instance may be able to ask a store.
       isServing: () => watch.confirmed(),
     },
@@ -116,7 +114,10 @@ export async function startExtAuthz(config: Config) {
           ok: watch.confirmed(),
           details: { keys_confirmed: watch.confirmed(), limits_exact: !limiter.local() },
         }),
-        metrics.register,
+        (registry) => {
+          metrics.register(registry);
+          shownReceipts.register(registry);
+        },
       )
     : null;
   log.info({ listen: config.listen }, 'ready');
@@ -131,27 +132,11 @@ export async function startExtAuthz(config: Config) {
       await server.close(2000);
       await health?.close();
       await notes.flush();
+      await shownReceipts.stop();
       redis.disconnect();
       limitsRedis.disconnect();
       subscriber.disconnect();
       await db.$disconnect();
     },
   };
-}
-
-/**
- * Notes for the ledger the receipts that Envoy finished by itself: the sidecar that is told of them too may be the one that
- * died. Fails open: without Redis they are left to the sidecar, or to the lease that ends.
- */
-function noteShownReceipts(message: StreamAccessLogsMessage, redis: Redis, log: Logger): void {
-  for (const logged of accessLogEntries(message)) {
-    const shown = shownReceipt(logged);
-    if (shown === null) continue;
-    const { receiptId, entry } = shown;
-    Promise.all([
-      redis.xadd(ledgerStream, '*', 'entry', entry),
-      redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS),
-      redis.zrem(pendingReceiptsKey, receiptId),
-    ]).catch(() => log.warn({ receiptId }, 'a receipt that Envoy finished could not be noted here'));
-  }
 }

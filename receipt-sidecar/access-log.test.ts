@@ -47,3 +47,23 @@ test.each([
 ])('an entry under way without its %s does nothing', (_missing, fields, caller) => {
   expect(read(underWay, fields, caller)).toEqual({ running: [], ended: [] });
 });
+
+test('what no store has taken is handed on as its sidecar has left it, with its facts', async () => {
+  const fields = {
+    ...texts({ receipt_id: 'rcpt', degraded: '{}', unsaved: '{"facts":1}' }).fields,
+    shown: { boolValue: true },
+  };
+  const message = {
+    httpLogs: { logEntry: [{ commonProperties: { metadata: { filterMetadata: { gw: { fields } } } } }] },
+  };
+  const kept: string[][] = [];
+  readAccessLog(message as unknown as StreamAccessLogsMessage, {
+    ends: { tell: () => undefined, ask: async () => 'client' },
+    failedAttempts: { tell: () => undefined },
+    firstAttempts: { lost: () => undefined },
+    ledger: { finish: async () => false, keep: (...what) => void kept.push(what) },
+    runs: () => undefined,
+  });
+  await Promise.resolve();
+  expect(kept).toEqual([['rcpt', '{"facts":1}']]);
+});

@@ -72,6 +72,7 @@ export class CallRecord {
   #attempts = 0;
   #status = 200;
   #recorded = false;
+  #unsaved: string | null = null;
 
   constructor(
     identity: CallIdentity,
@@ -89,6 +90,11 @@ export class CallRecord {
 
   get accountId(): string {
     return this.#caller.accountId;
+  }
+
+  /** What no store has taken, as JSON; null if there is nothing of the kind. Known once `saved` has resolved. */
+  get unsaved(): string | null {
+    return this.#unsaved;
   }
 
   get recorded(): boolean {
@@ -144,7 +150,8 @@ export class CallRecord {
     const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
     const notStored = (): ShownReceipt => {
       const shown = seen ? notStoredReceipt(identity, outcome, made.facts) : wanted;
-      this.#ledger.keep(identity.receiptId, this.#entry(shown.gw, trace || 'null', made.facts, seen));
+      this.#unsaved = this.#entry(shown.gw, trace || 'null', made.facts, seen);
+      this.#ledger.keep(identity.receiptId, this.#unsaved);
       return shown;
     };
     const stored = this.#ledger.finish(identity.receiptId, entry);

@@ -52,7 +52,7 @@ export function loadConfig(environment: Environment): Config {
     internalTls: readInternalTls(settings),
     grpcServer: readImplementation(settings),
     spoolDir: settings.required('GW_SPOOL_DIR', '/var/lib/gw/spool'),
-    // Some 700 MB of Redis: each is there twice, to be ingested and to be read.
+    // Some 800 MB of Redis: each is there twice, to be ingested and to be read.
     maxStreamLength: Math.max(1, settings.integer('GW_LEDGER_STREAM_MAX', 100_000)),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),

@@ -145,6 +145,13 @@ export function orderMetadata(
 export const finished = { dynamicMetadata: gwMetadata({ done: true }) };
 
 /**
+ * The same, and tells those who hear Envoy's access log of what no store has taken (a LedgerEntry as JSON; null: nothing),
+ * so that it does not die with this process.
+ */
+export const finishedWith = (unsaved: string | null) =>
+  unsaved === null ? finished : { dynamicMetadata: gwMetadata({ done: true, shown: true, unsaved }) };
+
+/**
  * Our headers on every reply of a call that reached a provider. No cache may keep such a reply. `isRerun`: an earlier
  * call with its idempotency key may have reached one, too.
  */

@@ -7,11 +7,11 @@
  */
 import type { PolicyEvent } from '@gw/contract/internal/policy-event';
 import { policyEventStream } from '@gw/contract/internal/redis';
+import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from './ledger/bounded.ts';
 import { openInStream } from './ledger/in-stream.ts';
-import { openKept } from './ledger/kept.ts';
 import type { Spool } from './ledger/spool.ts';
 
 /** Takes what screening finds. */

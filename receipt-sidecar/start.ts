@@ -45,7 +45,7 @@ import { openBodyThreads, startFirstThread } from './threads/body-threads.ts';
 /** How long the access log can take to say how a call ended. */
 const endsWaitMs = 2000;
 
-/** Some 5,000 receipts find room on a full disk. */
+/** Some 4,000 receipts find room on a full disk. */
 const spoolReserveBytes = 16 * 1024 * 1024;
 
 /** Counts the lines of spools that were not what was written. */

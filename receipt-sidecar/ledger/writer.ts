@@ -8,11 +8,11 @@
  * Redis loses none; Redis emptied and this process killed at once are two faults.
  */
 import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
+import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from './bounded.ts';
 import { openInStream, type StreamCounts } from './in-stream.ts';
-import { openKept } from './kept.ts';
 import type { Spool } from './spool.ts';
 
 export interface LedgerCounts extends StreamCounts {
@@ -58,7 +58,7 @@ const tendEveryMs = 1000;
 /** While Redis is away it is asked this often whether it is back. */
 const probeEveryMs = 100;
 const replayBatch = 200;
-/** Characters that wait in memory at most: some 20,000 receipts. */
+/** Characters that wait in memory at most: some 16,000 receipts. */
 const maxKeptChars = 64 * 1024 * 1024;
 /** The same, of what Redis has and Postgres may not have yet. */
 const maxInStreamChars = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@
  */
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { ok } from '@gw/contract/internal/result';
-import { answerAfter, finished, setHeader } from '../messages.ts';
+import { answerAfter, finished, finishedWith, setHeader } from '../messages.ts';
 import type { ShownReceipt } from '../receipt.ts';
 import { andThen, type MaybePromise } from '../request/maybe-promise.ts';
 import { inlineBytes } from '../threads/body-threads.ts';
@@ -66,7 +66,10 @@ export class JsonReply implements Reply {
       }
       const length = body.reduce((sum, part) => sum + part.length, 0);
       const setHeaders = [setHeader('content-type', 'application/json'), setHeader('content-length', String(length))];
-      call.answer({ responseBody: { response: { headerMutation: { setHeaders } } }, ...finished }, body);
+      call.answer(
+        { responseBody: { response: { headerMutation: { setHeaders } } }, ...finishedWith(record.unsaved) },
+        body,
+      );
     };
     recorded.saved.then(answer).catch(call.fail);
   }

@@ -3,7 +3,7 @@ import type { Addresses } from '@gw/contract/errors';
 import type { IProcessingResponse, ProcessorCall } from '@gw/grpc/service';
 import type { CallRecord } from '../call-record.ts';
 import type { KeptReply } from '../idempotency/kept-reply.ts';
-import { cutOff, finished, replaceChunk, unchanged, wait } from '../messages.ts';
+import { cutOff, finishedWith, replaceChunk, unchanged, wait } from '../messages.ts';
 import type { ShownReceipt } from '../receipt.ts';
 import { contextError } from './context-error.ts';
 import type { EnergyReader } from './energy-reader.ts';
@@ -190,7 +190,7 @@ export class StreamReply implements Reply {
     const bytes = this.#swaps.reduce((text, [made, shown]) => replaced(text, made, shown), taken);
     const isSame = ends.length === 0 && original?.equals(bytes);
     const response = isSame ? unchanged.responseBody : replaceChunk(bytes);
-    this.#pass(bytes, this.#done ? { ...response, ...finished } : response);
+    this.#pass(bytes, this.#done ? { ...response, ...finishedWith(this.#context.record.unsaved) } : response);
   }
 
   /** Answers with what the client gets next. The last of it waits until the whole is stored, if it is to be. */

@@ -177,6 +177,29 @@ describe('receipts that cannot be made', () => {
       },
       90_000,
     );
+
+    test('and the sidecar dies before either is back: what was shown is in the ledger all the same, and gets its numbers', async () => {
+      // The pipe is taken away below.
+      letGo = null;
+      await hangDisk();
+      await gateway.killForGood('valkey');
+      const replies = await calls();
+      for (const reply of replies) expectDegradedBy(reply, 'receipt_not_stored', true);
+      // Envoy has told ext-authz of each.
+      await eventually('what was shown to be kept elsewhere', async () => {
+        const metrics = await (await fetch(`${gateway.stack.healthUrls['ext-authz']}/metrics`)).text();
+        return Number(/^gw_receipts_kept\{.*\} (\d+)$/m.exec(metrics)?.[1]) === replies.length;
+      });
+      await gateway.killForGood('receipt-sidecar');
+      rmSync(spoolFile());
+      await gateway.mend();
+      const receipts = replies.flatMap(({ receipt }) => receipt ?? []);
+      await expectLedgerToAgree(receipts);
+      for (const { id } of receipts) {
+        const newer = () => gateway.db.receipt.count({ where: { id, version: 2, tier: { not: 'degraded' } } });
+        await expect.poll(newer, { timeout: 60_000, interval: 500 }).toBe(1);
+      }
+    }, 180_000);
   });
 
   describe('receipt_generation_failed, where there is no completion to give', () => {

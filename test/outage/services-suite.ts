@@ -153,6 +153,17 @@ describe('services that fail', () => {
       await gateway.start('receipt-sidecar');
     });
 
+    test('away until the calls have ended, and Valkey too since before they began: the ledger learns of it once Valkey is back', async () => {
+      await gateway.killForGood('valkey');
+      const { replies, arrived } = held(everyKind, 500);
+      await arrived;
+      await gateway.killForGood('receipt-sidecar');
+      const ids = (await Promise.all(replies)).map((reply) => expectDegraded(note(reply)));
+      await gateway.mend();
+      const where = { id: { in: ids } };
+      await eventually('the ledger to know', async () => (await gateway.db.receipt.count({ where })) === ids.length);
+    }, 90_000);
+
     test('killed in the middle of a stream: no chunk is lost, and the receipt comes before [DONE]', async () => {
       const whole = note(await undisturbed());
       const reply = note(await struckStream(() => gateway.kill('receipt-sidecar')));
