@@ -73,6 +73,8 @@ test('each route of the operators’ port replies, and each reply is what its sc
   await get('/operator/v1/audit');
   await get('/operator/v1/audit/heads');
   await get('/operator/v1/receipts/verify');
+  await get('/operator/v1/receipts/set-aside');
+  await post('/operator/v1/receipts/set-aside/retry');
 
   const account = '/operator/v1/accounts/acct_demo_audit';
   await get('/operator/v1/accounts');

@@ -8,6 +8,7 @@ import { openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
 import { receiptRoutes } from './receipts/routes.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
+import { setAsideRoutes } from './receipts/set-aside.ts';
 import { createVersionMetrics, type VersionMetrics } from './receipts/version-metrics.ts';
 import { registerWaiting } from './receipts/waiting.ts';
 import { usageRoutes } from './usage/routes.ts';
@@ -42,6 +43,7 @@ export function publicRoutes(app: FastifyInstance, context: Context, { seals }: 
 
 export function operatorRoutes(app: FastifyInstance, context: Context, { seals }: LedgerServices): void {
   integrityOperatorRoutes(app, context, seals);
+  setAsideRoutes(app, context);
 }
 
 export function registerMetrics(registry: Registry, { db, redis }: Context, { versionMetrics }: LedgerServices): void {

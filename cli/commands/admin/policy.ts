@@ -1,9 +1,8 @@
 /** `./gw admin policy …`: the rules that requests are screened by, and who is exempt from which. */
 import { Problem } from '@gw/stack/problem';
-import type { Page } from './accounts.ts';
-import type { OperatorApi } from './api.ts';
 import { yesOrNo } from './catalogue-fields.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
+import { everyPage } from './every-page.ts';
 import { readJsonFile, readRules } from './policy-files.ts';
 import { card, type Row, table } from './table.ts';
 import { readTextFile } from './text-file.ts';
@@ -24,17 +23,6 @@ function shown(value: unknown): AdminResult {
 }
 
 const plain = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
-
-/** All pages: people who look for something do not want to turn them. */
-async function everyPage(api: OperatorApi, at: string, filter: Record<string, string> = {}): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = (await api.get(at, { ...filter, after, limit: 100 })) as Page;
-    rows.push(...page.data);
-    if (!page.has_more) return rows;
-    after = page.last_id ?? undefined;
-  }
-}
 
 async function show(call: AdminCall): Promise<AdminResult> {
   const version = call.option('version');

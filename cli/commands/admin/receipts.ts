@@ -1,5 +1,6 @@
 /** `./gw admin receipts …`: the ledger as a whole; a receipt itself is its account's. */
 import type { AdminCall, AdminCommand } from './command.ts';
+import { everyPage } from './every-page.ts';
 import { table } from './table.ts';
 
 interface Fault {
@@ -22,7 +23,34 @@ export const receiptCommands: readonly AdminCommand[] = [
     summary: 'check every version of every receipt against its seal; exit code 1 if one was altered',
     run: verify,
   },
+  {
+    name: 'receipts set-aside',
+    args: [],
+    options: {},
+    summary: 'list the entries of the ledger that could not be stored, with the reasons',
+    run: listSetAside,
+  },
+  {
+    name: 'receipts retry',
+    args: [],
+    options: {},
+    summary: 'try again to store what was set aside, once its cause is mended',
+    run: retry,
+  },
 ];
+
+const setAsidePath = '/operator/v1/receipts/set-aside';
+const setAsideColumns = ['id', 'set_aside_at', 'receipt_id', 'account_id', 'reason'];
+
+async function listSetAside({ api }: AdminCall) {
+  const rows = await everyPage(api, setAsidePath);
+  return { value: rows, text: table(rows, setAsideColumns, 'Nothing was set aside.') };
+}
+
+async function retry({ api }: AdminCall) {
+  const value = (await api.send('POST', `${setAsidePath}/retry`)) as { readonly retried: number };
+  return { value, text: `${value.retried} entries are tried again; what still cannot be stored is set aside again.\n` };
+}
 
 /** Somebody with the database can have called a row anything, and given it the least number that a column holds. */
 const beforeAll = -(2 ** 31);

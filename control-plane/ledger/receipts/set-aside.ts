@@ -1,0 +1,108 @@
+/**
+ * `/operator/v1/receipts/set-aside`: what could not be ingested, and a way back once its cause is mended.
+ *
+ * Invariant: an entry is in one of the two streams at any time; whoever moves them all twice makes no second row. No
+ * reply shows what stands in one but ids.
+ */
+
+import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
+import { err, ok } from '@gw/contract/internal/result';
+import { pageOf, pageSchema } from '@gw/contract/list';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { answer, type ChangeContext, changeOf } from '../../people/access/change.ts';
+import { noBody } from '../../people/access/fields.ts';
+import { reauthorize } from '../../people/access/reauthorize.ts';
+import type { ChangeResult } from '../../people/access/refusals.ts';
+import { appendAudit } from '../../people/audit/append.ts';
+import type { Context } from '../../shared/context.ts';
+
+const entrySchema = z.strictObject({
+  id: z.string().describe('Of the entry in the stream'),
+  set_aside_at: z.iso.datetime(),
+  reason: z.string(),
+  receipt_id: z.string().nullable().describe('Null: the entry does not tell'),
+  account_id: z.string().nullable(),
+});
+const retriedSchema = z.strictObject({ object: z.literal('set_aside_entries'), retried: z.int() });
+const query = z.object({
+  /** The `last_id` of the page before. */
+  after: z
+    .string()
+    .regex(/^\d{1,15}-\d{1,15}$/)
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+});
+const path = '/operator/v1/receipts/set-aside';
+const batch = 100;
+
+export function setAsideRoutes(base: FastifyInstance, context: Context): void {
+  const app = base.withTypeProvider<ZodTypeProvider>();
+  const { redis } = context;
+  const viewer = { access: { kind: 'operator', role: 'viewer' }, reply: pageSchema(entrySchema) } as const;
+  const admin = { access: { kind: 'operator', role: 'admin' }, reply: retriedSchema } as const;
+
+  app.get(path, { config: viewer, schema: { querystring: query } }, async (request) => {
+    const { after, limit } = request.query;
+    const from = after === undefined ? '-' : `(${after}`;
+    const found = await redis.xrange(deadLedgerStream, from, '+', 'COUNT', limit + 1);
+    return pageOf(found.slice(0, limit).map(viewOf), ({ id }) => id, found.length > limit);
+  });
+
+  app.post(`${path}/retry`, { config: admin, schema: { body: noBody } }, async (request, reply) =>
+    answer(reply, await retry(context, changeOf(request, context)), context),
+  );
+}
+
+/** Hands all to the ingester again. What still cannot be stored is set aside again. */
+async function retry(
+  { db, redis }: Context,
+  change: ChangeContext,
+): Promise<ChangeResult<z.infer<typeof retriedSchema>>> {
+  return db.$transaction(async (tx) => {
+    const mayNot = await reauthorize(tx, change);
+    if (mayNot !== null) return err(mayNot);
+    // So that what comes back meanwhile is not moved again and again.
+    const retried = await redis.xlen(deadLedgerStream);
+    const { actor, at, requestId } = change;
+    const fact = { actor, action: 'receipts.retried', target: deadLedgerStream, requestId, after: { count: retried } };
+    // First: without its entry nothing is moved.
+    await appendAudit(tx, at, { ...fact, accountId: null });
+    for (let left = retried; left > 0; left -= batch) {
+      const some = await redis.xrange(deadLedgerStream, '-', '+', 'COUNT', Math.min(batch, left));
+      if (some.length === 0) break;
+      const move = redis.multi();
+      for (const [id, fields] of some) {
+        move.xadd(ledgerStream, '*', 'entry', fieldOf(fields, 'entry'));
+        move.xdel(deadLedgerStream, id);
+      }
+      await move.exec();
+    }
+    return ok({ object: 'set_aside_entries', retried });
+  });
+}
+
+function viewOf([id, fields]: [id: string, fields: string[]]): z.infer<typeof entrySchema> {
+  const named = namesIn(fieldOf(fields, 'entry'));
+  return {
+    id,
+    set_aside_at: new Date(Number(id.split('-')[0])).toISOString(),
+    reason: fieldOf(fields, 'reason'),
+    receipt_id: named.data?.receipt.id ?? null,
+    account_id: named.data?.accountId ?? null,
+  };
+}
+
+const namesSchema = z.object({ accountId: z.string(), receipt: z.object({ id: z.string() }) });
+
+function namesIn(entry: string) {
+  try {
+    return namesSchema.safeParse(JSON.parse(entry));
+  } catch {
+    return namesSchema.safeParse(null);
+  }
+}
+
+/** Redis gives the fields of an entry as a flat list: name, value, name, value. */
+const fieldOf = (fields: readonly string[], name: string): string => fields[fields.indexOf(name) + 1] ?? '';
