@@ -2,7 +2,8 @@
  * The receipt that a client was shown for certain, from Envoy's access log: the last resort has finished a reply without
  * the sidecar, or the sidecar has found no store for it (`unsaved`).
  *
- * Invariant: it is told to the sidecar and to ext-authz, so that the death of the sidecar does not take this word with it. The ledger takes it from either; twice is as good as once.
+ * Invariant: it is told to the sidecar and to ext-authz, so that the death of the sidecar does not take this word with it.
+ * The ledger takes it from either; twice is as good as once.
  */
 import { identityNamespace } from '@gw/contract/internal/identity';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
@@ -36,13 +37,28 @@ export function shownReceipt(logged: AccessLogEntry): ShownReceipt | null {
   const receiptId = gw?.receipt_id?.stringValue;
   if (!gw?.shown?.boolValue || !receiptId) return null;
   const unsaved = gw.unsaved?.stringValue;
-  if (unsaved) return { receiptId, entry: unsaved };
-  const degraded = gw.degraded?.stringValue;
-  if (!degraded) return null;
+  const entry = unsaved || degradedEntry(logged, ',"shown":true');
+  return entry ? { receiptId, entry } : null;
+}
+
+/**
+ * The close of a call whose sidecar has not said that it was done, and whose client was shown no receipt: it left, or got an
+ * error. Null for all others. Whatever the sidecar itself tells of the call takes its place.
+ */
+export function unattendedReceipt(logged: AccessLogEntry): ShownReceipt | null {
+  const gw = gwFields(logged);
+  const receiptId = gw?.receipt_id?.stringValue;
+  if (!receiptId || gw?.shown?.boolValue || gw?.done?.boolValue) return null;
+  const entry = degradedEntry(logged, '');
+  return entry ? { receiptId, entry } : null;
+}
+
+/** `rest`: further members of the JSON object. */
+function degradedEntry(logged: AccessLogEntry, rest: string): string | null {
+  const degraded = gwFields(logged)?.degraded?.stringValue;
   const caller = loggedCaller(logged);
   const endpoint = logged.request?.path?.split('?', 1)[0];
-  if (!caller || !endpoint) return null;
+  if (!degraded || !caller || !endpoint) return null;
   const head = JSON.stringify({ ...caller, endpoint });
-  const entry = `${head.slice(0, -1)},"receipt":${degraded},"routingTrace":null,"facts":null,"shown":true}`;
-  return { receiptId, entry };
+  return `${head.slice(0, -1)},"receipt":${degraded},"routingTrace":null,"facts":null${rest}}`;
 }

@@ -1,12 +1,13 @@
 /**
- * Notes for the ledger the receipts that Envoy's access log says a client was shown: those that Envoy finished by itself,
- * and those that the sidecar found no store for. The sidecar that is told of them too may be the one that died.
+ * Notes for the ledger what Envoy's access log tells of calls that may have lost their sidecar: the receipts that a client was
+ * shown, which Envoy finished by itself or which the sidecar found no store for; and, where Redis was away meanwhile, so
+ * that the call may be marked nowhere as under way, that there was a call at all.
  *
  * Invariant: it fails open. While Redis is away they wait in memory, up to a bound; if this process dies meanwhile they are
  * left to the sidecar, or to the lease that ends.
  */
 import { ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
-import { accessLogEntries, shownReceipt } from '@gw/envoy/shown-receipt';
+import { accessLogEntries, shownReceipt, unattendedReceipt } from '@gw/envoy/shown-receipt';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
 import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
@@ -25,25 +26,41 @@ export interface ShownReceipts {
 const maxKeptChars = 16 * 1024 * 1024;
 const tendEveryMs = 1000;
 
+/** No call lasts longer, but streams, which their sidecar marks again. */
+const longestCallMs = 15 * 60_000;
+
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what waits for Redis, and when that was away.
 export function openShownReceipts({ redis, log }: { readonly redis: Redis; readonly log: Logger }): ShownReceipts {
   const kept = openKept(maxKeptChars);
+  const unattended = openKept(maxKeptChars);
+  let awayMs = Number.NEGATIVE_INFINITY;
+  const noteAway = (): boolean => {
+    awayMs = performance.now();
+    return false;
+  };
+  redis.on('close', noteAway);
+  const taken = (...commands: Promise<unknown>[]): Promise<boolean> => Promise.all(commands).then(() => true, noteAway);
+  const toStream = (entry: string) => redis.xadd(ledgerStream, '*', 'entry', entry);
   const isTaken = (receiptId: string, entry: string): Promise<boolean> =>
-    Promise.all([
-      redis.xadd(ledgerStream, '*', 'entry', entry),
+    taken(
+      toStream(entry),
       redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS),
       redis.zrem(pendingReceiptsKey, receiptId),
-    ]).then(
-      () => true,
-      () => false,
     );
   const keep = (receiptId: string, entry: string): void => {
     if (kept.size === 0) log.warn('Redis does not take what clients were shown; it waits in memory');
     if (!kept.add(receiptId, entry)) log.error({ receiptId }, 'a receipt that a client was shown found no room');
   };
+  const handOver = async (): Promise<void> => {
+    if (redis.status !== 'ready') return void noteAway();
+    // One that hangs lets no mark of a call in either.
+    if (!(await taken(redis.ping()))) return;
+    await kept.hand(isTaken);
+    await unattended.hand((_, entry) => taken(toStream(entry)));
+  };
   let handing: Promise<unknown> | null = null;
   const tend = async (): Promise<void> => {
-    if (kept.size === 0 || redis.status !== 'ready') return;
-    handing ??= kept.hand(isTaken).finally(() => {
+    handing ??= handOver().finally(() => {
       handing = null;
     });
     await handing;
@@ -60,15 +77,19 @@ export function openShownReceipts({ redis, log }: { readonly redis: Redis; reado
     });
   const gauges = [
     gauge('gw_receipts_kept', 'Receipts that clients were shown, in memory until Redis is back', () => kept.size),
-    gauge('gw_receipts_lost_total', 'Such receipts that memory had no room for', () => kept.lost),
+    gauge('gw_receipts_lost_total', 'Such receipts that memory had no room for', () => kept.lost + unattended.lost),
   ];
   return {
     note(message) {
       for (const logged of accessLogEntries(message)) {
         const shown = shownReceipt(logged);
-        if (shown === null) continue;
-        const { receiptId, entry } = shown;
-        void isTaken(receiptId, entry).then((taken) => taken || keep(receiptId, entry));
+        if (shown !== null) {
+          const { receiptId, entry } = shown;
+          void isTaken(receiptId, entry).then((is) => is || keep(receiptId, entry));
+          continue;
+        }
+        const ended = performance.now() - awayMs < longestCallMs ? unattendedReceipt(logged) : null;
+        if (ended !== null) unattended.add(ended.receiptId, ended.entry);
       }
     },
     register: (registry) => {
@@ -76,6 +97,7 @@ export function openShownReceipts({ redis, log }: { readonly redis: Redis; reado
     },
     async stop() {
       clearInterval(timer);
+      redis.off('close', noteAway);
       await tend();
     },
   };

@@ -155,10 +155,14 @@ describe('services that fail', () => {
 
     test('away until the calls have ended, and Valkey too since before they began: the ledger learns of it once Valkey is back', async () => {
       await gateway.killForGood('valkey');
+      const failing = gateway.client.chat({ sim: { 'x-sim-delay-ms': '600', 'x-sim-fault': 'status-500' } });
       const { replies, arrived } = held(everyKind, 500);
       await arrived;
       await gateway.killForGood('receipt-sidecar');
       const ids = (await Promise.all(replies)).map((reply) => expectDegraded(note(reply)));
+      // No receipt is in an error, but there was a call.
+      expect(await failing).toMatchObject({ status: 502, receipt: null });
+      ids.push(String((await failing).headers.get('x-gw-receipt-id')));
       await gateway.mend();
       const where = { id: { in: ids } };
       await eventually('the ledger to know', async () => (await gateway.db.receipt.count({ where })) === ids.length);
