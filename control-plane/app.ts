@@ -25,6 +25,8 @@ export interface InternalOptions {
   readonly internalToken: string;
   /** With it both sides show a certificate; null means plain HTTP, or a Unix socket. */
   readonly tls?: InternalTls | null;
+  /** False once it is about to end. */
+  readonly stays?: () => boolean;
 }
 
 /** What only Envoy may reach: the reads of the public API, and Envoy's own configuration. */
@@ -39,7 +41,8 @@ export function buildInternalApp(
   demandToken(app, options.internalToken, context);
   people.idempotentChanges(app, context, services.idempotency);
   demandReplySchemas(app);
-  shortHealthRoute(app);
+  const { stays = () => true } = options;
+  shortHealthRoute(app, context, () => stays() && keeper.current() !== null);
   catalogue.publicRoutes(app, context, keeper);
   ledger.publicRoutes(app, context, services.ledger);
   people.publicRoutes(app, context, services.people);

@@ -1,4 +1,5 @@
 /** `GET /healthz`, and for operators `GET /metrics`. */
+import { apiError } from '@gw/contract/errors';
 import { healthSchema } from '@gw/contract/management';
 import { serviceMetrics } from '@gw/service/metrics';
 import type { FastifyInstance } from 'fastify';
@@ -8,6 +9,7 @@ import { unscreenedCount } from './customers/index.ts';
 import { countFaults, countWaiting, isCheckOverdue, registerMetrics } from './ledger/index.ts';
 import type { Services } from './services.ts';
 import type { Context } from './shared/context.ts';
+import { refuse } from './shared/replies.ts';
 
 /** Which parts answer within 2 s, and whether a catalogue is loaded. */
 export interface Health {
@@ -41,11 +43,13 @@ const operatorHealthSchema = z.strictObject({
 });
 
 /**
- * For clients: whether the gateway answers, and nothing about its parts. They get 200 as long as this process answers,
- * since most reads survive the loss of one store.
+ * For Envoy: whether this instance shall have calls, and nothing about its parts, since most reads survive the loss of one
+ * store. A 503 means only "rather another one": Envoy asks all the same where no instance says 200.
  */
-export function shortHealthRoute(app: FastifyInstance): void {
-  app.get('/healthz', { config: { ...config, reply: healthSchema } }, async () => ({ status: 'ok' }));
+export function shortHealthRoute(app: FastifyInstance, { addresses }: Context, isServing: () => boolean): void {
+  app.get('/healthz', { config: { ...config, reply: healthSchema } }, async (_request, reply) =>
+    isServing() ? { status: 'ok' } : refuse(reply, apiError('overloaded'), addresses),
+  );
 }
 
 /** Registers the health for operators, which is 503 if a part is missing, and the metrics for Prometheus. */

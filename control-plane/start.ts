@@ -1,6 +1,7 @@
 /** Wires the control plane together: its stores, its services, its jobs and its two ports. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isUnixSocket } from '@gw/contract/internal/listen';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { openAddressGuard } from '@gw/service/address-guard';
@@ -19,6 +20,9 @@ import * as people from './people/index.ts';
 import { openServices, type Services } from './services.ts';
 import type { Context } from './shared/context.ts';
 import type { RepeatedJob } from './shared/repeat.ts';
+
+/** How long it takes, ms, until Envoy has heard that it leaves: it asks for health every 0.5 s (envoy.template.yaml). */
+const heardWithinMs = 750;
 
 interface Stores {
   readonly db: Database;
@@ -57,7 +61,9 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   await people.warnOfRights(context);
   await ledger.warnOfUnsealed({ ...context, keys: integrity.keys, sealedSince: integrity.sealedSince });
   const jobs = runJobs ? await startJobs(context, services, config, stores.blockingRedis) : [];
+  let stays = true;
   const internal = buildInternalApp(context, services, {
+    stays: () => stays,
     internalToken: config.internalToken,
     tls: isUnixSocket(config.internalListen) ? null : config.internalTls,
   });
@@ -67,6 +73,11 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane is listening');
   return {
     ...{ context, services, internal, operator, operatorUrl, log },
+    /** Tells Envoy to use other instances, and resolves when it has heard it. */
+    leave: () => {
+      stays = false;
+      return delay(heardWithinMs);
+    },
     stop: async () => {
       services.idempotency.stopWaiting();
       await Promise.all([internal.close(), operator.close()]);

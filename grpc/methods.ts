@@ -60,17 +60,51 @@ export interface GrpcServer {
 
 type OnError = (error: unknown) => void;
 
+/**
+ * The calls that somebody waits for. Streams of Envoy's access log are none: they stay open for as long as Envoy does, and
+ * nobody would be worse off if they ended.
+ */
+export class OpenCalls {
+  #open = 0;
+  #whenNone: (() => void) | null = null;
+
+  get open(): number {
+    return this.#open;
+  }
+
+  begin(): void {
+    this.#open += 1;
+  }
+
+  end(): void {
+    this.#open -= 1;
+    if (this.#open === 0) this.#whenNone?.();
+  }
+
+  /** Resolves when there is none. For one caller. */
+  none(): Promise<void> {
+    if (this.#open === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#whenNone = resolve;
+    });
+  }
+}
+
 function unary<Request, Response>(
   types: Codec<Request, Response>,
   handle: (request: Request, isGone: () => boolean) => Promise<Response>,
   onError: OnError,
+  calls: OpenCalls,
 ): Method {
   const answer = async (message: Buffer, isGone: () => boolean) => {
+    calls.begin();
     try {
       return types.encode(await handle(types.decode(message), isGone));
     } catch (error) {
       onError(error);
       throw error;
+    } finally {
+      calls.end();
     }
   };
   return { kind: 'unary', answer };
@@ -97,6 +131,7 @@ function processing(
   decodeLater: (bytes: Buffer) => ProcessingRequest,
   openProcessor: OpenProcessor,
   onError: OnError,
+  calls: OpenCalls,
 ): Method {
   const open = ({ send, breakOff }: BidirectionalCall) => {
     let isOpen = true;
@@ -104,6 +139,7 @@ function processing(
     const close = () => {
       if (!isOpen) return;
       isOpen = false;
+      calls.end();
       processor.close();
     };
     const fail = (error: unknown) => {
@@ -122,6 +158,7 @@ function processing(
     const answer = (response: IProcessingResponse, body: readonly Buffer[] = []) =>
       send(withBody(types.encode(response), response, body));
     const processor = openProcessor({ answer, fail });
+    calls.begin();
     return {
       message: (bytes: Buffer) => {
         guarded(() => processor.message(decode(bytes)));
@@ -167,22 +204,23 @@ export function methodsOf(
   { check, shouldRateLimit, openProcessor, accessLog }: EnvoyServices,
   isServing: () => boolean,
   onError: OnError,
+  calls: OpenCalls,
 ): ReadonlyMap<string, Method> {
   const methods = new Map<string, Method>([[healthPath, health(isServing, onError)]]);
   if (check) {
     const types = codec<CheckRequest, ICheckResponse>('envoy.service.auth.v3', 'CheckRequest', 'CheckResponse');
-    methods.set('/envoy.service.auth.v3.Authorization/Check', unary(types, check, onError));
+    methods.set('/envoy.service.auth.v3.Authorization/Check', unary(types, check, onError, calls));
   }
   if (shouldRateLimit) {
     const name = 'envoy.service.ratelimit.v3';
     const types = codec<RateLimitRequest, IRateLimitResponse>(name, 'RateLimitRequest', 'RateLimitResponse');
-    methods.set(`/${name}.RateLimitService/ShouldRateLimit`, unary(types, shouldRateLimit, onError));
+    methods.set(`/${name}.RateLimitService/ShouldRateLimit`, unary(types, shouldRateLimit, onError, calls));
   }
   if (openProcessor) {
     const name = 'envoy.service.ext_proc.v3';
     const types = codec<ProcessingRequest, IProcessingResponse>(name, 'ProcessingRequest', 'ProcessingResponse');
     const later = decoderWithout<ProcessingRequest>(name, 'ProcessingRequest', ['metadataContext']);
-    methods.set(`/${name}.ExternalProcessor/Process`, processing(types, later, openProcessor, onError));
+    methods.set(`/${name}.ExternalProcessor/Process`, processing(types, later, openProcessor, onError, calls));
   }
   if (accessLog) {
     const name = 'envoy.service.accesslog.v3';

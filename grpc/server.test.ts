@@ -35,6 +35,8 @@ const processCodec = codec<IProcessingResponse, object>(
 );
 const checkPath = '/envoy.service.auth.v3.Authorization/Check';
 const processPath = '/envoy.service.ext_proc.v3.ExternalProcessor/Process';
+const logPath = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
+const asIs = (bytes: Buffer) => bytes;
 
 function client(address: string): grpc.Client {
   const made = new grpc.Client(address, grpc.credentials.createInsecure(), {
@@ -238,10 +240,56 @@ describe.each(implementations)('the gRPC server (%s)', (implementation) => {
     };
     const [ending] = [open(), open()];
     await expect.poll(() => events).toEqual(['open', 'open']);
-    const closing = server.close(200, () => events.push('cutting'));
+    const closing = server.close(200, { beforeCut: () => events.push('cutting') });
     ending.end();
     await closing;
     await expect.poll(() => events).toEqual(['open', 'open', 'closed', 'cutting', 'closed']);
+  });
+
+  it('ends with its last call, though the access log stays open, and takes what that still says', async () => {
+    const ended: string[] = [];
+    const server = await serveEnvoy(
+      { listen: '127.0.0.1:0', internalToken: token, grpcServer: implementation },
+      {
+        openProcessor: () => ({ message: () => ended.push('open'), close: () => ended.push('call') }),
+        accessLog: () => ended.push('logged'),
+      },
+      () => undefined,
+    );
+    const from = client(`127.0.0.1:${server.port}`);
+    const log = from.makeClientStreamRequest(logPath, asIs, asIs, metadata(), () => undefined);
+    log.write(Buffer.alloc(0));
+    const call = from.makeBidiStreamRequest(processPath, asIs, asIs, metadata());
+    call.on('error', () => undefined);
+    call.on('data', () => undefined);
+    call.write(Buffer.alloc(0));
+    await expect.poll(() => ended).toEqual(expect.arrayContaining(['logged', 'open']));
+    ended.length = 0;
+    const closing = server.close(3_600_000, { beforeCut: () => ended.push('cutting') });
+    call.end();
+    await expect.poll(() => ended).toEqual(['call']);
+    log.write(Buffer.alloc(0));
+    await closing;
+    expect(ended).toEqual(['call', 'logged']);
+  });
+
+  it('cuts open calls at once when nobody wants to wait for them any more', async () => {
+    const events: string[] = [];
+    const server = await serveEnvoy(
+      { listen: '127.0.0.1:0', internalToken: token, grpcServer: implementation },
+      { openProcessor: () => ({ message: () => events.push('open'), close: () => events.push('closed') }) },
+      () => undefined,
+    );
+    const call = client(`127.0.0.1:${server.port}`).makeBidiStreamRequest(processPath, asIs, asIs, metadata());
+    call.on('error', () => undefined);
+    call.on('data', () => undefined);
+    call.write(Buffer.alloc(0));
+    await expect.poll(() => events).toEqual(['open']);
+    const hurry = new AbortController();
+    const closing = server.close(3_600_000, { beforeCut: () => events.push('cutting'), hurry: hurry.signal });
+    hurry.abort();
+    await closing;
+    await expect.poll(() => events).toEqual(['open', 'cutting', 'closed']);
   });
 });
 

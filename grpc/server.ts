@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { InternalTls, SettingReader } from '@gw/contract/internal/environment';
 import { parseListen } from '@gw/contract/internal/listen';
 import { internalTlsOptions } from '@gw/service/internal-tls';
-import { methodsOf, type ServerOptions } from './methods.ts';
+import { methodsOf, OpenCalls, type ServerOptions } from './methods.ts';
 import { openOwnServer } from './own-server.ts';
 import type { EnvoyServices, RpcServer } from './service.ts';
 
@@ -40,6 +40,15 @@ const heardWithinMs = 750;
 /** How long to wait after the cut, ms: Node's http2 keeps a connection that has never spoken HTTP/2 for ten seconds. */
 const closedWithinMs = 1000;
 
+/** How long, ms, after the last call Envoy's access log may say how it ended: Envoy sends what it has each second. */
+const lastWordsMs = 1250;
+
+/** Resolves after `ms`, or as soon as one of the signals says that nobody waits for it any more. */
+const pause = (ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> => {
+  const given = signals.filter((signal) => signal !== undefined);
+  return delay(ms, undefined, { signal: AbortSignal.any(given) }).catch(() => undefined);
+};
+
 async function open(implementation: Implementation, options: ServerOptions) {
   if (implementation === 'own') return openOwnServer(options);
   const { openGrpcJsServer } = await import('./grpc-js-server.ts');
@@ -61,11 +70,12 @@ export async function serveEnvoy(
   const path = 'path' in where ? where.path : null;
   // A socket file that a killed process left would make the bind fail.
   if (path) rmSync(path, { force: true });
+  const calls = new OpenCalls();
   const server = await open(grpcServer, {
     listen,
     tls: internalTls && path === null ? internalTlsOptions(internalTls) : null,
     tokenCheck: tokenChecks(internalToken),
-    methods: methodsOf(services, isServing, onError),
+    methods: methodsOf(services, isServing, onError, calls),
   });
   if (path) chmodSync(path, 0o600);
   return {
@@ -74,13 +84,18 @@ export async function serveEnvoy(
       isLeaving = true;
       return delay(heardWithinMs);
     },
-    close: async (graceMs, beforeCut) => {
-      const timer = setTimeout(() => {
-        beforeCut?.();
-        server.cut();
-      }, graceMs);
-      await Promise.race([server.drain(), delay(graceMs + closedWithinMs, undefined, { ref: false })]);
-      clearTimeout(timer);
+    close: async (graceMs, { beforeCut, hurry } = {}) => {
+      const over = new AbortController();
+      const drained = server.drain().finally(() => over.abort());
+      await Promise.race([
+        drained,
+        calls.none().then(() => pause(lastWordsMs, over.signal, hurry)),
+        pause(graceMs, over.signal, hurry),
+      ]);
+      if (calls.open > 0) beforeCut?.();
+      server.cut();
+      await Promise.race([drained, pause(closedWithinMs, over.signal)]);
+      over.abort();
     },
   };
 }

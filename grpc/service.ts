@@ -61,6 +61,15 @@ export interface RpcServer {
   readonly port: number | null;
   /** Tells Envoy to use other instances, and resolves when Envoy has heard it. Calls that come until then are served. */
   leave(): Promise<void>;
-  /** Resolves when open calls have finished. After `graceMs` it calls `beforeCut` and cuts the calls that are left. */
-  close(graceMs: number, beforeCut?: () => void): Promise<void>;
+  /**
+   * Takes no more calls, and resolves when those that are open have finished and Envoy could say how the last ones ended.
+   * After `graceMs`, or as soon as `hurry` is aborted, the calls that are left are cut.
+   */
+  close(graceMs: number, options?: CloseOptions): Promise<void>;
+}
+
+export interface CloseOptions {
+  /** Called before open calls are cut. */
+  readonly beforeCut?: () => void;
+  readonly hurry?: AbortSignal | undefined;
 }

@@ -35,15 +35,23 @@ export interface Config {
   readonly firstByteTimeoutS: number;
   /** How many instances share the limits of open streams: each enforces its share while Redis is away. */
   readonly instances: number;
+  /** How long an orderly end waits for calls that are open, seconds. */
+  readonly drainS: number;
   /** Encrypts the replies that are kept for idempotency keys. */
   readonly replyCipher: ReplyCipher;
   /** How many threads read large bodies. */
   readonly threads: number;
 }
 
+/** As long as a provider may take by default: another instance has the new calls meanwhile. */
+const drainOfSeveralS = 600;
+/** Nobody has the new calls meanwhile. */
+const drainAloneS = 5;
+
 /** Reads and checks all settings. Throws one error that names everything that is wrong. */
 export function loadConfig(environment: Environment): Config {
   const settings = readSettings(environment);
+  const instances = Math.max(1, settings.integer('GW_SIDECAR_INSTANCES', 1));
   const config: Config = {
     listen: settings.listen('GW_SIDECAR_LISTEN', 'unix:/run/gw/receipt-sidecar.sock'),
     healthListen: settings.hostPort('GW_SIDECAR_HEALTH_LISTEN', null),
@@ -59,7 +67,8 @@ export function loadConfig(environment: Environment): Config {
     // The official SDKs wait 600 s by default; a gateway that gave up earlier would change their behaviour.
     upstreamTimeoutS: settings.integer('GW_UPSTREAM_TIMEOUT_S', 600),
     firstByteTimeoutS: settings.integer('GW_FIRST_BYTE_TIMEOUT_S', 30),
-    instances: Math.max(1, settings.integer('GW_SIDECAR_INSTANCES', 1)),
+    instances,
+    drainS: settings.integer('GW_SIDECAR_DRAIN_S', instances > 1 ? drainOfSeveralS : drainAloneS),
     replyCipher: readReplyCipher(settings),
     threads: Math.max(1, settings.integer('GW_SIDECAR_THREADS', defaultThreads())),
   };

@@ -1,6 +1,7 @@
 /** What an orderly end does to calls with an idempotency key, over a real Valkey. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CloseOptions } from '@gw/grpc/service';
 import { Idempotency, redisClaims } from '@gw/service/idempotency';
 import { createReplyCipher } from '@gw/service/internals/idempotency/reply-cipher';
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
@@ -36,16 +37,23 @@ test('those who wait are told to come back before the drain, and the key of a ca
   const server = {
     leave: async () => void order.push('left'),
     // The calls that are cut close a little later than the server.
-    close: async (_graceMs: number, beforeCut?: () => void) => {
+    close: async (graceMs: number, { beforeCut }: CloseOptions = {}) => {
+      order.push(`waits ${graceMs}`);
       await delay(200);
       order.push(`waiter: ${waits.answers[1]?.immediateResponse?.status?.code}`);
       beforeCut?.();
       setImmediate(() => runs.close());
     },
   };
-  await endCalls({ server, instances: 2, slots: { abandon: () => void order.push('abandoned') }, idempotency: ours });
+  await endCalls({
+    server,
+    instances: 2,
+    drainS: 600,
+    slots: { abandon: () => void order.push('abandoned') },
+    idempotency: ours,
+  });
   redis.disconnect();
-  expect(order).toEqual(['left', 'waiter: 429', 'abandoned']);
+  expect(order).toEqual(['left', 'waits 600000', 'waiter: 429', 'abandoned']);
   expect(JSON.stringify(waits.answers[1])).toContain('retry-after');
 
   const found = await another.claim(

@@ -185,8 +185,10 @@ export async function startSidecar(config: Config) {
 
   return {
     log,
-    stop: async () => {
-      await endCalls({ server, instances: config.instances, slots, idempotency });
+    drainS: config.drainS,
+    stop: async (hurry?: AbortSignal) => {
+      const { drainS, instances } = config;
+      await endCalls({ server, instances, drainS, slots, idempotency }, hurry);
       await health?.close();
       slots.stop();
       catalogue.stop();

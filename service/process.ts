@@ -2,29 +2,44 @@
 import { errorText } from '@gw/contract/internal/error-text';
 import type { Logger } from './log.ts';
 
-/** How long an orderly end can take, ms; then the process exits with 1. */
+/** How long an orderly end can take, ms, beside what a service waits for its calls; then the process exits with 1. */
 const endWithinMs = 10_000;
 
+interface Service {
+  readonly log: Logger;
+  /** How long it waits for calls that are under way, seconds. */
+  readonly drainS?: number;
+  /** `hurry` is aborted when nobody wants to wait for them any more. */
+  readonly stop: (hurry: AbortSignal) => Promise<void>;
+}
+
 /**
- * Runs `start`, and on SIGTERM or SIGINT the `stop` that it returns. An error at start ends the process with the
- * message alone. An uncaught error later ends it too, since its state cannot be trusted; the supervisor starts it again.
+ * Runs `start`, and on SIGTERM or SIGINT the `stop` that it returns; a second signal makes it hurry. An error at start ends
+ * the process with the message alone. An uncaught error later ends it too, since its state cannot be trusted; the supervisor
+ * starts it again.
  */
-export async function runService(start: () => Promise<{ log: Logger; stop: () => Promise<void> }>): Promise<void> {
-  let service: { log: Logger; stop: () => Promise<void> };
+export async function runService(start: () => Promise<Service>): Promise<void> {
+  let service: Service;
   try {
     service = await start();
   } catch (error) {
     process.stderr.write(`${errorText(error)}\n`);
     process.exit(1);
   }
-  const { log, stop } = service;
+  const { drainS = 0, log, stop } = service;
+  const hurry = new AbortController();
   let ending = false;
+  const giveUpAfter = (ms: number) => setTimeout(() => process.exit(1), ms).unref();
   const end = (signal: string) => {
-    if (ending) return;
+    if (ending) {
+      if (!hurry.signal.aborted) giveUpAfter(endWithinMs);
+      hurry.abort();
+      return;
+    }
     ending = true;
-    log.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), endWithinMs).unref();
-    stop().then(
+    log.info({ signal, drain_s: drainS }, 'stopping');
+    giveUpAfter(drainS * 1000 + endWithinMs);
+    stop(hurry.signal).then(
       () => process.exit(0),
       (error: unknown) => {
         log.error({ err: error }, 'the service could not stop in an orderly way');

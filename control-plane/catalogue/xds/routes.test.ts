@@ -78,6 +78,7 @@ function appWith(
   ]),
   isRead = true,
   newPlaces: ReadonlySet<string> = new Set(),
+  stays = true,
 ) {
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const snapshot = { version: 1, publishedAt: '', models: [], regions: [], deployments: [], grid: [] };
@@ -112,6 +113,7 @@ function appWith(
     {
       internalToken: token,
       tls,
+      stays: () => stays,
     },
   );
 }
@@ -123,6 +125,17 @@ const ask = (app: ReturnType<typeof appWith>, path: string, payload: object) =>
     headers: { 'x-gw-internal-token': `Bearer ${token}` },
     payload: { node: { id: 'envoy' }, ...payload },
   });
+
+test('Envoy is told to rather ask another control plane while this one has no catalogue, or is about to end', async () => {
+  const health = async (app: ReturnType<typeof appWith>) => {
+    const headers = { 'x-gw-internal-token': `Bearer ${token}` };
+    return (await app.inject({ method: 'GET', url: '/healthz', headers })).statusCode;
+  };
+  expect(await health(appWith(catalogue))).toBe(200);
+  expect(await health(appWith(null))).toBe(503);
+  const leaving = appWith(catalogue, [], null, [], undefined, true, new Set(), false);
+  expect(await health(leaving)).toBe(503);
+});
 
 test('Envoy gets a leaf per deployment and a cluster for every fail-over chain, then 304 while nothing changes', async () => {
   const app = appWith(catalogue);
