@@ -19,6 +19,7 @@ const serviceSchema = z.object({
   ports: z.array(z.string()).default([]),
   depends_on: z.record(z.string(), z.object({ condition: z.string(), required: z.boolean().optional() })).default({}),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+  stop_grace_period: z.string().optional(),
 });
 const composeText = read('docker-compose.yml');
 const compose = z
@@ -151,6 +152,29 @@ test('Dockerfiles end as a user that is not root, and copy only what is there', 
       }
     }
   }
+});
+
+test('Envoy is stopped before what it calls, and it and the sidecars have more time than they wait for calls', () => {
+  const called = services
+    .map(([name]) => name)
+    .filter((name) => /^(ext-authz|receipt-sidecar|control-plane)/.test(name));
+  expect(Object.keys(compose.services.envoy?.depends_on ?? {})).toEqual(expect.arrayContaining(called));
+  for (const name of ['envoy', 'receipt-sidecar', 'receipt-sidecar-2'])
+    expect(compose.services[name]?.stop_grace_period, name).toBe('11m');
+  for (const file of ['envoy/run-main.ts', 'receipt-sidecar/config.ts']) expect(read(file)).toMatch(/\b600\b/);
+});
+
+test('the image of Envoy runs it by what drains it at SIGTERM, and has all that this imports', () => {
+  const text = read('deploy/Dockerfile.envoy');
+  expect(text).toContain('ENTRYPOINT ["node", "/gw/envoy/run-main.ts", "envoy"]');
+  const copied = /^COPY (envoy\/.*) \/gw\/envoy\/$/m.exec(text)?.[1]?.split(' ') ?? [];
+  for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true);
+  const imported = copied.flatMap((path) =>
+    [...read(path).matchAll(/from '(?!node:)([^']+)'/g)].map((found) => found[1]),
+  );
+  expect(imported.map((path) => path?.replace('./', 'envoy/')).filter((path) => !copied.includes(path ?? ''))).toEqual(
+    [],
+  );
 });
 
 test('with pairs Envoy is told of the socket of each instance, and each instance of their number', () => {

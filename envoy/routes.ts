@@ -156,6 +156,18 @@ const health = {
   typed_per_filter_config: byItself,
 };
 
+/** For load balancers, while an orderly end is under way (drain.ts). */
+const leaving = (addresses: Addresses): object => {
+  const { match, ...others } = health;
+  const runtime_fraction = { default_value: { numerator: 0 }, runtime_key: 'gw.draining' };
+  return {
+    ...others,
+    name: 'leaving',
+    match: { ...match, runtime_fraction },
+    ...refusal(apiError('overloaded'), addresses),
+  };
+};
+
 /** The listener behind the sink has it; as a direct response here it could not be read by a page of another origin. */
 const document = {
   name: 'document',
@@ -165,10 +177,13 @@ const document = {
 };
 
 /** What needs no key. */
-const open: Readonly<Record<string, object>> = { '/healthz': health, '/openapi.json': document };
+const open: Readonly<Record<string, (addresses: Addresses) => object[]>> = {
+  '/healthz': (addresses) => [leaving(addresses), health],
+  '/openapi.json': () => [document],
+};
 
-function openRoute({ path }: Route): object {
-  const found = open[path];
+function openRoutes({ path }: Route, addresses: Addresses): object[] {
+  const found = open[path]?.(addresses);
   if (!found)
     throw new Error(`${path} needs no key, so Envoy has to answer it by itself; routes.ts does not know how.`);
   return found;
@@ -205,7 +220,7 @@ const grpc = {
 export function envoyRoutes(settings: RouteSettings): object[] {
   const { addresses } = settings;
   const handled = routes.flatMap((route) => {
-    if (route.scope === null) return [openRoute(route)];
+    if (route.scope === null) return openRoutes(route, addresses);
     return route.handler === 'sidecar' ? inferenceRoutes(route, settings.streamIdleTimeoutS) : controlRoutes(route);
   });
   const paths = [...new Set(routes.map((route) => route.path))];

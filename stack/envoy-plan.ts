@@ -37,6 +37,9 @@ export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: 
   const env = {
     ...fromUser(passedOn),
     GW_INTERNAL_TOKEN: layout.secrets.internalToken,
+    GW_ENVOY_ADMIN_SOCKET: adminSocket(name, layout),
+    GW_ENVOY_DRAIN_NOTICE_S: '1',
+    GW_ENVOY_DRAIN_S: String(layout.drainS ?? 0),
     ...layout.overrides.envoy,
   };
   return {
@@ -44,7 +47,10 @@ export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: 
     logFile,
     start: async () => {
       rmSync(adminSocket(name, layout), { force: true });
-      return orderly(await startChild({ command: binary, args, env, logFile }));
+      // As in a container. By itself Envoy ends at once.
+      const drains = [inCheckout('envoy', 'run-main.ts'), binary, ...args];
+      const run = layout.drainS === null ? { command: binary, args } : { command: process.execPath, args: drains };
+      return orderly(await startChild({ ...run, env, logFile }), layout);
     },
   };
 }

@@ -65,6 +65,8 @@ export interface Layout {
   /** More variables for single parts, for tests. */
   readonly overrides: Readonly<Partial<Record<PartName, Variables>>>;
   readonly durable: boolean;
+  /** How long an orderly end waits for calls that are under way, seconds; null: hardly, since somebody waits for it. */
+  readonly drainS: number | null;
 }
 
 export const logFileOf = (logs: string, name: PartName): string => join(logs, `${name}.log`);
@@ -126,6 +128,7 @@ function ownVariables(name: ServiceName, layout: Layout): Variables {
         GW_SIDECAR_LISTEN: socketAddress(layout, name),
         GW_SIDECAR_HEALTH_LISTEN: `127.0.0.1:${healthPorts[name as InstanceName]}`,
         GW_SIDECAR_INSTANCES: String(layout.instances),
+        GW_SIDECAR_DRAIN_S: String(layout.drainS ?? quickDrainS),
         GW_SPOOL_DIR: join(layout.dir, name.replace(program, 'spool')),
         GW_INTERNAL_TOKEN: secrets.internalToken,
         GW_IDEMPOTENCY_KEY: secrets.idempotencyKey,
@@ -184,13 +187,17 @@ export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
       // A killed process leaves its socket file behind, which would be in the way.
       rmSync(join(layout.sockets, `${name}.sock`), { force: true });
       const args = ['--enable-source-maps', ...heapLimits[program], inCheckout('dist', `${program}.js`)];
-      return orderly(await startChild({ command: process.execPath, args, env, logFile }));
+      return orderly(await startChild({ command: process.execPath, args, env, logFile }), layout);
     },
   };
 }
 
-export function orderly(child: Running['child']): Running {
-  return { child, stop: () => child.stop() };
+const quickDrainS = 5;
+/** For what a part does beside waiting for its calls, and for a drain that is quick. */
+const endWithinMs = 10_000;
+
+export function orderly(child: Running['child'], { drainS }: Pick<Layout, 'drainS'>): Running {
+  return { child, stop: () => child.stop('SIGTERM', (drainS ?? 0) * 1000 + endWithinMs) };
 }
 
 type StoreLayout = Pick<Layout, 'dir' | 'logs' | 'sockets' | 'durable'>;

@@ -42,6 +42,11 @@ export interface StackOptions extends Wanted {
   readonly without?: readonly PartName[];
   /** False: data need not survive a crash. Default true. */
   readonly durable?: boolean;
+  /**
+   * How long an orderly end of a sidecar or of Envoy waits for calls that are under way, seconds. Default: an Envoy ends at
+   * once, and a sidecar waits for 5 s.
+   */
+  readonly drainS?: number;
   /** Progress and what happens to the parts, one line each. */
   readonly log: (line: string) => void;
   /** Told when the process ids have changed. */
@@ -154,6 +159,7 @@ async function assemble(
     providerKey: options.provider?.key ?? null,
     overrides: options.env ?? {},
     durable: options.durable ?? true,
+    drainS: options.drainS ?? null,
   };
   const [keys] = await settled([
     seedDatabase({ layout, provider: options.provider ?? null, models: await models }),

@@ -1,0 +1,42 @@
+/**
+ * Runs Envoy, whose command line the arguments are, and ends when it ends. Envoy by itself breaks off every call at SIGTERM;
+ * here SIGTERM or SIGINT lets it drain first, and a second one ends it at once.
+ *
+ * It imports nothing of ours: the image of Envoy has these files alone.
+ */
+import { spawn } from 'node:child_process';
+import { drainEnvoy } from './drain.ts';
+
+const [command = 'envoy', ...args] = process.argv.slice(2);
+
+function seconds(name: string, fallback: number): number {
+  const text = process.env[name];
+  const value = text ? Number(text) : fallback;
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  process.stderr.write(`${name} is not a whole number. Example: ${name}=${fallback}\n`);
+  process.exit(1);
+}
+
+const adminSocket = process.env.GW_ENVOY_ADMIN_SOCKET || '/run/gw/envoy-admin.sock';
+const noticeS = seconds('GW_ENVOY_DRAIN_NOTICE_S', 5);
+const drainS = seconds('GW_ENVOY_DRAIN_S', 600);
+const hurry = new AbortController();
+let ending = false;
+
+const envoy = spawn(command, args, { stdio: 'inherit' });
+envoy.once('error', (error) => {
+  process.stderr.write(`Envoy could not be started: ${error.message}\n`);
+  process.exit(1);
+});
+envoy.once('exit', (code, signal) => {
+  if (signal !== null) process.stderr.write(`Envoy was ended by ${signal}\n`);
+  process.exit(code ?? 1);
+});
+
+function end(): void {
+  if (ending) return hurry.abort();
+  ending = true;
+  void drainEnvoy({ adminSocket, noticeS, drainS, hurry: hurry.signal }).then(() => envoy.kill('SIGTERM'));
+}
+process.on('SIGTERM', end);
+process.on('SIGINT', end);

@@ -1,0 +1,53 @@
+/** A load balancer as they are: connections go in turn to those whose `/healthz` says 200, and stay where they are. */
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const checkEveryMs = 100;
+
+export async function startBalancer(urls: readonly string[]): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const healthy = new Set(urls);
+  const sockets = new Set<Socket>();
+  let turn = 0;
+  let isWanted = true;
+  const check = async (url: string): Promise<void> => {
+    while (isWanted) {
+      const isOk = await fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+      if (isOk) healthy.add(url);
+      else healthy.delete(url);
+      await delay(checkEveryMs);
+    }
+  };
+  const accept = (client: Socket): void => {
+    const choice = [...healthy].sort();
+    const url = choice[turn++ % choice.length];
+    if (url === undefined) return void client.destroy();
+    const { hostname, port } = new URL(url);
+    const behind = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    for (const [from, to] of [
+      [client, behind],
+      [behind, client],
+    ] as const) {
+      from.setNoDelay(true);
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+      sockets.add(from);
+      from.on('close', () => sockets.delete(from));
+    }
+  };
+  const server: Server = createServer({ allowHalfOpen: true }, accept);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  const checking = Promise.all(urls.map(check));
+  return {
+    url: `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}`,
+    stop: async () => {
+      isWanted = false;
+      await checking;
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
