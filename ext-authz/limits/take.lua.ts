@@ -1,7 +1,9 @@
 /**
  * `takeTogether` of `bucket.ts` inside Redis: one atomic step, on Redis' own clock, so that any number of instances agree.
  *
- * A limit is a hash: b thousandths of tokens, m the ms they were so, d the day, n the requests of that day.
+ * A limit is a hash: b thousandths of tokens, m the ms they were so, d the day, n the requests of that day. Releases run side by
+ * side on it, so what a field means never changes: what means something else gets another name. What a field should say and does
+ * not begins anew (open): a limit is there to be kept, and no reason to refuse everybody.
  */
 
 /** `advance`: reads and refills KEYS[i]; `rate` is in thousandths per ms, `burst` in thousandths. */
@@ -12,9 +14,9 @@ local today = math.floor(now / 86400000)
 local function advance(key, rate, burst)
   local kept = redis.call('HMGET', key, 'b', 'm', 'd', 'n')
   local tokens, at, day, used = tonumber(kept[1]), tonumber(kept[2]), tonumber(kept[3]), tonumber(kept[4])
-  local fresh = not day or today > day or today < day - 1
+  local fresh = not day or not used or today > day or today < day - 1
   if fresh then day, used = today, 0 end
-  if not tokens then tokens = burst
+  if not tokens or not at then tokens = burst
   elseif now > at then tokens = tokens + (now - at) * rate end
   return { key = key, rate = rate, tokens = math.min(tokens, burst), day = day, used = used, fresh = fresh }
 end
