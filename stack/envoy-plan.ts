@@ -1,10 +1,11 @@
 /** How Envoy is started: on a configuration that holds no secret, with the internal token in its environment. */
+import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { edgeDefaults, readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
-import { inCheckout } from './checkout.ts';
+import { checkout, inCheckout } from './checkout.ts';
 import { startChild } from './services/child.ts';
 import {
   type EnvoyName,
@@ -22,9 +23,13 @@ type Tls = { readonly certFile: string; readonly keyFile: string };
 
 export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: Tls | null): PartPlan {
   const configFile = join(layout.dir, `${name}.yaml`);
-  // A file that is already there would keep its mode.
-  rmSync(configFile, { force: true });
-  writeEnvoyConfig(settings(name, layout, tls), configFile);
+  const render = () => {
+    // A file that is already there would keep its mode.
+    rmSync(configFile, { force: true });
+    const from = layout.checkoutOf(name);
+    if (from === checkout) writeEnvoyConfig(settings(name, layout, tls), configFile);
+    else renderElsewhere(from, settings(name, layout, tls), configFile);
+  };
   const logFile = logFileOf(layout.logs, name);
   const concurrency = String(Math.min(availableParallelism(), 8));
   const args = [
@@ -46,6 +51,7 @@ export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: 
     name,
     logFile,
     start: async () => {
+      render();
       rmSync(adminSocket(name, layout), { force: true });
       // As in a container. By itself Envoy ends at once.
       const drains = [inCheckout('envoy', 'run-main.ts'), binary, ...args];
@@ -59,6 +65,23 @@ const adminSocket = (name: EnvoyName, layout: Layout): string => join(layout.soc
 
 export const accessLog = (name: EnvoyName, logs: string): string =>
   join(logs, `${name.replace('envoy', 'access')}.log`);
+
+/** By the program that a container of that release runs. */
+function renderElsewhere(from: string, given: EnvoySettings, configFile: string): void {
+  const variables = {
+    GW_NODE_ID: given.nodeId,
+    GW_PUBLIC_LISTEN: `${given.publicAddress}:${given.publicPort}`,
+    GW_AUTHZ_LISTEN: given.extAuthz.join(','),
+    GW_SIDECAR_LISTEN: given.receiptSidecar.join(','),
+    GW_CONTROL_INTERNAL_LISTEN: given.controlPlane.join(','),
+    GW_ENVOY_ADMIN_SOCKET: given.adminSocket,
+    GW_ACCESS_LOG: given.accessLog,
+    GW_BASE_URL: given.addresses.baseUrl,
+  };
+  execFileSync(process.execPath, [join(from, 'dist', 'render-envoy.js'), configFile], {
+    env: { ...fromUser(passedOn), ...variables },
+  });
+}
 
 /** Bounds of the edge, as the containers have them; the variables are for tests. */
 function edgeSettings(layout: Layout) {

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from './checkout.ts';
+import { checkout } from './checkout.ts';
 import { readJson } from './private-file.ts';
 import { Problem } from './problem.ts';
 import type { CustomProvider } from './provider.ts';
@@ -22,7 +22,7 @@ export interface SeedRequest {
 /** Returns the demo keys; those of an earlier run stay valid. */
 export async function seedDatabase({ layout, provider, models }: SeedRequest): Promise<DemoKeys> {
   const keysFile = join(layout.dir, 'keys.json');
-  await migrate(join(layout.logs, 'migrate.log'), {
+  await migrate(layout.checkoutOf('migrate'), join(layout.logs, 'migrate.log'), {
     GW_DATABASE_URL: layout.ownerDatabaseUrl,
     GW_KEY_PEPPER: layout.secrets.pepper,
     GW_SEED: 'demo',
@@ -38,17 +38,17 @@ export async function seedDatabase({ layout, provider, models }: SeedRequest): P
 export async function makeTemplateCluster(dir: string): Promise<string> {
   const postgres = await startPostgres({ dir, durable: false, log: () => undefined });
   try {
-    await migrate(join(dir, 'migrate.log'), { GW_DATABASE_URL: postgres.url });
+    await migrate(checkout, join(dir, 'migrate.log'), { GW_DATABASE_URL: postgres.url });
   } finally {
     await postgres.stop();
   }
   return join(dir, 'data');
 }
 
-async function migrate(logFile: string, env: Readonly<Record<string, string>>): Promise<void> {
+async function migrate(from: string, logFile: string, env: Readonly<Record<string, string>>): Promise<void> {
   const child = await startChild({
     command: process.execPath,
-    args: ['--enable-source-maps', inCheckout('dist', 'migrate.js')],
+    args: ['--enable-source-maps', join(from, 'dist', 'migrate.js')],
     env: { ...fromUser(passedOn), GW_DATABASE_SERVICE_ROLE: serviceRole, ...env },
     logFile,
   });

@@ -6,7 +6,6 @@
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { inCheckout } from './checkout.ts';
 import type { Secrets } from './secrets.ts';
 import { startChild } from './services/child.ts';
 import { startPostgres } from './services/postgres.ts';
@@ -67,6 +66,8 @@ export interface Layout {
   readonly durable: boolean;
   /** How long an orderly end waits for calls that are under way, seconds; null: hardly, since somebody waits for it. */
   readonly drainS: number | null;
+  /** The checkout that a part is run from, asked at each start. */
+  readonly checkoutOf: (name: PartName | 'migrate') => string;
 }
 
 export const logFileOf = (logs: string, name: PartName): string => join(logs, `${name}.log`);
@@ -186,7 +187,11 @@ export function servicePlan(name: ServiceName, layout: Layout): PartPlan {
     start: async () => {
       // A killed process leaves its socket file behind, which would be in the way.
       rmSync(join(layout.sockets, `${name}.sock`), { force: true });
-      const args = ['--enable-source-maps', ...heapLimits[program], inCheckout('dist', `${program}.js`)];
+      const args = [
+        '--enable-source-maps',
+        ...heapLimits[program],
+        join(layout.checkoutOf(name), 'dist', `${program}.js`),
+      ];
       return orderly(await startChild({ command: process.execPath, args, env, logFile }), layout);
     },
   };

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementAt } from '@gw/contract/internal/defined';
 import { envoyBinary } from './binaries.ts';
+import { checkout } from './checkout.ts';
 import { accessLog, planEnvoy } from './envoy-plan.ts';
 import { logFolder, prepareLogs } from './logs.ts';
 import { seedDatabase } from './migrate-and-seed.ts';
@@ -47,6 +48,8 @@ export interface StackOptions extends Wanted {
    * once, and a sidecar waits for 5 s.
    */
   readonly drainS?: number;
+  /** The folder of a built checkout that a part is run from, asked at each of its starts: for another release. Default: this one. */
+  readonly checkoutOf?: (name: PartName | 'migrate') => string;
   /** Progress and what happens to the parts, one line each. */
   readonly log: (line: string) => void;
   /** Told when the process ids have changed. */
@@ -160,6 +163,7 @@ async function assemble(
     overrides: options.env ?? {},
     durable: options.durable ?? true,
     drainS: options.drainS ?? null,
+    checkoutOf: options.checkoutOf ?? (() => checkout),
   };
   const [keys] = await settled([
     seedDatabase({ layout, provider: options.provider ?? null, models: await models }),

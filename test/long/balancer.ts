@@ -4,8 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const checkEveryMs = 100;
 
-export async function startBalancer(urls: readonly string[]): Promise<{ readonly url: string; stop(): Promise<void> }> {
+export interface Balancer {
+  readonly url: string;
+  /** Gives it no more connections, and resolves when it has none. */
+  takeOut(url: string): Promise<void>;
+  takeIn(url: string): void;
+  stop(): Promise<void>;
+}
+
+export async function startBalancer(urls: readonly string[]): Promise<Balancer> {
   const healthy = new Set(urls);
+  const out = new Set<string>();
+  /** How many connections each has. */
+  const connections = new Map(urls.map((url) => [url, 0]));
   const sockets = new Set<Socket>();
   let turn = 0;
   let isWanted = true;
@@ -21,10 +32,12 @@ export async function startBalancer(urls: readonly string[]): Promise<{ readonly
     }
   };
   const accept = (client: Socket): void => {
-    const choice = [...healthy].sort();
+    const choice = [...healthy].filter((each) => !out.has(each)).sort();
     const url = choice[turn++ % choice.length];
     if (url === undefined) return void client.destroy();
     const { hostname, port } = new URL(url);
+    connections.set(url, (connections.get(url) ?? 0) + 1);
+    client.once('close', () => connections.set(url, (connections.get(url) ?? 0) - 1));
     const behind = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
     for (const [from, to] of [
       [client, behind],
@@ -43,6 +56,11 @@ export async function startBalancer(urls: readonly string[]): Promise<{ readonly
   const checking = Promise.all(urls.map(check));
   return {
     url: `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}`,
+    takeOut: async (url) => {
+      out.add(url);
+      while ((connections.get(url) ?? 0) > 0) await delay(checkEveryMs);
+    },
+    takeIn: (url) => void out.delete(url),
     stop: async () => {
       isWanted = false;
       await checking;

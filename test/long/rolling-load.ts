@@ -13,6 +13,10 @@ export interface RollingLoadOptions {
   readonly key: string;
   /** May also issue and revoke keys. */
   readonly adminKey: string;
+  /** How long a stream takes, seconds. Default 10. */
+  readonly streamS?: number;
+  /** False: nothing that a control plane answers. Default true. */
+  readonly manages?: boolean;
 }
 
 export interface RollingLoad {
@@ -25,12 +29,17 @@ export interface RollingLoad {
 
 const message = { role: 'user' as const, content: 'What keeps a gateway standing?' };
 const model = 'sim-small';
-/** A stream of some ten seconds: longer than a drain that was not meant for streams. */
-const slow = { 'x-sim-tokens': '120', 'x-sim-tokens-per-second': '12' };
 
 /** `url` may lead to several gateways, as long as each connection leads to one. */
-export function startRollingLoad({ url, key, adminKey }: RollingLoadOptions): RollingLoad {
+export function startRollingLoad({
+  url,
+  key,
+  adminKey,
+  streamS = 10,
+  manages = true,
+}: RollingLoadOptions): RollingLoad {
   const agent = new Agent({ keepAlive: true });
+  const slow = { 'x-sim-tokens': String(12 * streamS), 'x-sim-tokens-per-second': '12' };
   const ended = new Map<string, number>();
   const failures: string[] = [];
   const receiptIds: string[] = [];
@@ -114,8 +123,8 @@ export function startRollingLoad({ url, key, adminKey }: RollingLoadOptions): Ro
     ...several(12, 'quick', 0, quick),
     ...several(6, 'stream', 200, stream),
     ...several(2, 'client', 0, client),
-    ...several(1, 'read', 250, read),
-    ...several(1, 'change', 800, change),
+    ...several(manages ? 1 : 0, 'read', 250, read),
+    ...several(manages ? 1 : 0, 'change', 800, change),
   ]);
   return {
     ended,
