@@ -106,12 +106,13 @@ export async function startExtAuthz(config: Config) {
     },
     onError,
   );
+  let isEnding = false;
   const health = config.healthListen
     ? await serveHealth(
         'ext-authz',
         config.healthListen,
         () => ({
-          ok: watch.confirmed(),
+          ok: watch.confirmed() && !isEnding,
           details: { keys_confirmed: watch.confirmed(), limits_exact: !limiter.local() },
         }),
         (registry) => {
@@ -125,6 +126,7 @@ export async function startExtAuthz(config: Config) {
   return {
     log,
     stop: async () => {
+      isEnding = true;
       if (config.instances > 1) await server.leave();
       watch.stop();
       limiter.stop();

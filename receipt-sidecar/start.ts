@@ -160,8 +160,9 @@ export async function startSidecar(config: Config) {
     },
     (error) => log.error({ err: error }, 'a call failed'),
   );
+  let isEnding = false;
   const report = () => ({
-    ok: catalogue.current() !== null,
+    ok: catalogue.current() !== null && !isEnding,
     details: {
       catalogue: catalogue.current() !== null,
       redis: redis.status === 'ready',
@@ -187,6 +188,7 @@ export async function startSidecar(config: Config) {
     log,
     drainS: config.drainS,
     stop: async (hurry?: AbortSignal) => {
+      isEnding = true;
       const { drainS, instances } = config;
       await endCalls({ server, instances, drainS, slots, idempotency }, hurry);
       await health?.close();

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import { serviceMetrics } from './metrics.ts';
 
 export interface HealthReport {
+  /** False also while an orderly end is under way. */
   readonly ok: boolean;
   /** Whether each dependency of the service is there, by its name. */
   readonly details: Readonly<Record<string, boolean>>;
