@@ -1,14 +1,14 @@
 /** What Envoy's access log tells of calls that lost their sidecar, noted in a real Valkey that was away. */
 import { ledgerStream } from '@gw/contract/internal/redis';
 import type { StreamAccessLogsMessage } from '@gw/grpc/service';
+import { openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
 import { emptyValkey } from '@gw/testing/valkey';
 import type { Redis } from 'ioredis';
-import { pino } from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openShownReceipts, type ShownReceipts } from './shown-receipts.ts';
 
-const log = pino({ level: 'silent' });
+const log = openLog('test', 'silent');
 let redis: Redis;
 let other: Redis;
 let receipts: ShownReceipts;
