@@ -17,7 +17,7 @@ beforeEach(async () => {
   redis = openRedis(url, log, { commandTimeoutMs: 250 });
   other = openRedis(url, log);
   await Promise.all([untilReady(redis, 5000), untilReady(other, 5000)]);
-  receipts = openShownReceipts({ redis, log });
+  receipts = openShownReceipts({ redis, log, waitMs: 1500 });
 });
 afterEach(async () => {
   await receipts.stop();
@@ -63,5 +63,15 @@ test('where it was away, each call that was not finished is noted, and none that
   await cut();
   receipts.note(ended('done', { done: true }));
   receipts.note(ended('left', {}));
-  await expect.poll(noted, { timeout: 10_000 }).toEqual([{ ...caller, receipt: { id: 'left' }, ...nothing }]);
+  receipts.note(ended('shown', { shown: true }));
+  // Whoever was shown a receipt comes at once; the others when their sidecar has had its time.
+  const shown = { ...caller, receipt: { id: 'shown' }, ...nothing, shown: true };
+  await expect.poll(noted, { timeout: 10_000 }).toEqual([shown, { ...caller, receipt: { id: 'left' }, ...nothing }]);
+});
+
+test('one that ends in order leaves nothing behind', async () => {
+  await cut();
+  receipts.note(ended('left', {}));
+  await receipts.stop();
+  expect(await noted()).toMatchObject([{ receipt: { id: 'left' } }]);
 });

@@ -22,17 +22,29 @@ export interface ShownReceipts {
   stop(): Promise<void>;
 }
 
+export interface ShownReceiptsOptions {
+  readonly redis: Redis;
+  readonly log: Logger;
+  /** How long the sidecar of a call has to tell of it, ms. */
+  readonly waitMs?: number;
+}
+
 /** Some 4,000 receipts with all their facts. */
 const maxKeptChars = 16 * 1024 * 1024;
 const tendEveryMs = 1000;
 
 /** No call lasts longer, but streams, which their sidecar marks again. */
 const longestCallMs = 15 * 60_000;
+/** The sidecar of a call that has ended, if it lives, tells of it sooner. */
+const unattendedAfterMs = 10_000;
+const maxUnattended = 10_000;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what waits for Redis, and when that was away.
-export function openShownReceipts({ redis, log }: { readonly redis: Redis; readonly log: Logger }): ShownReceipts {
+export function openShownReceipts({ redis, log, waitMs = unattendedAfterMs }: ShownReceiptsOptions): ShownReceipts {
   const kept = openKept(maxKeptChars);
-  const unattended = openKept(maxKeptChars);
+  /** In the order of their ends. */
+  const unattended = new Map<string, { readonly entry: string; readonly dueMs: number }>();
+  let forgotten = 0;
   let awayMs = Number.NEGATIVE_INFINITY;
   const noteAway = (): boolean => {
     awayMs = performance.now();
@@ -51,16 +63,23 @@ export function openShownReceipts({ redis, log }: { readonly redis: Redis; reado
     if (kept.size === 0) log.warn('Redis does not take what clients were shown; it waits in memory');
     if (!kept.add(receiptId, entry)) log.error({ receiptId }, 'a receipt that a client was shown found no room');
   };
-  const handOver = async (): Promise<void> => {
+  const addUnattended = (receiptId: string, entry: string): void => {
+    if (unattended.size < maxUnattended) unattended.set(receiptId, { entry, dueMs: performance.now() + waitMs });
+    else forgotten += 1;
+  };
+  const handOver = async (untilMs: number): Promise<void> => {
     if (redis.status !== 'ready') return void noteAway();
     // One that hangs lets no mark of a call in either.
     if (!(await taken(redis.ping()))) return;
     await kept.hand(isTaken);
-    await unattended.hand((_, entry) => taken(toStream(entry)));
+    for (const [receiptId, { dueMs, entry }] of unattended) {
+      if (dueMs > untilMs || !(await taken(toStream(entry)))) break;
+      unattended.delete(receiptId);
+    }
   };
   let handing: Promise<unknown> | null = null;
-  const tend = async (): Promise<void> => {
-    handing ??= handOver().finally(() => {
+  const tend = async (untilMs = performance.now()): Promise<void> => {
+    handing ??= handOver(untilMs).finally(() => {
       handing = null;
     });
     await handing;
@@ -77,7 +96,7 @@ export function openShownReceipts({ redis, log }: { readonly redis: Redis; reado
     });
   const gauges = [
     gauge('gw_receipts_kept', 'Receipts that clients were shown, in memory until Redis is back', () => kept.size),
-    gauge('gw_receipts_lost_total', 'Such receipts that memory had no room for', () => kept.lost + unattended.lost),
+    gauge('gw_receipts_lost_total', 'Such receipts that memory had no room for', () => kept.lost + forgotten),
   ];
   return {
     note(message) {
@@ -89,7 +108,7 @@ export function openShownReceipts({ redis, log }: { readonly redis: Redis; reado
           continue;
         }
         const ended = performance.now() - awayMs < longestCallMs ? unattendedReceipt(logged) : null;
-        if (ended !== null) unattended.add(ended.receiptId, ended.entry);
+        if (ended !== null) addUnattended(ended.receiptId, ended.entry);
       }
     },
     register: (registry) => {
@@ -98,7 +117,7 @@ export function openShownReceipts({ redis, log }: { readonly redis: Redis; reado
     async stop() {
       clearInterval(timer);
       redis.off('close', noteAway);
-      await tend();
+      await tend(Number.POSITIVE_INFINITY);
     },
   };
 }

@@ -23,10 +23,14 @@ type Tls = { readonly certFile: string; readonly keyFile: string };
 
 export function planEnvoy(name: EnvoyName, layout: Layout, binary: string, tls: Tls | null): PartPlan {
   const configFile = join(layout.dir, `${name}.yaml`);
+  let rendered: string | null = null;
   const render = () => {
+    const from = layout.checkoutOf(name);
+    // Once, so that whoever has changed the file restarts Envoy on it.
+    if (from === rendered) return;
+    rendered = from;
     // A file that is already there would keep its mode.
     rmSync(configFile, { force: true });
-    const from = layout.checkoutOf(name);
     if (from === checkout) writeEnvoyConfig(settings(name, layout, tls), configFile);
     else renderElsewhere(from, settings(name, layout, tls), configFile);
   };
