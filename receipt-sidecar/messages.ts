@@ -216,8 +216,13 @@ export const wait = (seconds: number): IProcessingResponse => ({ overrideMessage
 export const slow = { afterMs: 300, waitS: bodyPatienceS } as const;
 
 /** Answers when the receipt is safe, so that a client can read it as soon as it has its id. */
-export function answerAfter(saved: Promise<unknown>, call: ProcessorCall, response: IProcessingResponse): void {
-  saved.then(() => call.answer(response)).catch(call.fail);
+export function answerAfter(
+  saved: Promise<unknown>,
+  call: ProcessorCall,
+  response: IProcessingResponse,
+  record: { readonly unsaved: string | null },
+): void {
+  saved.then(() => call.answer({ ...response, ...finishedWith(record.unsaved) })).catch(call.fail);
 }
 
 /** The answers that let a message pass as it is. */

@@ -72,7 +72,7 @@ function answer(
     failedAttempts.tell(receiptId, { deployment: ending.deployment, outcome: own, result: 'full', retryAfterMs: null });
   // It is not this one that served the call.
   record.answeredBy(null, attempts, Number(headers.get(':status')));
-  answerAfter(record.breakOff('provider', null).saved, call, immediate(error, body, receiptId));
+  answerAfter(record.breakOff('provider', null).saved, call, immediate(error, body, receiptId), record);
 }
 
 /** `isFull`: at least one would have room again with the end of a call, and all others are unhealthy or have no credential. */

@@ -36,7 +36,7 @@ export function answerUnread({ addresses, attempts, call, headers, isEmpty, kept
     }
     const headerMutation = { setHeaders: replyHeaders(receiptId, isRerun) };
     const { saved } = record.breakOff('provider', null);
-    answerAfter(saved, call, { responseHeaders: { response: { headerMutation } }, ...finished });
+    answerAfter(saved, call, { responseHeaders: { response: { headerMutation } } }, record);
     return true;
   }
   // Encoded although identity was asked for, or no body at all: nothing here can be read.
@@ -46,6 +46,6 @@ export function answerUnread({ addresses, attempts, call, headers, isEmpty, kept
   const status = Number(headers.get(':status'));
   const error = status === 200 ? apiError('upstream_invalid_response') : providerError(status, '', request);
   const { saved } = record.breakOff('provider', null);
-  answerAfter(saved, call, immediate(error, errorBody(error, addresses), receiptId, isRerun));
+  answerAfter(saved, call, immediate(error, errorBody(error, addresses), receiptId, isRerun), record);
   return true;
 }

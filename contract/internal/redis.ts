@@ -33,6 +33,9 @@ export const deadLedgerStream = 'gw:ledger:dead';
 /** Tells an emptied Redis from the one before it, for one stream; the hash tag puts it on the node of the stream. */
 export const streamEpochKey = (stream: string): string => `{${stream}}:epoch`;
 
+/** Written by who asks whether Redis takes writes again. */
+export const ledgerProbeKey = 'gw:ledger:probe';
+
 /** A LedgerEntry as JSON while Postgres may not have it yet. */
 export const receiptKey = (receiptId: string): string => `gw:receipt:${receiptId}`;
 /** How long Redis answers for a receipt, seconds; far longer than the ingester needs. */

@@ -106,12 +106,17 @@ export function openInStream({ redis, stream, maxChars, put, onDoubt, log }: InS
       length = itsLength;
       oldestAt = first === '' ? null : parseId(first).ms;
       if (itsEpoch !== epoch || doubtful) {
-        doubtful = true;
-        onDoubt?.();
-        const restored = await restore();
-        if (restored > 0) log.warn({ restored, stream }, 'what may have been lost in Redis was put there again');
-        epoch = itsEpoch;
+        // Before the rest, so that a connection that breaks meanwhile is not forgotten.
         doubtful = false;
+        try {
+          onDoubt?.();
+          const restored = await restore();
+          if (restored > 0) log.warn({ restored, stream }, 'what may have been lost in Redis was put there again');
+        } catch (error) {
+          doubtful = true;
+          throw error;
+        }
+        epoch = itsEpoch;
         return;
       }
       held.forgetWhile((id) => (first === '' ? !isBefore(last, id) : isBefore(id, first)));

@@ -19,15 +19,16 @@ export const recordOf = (entry: string): string => `{"spool":"${version}:${check
 /** Returns the entry, or null if the line is not what was written, or of a form that this release does not know. */
 export function entryOfRecord(line: string): string | null {
   const head = headPattern.exec(line);
-  if (head === null) return isJson(line) ? line : null;
+  // What begins as a record and is none was damaged there.
+  if (head === null) return !line.startsWith('{"spool') && isObject(line) ? line : null;
   const entry = `{${line.slice(head[0].length)}`;
   return head[1] === version && head[2] === checksum(entry) ? entry : null;
 }
 
-function isJson(line: string): boolean {
+function isObject(line: string): boolean {
   try {
-    JSON.parse(line);
-    return true;
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
   } catch {
     return false;
   }

@@ -51,6 +51,26 @@ test('entries come back whole and in order, even when many are written at once a
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test('what a process of another name has left is taken over, and the room that it held is given back', async () => {
+  const before = await openSpool(folder, 'container-1', { reserveBytes: 1000 });
+  const left = entries(3);
+  for (const entry of left) await before.append(entry);
+  await vi.waitFor(() => expect(existsSync(join(folder, 'container-1.reserve'))).toBe(true));
+  const spool = await openSpool(folder, 'container-2');
+  expect(await all(spool)).toEqual(left);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a line that is no entry is damaged, and holds up no other', async () => {
+  const [good = ''] = entries(1);
+  const spool = await openSpool(folder, 'host');
+  await spool.append(good);
+  for (const line of ['0', '"text"', '[]', 'null', good.replace('{', '{"spool":"1:deadbeee",').replace('beee', 'xxxx')])
+    appendFileSync(file, `${line}\n`);
+  expect(await all(spool)).toEqual([good]);
+  expect(damaged().toString().trim().split('\n')).toHaveLength(5);
+});
+
 test('what could not be handed over stays, and what comes meanwhile follows it', async () => {
   const spool = await openSpool(folder, 'host');
   const [first = '', second = ''] = entries(2);

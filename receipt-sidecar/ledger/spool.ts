@@ -38,7 +38,10 @@ interface Waiting {
   readonly settle: (error?: unknown) => void;
 }
 
-/** Opens the spool, and makes its folder. `id` tells the files of several sidecars on one volume apart. */
+/**
+ * Opens the spool, and makes its folder. What a process before has left is taken over, also under another `id`, as a container
+ * that was made anew has another name: so each sidecar needs a folder of its own.
+ */
 export async function openSpool(
   folder: string,
   id: string,
@@ -47,8 +50,7 @@ export async function openSpool(
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const current = join(folder, `${id}.jsonl`);
   const reserve = openReserve(join(folder, `${id}.reserve`), reserveBytes);
-  let turn = 0;
-  let written = 0;
+  let [turn, written] = [0, 0];
   const setAside = async (): Promise<void> => {
     written = 0;
     const name = `${id}-${Date.now()}-${String(turn++).padStart(6, '0')}.replay`;
@@ -56,8 +58,8 @@ export async function openSpool(
   };
   // A process that was killed may have left half a line, which must not run into one of ours.
   await setAside();
-  // Not awaited: to write it takes a while.
-  void reserve.take();
+  await takeOver(folder, `${id}.`);
+  void reserve.take(); // It takes a while.
   let torn = false;
   let waiting: Waiting[] = [];
   // Writes follow each other, so that lines never mix; a failed one does not stop the next.
@@ -110,6 +112,16 @@ export async function openSpool(
       return taken;
     },
   };
+}
+
+/** Of other names: what was written waits to be replayed, and the room that was held is free. */
+async function takeOver(folder: string, own: string): Promise<void> {
+  const others = (await readdir(folder)).filter((name) => !name.startsWith(own));
+  for (const name of others.sort()) {
+    const file = join(folder, name);
+    if (name.endsWith('.jsonl')) await rename(file, `${file.slice(0, -'.jsonl'.length)}-0.replay`);
+    if (/\.reserve(\.part)?$/.test(name)) await rm(file, { force: true });
+  }
 }
 
 const isFull = (error: unknown): boolean =>

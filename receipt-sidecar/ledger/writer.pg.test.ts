@@ -3,6 +3,7 @@ import { constants, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { open } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ledgerStream, pendingReceiptsKey, receiptKey } from '@gw/contract/internal/redis';
 import { openRedis, untilReady } from '@gw/service/redis';
 import type { Service } from '@gw/stack/services/service';
@@ -152,3 +153,26 @@ test('a stream that nobody reads grows to its bound; further receipts go to the 
   expect((await inStream()).slice(4)).toEqual(after.map((id) => entry(id)));
   await eventually(async () => writer.counts().full);
 });
+
+test('a Redis without memory is away until it takes a write, however well it answers', async () => {
+  await redis.config('SET', 'maxmemory', '1mb');
+  expect(await writer.finish('a', entry('a'))).toBe(true);
+  await delay(1500);
+  expect(await writer.finish('b', entry('b'))).toBe(true);
+  expect(logged).toEqual(['Redis does not take receipts in time; they go to the spool']);
+  await redis.config('SET', 'maxmemory', '0');
+  await eventually(async () => (await inStream()).length === 2);
+  expect((await inStream()).sort()).toEqual([entry('a'), entry('b')]);
+});
+
+test('a disk that hangs while the spool is read holds up nothing else', async () => {
+  await writer.stop();
+  const hung = { append: async () => undefined, replay: () => new Promise<never>(() => undefined) };
+  const log = pino({ level: 'silent' });
+  writer = openLedgerWriter({ redis, spool: hung, now: Date.now, maxStreamLength: 5, log });
+  await delay(1500);
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await writer.finish(id, entry(id));
+  await eventually(async () => writer.counts().full);
+  await redis.flushall();
+  await eventually(async () => (await inStream()).length === 5);
+}, 30_000);

@@ -11,16 +11,17 @@ const emptyStream = async () => ['epoch', 0, '', '0-0'];
 /** As a server that stands still: it takes each command and answers none. */
 const stillRedis = () => {
   const xadd = vi.fn(silent);
-  const ping = vi.fn<() => Promise<unknown>>(silent);
-  const commands = { xadd, set: silent, zadd: silent, zrem: silent, unlink: silent, ping, eval: emptyStream };
+  /** Of the probe. */
+  const set = vi.fn<() => Promise<unknown>>(silent);
+  const commands = { xadd, set, zadd: silent, zrem: silent, unlink: silent, eval: emptyStream };
   const redis = { status: 'ready', on: vi.fn(), ...commands };
-  return { redis: redis as unknown as Redis, xadd, ping };
+  return { redis: redis as unknown as Redis, xadd, set };
 };
 const entry = (id: string) => JSON.stringify({ receipt: { id } });
 
 let append: ReturnType<typeof vi.fn<Spool['append']>>;
 let xadd: ReturnType<typeof stillRedis>['xadd'];
-let ping: ReturnType<typeof stillRedis>['ping'];
+let set: ReturnType<typeof stillRedis>['set'];
 let writer: LedgerWriter;
 /** What `finish` said so far, by id. */
 let said: Map<string, boolean>;
@@ -40,7 +41,7 @@ beforeEach(() => {
   append = vi.fn<Spool['append']>(silent);
   const still = stillRedis();
   xadd = still.xadd;
-  ping = still.ping;
+  set = still.set;
   const spool: Spool = { append, replay: () => Promise.resolve(0) };
   writer = openLedgerWriter({
     redis: still.redis,
@@ -88,13 +89,13 @@ test('once Redis is known to be away the disk has all of the 250 ms', async () =
 test('a Redis that answers more slowly than a write waits for it is not taken for one that is back', async () => {
   finish('a');
   await advance(250);
-  ping.mockImplementation(() => new Promise((resolve) => setTimeout(resolve, 200)));
+  set.mockImplementation(() => new Promise((resolve) => setTimeout(resolve, 200)));
   await advance(2000);
   finish('b');
   await advance(1);
   expect(append).toHaveBeenCalledTimes(1);
   expect(xadd).toHaveBeenCalledOnce();
-  ping.mockImplementation(() => Promise.resolve());
+  set.mockImplementation(() => Promise.resolve());
   await advance(2000);
   finish('c');
   expect(xadd).toHaveBeenCalledTimes(2);
@@ -114,7 +115,7 @@ describe('both stores hang, and come back after the client was shown another rec
     const added: unknown[] = [];
     const command = () => back;
     const redis = {
-      ...{ status: 'ready', on: vi.fn(), eval: emptyStream, set: command, zadd: command, zrem: command, ping: command },
+      ...{ status: 'ready', on: vi.fn(), eval: emptyStream, set: command, zadd: command, zrem: command },
       xadd: async (...args: unknown[]) => {
         await back;
         added.push(args.at(-1));

@@ -7,12 +7,13 @@
  * ledger holds in the end. What is in Redis alone is kept in memory too until Postgres has it (in-stream.ts), so an emptied
  * Redis loses none; Redis emptied and this process killed at once are two faults.
  */
-import { ledgerStream, pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
+import { ledgerProbeKey, ledgerStream, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
 import { openKept } from '@gw/service/kept';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
 import { boundedWrites, type Patience, succeedsWithin } from './bounded.ts';
 import { openInStream, type StreamCounts } from './in-stream.ts';
+import { openPendingReceipts } from './pending.ts';
 import type { Spool } from './spool.ts';
 
 export interface LedgerCounts extends StreamCounts {
@@ -53,17 +54,17 @@ export interface LedgerWriterOptions {
  */
 const patienceMs = 250;
 const redisBoundMs = 150;
-const renewEveryMs = pendingLeaseMs / 3;
 const tendEveryMs = 1000;
+/** An orderly end waits so long for a disk that may hang. */
+const lastTendMs = 5000;
 /** While Redis is away it is asked this often whether it is back. */
 const probeEveryMs = 100;
 const replayBatch = 200;
-/** Characters that wait in memory at most: some 16,000 receipts. */
+/** Characters that wait in memory at most, some 16,000 receipts: of what no store has, and of what Redis has alone. */
 const maxKeptChars = 64 * 1024 * 1024;
-/** The same, of what Redis has and Postgres may not have yet. */
-const maxInStreamChars = 64 * 1024 * 1024;
 
-const idOf = (entry: string): string => (JSON.parse(entry) as { receipt: { id: string } }).receipt.id;
+/** Null for an object that is no entry, as only a damaged spool can hold it. */
+const idOf = (entry: string): string | null => (JSON.parse(entry) as { receipt?: { id?: string } }).receipt?.id ?? null;
 const isShown = (entry: string): boolean => entry.endsWith('"shown":true}');
 const notShown = ' not shown';
 /** What was shown to a client does not give way to what was not: the ledger gets both, and makes one of them. */
@@ -73,8 +74,6 @@ class StreamFull extends Error {}
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: short functions over one state: what is under way, away, spooled and kept.
 export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: LedgerWriterOptions): LedgerWriter {
-  /** Pending receipts by id. */
-  const underWay = new Map<string, string>();
   let spooled = true; // An earlier process may have left something.
   /** True after Redis did not take a receipt in time: no other one waits for it until it answers again. */
   let away = false;
@@ -87,40 +86,28 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
   /** Ids whose clients were shown another receipt than the one that was made, which can still arrive late on disk. */
   const givenUp = new Set<string>();
 
-  const renew = setInterval(() => {
-    if (underWay.size === 0 || away) return;
-    const until = now() + pendingLeaseMs;
-    redis.zadd(pendingReceiptsKey, ...[...underWay.keys()].flatMap((id) => [until, id])).catch(() => undefined);
-  }, renewEveryMs);
+  const pending = openPendingReceipts({ redis, now, isAway: () => away });
 
-  // Not awaited: both commands are on their way before the provider is asked, and a missing one only costs the degraded
-  // receipt of a call whose sidecar dies.
-  const markPending = (receiptId: string, entry: string): void => {
-    redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS).catch(() => undefined);
-    redis.zadd(pendingReceiptsKey, now() + pendingLeaseMs, receiptId).catch(() => undefined);
-  };
-
-  const unmark = (receiptId: string): void => {
-    redis.unlink(receiptKey(receiptId)).catch(() => undefined);
-    redis.zrem(pendingReceiptsKey, receiptId).catch(() => undefined);
-  };
-  const markAllPending = (): void => {
-    for (const [receiptId, entry] of underWay) markPending(receiptId, entry);
-  };
-
+  const toStream = (entry: string) =>
+    redis.xadd(ledgerStream, '*', 'entry', entry).then((streamId) => streamId && inStream.added(streamId, entry));
   // One command each, not a script: the keys live on different nodes of a cluster. The stream comes first.
   const toRedis = (receiptId: string, entry: string) =>
     Promise.all([
-      redis.xadd(ledgerStream, '*', 'entry', entry).then((streamId) => streamId && inStream.added(streamId, entry)),
+      toStream(entry),
       redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS),
       redis.zrem(pendingReceiptsKey, receiptId),
     ]);
+  /** What has no id is not dropped: the ingester sets it aside, for a human. */
+  const bringToRedis = (entry: string): Promise<unknown> => {
+    const receiptId = idOf(entry);
+    return receiptId === null ? toStream(entry) : toRedis(receiptId, entry);
+  };
   const inStream = openInStream({
     redis,
     stream: ledgerStream,
-    maxChars: maxInStreamChars,
-    put: (entry) => toRedis(idOf(entry), entry),
-    onDoubt: markAllPending,
+    maxChars: maxKeptChars,
+    put: bringToRedis,
+    onDoubt: pending.markAll,
     log,
   });
 
@@ -151,7 +138,7 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
     const patience = { leftMs: patienceMs };
     if (await takenByRedis(receiptId, entry, patience)) return true;
     // It has ended: the control plane, which may be there, must not close it as one of a dead sidecar.
-    if (full && !away) unmark(receiptId);
+    if (full && !away) pending.unmark(receiptId);
     return takenBySpool(entry, patience);
   };
 
@@ -164,6 +151,13 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
     if (full && length < maxStreamLength / 2) log.info({ length }, 'receipts go to Redis again');
     full = full ? length >= maxStreamLength / 2 : length >= maxStreamLength;
   };
+  let looking: Promise<void> | null = null;
+  const look = (): Promise<void> => {
+    looking ??= lookAtStream().finally(() => {
+      looking = null;
+    });
+    return looking;
+  };
 
   const replay = async (): Promise<void> => {
     if (!spooled || away || full || disk.hanging() || redis.status !== 'ready') return;
@@ -171,11 +165,14 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
     try {
       const count = await spool.replay(async (entries) => {
         // A file at a time, so that what waits there does not fill the stream.
-        await lookAtStream();
+        await look();
         if (full) throw new StreamFull();
-        const theirs = entries.filter((entry) => isShown(entry) || !givenUp.has(idOf(entry)));
+        const theirs = entries.filter((entry) => isShown(entry) || !givenUp.has(idOf(entry) ?? ''));
         for (let at = 0; at < theirs.length; at += replayBatch) {
-          await Promise.all(theirs.slice(at, at + replayBatch).map((entry) => toRedis(idOf(entry), entry)));
+          await Promise.all(theirs.slice(at, at + replayBatch).map(bringToRedis)).catch((error: unknown) => {
+            away = true;
+            throw error;
+          });
         }
       });
       if (count > 0) log.info({ count }, 'receipts from the spool are in the ledger');
@@ -186,7 +183,6 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
   };
 
   const bringHome = async (): Promise<void> => {
-    await lookAtStream();
     const count = await kept.hand((as, entry) => taken(as.replace(notShown, ''), entry));
     if (count > 0) log.info({ count }, 'receipts that waited in memory are stored');
     // Afterwards, since a hung disk holds it up.
@@ -202,27 +198,32 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
   };
   const probe = async (): Promise<void> => {
     if (!away || redis.status !== 'ready') return;
-    // No more patient than a write: a Redis that is slow would else be asked, and given up, again and again.
-    if (!(await succeedsWithin(redis.ping(), { leftMs: redisBoundMs }))) return;
+    // A write, as patient as one: a Redis that is slow, or full, would else be tried, and given up, again and again.
+    const asked = redis.set(ledgerProbeKey, '', 'PX', redisBoundMs);
+    if (!(await succeedsWithin(asked, { leftMs: redisBoundMs }))) return;
     log.info('receipts go to Redis again');
     away = false;
     // Those that began meanwhile were marked nowhere.
-    markAllPending();
+    pending.markAll();
     await tend();
   };
-  const timers = [setInterval(() => void tend(), tendEveryMs), setInterval(() => void probe(), probeEveryMs), renew];
+  const timers = [
+    // By itself, since a disk that hangs holds up the other.
+    setInterval(() => void look(), tendEveryMs),
+    setInterval(() => void tend(), tendEveryMs),
+    setInterval(() => void probe(), probeEveryMs),
+  ];
 
   return {
     begin(receiptId, entry) {
-      underWay.set(receiptId, entry);
-      if (!away) markPending(receiptId, entry);
+      pending.add(receiptId, entry);
     },
     discard(receiptId) {
-      underWay.delete(receiptId);
-      unmark(receiptId);
+      pending.remove(receiptId);
+      pending.unmark(receiptId);
     },
     finish(receiptId, entry) {
-      underWay.delete(receiptId);
+      pending.remove(receiptId);
       return taken(receiptId, entry);
     },
     keep(receiptId, entry) {
@@ -234,7 +235,8 @@ export function openLedgerWriter({ redis, spool, now, maxStreamLength, log }: Le
     counts: () => ({ kept: kept.size, lost: kept.lost, full, ...inStream.counts() }),
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await tend();
+      pending.stop();
+      await succeedsWithin(Promise.all([look(), tend()]), { leftMs: lastTendMs });
     },
   };
 }

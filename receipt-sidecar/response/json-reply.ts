@@ -7,7 +7,7 @@
  */
 import { type ApiError, errorBody, errorHeaders } from '@gw/contract/errors';
 import { ok } from '@gw/contract/internal/result';
-import { answerAfter, finished, finishedWith, setHeader } from '../messages.ts';
+import { answerAfter, finishedWith, setHeader } from '../messages.ts';
 import type { ShownReceipt } from '../receipt.ts';
 import { andThen, type MaybePromise } from '../request/maybe-promise.ts';
 import { inlineBytes } from '../threads/body-threads.ts';
@@ -84,10 +84,8 @@ export class JsonReply implements Reply {
       ...[...errorHeaders(error)].map(([name, value]) => setHeader(name, value)),
       setHeader('content-length', String(body.length)),
     ];
-    answerAfter(saved, call, {
-      responseBody: { response: { bodyMutation: { body }, headerMutation: { setHeaders } } },
-      ...finished,
-    });
+    const response = { bodyMutation: { body }, headerMutation: { setHeaders } };
+    answerAfter(saved, call, { responseBody: { response } }, record);
   }
 
   close(): void {

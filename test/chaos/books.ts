@@ -29,6 +29,7 @@ export const oddReplies = (books: Pick<Books, 'attempts' | 'envoyEnds'>): string
 /** Where the books do not balance, or not yet. */
 export const differencesOf = (books: Books): string[] => [
   ...notAsShown(shownReceipts(books), books.rows).map((line) => `shown: ${line}`),
+  ...idsWithoutReceipt(books),
   ...unequalCounts(books),
   ...keysThatRanTwice(books),
   ...notRecomputed(books.rows).map((line) => `recomputed: ${line}`),
@@ -99,6 +100,15 @@ function brokenWithoutCause({ attempts, envoyEnds }: Pick<Books, 'attempts' | 'e
   });
 }
 
+/** Also who got an error, or half of a reply, has the id of a receipt that is there. */
+function idsWithoutReceipt({ attempts, rows }: Books): string[] {
+  const ids = new Set(rows.map(({ id }) => id));
+  return attempts.flatMap((attempt) => {
+    const id = attempt.headers.get('x-gw-receipt-id');
+    return id === null || ids.has(id) ? [] : `no receipt ${id} of ${told(attempt)}`;
+  });
+}
+
 const requestOf = ({ headers }: Attempt): string | null => headers.get('x-request-id');
 
 /**
@@ -148,18 +158,20 @@ function keysThatRanTwice({ attempts, providerCalls }: Books): string[] {
       // Who never saw an answer was told nothing, and no one else either.
       return status === 200 && whole && !aborted && !headers.has('idempotent-reexecuted');
     });
-    const replies = new Set(ofKey.filter((each) => each.whole && isReplay(each)).map(({ text }) => text));
+    const replayed = new Set(ofKey.filter(isReplay).map(({ headers }) => headers.get('x-gw-receipt-id')));
+    // The first reply among them.
+    const same = ofKey.filter(({ headers, whole }) => whole && replayed.has(headers.get('x-gw-receipt-id')));
+    const replies = new Set(same.map(({ text }) => text));
     const lines =
       silent.length > 1 ? [`${key} ran ${silent.length} times without a word: ${ofKey.map(told).join(' | ')}`] : [];
-    if (replies.size > 1) lines.push(`${key} was replayed with ${replies.size} different replies`);
+    if (replies.size > replayed.size) lines.push(`${key} has different replies: ${[...replies].join(' and ')}`);
     return lines;
   });
 }
 
 /**
- * A call that was let in counts once in the day; of one whose connection broke nobody knows whether it was. Two things are as
- * docs/failure-modes.md says: what was under way to a part that died may be counted a second time; and an ext-authz that
- * dies while Valkey is away takes along what it has let in since.
+ * A call that was let in counts once in the day; of one whose connection broke nobody knows whether it was. What was under
+ * way to a part that died may be counted a second time (docs/failure-modes.md), never less than once.
  */
 function wronglyCounted({ attempts, blows, providerCalls, usedToday }: Books): string[] {
   const asked = new Set(providerCalls.map(({ marker }) => marker));

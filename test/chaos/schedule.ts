@@ -62,7 +62,14 @@ const targets: readonly [PartName, Trouble][] = [
 
 const longestGapMs = 4000;
 
-/** One trouble after the other, up to four seconds apart, so that some lie over each other; none lies over another of its part. */
+/** Until what Valkey has not taken is in it again. */
+const recoveryMs = 6000;
+
+/**
+ * One trouble after the other, up to four seconds apart, so that some lie over each other; none lies over another of its part.
+ * One pair is left out: what an ext-authz keeps while Valkey is broken is in no other place, so its end loses it
+ * (docs/failure-modes.md).
+ */
 export function scheduleOf(seed: number, durationMs: number): Strike[] {
   const random = randomOf(seed);
   const strikes: Strike[] = [];
@@ -73,6 +80,8 @@ export function scheduleOf(seed: number, durationMs: number): Strike[] {
     const forMs = random.between(least, most);
     const skewMs = random.between(-600, 600) * 1000;
     if ((busyUntil.get(part) ?? 0) > atMs) continue;
+    const isEnd = trouble === 'kill' || trouble === 'away' || trouble === 'restart';
+    if (part.startsWith('ext-authz') && isEnd && (busyUntil.get('valkey') ?? 0) + recoveryMs > atMs) continue;
     // What was killed needs a while to come back; a second blow belongs to its next life.
     busyUntil.set(part, atMs + forMs + 1500);
     strikes.push({ atMs, forMs, part, trouble, skewMs });

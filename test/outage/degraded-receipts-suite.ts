@@ -185,16 +185,20 @@ describe('receipts that cannot be made', () => {
       await gateway.killForGood('valkey');
       const replies = await calls();
       for (const reply of replies) expectDegradedBy(reply, 'receipt_not_stored', true);
+      const refused = await gateway.client.chat({ sim: { 'x-sim-fault': 'status-400' } });
+      expect(refused.status).toBe(400);
       // Envoy has told ext-authz of each.
       await eventually('what was shown to be kept elsewhere', async () => {
         const metrics = await (await fetch(`${gateway.stack.healthUrls['ext-authz']}/metrics`)).text();
-        return Number(/^gw_receipts_kept\{.*\} (\d+)$/m.exec(metrics)?.[1]) === replies.length;
+        return Number(/^gw_receipts_kept\{.*\} (\d+)$/m.exec(metrics)?.[1]) === replies.length + 1;
       });
       await gateway.killForGood('receipt-sidecar');
       rmSync(spoolFile());
       await gateway.mend();
       const receipts = replies.flatMap(({ receipt }) => receipt ?? []);
       await expectLedgerToAgree(receipts);
+      const where = { id: String(refused.headers.get('x-gw-receipt-id')), status: 'upstream_error' };
+      await expect.poll(() => gateway.db.receipt.count({ where }), { timeout: 20_000 }).toBe(1);
       for (const { id } of receipts) {
         const newer = () => gateway.db.receipt.count({ where: { id, version: 2, tier: { not: 'degraded' } } });
         await expect.poll(newer, { timeout: 60_000, interval: 500 }).toBe(1);

@@ -1,0 +1,64 @@
+/**
+ * The receipts of calls under way, marked in Redis with a lease: if this process dies, the control plane closes them as
+ * degraded.
+ *
+ * Invariant: nothing waits for a mark. A missing one only costs the degraded receipt of a call whose sidecar dies.
+ */
+import { pendingLeaseMs, pendingReceiptsKey, receiptKey, receiptTtlS } from '@gw/contract/internal/redis';
+import type { Redis } from 'ioredis';
+
+export interface PendingReceipts {
+  add(receiptId: string, entry: string): void;
+  /** Keeps the mark, which goes with the finished receipt. */
+  remove(receiptId: string): void;
+  /** Takes the mark away. */
+  unmark(receiptId: string): void;
+  /** Marks all again, since Redis may have lost them. */
+  markAll(): void;
+  stop(): void;
+}
+
+export interface PendingOptions {
+  readonly redis: Redis;
+  /** By the clock of Redis, ms since 1970. */
+  readonly now: () => number;
+  readonly isAway: () => boolean;
+}
+
+const renewEveryMs = pendingLeaseMs / 3;
+/** The texts expire after an hour, and a stream may last longer. */
+const textEveryRenewals = 60;
+
+export function openPendingReceipts({ redis, now, isAway }: PendingOptions): PendingReceipts {
+  const underWay = new Map<string, string>();
+  // Both commands are on their way before the provider is asked.
+  const mark = (receiptId: string, entry: string): void => {
+    redis.set(receiptKey(receiptId), entry, 'EX', receiptTtlS).catch(() => undefined);
+    redis.zadd(pendingReceiptsKey, now() + pendingLeaseMs, receiptId).catch(() => undefined);
+  };
+  const markAll = (): void => {
+    for (const [receiptId, entry] of underWay) mark(receiptId, entry);
+  };
+  let renewals = 0;
+  const renew = (): void => {
+    if (underWay.size === 0 || isAway()) return;
+    renewals += 1;
+    if (renewals % textEveryRenewals === 0) return markAll();
+    const until = now() + pendingLeaseMs;
+    redis.zadd(pendingReceiptsKey, ...[...underWay.keys()].flatMap((id) => [until, id])).catch(() => undefined);
+  };
+  const timer = setInterval(renew, renewEveryMs);
+  return {
+    add(receiptId, entry) {
+      underWay.set(receiptId, entry);
+      if (!isAway()) mark(receiptId, entry);
+    },
+    remove: (receiptId) => void underWay.delete(receiptId),
+    unmark(receiptId) {
+      redis.unlink(receiptKey(receiptId)).catch(() => undefined);
+      redis.zrem(pendingReceiptsKey, receiptId).catch(() => undefined);
+    },
+    markAll,
+    stop: () => clearInterval(timer),
+  };
+}
