@@ -1,4 +1,9 @@
-/** A consumer group on a Redis stream, command by command. */
+/**
+ * A consumer group on a Redis stream, command by command.
+ *
+ * Invariant: a Redis whose memory is full (`noeviction`) lets entries be read and taken out, since that is what frees it.
+ * What needs memory is refused there: making the group, setting aside, and each command of a transaction.
+ */
 import { elementAt } from '@gw/contract/internal/defined';
 import type { Redis } from 'ioredis';
 
@@ -19,7 +24,10 @@ export interface StreamNames {
 
 /** Each command rejects if Redis does not answer. `idleMs` is how long a consumer has to be silent to count as dead. */
 export interface StreamGroup {
-  /** Makes the group if there is none. It begins at the first entry, even if that was written before. */
+  /**
+   * Makes the group if there is none. It begins at the first entry, even if that was written before. Redis refuses this
+   * for want of memory even if there is one, so that is no error: where it is missing, reading says so (NOGROUP).
+   */
   ensure(redis: Redis): Promise<void>;
   /**
    * Takes over up to `count` entries of dead consumers, and removes consumers that left nothing and are long silent.
@@ -29,6 +37,27 @@ export interface StreamGroup {
   readOwn(redis: Redis, consumer: string, count: number, after?: string): Promise<Entry[]>;
   /** Returns what no consumer has read yet, and waits up to `blockMs` for it, or not at all. */
   readNew(redis: Redis, consumer: string, count: number, blockMs?: number): Promise<Entry[]>;
+  /** Takes entries out that were read. */
+  takeOut(redis: Redis, streamIds: readonly string[]): Promise<void>;
+  /**
+   * Moves entries that no retry could mend into another stream, which is never trimmed: somebody has to look at each. If
+   * that needs memory which Redis does not have (`isOutOfMemory`), all stay pending here.
+   */
+  setAside(redis: Redis, into: string, dead: readonly DeadEntry[]): Promise<void>;
+}
+
+export interface DeadEntry {
+  readonly streamId: string;
+  readonly text: string;
+  readonly reason: string;
+}
+
+/** Whether Redis refuses a command, or a transaction for one of its commands, since its memory is full. */
+export function isOutOfMemory(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const queued: unknown[] =
+    'previousErrors' in error && Array.isArray(error.previousErrors) ? error.previousErrors : [];
+  return error.message.includes('OOM ') || queued.some(isOutOfMemory);
 }
 
 /**
@@ -61,7 +90,8 @@ export function streamGroup({ stream, group, field }: StreamNames): StreamGroup 
       try {
         await redis.xgroup('CREATE', stream, group, '0', 'MKSTREAM');
       } catch (error) {
-        if (!(error instanceof Error && error.message.startsWith('BUSYGROUP'))) throw error;
+        const exists = error instanceof Error && error.message.startsWith('BUSYGROUP');
+        if (!exists && !isOutOfMemory(error)) throw error;
       }
     },
     claimAbandoned: async (redis, consumer, idleMs, count) => {
@@ -76,6 +106,23 @@ export function streamGroup({ stream, group, field }: StreamNames): StreamGroup 
           ? redis.xreadgroup('GROUP', group, consumer, 'COUNT', count, 'STREAMS', stream, '>')
           : redis.xreadgroup('GROUP', group, consumer, 'COUNT', count, 'BLOCK', blockMs, 'STREAMS', stream, '>')),
       ),
+    takeOut: async (redis, streamIds) => {
+      if (streamIds.length === 0) return;
+      // In this order: what is deleted and still pending is read once more, and known as deleted. Acknowledged first, it
+      // would stay in the stream for good.
+      await redis.xdel(stream, ...streamIds);
+      await redis.xack(stream, group, ...streamIds);
+    },
+    setAside: async (redis, into, dead) => {
+      if (dead.length === 0) return;
+      const transaction = redis.multi();
+      for (const { text, reason } of dead) transaction.xadd(into, '*', field, text, 'reason', reason);
+      const ids = dead.map(({ streamId }) => streamId);
+      await transaction
+        .xdel(stream, ...ids)
+        .xack(stream, group, ...ids)
+        .exec();
+    },
   };
 }
 

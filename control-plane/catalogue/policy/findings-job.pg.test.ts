@@ -136,6 +136,23 @@ test('what is not an event, or of no account, goes to the dead list once, and ho
   expect(dead.map(([, fields]) => fields[1])).toContain('not json');
 });
 
+test('a Valkey whose memory is full is emptied of findings, and what is set aside waits there until there is room', async () => {
+  const accountId = await newAccount();
+  await job({ consumer: 'one' })();
+  await add(...Array.from({ length: 501 }, () => 'not json'), eventOf(accountId));
+  await stores.redis.config('SET', 'maxmemory', '1');
+  const run = job({ consumer: 'one' });
+  try {
+    await expect(run()).rejects.toThrow('EXECABORT');
+    expect(await callsOf(accountId)).toHaveLength(1);
+    expect([await left(), await stores.redis.xlen(deadPolicyEventStream)]).toEqual([501, 0]);
+  } finally {
+    await stores.redis.config('SET', 'maxmemory', '0');
+  }
+  await run();
+  expect([await left(), await stores.redis.xlen(deadPolicyEventStream)]).toEqual([0, 501]);
+});
+
 test('an account whose log cannot be written holds up no other, and is written as soon as it can be', async () => {
   const [stuck, well] = [await newAccount(), await newAccount()];
   await add(...Array.from({ length: 600 }, () => eventOf(stuck)), eventOf(well));
@@ -166,11 +183,11 @@ test('findings that were made before the group was, and after Redis came back em
 });
 
 /**
- * The steps at which a job can die: as it has read, as it has written (the commit got through, the news did not), and as
- * it has taken out. Jobs run side by side, and the dead ones' entries are taken over.
+ * The steps at which a job can die: as it has read, as it has written (the commit got through, the news did not), and
+ * between the two commands that take out. Jobs run side by side, and the dead ones' entries are taken over.
  */
 test('each finding is written exactly once, wherever jobs die and however often it is handed over', async () => {
-  const deaths = fc.constantFrom('xreadgroup', 'commit', 'exec', null);
+  const deaths = fc.constantFrom('xreadgroup', 'commit', 'xdel', null);
   const lives = fc.array(fc.tuple(deaths, deaths), { minLength: 1, maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(lives, fc.integer({ min: 1, max: 30 }), fc.nat({ max: 5 }), async (pairs, count, twice) => {
@@ -198,21 +215,17 @@ test('each finding is written exactly once, wherever jobs die and however often 
   );
 });
 
-type Death = 'xreadgroup' | 'commit' | 'exec' | null;
+type Death = 'xreadgroup' | 'commit' | 'xdel' | null;
 
 /** Of a process that dies before the reply of the command reaches it. */
 function dyingRedis(redis: Redis, death: Death): Redis {
-  if (death !== 'xreadgroup' && death !== 'exec') return redis;
+  if (death !== 'xreadgroup' && death !== 'xdel') return redis;
   return new Proxy(redis, {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
-      if (name === 'xreadgroup' && death === 'xreadgroup')
+      if (name === death)
         return async (...args: unknown[]) => {
           await Reflect.apply(value as (...args: unknown[]) => Promise<unknown>, target, args);
-          throw new Error('killed');
-        };
-      if (name === 'multi' && death === 'exec')
-        return () => {
           throw new Error('killed');
         };
       return typeof value === 'function' ? value.bind(target) : value;

@@ -9,7 +9,7 @@ import { type PolicyEvent, policyEventSchema } from '@gw/contract/internal/polic
 import { deadPolicyEventStream, policyEventGroup, policyEventStream } from '@gw/contract/internal/redis';
 import { isStorable } from '../../people/access/storable-text.ts';
 import type { Context } from '../../shared/context.ts';
-import { type Entry, streamGroup } from '../../shared/stream-group.ts';
+import { type DeadEntry, type Entry, isOutOfMemory, streamGroup } from '../../shared/stream-group.ts';
 import { grouped } from './grouped.ts';
 import { writeFindings } from './write-findings.ts';
 
@@ -81,7 +81,7 @@ export function openFindingsJob(options: FindingsOptions): () => Promise<void> {
 /** Returns the errors of entries that could not be written and stay in the stream. Throws if Postgres is away. */
 async function finish(options: FindingsOptions, entries: readonly Entry[]): Promise<unknown[]> {
   if (entries.length === 0) return [];
-  const { db, log, now } = options;
+  const { db, redis, now } = options;
   const read = await readEvents(db, entries);
   const errors: unknown[] = [];
   const stay = new Set<string>();
@@ -100,14 +100,27 @@ async function finish(options: FindingsOptions, entries: readonly Entry[]): Prom
       for (const { streamId } of found) stay.add(streamId);
     }
   }
-  for (const { reason, streamId } of read.dead)
-    log.error({ entry: streamId, reason }, 'a finding of screening cannot be written down and was set aside');
-  await takeOut(
-    options,
-    read.dead,
+  for (const { streamId } of read.dead) stay.add(streamId);
+  // First, since it frees the memory that setting aside needs.
+  await findings.takeOut(
+    redis,
     entries.map(({ streamId }) => streamId).filter((id) => !stay.has(id)),
   );
+  errors.push(...(await setAside(options, read.dead)));
   return errors;
+}
+
+/** Returns the error if Redis has no memory for them: then they stay pending, and hold up no others. */
+async function setAside({ redis, log }: FindingsOptions, dead: readonly DeadEntry[]): Promise<unknown[]> {
+  try {
+    await findings.setAside(redis, deadPolicyEventStream, dead);
+  } catch (error) {
+    if (!isOutOfMemory(error)) throw error;
+    return [error];
+  }
+  for (const { reason, streamId } of dead)
+    log.error({ entry: streamId, reason }, 'a finding of screening cannot be written down and was set aside');
+  return [];
 }
 
 interface Found {
@@ -116,18 +129,12 @@ interface Found {
   readonly event: PolicyEvent;
 }
 
-interface Dead {
-  readonly streamId: string;
-  readonly text: string;
-  readonly reason: string;
-}
-
 async function readEvents(
   db: Context['db'],
   entries: readonly Entry[],
-): Promise<{ byAccount: Map<string, Found[]>; dead: Dead[] }> {
+): Promise<{ byAccount: Map<string, Found[]>; dead: DeadEntry[] }> {
   const found: Found[] = [];
-  const dead: Dead[] = [];
+  const dead: DeadEntry[] = [];
   for (const { deleted, streamId, text = '' } of entries) {
     if (deleted) continue;
     const event = eventOf(text);
@@ -154,12 +161,4 @@ function eventOf(text: string): PolicyEvent | null {
   } catch {
     return null;
   }
-}
-
-/** Takes entries out of the stream. The dead ones go to a list that is never trimmed: somebody has to look at each. */
-async function takeOut({ redis }: FindingsOptions, dead: readonly Dead[], done: readonly string[]): Promise<void> {
-  const transaction = redis.multi();
-  for (const { reason, text } of dead) transaction.xadd(deadPolicyEventStream, '*', 'event', text, 'reason', reason);
-  if (done.length > 0) transaction.xack(policyEventStream, policyEventGroup, ...done).xdel(policyEventStream, ...done);
-  await transaction.exec();
 }

@@ -148,6 +148,43 @@ test('Redis that comes back empty is ingested from again', async () => {
   await eventually(async () => (await rowCount()) === 2);
 }, 30_000);
 
+test('a Valkey whose memory is full is emptied by the ingester, and what it sets aside waits there until there is room', async () => {
+  start('one', 3000);
+  await add(entryOf());
+  await eventually(emptied);
+  await Promise.all(ingesters.splice(0).map((ingester) => ingester.stop()));
+  // More than one batch that nobody can store stands before what can be.
+  for (let i = 0; i < 501; i++) await add('not json');
+  for (let i = 0; i < 20; i++) await add(entryOf());
+  await stores.redis.config('SET', 'maxmemory', '1');
+  try {
+    start('two', 3000);
+    await eventually(async () => (await rowCount()) === 21);
+    await eventually(async () => (await stores.redis.xlen(ledgerStream)) === 501);
+    expect((await stores.redis.xpending(ledgerStream, ledgerGroup))[0]).toBe(501);
+    expect(await stores.redis.xlen(deadLedgerStream)).toBe(0);
+  } finally {
+    await stores.redis.config('SET', 'maxmemory', '0');
+  }
+  await eventually(emptied);
+  expect(await stores.redis.xlen(deadLedgerStream)).toBe(501);
+}, 30_000);
+
+test('a Valkey that comes back empty and full has its group made once there is room', async () => {
+  await stores.redis.config('RESETSTAT');
+  await stores.redis.config('SET', 'maxmemory', '1');
+  start('one');
+  try {
+    await eventually(async () => /errorstat_NOGROUP/.test(await stores.redis.info('errorstats')));
+    expect(await stores.redis.exists(ledgerStream)).toBe(0);
+  } finally {
+    await stores.redis.config('SET', 'maxmemory', '0');
+  }
+  await add(entryOf());
+  await eventually(emptied);
+  expect(await rowCount()).toBe(1);
+}, 30_000);
+
 test('a pending receipt whose holder died is closed as degraded, once, by any number of sweepers', async () => {
   const entry = entryOf({ status: 'pending', energy_wh: null });
   const { id } = entry.receipt;

@@ -2,14 +2,15 @@
  * Carries finished receipts from the Redis stream into Postgres.
  *
  * Invariant: an entry leaves the stream only after its row is committed, or after it went to the dead letters because
- * no retry could mend it. Entries wait in Redis, never here: memory holds one batch, however long an outage lasts.
+ * no retry could mend it. Entries wait in Redis, never here: memory holds one batch, however long an outage lasts. A
+ * Redis whose memory is full is read and emptied all the same.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { deadLedgerStream, ledgerGroup, ledgerStream, receiptKey } from '@gw/contract/internal/redis';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { Redis } from 'ioredis';
-import { type Entry, streamGroup } from '../../shared/stream-group.ts';
+import { type DeadEntry, type Entry, isOutOfMemory, streamGroup } from '../../shared/stream-group.ts';
 import { parseEntry, type ReceiptRow } from './entry-row.ts';
 import type { Seals } from './sealed-rows.ts';
 import { insertReceipts, isRefusedData } from './store-batch.ts';
@@ -46,30 +47,28 @@ export function startIngester(options: IngesterOptions): Ingester {
   let retryMs = firstRetryMs;
   let claimAt = 0;
 
-  /** Returns how many entries it finished. Own entries are those that this consumer read and could not finish. */
+  // How far this consumer's own entries were looked through again, those that it read and could not finish; null: all.
+  // Not from the first on each time, since what waits to be set aside stays among them.
+  let ownAfter: string | null = '0';
+
+  /** Returns how many entries it read. */
   const round = async (): Promise<number> => {
     if (Date.now() >= claimAt) {
       await ledger.ensure(options.redis);
       await ledger.claimAbandoned(options.redis, options.consumer, abandonedAfterMs, batchSize);
       claimAt = Date.now() + abandonedAfterMs / 3;
-      ownMayExist = true;
+      ownAfter = '0';
     }
-    if (ownMayExist) {
-      const own = await ledger.readOwn(options.redis, options.consumer, batchSize);
-      if (own.length > 0) {
-        await finish(options, own);
-        return own.length;
-      }
-      ownMayExist = false;
+    if (ownAfter !== null) {
+      const own = await ledger.readOwn(options.redis, options.consumer, batchSize, ownAfter);
+      await finish(options, own);
+      ownAfter = own.at(-1)?.streamId ?? null;
+      if (own.length > 0) return own.length;
     }
-    // From here until the batch is finished, a fault leaves entries behind under this consumer's name.
-    ownMayExist = true;
     const entries = await ledger.readNew(options.redis, options.consumer, batchSize, waitForEntriesMs);
-    if (entries.length > 0) await finish(options, entries);
-    ownMayExist = false;
+    await finish(options, entries);
     return entries.length;
   };
-  let ownMayExist = true;
 
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -81,7 +80,8 @@ export function startIngester(options: IngesterOptions): Ingester {
       } catch (error) {
         if (retryMs === firstRetryMs && !stopping.signal.aborted)
           log.warn({ err: error }, 'receipts wait in the stream until both stores are back');
-        ownMayExist = true;
+        // What was read is left behind under this consumer's name.
+        ownAfter = '0';
         // Redis may have come back empty: then the group has to be made again.
         claimAt = 0;
         await pause(retryMs, stopping.signal);
@@ -104,34 +104,45 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, unde
  * Commits a batch, then takes it out of Redis; the other order could lose receipts. The copies that answer for single
  * receipts go too, so that the memory of Redis is bounded by the backlog and not by an hour of traffic.
  */
-async function finish({ db, redis, log, seals }: IngesterOptions, entries: readonly Entry[]): Promise<void> {
+async function finish(options: IngesterOptions, entries: readonly Entry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const { db, redis, seals } = options;
   const rows: { entry: Entry; row: ReceiptRow }[] = [];
-  const dead: { entry: Entry; reason: string }[] = [];
+  const dead: DeadEntry[] = [];
   for (const entry of entries) {
     // Deleted from the stream while it was pending: nothing is left to store.
     if (entry.deleted) continue;
     const parsed = parseEntry(entry.text);
     if ('row' in parsed) rows.push({ entry, row: parsed.row });
-    else dead.push({ entry, reason: parsed.poison });
+    else dead.push(deadOf(entry, parsed.poison));
   }
-  const refused = await insertAll(db, rows, seals);
-  dead.push(...refused);
-  const ids = entries.map((entry) => entry.streamId);
-  const transaction = redis.multi();
-  for (const { entry, reason } of dead) {
-    log.error({ entry: entry.streamId, reason }, 'a ledger entry cannot be ingested and was set aside');
-    // Never trimmed: somebody has to look at each.
-    transaction.xadd(deadLedgerStream, '*', 'entry', entry.text ?? '', 'reason', reason);
-  }
-  await transaction
-    .xack(ledgerStream, ledgerGroup, ...ids)
-    .xdel(ledgerStream, ...ids)
-    .exec();
+  dead.push(...(await insertAll(db, rows, seals)));
+  const stay = new Set(dead.map(({ streamId }) => streamId));
+  // First, since it frees the memory that setting aside needs.
+  await ledger.takeOut(
+    redis,
+    entries.map(({ streamId }) => streamId).filter((id) => !stay.has(id)),
+  );
   // Postgres answers for these from now on. A key that stays behind expires by itself, so a fault here is not one.
   const copies = redis.pipeline();
-  const kept = new Set(refused.map(({ entry }) => entry));
-  for (const { entry, row } of rows) if (!kept.has(entry)) copies.unlink(receiptKey(row.id));
+  for (const { entry, row } of rows) if (!stay.has(entry.streamId)) copies.unlink(receiptKey(row.id));
   await copies.exec().catch(() => {});
+  await setAside(options, dead);
+}
+
+const deadOf = ({ streamId, text = '' }: Entry, reason: string): DeadEntry => ({ streamId, text, reason });
+
+/** Where Redis has no memory for them they stay pending, and are tried again with the next look for abandoned ones. */
+async function setAside({ redis, log }: IngesterOptions, dead: readonly DeadEntry[]): Promise<void> {
+  try {
+    await ledger.setAside(redis, deadLedgerStream, dead);
+  } catch (error) {
+    if (!isOutOfMemory(error)) throw error;
+    log.warn({ entries: dead.length }, 'ledger entries that cannot be ingested wait for memory in Redis');
+    return;
+  }
+  for (const { streamId, reason } of dead)
+    log.error({ entry: streamId, reason }, 'a ledger entry cannot be ingested and was set aside');
 }
 
 /** Returns the rows whose values Postgres refuses. They do not hold up the others. */
@@ -139,7 +150,7 @@ async function insertAll(
   db: Database,
   rows: readonly { entry: Entry; row: ReceiptRow }[],
   seals: Seals,
-): Promise<{ entry: Entry; reason: string }[]> {
+): Promise<DeadEntry[]> {
   if (rows.length === 0) return [];
   try {
     await insertReceipts(
@@ -151,7 +162,7 @@ async function insertAll(
   } catch (error) {
     if (!isRefusedData(error)) throw error;
     const [only] = rows;
-    if (rows.length === 1 && only) return [{ entry: only.entry, reason: 'the database refuses its values' }];
+    if (rows.length === 1 && only) return [deadOf(only.entry, 'the database refuses its values')];
     const middle = Math.ceil(rows.length / 2);
     const first = await insertAll(db, rows.slice(0, middle), seals);
     return [...first, ...(await insertAll(db, rows.slice(middle), seals))];
