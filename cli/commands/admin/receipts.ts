@@ -48,8 +48,12 @@ async function listSetAside({ api }: AdminCall) {
 }
 
 async function retry({ api }: AdminCall) {
-  const value = (await api.send('POST', `${setAsidePath}/retry`)) as { readonly retried: number };
-  return { value, text: `${value.retried} entries are tried again; what still cannot be stored is set aside again.\n` };
+  const value = (await api.send('POST', `${setAsidePath}/retry`)) as {
+    readonly retried: number;
+    readonly left: number;
+  };
+  const tried = `${value.retried} entries are tried again; what still cannot be stored is set aside again.\n`;
+  return { value, text: value.left === 0 ? tried : `${tried}${value.left} more are left: run this again.\n` };
 }
 
 /** Somebody with the database can have called a row anything, and given it the least number that a column holds. */

@@ -1,11 +1,12 @@
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
+import { openDatabase } from '@gw/prisma/client';
 import { untilReady } from '@gw/service/redis';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, silentLog } from '@gw/testing/control-plane/fixtures';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startIngester } from './ingest.ts';
 
 let running: TestApp;
@@ -15,6 +16,11 @@ beforeAll(async () => {
   tokens = await seedOperators(running.context);
 }, 120_000);
 afterAll(() => running?.stop());
+beforeEach(() => running.context.redis.del(deadLedgerStream, ledgerStream));
+
+const setAside = (text: string, reason = 'receipt.status: invalid_value') =>
+  running.context.redis.xadd(deadLedgerStream, '*', 'entry', text, 'reason', reason);
+const lengths = () => Promise.all([deadLedgerStream, ledgerStream].map((name) => running.context.redis.xlen(name)));
 
 async function gw(line: string, token = tokens.admin): Promise<string> {
   let out = '';
@@ -35,10 +41,9 @@ test('an operator sees what was set aside and why, and has it stored once the ca
   expect(await gw('receipts set-aside')).toBe('Nothing was set aside.\n');
   // The first could be stored by now; the second never can.
   const entry = entryOf();
-  const setAside = (text: string, reason: string) => redis.xadd(deadLedgerStream, '*', 'entry', text, 'reason', reason);
-  await setAside(JSON.stringify(entry), 'receipt.status: invalid_value');
+  await setAside(JSON.stringify(entry));
   await setAside('prompt of a customer', 'not valid JSON');
-  for (let n = 0; n < 150; n++) await setAside(JSON.stringify(entryOf()), 'receipt.status: invalid_value');
+  for (let n = 0; n < 150; n++) await setAside(JSON.stringify(entryOf()));
 
   const listed = JSON.parse(await gw('receipts set-aside --json', tokens.viewer));
   expect(listed).toHaveLength(152);
@@ -66,4 +71,35 @@ test('an operator sees what was set aside and why, and has it stored once the ca
   expect(await stores.db.auditEntry.findMany({ where: { action: 'receipts.retried' } })).toMatchObject([
     { actorId: 'op_admin', after: { count: 152 } },
   ]);
+});
+
+test('one call hands over a bounded number of entries, and says how many are left', async () => {
+  for (let n = 0; n < 1001; n++) await setAside(`${n}`);
+  expect(JSON.parse(await gw('receipts retry --json'))).toMatchObject({ retried: 1000, left: 1 });
+  expect(await lengths()).toEqual([1, 1000]);
+  expect(await gw('receipts retry')).toMatch(/^1 entries are tried again/);
+  expect(await lengths()).toEqual([0, 1001]);
+  await setAside('one more');
+  for (let n = 0; n < 1000; n++) await setAside(`${n}`);
+  expect(await gw('receipts retry')).toMatch(/1 more are left: run this again/);
+});
+
+test('nothing is handed over whose entry in the audit log is not committed', async () => {
+  const owner = openDatabase(running.stores.postgres.url, { connections: 1 });
+  await setAside('not json');
+  // Fails at the commit, when all else of the transaction is done.
+  await owner.$executeRawUnsafe(`
+    CREATE FUNCTION refuse_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'refused at the commit'; END $$`);
+  await owner.$executeRawUnsafe(`
+    CREATE CONSTRAINT TRIGGER refuse_at_commit AFTER INSERT ON audit DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION refuse_at_commit()`);
+  try {
+    await expect(gw('receipts retry')).rejects.toThrow(/internal/);
+    expect(await lengths()).toEqual([1, 0]);
+  } finally {
+    await owner.$executeRawUnsafe('DROP TRIGGER refuse_at_commit ON audit');
+    await owner.$disconnect();
+  }
+  await gw('receipts retry');
+  expect(await lengths()).toEqual([0, 1]);
 });

@@ -1,8 +1,8 @@
 /**
  * `/operator/v1/receipts/set-aside`: what could not be ingested, and a way back once its cause is mended.
  *
- * Invariant: an entry is in one of the two streams at any time; whoever moves them all twice makes no second row. No
- * reply shows what stands in one but ids.
+ * Invariant: an entry is in one of the two streams at any time; whoever moves them all twice makes no second row. None
+ * is moved without an entry in the audit log. No reply shows what stands in one but ids.
  */
 
 import { deadLedgerStream, ledgerStream } from '@gw/contract/internal/redis';
@@ -25,7 +25,11 @@ const entrySchema = z.strictObject({
   receipt_id: z.string().nullable().describe('Null: the entry does not tell'),
   account_id: z.string().nullable(),
 });
-const retriedSchema = z.strictObject({ object: z.literal('set_aside_entries'), retried: z.int() });
+const retriedSchema = z.strictObject({
+  object: z.literal('set_aside_entries'),
+  retried: z.int(),
+  left: z.int().describe('How many more were set aside: call again'),
+});
 const query = z.object({
   /** The `last_id` of the page before. */
   after: z
@@ -36,6 +40,8 @@ const query = z.object({
 });
 const path = '/operator/v1/receipts/set-aside';
 const batch = 100;
+/** How many entries one call hands over at most, so that it takes a bounded time. */
+const atOnce = 1000;
 
 export function setAsideRoutes(base: FastifyInstance, context: Context): void {
   const app = base.withTypeProvider<ZodTypeProvider>();
@@ -55,32 +61,38 @@ export function setAsideRoutes(base: FastifyInstance, context: Context): void {
   );
 }
 
-/** Hands all to the ingester again. What still cannot be stored is set aside again. */
+/** Hands what is there to the ingester again, up to a bound. What still cannot be stored is set aside again. */
 async function retry(
   { db, redis }: Context,
   change: ChangeContext,
 ): Promise<ChangeResult<z.infer<typeof retriedSchema>>> {
-  return db.$transaction(async (tx) => {
+  const found = await redis.xlen(deadLedgerStream);
+  const retried = Math.min(found, atOnce);
+  const { actor, at, requestId } = change;
+  const fact = { actor, action: 'receipts.retried', target: deadLedgerStream, requestId, after: { count: retried } };
+  const refusal = await db.$transaction(async (tx) => {
     const mayNot = await reauthorize(tx, change);
-    if (mayNot !== null) return err(mayNot);
-    // So that what comes back meanwhile is not moved again and again.
-    const retried = await redis.xlen(deadLedgerStream);
-    const { actor, at, requestId } = change;
-    const fact = { actor, action: 'receipts.retried', target: deadLedgerStream, requestId, after: { count: retried } };
-    // First: without its entry nothing is moved.
-    await appendAudit(tx, at, { ...fact, accountId: null });
-    for (let left = retried; left > 0; left -= batch) {
-      const some = await redis.xrange(deadLedgerStream, '-', '+', 'COUNT', Math.min(batch, left));
-      if (some.length === 0) break;
-      const move = redis.multi();
-      for (const [id, fields] of some) {
-        move.xadd(ledgerStream, '*', 'entry', fieldOf(fields, 'entry'));
-        move.xdel(deadLedgerStream, id);
-      }
-      await move.exec();
-    }
-    return ok({ object: 'set_aside_entries', retried });
+    if (mayNot === null) await appendAudit(tx, at, { ...fact, accountId: null });
+    return mayNot;
   });
+  if (refusal !== null) return err(refusal);
+  // Only now (closed): nothing is moved whose entry is not committed. If Redis fails, the entry tells of more than moved.
+  await moveBack(redis, retried);
+  return ok({ object: 'set_aside_entries', retried, left: found - retried });
+}
+
+/** Of a number, so that what comes back meanwhile is not moved again and again. */
+async function moveBack(redis: Context['redis'], count: number): Promise<void> {
+  for (let left = count; left > 0; left -= batch) {
+    const some = await redis.xrange(deadLedgerStream, '-', '+', 'COUNT', Math.min(batch, left));
+    if (some.length === 0) break;
+    const move = redis.multi();
+    for (const [id, fields] of some) {
+      move.xadd(ledgerStream, '*', 'entry', fieldOf(fields, 'entry'));
+      move.xdel(deadLedgerStream, id);
+    }
+    await move.exec();
+  }
 }
 
 function viewOf([id, fields]: [id: string, fields: string[]]): z.infer<typeof entrySchema> {
