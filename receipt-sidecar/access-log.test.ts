@@ -16,7 +16,7 @@ function read(type: number, gw: Readonly<Record<string, string>>, identity: Read
     httpLogs: { logEntry: [{ commonProperties: { accessLogType: type, metadata: { filterMetadata } } }] },
   };
   readAccessLog(message as unknown as StreamAccessLogsMessage, {
-    ends: { tell: (id) => void ended.push(id), ask: async () => 'client' },
+    ends: { tell: (id) => void ended.push(id) },
     failedAttempts: { tell: () => undefined },
     firstAttempts: { lost: () => undefined },
     ledger: { finish: async () => true, keep: () => undefined },
@@ -58,7 +58,7 @@ test('what no store has taken is handed on as its sidecar has left it, with its 
   };
   const kept: string[][] = [];
   readAccessLog(message as unknown as StreamAccessLogsMessage, {
-    ends: { tell: () => undefined, ask: async () => 'client' },
+    ends: { tell: () => undefined },
     failedAttempts: { tell: () => undefined },
     firstAttempts: { lost: () => undefined },
     ledger: { finish: async () => false, keep: (...what) => void kept.push(what) },

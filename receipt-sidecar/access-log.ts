@@ -16,7 +16,7 @@ import type { LedgerWriter } from './ledger/writer.ts';
 import type { Lease } from './slots/leases.ts';
 
 export interface AccessLogReaders {
-  readonly ends: Ends;
+  readonly ends: Pick<Ends, 'tell'>;
   readonly failedAttempts: Pick<FailedAttempts, 'tell'>;
   readonly firstAttempts: Pick<FirstAttempts, 'lost'>;
   readonly ledger: Pick<LedgerWriter, 'finish' | 'keep'>;

@@ -52,7 +52,7 @@ export interface CallContext extends Timeouts, Steps, Watchers {
   readonly ledger: LedgerWriter;
   readonly metrics: ReceiptMetrics;
   readonly idempotencyMetrics: Pick<IdempotencyMetrics, 'ended'>;
-  readonly ends: Ends;
+  readonly ends: Pick<Ends, 'ask'>;
   readonly now: () => number;
 }
 
@@ -106,8 +106,9 @@ export class Call implements Processor {
     if (!record || record.recorded) return end();
     const seen = this.#reply?.seen ?? null;
     this.#context.ends
-      .ask(record.identity.receiptId)
-      .then((by) => (by === 'nobody' || record.recorded ? undefined : record.breakOff(by, seen).saved))
+      .ask(record.identity.receiptId, (by) =>
+        by === 'nobody' || record.recorded ? undefined : record.breakOff(by, seen).saved,
+      )
       .catch(this.#call.fail)
       .finally(end);
   }

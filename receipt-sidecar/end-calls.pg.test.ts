@@ -51,9 +51,10 @@ test('those who wait are told to come back before the drain, and the key of a ca
     drainS: 600,
     slots: { abandon: () => void order.push('abandoned') },
     idempotency: ours,
+    ends: { settle: async () => void order.push('settled') },
   });
   redis.disconnect();
-  expect(order).toEqual(['left', 'waits 600000', 'waiter: 429', 'abandoned']);
+  expect(order).toEqual(['left', 'waits 600000', 'waiter: 429', 'abandoned', 'settled']);
   expect(JSON.stringify(waits.answers[1])).toContain('retry-after');
 
   const found = await another.claim(

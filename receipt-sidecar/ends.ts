@@ -1,8 +1,8 @@
 /**
  * How a broken-off call ended: ext_proc cannot tell a client's abort from a provider's cut, Envoy's access log can.
  *
- * Invariant: each call that asks gets one answer, after `waitMs` and one look into Redis at the latest; this process
- * keeps nothing longer than `waitMs`.
+ * Invariant: each call that asks gets one answer, after `waitMs` and one look into Redis at the latest, or as soon as this
+ * process ends; it keeps nothing longer than `waitMs`.
  */
 
 import { callEndKey } from '@gw/contract/internal/redis';
@@ -14,8 +14,13 @@ export type BrokenBy = 'client' | 'provider' | 'nobody';
 export interface Ends {
   /** Takes the word of the access log. */
   tell(receiptId: string, by: BrokenBy): void;
-  /** Never rejects. It gives `client` if the log stays silent, since Envoy then saw no failure of the provider. */
-  ask(receiptId: string): Promise<BrokenBy>;
+  /**
+   * Gives `record` the answer, and settles as what that returns. It is `client` if the log stays silent, since Envoy then saw no
+   * failure of the provider.
+   */
+  ask(receiptId: string, record: (by: BrokenBy) => Promise<unknown> | undefined): Promise<void>;
+  /** Waits for the log no longer: resolves when all who have asked by now have their answer and have recorded it. Never rejects. */
+  settle(): Promise<void>;
 }
 
 /** Shares the word of the access log among sidecars, since Envoy tells any one of them. Its functions never reject. */
@@ -38,6 +43,22 @@ export function redisEnds(redis: Redis): SharedEnds {
 export function openEnds(waitMs: number, shared: SharedEnds): Ends {
   const told = new Map<string, BrokenBy>();
   const asking = new Map<string, (by: BrokenBy) => void>();
+  const recording = new Set<Promise<void>>();
+  const look = (receiptId: string, answer: (by: BrokenBy) => void) =>
+    void shared.get(receiptId).then((by) => answer(by ?? 'client'));
+  const answerFor = (receiptId: string): Promise<BrokenBy> => {
+    const known = told.get(receiptId);
+    if (known) return Promise.resolve(known);
+    return new Promise((resolve) => {
+      const answer = (by: BrokenBy) => {
+        clearTimeout(timer);
+        asking.delete(receiptId);
+        resolve(by);
+      };
+      const timer = setTimeout(look, waitMs, receiptId, answer);
+      asking.set(receiptId, answer);
+    });
+  };
   return {
     tell(receiptId, by) {
       const answer = asking.get(receiptId);
@@ -47,18 +68,14 @@ export function openEnds(waitMs: number, shared: SharedEnds): Ends {
       told.set(receiptId, by);
       setTimeout(() => told.delete(receiptId), waitMs).unref();
     },
-    ask(receiptId) {
-      const known = told.get(receiptId);
-      if (known) return Promise.resolve(known);
-      return new Promise((resolve) => {
-        const answer = (by: BrokenBy) => {
-          clearTimeout(timer);
-          asking.delete(receiptId);
-          resolve(by);
-        };
-        const timer = setTimeout(() => void shared.get(receiptId).then((by) => answer(by ?? 'client')), waitMs);
-        asking.set(receiptId, answer);
-      });
+    ask(receiptId, record) {
+      const recorded = answerFor(receiptId).then(async (by) => void (await record(by)));
+      recording.add(recorded);
+      return recorded.finally(() => recording.delete(recorded));
+    },
+    async settle() {
+      for (const [receiptId, answer] of asking) look(receiptId, answer);
+      await Promise.allSettled(recording);
     },
   };
 }

@@ -190,7 +190,7 @@ export async function startSidecar(config: Config) {
     stop: async (hurry?: AbortSignal) => {
       isEnding = true;
       const { drainS, instances } = config;
-      await endCalls({ server, instances, drainS, slots, idempotency }, hurry);
+      await endCalls({ server, instances, drainS, slots, idempotency, ends }, hurry);
       await health?.close();
       slots.stop();
       catalogue.stop();

@@ -78,7 +78,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
       stop: async () => undefined,
     },
     metrics: { made: () => undefined, wentOn: () => undefined, register: () => undefined },
-    ends: { tell: () => undefined, ask: async () => 'client' },
+    ends: { ask: async (_id, record) => void (await record('client')) },
     failedAttempts: createFailedAttempts(null),
     firstAttempts: createFirstAttempts(() => 0, null),
     now: () => Date.parse('2026-01-01T00:00:00.000Z'),
