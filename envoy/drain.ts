@@ -36,13 +36,18 @@ export async function drainEnvoy({ adminSocket, noticeS, drainS, hurry }: DrainO
     // Those behind the public one are for calls that were let in.
     await ask('POST', '/drain_listeners?inboundonly');
     const closedAt = performance.now();
+    const find = async () => open(await ask('GET', '/stats?filter=^http.public.downstream_(cx|rq)_active$'));
     for (;;) {
-      const { connections, calls } = open(await ask('GET', '/stats?filter=^http.public.downstream_(cx|rq)_active$'));
+      const { connections, calls } = await find();
       const passedMs = performance.now() - closedAt;
-      if (connections === 0 || (calls === 0 && passedMs > idleMs) || passedMs > drainS * 1000) break;
+      const isOver = passedMs > drainS * 1000;
+      if (isOver || connections === 0 || (calls === 0 && passedMs > idleMs)) {
+        await pause(lastWordsMs);
+        // A kept connection may have brought a call meanwhile.
+        if (isOver || (await find()).calls === 0) break;
+      }
       await pause(pollMs);
     }
-    await pause(lastWordsMs);
   } catch (error) {
     if (!hurry.aborted) process.stderr.write(`Envoy could not be drained: ${String(error)}\n`);
   }
