@@ -52,8 +52,13 @@ export function shortHealthRoute(app: FastifyInstance, { addresses }: Context, i
   );
 }
 
-/** Registers the health for operators, which is 503 if a part is missing, and the metrics for Prometheus. */
-export function operatorHealthRoutes(app: FastifyInstance, context: Context, { catalogue, ledger }: Services): void {
+/** Registers the health for operators, which is 503 if a part is missing or this instance leaves, and the metrics for Prometheus. */
+export function operatorHealthRoutes(
+  app: FastifyInstance,
+  context: Context,
+  { catalogue, ledger }: Services,
+  stays: () => boolean,
+): void {
   const { db, redis } = context;
   app.get('/healthz', { config: { ...config, reply: operatorHealthSchema } }, async (_request, reply) => {
     const [health, faults, overdue, waiting] = await Promise.all([
@@ -62,7 +67,7 @@ export function operatorHealthRoutes(app: FastifyInstance, context: Context, { c
       bounded(isCheckOverdue(db, ledger.fullCheckS)),
       bounded(countWaiting(redis)),
     ]);
-    const ok = health.postgres && health.redis && health.catalogue;
+    const ok = stays() && health.postgres && health.redis && health.catalogue;
     // A restart mends no record, so what was altered or set aside makes the state degraded and leaves the status at 200.
     const isUnaltered = (faults === null || faults.audit + faults.receipt === 0) && overdue !== true;
     const isWhole = isUnaltered && !waiting?.setAside;

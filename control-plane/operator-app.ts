@@ -16,8 +16,8 @@ import { bareApp } from './shared/bare-app.ts';
 import type { Context } from './shared/context.ts';
 import { demandReplySchemas } from './shared/reply-schemas.ts';
 
-/** Builds the application without listening. Its routes throw here if they do not state their access or their reply. */
-export function buildOperatorApp(context: Context, services: Services): FastifyInstance {
+/** Builds the application without listening. `stays` is false when it is about to end. Its routes throw here if they do not state their access or their reply. */
+export function buildOperatorApp(context: Context, services: Services, stays = () => true): FastifyInstance {
   const { access } = services.people;
   const app = bareApp(context, {
     // The audit log holds it, so it is ours alone.
@@ -34,7 +34,7 @@ export function buildOperatorApp(context: Context, services: Services): FastifyI
   demandReplySchemas(app);
   people.guard(app, context, services.people, services.idempotency);
   openApiRoute(app, access.settings.controlUrl);
-  operatorHealthRoutes(app, context, services);
+  operatorHealthRoutes(app, context, services, stays);
   people.operatorRoutes(app, context, services.people);
   customers.operatorRoutes(app, context, services.customers, access);
   catalogue.operatorRoutes(app, context, services.catalogue);

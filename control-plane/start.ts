@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '@gw/prisma/client';
 import { openAddressGuard } from '@gw/service/address-guard';
 import { type Logger, openLog } from '@gw/service/log';
 import { openRedis, untilReady } from '@gw/service/redis';
+import type { FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import { buildInternalApp } from './app.ts';
 import * as catalogue from './catalogue/index.ts';
@@ -23,6 +24,9 @@ import type { RepeatedJob } from './shared/repeat.ts';
 
 /** How long it takes, ms, until Envoy has heard that it leaves: it asks for health every 0.5 s (envoy.template.yaml). */
 const heardWithinMs = 750;
+
+/** How long, ms, an end waits for requests that are under way: what it has to do after them needs time as well. */
+const closeWithinMs = 5000;
 
 interface Stores {
   readonly db: Database;
@@ -67,7 +71,7 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
     internalToken: config.internalToken,
     tls: isUnixSocket(config.internalListen) ? null : config.internalTls,
   });
-  const operator = buildOperatorApp(context, services);
+  const operator = buildOperatorApp(context, services, () => stays);
   await listen(internal, config.internalListen);
   const operatorUrl = await listen(operator, config.operatorListen);
   log.info({ internal: config.internalListen, operator: config.operatorListen }, 'the control plane is listening');
@@ -80,13 +84,19 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
     },
     stop: async () => {
       services.idempotency.stopWaiting();
-      await Promise.all([internal.close(), operator.close()]);
+      await Promise.all([closeSoon(internal), closeSoon(operator)]);
       await services.idempotency.freeHeld();
       services.idempotency.stop();
       await Promise.all(jobs.map((job) => job.stop()));
       await stores.close();
     },
   };
+}
+
+/** Lets requests come to their ends, and cuts those that take too long. */
+async function closeSoon(app: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), closeWithinMs);
+  await app.close().finally(() => clearTimeout(cut));
 }
 
 async function openStores({ databaseUrl, redisUrl }: Config, log: Logger): Promise<Stores> {

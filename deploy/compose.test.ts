@@ -161,6 +161,8 @@ test('Envoy is stopped before what it calls, and it and the sidecars have more t
   expect(Object.keys(compose.services.envoy?.depends_on ?? {})).toEqual(expect.arrayContaining(called));
   for (const name of ['envoy', 'receipt-sidecar', 'receipt-sidecar-2'])
     expect(compose.services[name]?.stop_grace_period, name).toBe('11m');
+  for (const name of ['ext-authz', 'ext-authz-2', 'control-plane'])
+    expect(compose.services[name]?.stop_grace_period, name).toBe('30s');
   for (const file of ['envoy/run-main.ts', 'receipt-sidecar/config.ts']) expect(read(file)).toMatch(/\b600\b/);
 });
 

@@ -57,6 +57,8 @@ export interface TestApp {
   get(url: string, headers?: Headers): Promise<LightMyRequestResponse>;
   /** Puts entries into Postgres as the ingester does. */
   store(...entries: ReturnType<typeof entryOf>[]): Promise<void>;
+  /** Resolves when Envoy would have heard that it leaves. */
+  leave(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -79,6 +81,7 @@ export async function startTestApp(now: () => Date = () => new Date(), on?: Stor
     app,
     operator,
     operatorUrl,
+    leave: running.leave,
     refresh: () => keeper.refresh(),
     get: async (url, headers) => app.inject({ url, headers: identified(headers) }),
     store: async (...entries) => {
