@@ -35,6 +35,7 @@ const isolate = false;
 /** What takes half a minute or more, the longest first: or all others would be done and wait for it. */
 const slowest = [
   'test/outage/broken',
+  'test/outage/broken-keys',
   'test/outage/pairs',
   'test/errors/retries',
   'test/cancel/after-a-minute',
