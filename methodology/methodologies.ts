@@ -4,8 +4,8 @@
  * Invariant: two receipts with the same hash were computed by the same formulas and constants. The hash is the SHA-256
  * of `document`, whose text can be published and hashed again by anyone.
  */
-import { createHash } from 'node:crypto';
 import { countingPrograms } from './counting-programs.ts';
+import { sha256Of } from './digest.ts';
 import {
   embodied,
   estimatedCounts,
@@ -70,7 +70,7 @@ interface Content {
 function methodology(id: MethodologyId, version: string, rules: Rules, content: Content): Methodology {
   const { constants, functions, steps } = content;
   const document = JSON.stringify({ id, version, rules, constants, functions, steps });
-  const hash = `sha256:${createHash('sha256').update(document, 'utf8').digest('hex')}`;
+  const hash = sha256Of(document);
   const absent = {
     liveIsMeasured: false,
     matchesStatedAge: false,

@@ -5,11 +5,10 @@
  * the methodology that it names, every output must follow, no step may be missing or added, and the seal must fit. A
  * lineage of any shape gives an answer, never an exception.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Impact } from './assess.ts';
 import { exclusions, type KnownParts } from './boundary.ts';
 import { type Calculation, isCalculation } from './calculation.ts';
-import { digestOf, sortedText } from './digest.ts';
+import { digestOf, sameJson, sortedText } from './digest.ts';
 import { type GridProvenance, type GridTimes, provenanceAt } from './grid.ts';
 import type { Lineage, LineageStep } from './lineage-form.ts';
 import { findMethodology, type Methodology } from './methodologies.ts';
@@ -46,7 +45,7 @@ class Mismatches {
   readonly list: string[] = [];
 
   compare(where: string, stated: unknown, follows: unknown): void {
-    if (isDeepStrictEqual(stated, follows)) return;
+    if (sameJson(stated, follows)) return;
     this.list.push(`${where}: ${brief(sortedText(stated))} is stated, ${brief(sortedText(follows))} follows`);
   }
 }
@@ -99,7 +98,7 @@ function compareSteps(found: Mismatches, stated: readonly LineageStep[], steps: 
   found.compare('steps.length', stated.length, steps.length);
   for (const [index, step] of steps.entries()) {
     const other: Partial<LineageStep> = stated[index] ?? {};
-    if (isDeepStrictEqual(other, step)) continue;
+    if (sameJson(other, step)) continue;
     for (const field of Object.keys({ ...step, ...other }) as (keyof LineageStep)[]) {
       found.compare(`steps.${step.id}.${field}`, other[field] ?? null, step[field] ?? null);
     }

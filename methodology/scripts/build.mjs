@@ -1,8 +1,10 @@
 /**
  * Builds the package as it is published: a folder of its own with bundled ES modules, their types, a package.json whose
- * exports name them, and the texts of the licences. In the workspace the sources themselves are imported.
+ * exports name them, the documents of the methodologies, and the texts of the licences. In the workspace the sources
+ * themselves are imported.
  *
- * Invariant: what is published is listed here and nothing else; the folder is made anew.
+ * Invariant: what is published is listed here and nothing else; the folder is made anew. It needs no other package and
+ * nothing of Node: the build fails on an import that a browser does not have.
  *
  *   node scripts/build.mjs [folder]      default: dist
  */
@@ -10,7 +12,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const source = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -46,17 +48,32 @@ await build({
   splitting: true,
   chunkNames: 'shared/[hash]',
   format: 'esm',
-  platform: 'node',
-  target: 'node20',
+  platform: 'neutral',
+  target: 'es2022',
   logLevel: 'warning',
 });
 
 writeTypes();
+await writeDocuments();
 writeManifest();
 for (const name of ['README.md', 'worked-example.md']) cpSync(join(source, name), join(target, name));
 // The tables in the form that their licences ask for; the modules hold them too.
 cpSync(join(source, 'data'), join(target, 'data'), { recursive: true });
 for (const name of ['LICENSE', 'NOTICE']) cpSync(join(source, '..', name), join(target, name));
+// Its code is within the modules.
+cpSync(join(packageFolder('@noble/hashes/sha2.js'), 'LICENSE'), join(target, 'licences', 'noble-hashes.txt'));
+
+/** @param {string} specifier a module at the top of its package */
+function packageFolder(specifier) {
+  return dirname(fileURLToPath(import.meta.resolve(specifier)));
+}
+
+/** The texts that the hashes are over, to the byte. */
+async function writeDocuments() {
+  const { methodologyIds, methodologyOf } = await import(pathToFileURL(join(target, 'methodologies.js')).href);
+  mkdirSync(join(target, 'documents'));
+  for (const id of methodologyIds) writeFileSync(join(target, 'documents', `${id}.json`), methodologyOf(id).document);
+}
 
 function writeTypes() {
   const configuration = join(target, 'tsconfig.json');
@@ -84,9 +101,12 @@ function writeTypes() {
 }
 
 function writeManifest() {
+  // What it depends on is within the modules; the workspace itself, which has no JavaScript, is never published.
   const {
-    devDependencies: _,
-    scripts: __,
+    dependencies: _,
+    devDependencies: __,
+    private: ___,
+    scripts: ____,
     ...manifest
   } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
   const entries = modules.map((name) => [`./${name}`, { types: `./${name}.d.ts`, default: `./${name}.js` }]);
@@ -94,8 +114,9 @@ function writeManifest() {
     ...manifest,
     engines: { node: '>=20' },
     sideEffects: false,
-    exports: Object.fromEntries(entries),
-    files: ['**/*.js', '**/*.d.ts', 'data/*.json', 'worked-example.md', 'NOTICE'],
+    exports: { ...Object.fromEntries(entries), './documents/*': './documents/*', './package.json': './package.json' },
+    files: ['**/*.js', '**/*.d.ts', 'data', 'documents', 'licences', 'worked-example.md', 'NOTICE'],
+    publishConfig: { access: 'public' },
   };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
 }
