@@ -41,7 +41,7 @@ describe('the age of a carbon intensity', () => {
       const assessment = assess(facts, id);
       const traced = lineageOf(facts, id);
       if (!assessment.ok || !traced.ok) throw new Error('This call has no receipt.');
-      expect(recompute(traced.lineage)).toEqual(assessment);
+      expect(recompute(traced.lineage)).toEqual(expect.objectContaining(assessment));
       return [assessment.impact.grid_intensity_age_minutes, assessment.impact.grid_temporal_match];
     };
     expect(printedBy('gw-1.2')).toEqual([15, 'live_window']);
@@ -75,7 +75,7 @@ describe('the age of a carbon intensity', () => {
       const assessment = assess(facts, id);
       const lineage = lineageOf(facts, id);
       if (!assessment.ok || !lineage.ok) throw new Error('This call has no receipt.');
-      expect(recompute(lineage.lineage)).toEqual(assessment);
+      expect(recompute(lineage.lineage)).toEqual(expect.objectContaining(assessment));
       return assessment.impact.grid_temporal_match;
     };
     expect(['gw-1.2', 'gw-1.1', 'gw-1.0'].map((id) => matchBy(id as MethodologyId))).toEqual([

@@ -8,7 +8,8 @@
 import type { Impact } from './assess.ts';
 import { exclusions, type KnownParts } from './boundary.ts';
 import { type Calculation, isCalculation } from './calculation.ts';
-import { digestOf, sameJson, sortedText } from './digest.ts';
+import { brief, type Check, type CheckId, checkOf, Mismatches, type Verification } from './checks.ts';
+import { digestOf, sameJson } from './digest.ts';
 import { type GridProvenance, type GridTimes, provenanceAt } from './grid.ts';
 import type { Lineage, LineageStep } from './lineage-form.ts';
 import { findMethodology, type Methodology } from './methodologies.ts';
@@ -16,62 +17,82 @@ import { planOf } from './plan.ts';
 import { wattHours } from './telemetry/reading.ts';
 import { type FactOf, traced } from './trace.ts';
 
-export type Recomputation =
-  | { readonly ok: true; readonly impact: Impact }
-  /** Each says where, what is stated and what follows. */
-  | { readonly ok: false; readonly mismatches: readonly string[] };
+export type { Check, CheckId, Verification } from './checks.ts';
 
-export function recompute(lineage: Lineage): Recomputation {
-  try {
-    return recomputed(lineage);
-  } catch {
-    return { ok: false, mismatches: ['lineage: it does not have the form of one'] };
-  }
-}
+/** Whether the lineage holds by itself: all checks but that of the receipt. */
+export const recompute = (lineage: Lineage): Verification => verification(lineage, ofLineage);
 
 /** Whether the lineage holds and gives every number of the receipt. `receipt`: its fields; others are not looked at. */
-export function verify(lineage: Lineage, receipt: Readonly<Record<string, unknown>>): Recomputation {
-  const result = recompute(lineage);
-  if (!result.ok) return result;
-  const found = new Mismatches();
-  for (const [field, value] of Object.entries(result.impact)) {
-    // The energy of failed attempts is outside the sum and has no step.
-    if (field !== 'energy_failed_attempts_wh') found.compare(`receipt.${field}`, receipt[field] ?? null, value);
-  }
-  return found.list.length === 0 ? result : { ok: false, mismatches: found.list };
+export function verify(lineage: Lineage, receipt: Readonly<Record<string, unknown>>): Verification {
+  const all: Readonly<Record<Exclude<CheckId, 'form'>, Compare>> = {
+    ...ofLineage,
+    receipt: (found, { impact }) => compareReceipt(found, receipt, impact),
+  };
+  return verification(lineage, all);
 }
 
-class Mismatches {
-  readonly list: string[] = [];
+/** What follows from the facts that a lineage states. */
+interface Recomputed {
+  readonly lineage: Lineage;
+  readonly method: Methodology;
+  readonly factOf: FactOf;
+  readonly steps: readonly LineageStep[];
+  readonly impact: Impact;
+}
+type Compare = (found: Mismatches, recomputed: Recomputed) => void;
 
-  compare(where: string, stated: unknown, follows: unknown): void {
-    if (sameJson(stated, follows)) return;
-    this.list.push(`${where}: ${brief(sortedText(stated))} is stated, ${brief(sortedText(follows))} follows`);
+const ofLineage: Readonly<Record<Exclude<CheckId, 'form' | 'receipt'>, Compare>> = {
+  methodology: (found, { lineage, method }) => {
+    found.compare('methodology_version', lineage.methodology_version, method.version);
+    found.compare('methodology_hash', lineage.methodology_hash, method.hash);
+  },
+  digest: (found, { lineage: { digest, ...content } }) => found.compare('digest', digest, digestOf(content)),
+  steps: (found, { lineage, steps }) => compareSteps(found, lineage.steps, steps),
+  statements: (found, { factOf, impact, lineage }) => compareStatements(found, lineage, impact, factOf),
+};
+
+function verification(lineage: Lineage, compares: Readonly<Partial<Record<CheckId, Compare>>>): Verification {
+  const failed = (...checks: Check[]): Verification => ({
+    ok: false,
+    checks,
+    mismatches: checks.flatMap(({ mismatches }) => mismatches),
+  });
+  try {
+    const recomputed = recomputedFrom(lineage);
+    if (typeof recomputed === 'string') return failed(checkOf('form', [recomputed]));
+    const made = Object.entries(compares).map(([id, compare]) => {
+      const found = new Mismatches();
+      compare(found, recomputed);
+      return checkOf(id as CheckId, found.list);
+    });
+    const checks = [checkOf('form', []), ...made];
+    return checks.every(({ ok }) => ok) ? { ok: true, checks, impact: recomputed.impact } : failed(...checks);
+  } catch {
+    return failed(checkOf('form', ['lineage: it does not have the form of one']));
   }
 }
 
-const brief = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
-
-function recomputed(lineage: Lineage): Recomputation {
+/** Or why nothing can be recomputed. */
+function recomputedFrom(lineage: Lineage): Recomputed | string {
+  if (lineage.object !== 'gw.lineage') return 'object: it is not gw.lineage';
   const method = findMethodology(lineage.methodology);
-  const refuse = (...mismatches: string[]): Recomputation => ({ ok: false, mismatches });
-  if (method === null) return refuse(`methodology: there is no ${brief(String(lineage.methodology))}`);
-  if (!isCalculation(lineage.calculation, method)) return refuse('calculation: there is no such kind');
+  if (method === null) return `methodology: there is no ${brief(String(lineage.methodology))}`;
+  if (!isCalculation(lineage.calculation, method)) return 'calculation: there is no such kind';
   const { calculation, grid, uncertainty_basis: basis } = lineage;
   const factOf = statedValues(lineage.steps);
-  if (factOf === null) return refuse('steps: an input is not a finite number or null');
+  if (factOf === null) return 'steps: an input is not a finite number or null';
   const steps = traced(planOf(calculation, method), { calculation, method, factOf, grid, basis });
   const outputs = new Map(steps.map(({ id, output }) => [id, output.value]));
   const impact = impactFrom(lineage, method, (id) => outputs.get(id) ?? null, factOf);
-  const found = new Mismatches();
-  const { digest, ...content } = lineage;
-  found.compare('digest', digest, digestOf(content));
-  found.compare('object', lineage.object, 'gw.lineage');
-  found.compare('methodology_version', lineage.methodology_version, method.version);
-  found.compare('methodology_hash', lineage.methodology_hash, method.hash);
-  compareSteps(found, lineage.steps, steps);
-  compareStatements(found, lineage, impact, factOf);
-  return found.list.length === 0 ? { ok: true, impact } : { ok: false, mismatches: found.list };
+  return { lineage, method, factOf, steps, impact };
+}
+
+function compareReceipt(found: Mismatches, receipt: Readonly<Record<string, unknown>>, impact: Impact): void {
+  const fields = new Map(Object.entries(receipt ?? {}));
+  for (const [field, value] of Object.entries(impact)) {
+    // The energy of failed attempts is outside the sum and has no step.
+    if (field !== 'energy_failed_attempts_wh') found.compare(`receipt.${field}`, fields.get(field) ?? null, value);
+  }
 }
 
 const perRun = new Set(['P_active', 'P_total']);

@@ -19,6 +19,7 @@ import { usageSchema } from '@gw/contract/management';
 import { openApiDocument } from '@gw/contract/openapi';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
+import { checkTexts } from '@gw/methodology/internals/checks';
 import type { Lineage } from '@gw/methodology/lineage';
 import { z } from 'zod';
 import { byHandTable } from './by-hand.ts';
@@ -124,6 +125,12 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'limits-tiers': () => ({ text: tierLimitsTable() }),
   'limits-client': () => ({ text: clientTable() }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
+  'verification-checks': () => ({
+    text: tableOf(
+      ['Check', 'Holds if'],
+      Object.entries(checkTexts).map(([id, text]) => [`\`${id}\``, text]),
+    ),
+  }),
   'worked-facts': () =>
     json(
       workedFacts,

@@ -1,0 +1,50 @@
+/**
+ * What a verification looks at, and how it tells what does not fit.
+ *
+ * Invariant: a check has one name for good, and everything that a verification refuses is a mismatch of one of them. A new
+ * check is a line here, and the compiler asks for it in recompute.ts.
+ */
+import { sameJson, sortedText } from './digest.ts';
+import type { Impact } from './impact.ts';
+
+/** In the order in which they are made. */
+export const checkTexts = {
+  form: 'The lineage has the form of one, of a methodology and a kind of calculation that there are. If not, no other check can be made',
+  methodology: 'Version and hash are those of the methodology that it names',
+  digest: 'The digest is that of all the rest of the lineage',
+  steps: 'No step is missing or added; each formula and factor is that of the methodology, each output follows',
+  statements: 'What the lineage says beside its steps agrees with them',
+  receipt: 'Each field of the receipt that the methodology gives is as it follows; the others are not looked at',
+} as const;
+
+export type CheckId = keyof typeof checkTexts;
+
+export interface Check {
+  readonly id: CheckId;
+  readonly ok: boolean;
+  /** Each says where, what is stated and what follows. Empty if it is ok. */
+  readonly mismatches: readonly string[];
+}
+
+/** `checks`: those that were made. `ok`: all that there are have been made and found right. */
+export type Verification =
+  | { readonly ok: true; readonly checks: readonly Check[]; readonly impact: Impact }
+  /** `mismatches`: those of all checks. */
+  | { readonly ok: false; readonly checks: readonly Check[]; readonly mismatches: readonly string[] };
+
+export class Mismatches {
+  readonly list: string[] = [];
+
+  compare(where: string, stated: unknown, follows: unknown): void {
+    if (sameJson(stated, follows)) return;
+    this.list.push(`${where}: ${brief(sortedText(stated))} is stated, ${brief(sortedText(follows))} follows`);
+  }
+}
+
+export const brief = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
+
+export const checkOf = (id: CheckId, mismatches: readonly string[]): Check => ({
+  id,
+  ok: mismatches.length === 0,
+  mismatches,
+});
