@@ -23,6 +23,7 @@ import {
   usageRowSchema,
   usageSchema,
 } from './management.ts';
+import { methodologySchema } from './methodology.ts';
 import { receiptSchema, routingTraceSchema } from './receipt.ts';
 
 export interface Operation {
@@ -35,6 +36,8 @@ export interface Operation {
   /** Component name of the data of one event, where the reply can be a stream. */
   readonly chunk?: string;
   readonly mayBePending?: boolean;
+  /** What it names never changes, so that a client may keep it. */
+  readonly immutable?: true;
 }
 
 const rotateKey = { id: 'rotateKey', request: 'KeyRotateRequest', requestOptional: true };
@@ -70,6 +73,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     query: receiptQuerySchema,
     mayBePending: true,
   },
+  'GET /v1/gw/methodology/{methodology_hash}': { id: 'readMethodology', response: 'Methodology', immutable: true },
   'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema },
   'GET /v1/audit-log': { id: 'listAuditEntries', response: 'AuditList', query: auditQuerySchema },
   'GET /v1/keys': { id: 'listKeys', response: 'KeyList', query: keyListQuerySchema },
@@ -108,6 +112,7 @@ export const responseSchemas = {
   Lineage: lineageContentSchema,
   LineageStep: lineageStepSchema,
   Revision: revisionSchema,
+  Methodology: methodologySchema,
   Usage: usageSchema,
   UsageRow: usageRowSchema,
   Key: keySchema,

@@ -34,6 +34,8 @@ const header = (schema: Json, description: string): Json => ({ description, sche
 const count: Json = { type: 'integer', minimum: 0 };
 
 export const headers = {
+  etag: header({ type: 'string' }, 'The hash, in quotes; `If-None-Match` with it is answered 304'),
+  'cache-control': header({ type: 'string' }, 'What was read is good for ever'),
   'x-request-id': header({ type: 'string' }, 'Names this call; quote it when you ask for help'),
   'x-gw-receipt-id': header({ type: 'string' }, 'On every reply whose call reached a provider'),
   'idempotent-replayed': header(
@@ -71,12 +73,17 @@ function headersOf(always: readonly HeaderName[], sometimes: readonly HeaderName
 /** What it does once however often it is asked for; a read needs no key for that. */
 export const takesIdempotencyKey = ({ method }: Pick<Route, 'method'>): boolean => method === 'POST';
 
-export function successHeaders(route: Route): Json {
+export function successHeaders(route: Route, isImmutable = false): Json {
   // Reads of the ledger have no day budget, so they show none.
   const limits = limitHeaders.filter((name) => route.limit === 'calls' || name.endsWith('-requests'));
   const isInference = route.handler === 'sidecar';
   return headersOf(
-    ['x-request-id', ...(isInference ? (['x-gw-receipt-id'] as const) : []), ...(route.limit === null ? [] : limits)],
+    [
+      'x-request-id',
+      ...(isInference ? (['x-gw-receipt-id'] as const) : []),
+      ...(isImmutable ? (['etag', 'cache-control'] as const) : []),
+      ...(route.limit === null ? [] : limits),
+    ],
     takesIdempotencyKey(route) ? ['idempotent-replayed', 'idempotent-reexecuted'] : [],
   );
 }

@@ -101,13 +101,18 @@ function operation(route: Route): Json {
   };
 }
 
+const parameterTexts: Readonly<Record<string, string>> = {
+  model_id: 'May hold slashes, raw or as %2F',
+  methodology_hash: 'As in a receipt, `sha256:` and 64 hexadecimal digits, or the digits alone',
+};
+
 function pathParameters(path: string): Json[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
-    ...(name === 'model_id' && { description: 'May hold slashes, raw or as %2F' }),
+    ...(name !== undefined && name in parameterTexts && { description: parameterTexts[name] }),
   }));
 }
 
@@ -119,12 +124,14 @@ function queryParameters(query: z.ZodObject): Json[] {
 const streamText =
   'Success. With `stream: true` server-sent events: each `data:` is one chunk, the last chunk with choices carries `gw` and `routing_trace`, and `[DONE]` ends the stream; a provider that fails midway gives one event with an error instead';
 
+const notModified: Json = { description: '`If-None-Match` names what was asked for' };
+
 function responses(route: Route, known: Operation): Json {
   const content: Json = jsonBody(known.response === null ? { type: 'object' } : ref('schemas', known.response));
   if (known.chunk) content['text/event-stream'] = { schema: eventSchema(known.chunk) };
   const success = {
     description: known.chunk ? streamText : 'Success',
-    headers: successHeaders(route),
+    headers: successHeaders(route, known.immutable),
     content,
   };
   const pending = {
@@ -135,6 +142,7 @@ function responses(route: Route, known: Operation): Json {
   return {
     200: success,
     ...(known.mayBePending && { 202: pending }),
+    ...(known.immutable && { 304: notModified }),
     ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
   };
 }

@@ -11,7 +11,7 @@ export type Handler = 'sidecar' | 'control';
 
 export interface Route {
   readonly method: 'GET' | 'POST';
-  /** `{name}` stands for one path segment; `{model_id}` may hold slashes, raw or as %2F. */
+  /** `{name}` stands for one path segment; `{model_id}` may hold slashes, raw or as %2F, `{methodology_hash}` a colon, raw or as %3A. */
   readonly path: string;
   readonly scope: Scope | null;
   readonly limit: LimitKind | null;
@@ -104,6 +104,15 @@ export const routes: readonly Route[] = [
     limit: 'management',
     handler: 'control',
     summary: 'Read how each number of a receipt was made',
+  },
+  {
+    method: 'GET',
+    path: '/v1/gw/methodology/{methodology_hash}',
+    // Public text; but what needs no key, Envoy answers by itself, so that nobody without one reaches a service.
+    scope: 'gw:read',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Read the document whose hash is in a receipt',
   },
   {
     method: 'GET',

@@ -103,6 +103,14 @@ export const validationErrors = defineErrors({
     message: 'There is no such receipt.',
     when: 'This account has no receipt with the id in the path, or the receipt has no such version.',
   },
+  methodology_not_found: {
+    ...fixRequest,
+    status: 404,
+    message: 'No methodology of this gateway has this hash.',
+    when: 'The hash in the path is not that of a methodology that this release knows. `param` is `methodology_hash`.',
+    action:
+      'Take the `methodology_hash` of a receipt as it is; if it is of a newer release, ask a gateway of that release.',
+  },
   key_not_found: {
     ...fixRequest,
     status: 404,

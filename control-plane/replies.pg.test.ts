@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openApiDocument } from '@gw/contract/openapi';
 import { routes as publicRoutes } from '@gw/contract/routes';
+import { defaultMethodology, methodologyOf } from '@gw/methodology/methodologies';
 import { Browser, type Method, seedOperators, withToken } from '@gw/testing/control-plane/access';
 import { identified, internalToken, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { alias, deployment, model, provider, region } from '@gw/testing/control-plane/entries';
@@ -224,7 +225,8 @@ test('each route of the public port replies, and its schema is the one in the pu
   await running.store(entry);
   const { id } = entry.receipt;
   const reads = ['models', 'models/sim-small', 'regions', 'regions/eu-north', 'usage', 'audit-log'];
-  const receipts = ['gw/receipts', `gw/receipts/${id}`, `gw/lineage/${id}`];
+  const documents = [`gw/methodology/${methodologyOf(defaultMethodology).hash}`];
+  const receipts = ['gw/receipts', `gw/receipts/${id}`, `gw/lineage/${id}`, ...documents];
   for (const path of [...reads, ...receipts]) await done(ask('GET', `/v1/${path}`));
   await done(ask('GET', '/healthz'));
   await askKeys(ask, '/v1/keys');

@@ -50,8 +50,11 @@ const byItself = { ...withoutKey, ...withoutSidecar, ...withoutLua, ...withoutBo
 
 function pathMatch(path: string): object {
   if (!path.includes('{')) return { path };
-  // A model id may hold slashes, raw or encoded; no other name may hold a percent sign.
-  const regex = path.replace('{model_id}', '.+').replace(/\{[a-z_]+\}/, '[A-Za-z0-9._~-]+');
+  // A model id may hold slashes, and a hash a colon, raw or encoded; no other name may hold a percent sign.
+  const regex = path
+    .replace('{model_id}', '.+')
+    .replace('{methodology_hash}', '(?:[A-Za-z0-9._~:-]|%3[Aa])+')
+    .replace(/\{[a-z_]+\}/, '[A-Za-z0-9._~-]+');
   return { safe_regex: { regex } };
 }
 

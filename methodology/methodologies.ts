@@ -133,6 +133,11 @@ export function methodologyOf(id: MethodologyId): Methodology {
 /** Every methodology, newest first. */
 export const methodologyIds = Object.keys(methodologies) as readonly MethodologyId[];
 
+const byHash: ReadonlyMap<string, Methodology> = new Map(Object.values(methodologies).map((each) => [each.hash, each]));
+
+/** The methodology whose document has this hash (`sha256:` and 64 hexadecimal digits), or null. */
+export const methodologyOfHash = (hash: string): Methodology | null => byHash.get(hash) ?? null;
+
 /** The methodology that a stored receipt names, or null. */
 export function findMethodology(id: string): Methodology | null {
   return methodologyIds.includes(id as MethodologyId) ? methodologies[id as MethodologyId] : null;

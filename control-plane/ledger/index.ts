@@ -6,6 +6,7 @@ import type { IntegritySettings } from './integrity/config.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
+import { methodologyRoute } from './receipts/methodology-route.ts';
 import { receiptRoutes } from './receipts/routes.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
 import { setAsideRoutes } from './receipts/set-aside.ts';
@@ -35,9 +36,10 @@ export function openLedger(context: Context, { fullS, keys, sealedSince }: Integ
   };
 }
 
-/** Registers the reads of receipts, lineages and usage on the internal listener. */
+/** Registers the reads of receipts, lineages, methodologies and usage on the internal listener. */
 export function publicRoutes(app: FastifyInstance, context: Context, { seals }: Pick<LedgerServices, 'seals'>): void {
   receiptRoutes(app, context, seals);
+  methodologyRoute(app, context);
   usageRoutes(app, context);
 }
 

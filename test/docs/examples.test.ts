@@ -65,9 +65,12 @@ it('the stream of the reference is what the gateway sends, event by event', asyn
 describe('the commands for checking a receipt of one’s own', () => {
   const page = readFileSync(inCheckout('docs/receipts.md'), 'utf8');
   const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text = '']) => text);
-  const script = (commands.find((text) => text.includes('$RECEIPT_ID')) ?? '')
-    .replaceAll('http://127.0.0.1:8080', stack.publicUrl)
-    .replace('docs/examples/recompute.py', inCheckout('docs/examples/recompute.py'));
+  const commandOf = (name: string): string =>
+    (commands.find((text) => text.includes(`$${name}`)) ?? '').replaceAll('http://127.0.0.1:8080', stack.publicUrl);
+  const script = commandOf('RECEIPT_ID').replace(
+    'docs/examples/recompute.py',
+    inCheckout('docs/examples/recompute.py'),
+  );
 
   const calls: readonly (readonly [string, object, Receipt['tier']])[] = [
     ['a parametric receipt', {}, 'parametric'],
@@ -83,5 +86,15 @@ describe('the commands for checking a receipt of one’s own', () => {
     expect(code, out + err).toBe(0);
     expect(Number(/^energy_wh (\S+)$/m.exec(out)?.[1])).toBe(receipt.energy_wh);
     expect(out).toContain(' 0 faults');
+  });
+
+  it('give the hash of its methodology again, which may stand in the path with or without the name of the function', async () => {
+    const { gw } = z.looseObject({ gw: receiptSchema }).parse(JSON.parse(await ask({})));
+    const digits = gw.methodology_hash?.replace('sha256:', '') ?? '';
+    for (const hash of [`sha256:${digits}`, `sha256%3A${digits}`, digits]) {
+      const env = { ...process.env, GW_KEY: stack.keys.auditPlus, METHODOLOGY_HASH: hash };
+      const { out } = await run('sh', ['-c', commandOf('METHODOLOGY_HASH')], env);
+      expect(out, hash).toBe(`${digits}  -\n`);
+    }
   });
 });

@@ -98,6 +98,7 @@ it.each([
   ['/v1/regions/__proto__', { ...invalid('invalid_region', 'region_code'), status: 404 }],
   ['/v1/gw/receipts/rcpt_x', { ...invalid('receipt_not_found', 'receipt_id'), status: 404 }],
   [`/v1/gw/receipts/rcpt_${'0'.repeat(99)}`, { ...invalid('receipt_not_found', 'receipt_id'), status: 404 }],
+  ['/v1/gw/methodology/x', { ...invalid('methodology_not_found', 'methodology_hash'), status: 404 }],
   ['/v1/gw/receipts?limit=0', invalid('invalid_limit', 'limit')],
   ['/v1/gw/receipts?limit=many', invalid('invalid_limit', 'limit')],
   ['/v1/gw/receipts?limit=1&limit=2', invalid('invalid_limit', 'limit')],

@@ -44,6 +44,7 @@ const pattern = (path: string): RegExp =>
     `^${path
       .replaceAll('.', '\\.')
       .replace('{model_id}', '.+')
+      .replace('{methodology_hash}', '(?:[A-Za-z0-9._~:-]|%3[Aa])+')
       .replace(/\{[a-z_]+\}/, '[A-Za-z0-9._~-]+')}$`,
   );
 const patterns = new Map(routes.map(({ path }) => [path, pattern(path)]));

@@ -96,7 +96,12 @@ export const forwards = ({ route: action, typed_per_filter_config: filters }: En
 export function samplesOf({ name, match: by }: EnvoyRoute): { method: string; path: string }[] {
   const { exact, safe_regex: several } = by.headers.find((header) => header.name === ':method')?.string_match ?? {};
   const methods = exact === undefined ? several?.regex.split('|') : [exact];
-  const path = by.path ?? by.safe_regex?.regex.replace('[A-Za-z0-9._~-]+', 'x').replace('.+', 'x');
+  const path =
+    by.path ??
+    ['[A-Za-z0-9._~-]+', '(?:[A-Za-z0-9._~:-]|%3[Aa])+', '.+'].reduce(
+      (regex, segment) => regex?.replace(segment, 'x'),
+      by.safe_regex?.regex,
+    );
   const isListed = methods?.every((method) => /^[A-Z]+$/.test(method)) && /^[\w/.-]+$/.test(path ?? '');
   if (methods === undefined || path === undefined || !isListed)
     throw new Error(`The route ${name} takes more methods or paths than could be listed: ${JSON.stringify(by)}`);
