@@ -124,8 +124,6 @@ function queryParameters(query: z.ZodObject): Json[] {
 const streamText =
   'Success. With `stream: true` server-sent events: each `data:` is one chunk, the last chunk with choices carries `gw` and `routing_trace`, and `[DONE]` ends the stream; a provider that fails midway gives one event with an error instead';
 
-const notModified: Json = { description: '`If-None-Match` names what was asked for' };
-
 function responses(route: Route, known: Operation): Json {
   const content: Json = jsonBody(known.response === null ? { type: 'object' } : ref('schemas', known.response));
   if (known.chunk) content['text/event-stream'] = { schema: eventSchema(known.chunk) };
@@ -142,7 +140,9 @@ function responses(route: Route, known: Operation): Json {
   return {
     200: success,
     ...(known.mayBePending && { 202: pending }),
-    ...(known.immutable && { 304: notModified }),
+    ...(known.immutable && {
+      304: { description: '`If-None-Match` names what was asked for', headers: successHeaders(route, true) },
+    }),
     ...Object.fromEntries(errorStatuses(route).map((status) => [status, ref('responses', `Error${status}`)])),
   };
 }
