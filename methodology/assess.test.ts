@@ -216,8 +216,8 @@ describe('an impact', () => {
   it('carries the provenance of a yearly fallback', () => {
     expect(impact({ ...call, grid: annualReading('SWE') })).toMatchObject({
       grid_zone: 'SWE',
-      grid_intensity_source: 'ember-2023',
-      grid_intensity_observed_at: '2024-01-01T00:00:00.000Z',
+      grid_intensity_source: 'ember-2025 (EcoLogits 0.11.3, year inferred)',
+      grid_intensity_observed_at: '2026-01-01T00:00:00.000Z',
       grid_intensity_requested_at: call.requestedAt,
       grid_temporal_match: 'annual_fallback',
     });

@@ -1,9 +1,8 @@
 /**
  * The bundled yearly carbon intensities: the fallback that needs no network and no key.
  *
- * Invariant: every reading carries its year and source. A zone without a dated figure has no reading; the world's
- * average (WOR, derived from the countries') never stands in for a country's carbon intensity, only for a place that
- * nobody has named.
+ * Invariant: every reading carries its year and source, which says where the year was inferred. The world's average (WOR)
+ * never stands in for a country's carbon intensity, only for a place that nobody has named.
  */
 import annual from './data/annual-grid.json' with { type: 'json' };
 import mixes from './data/ecologits-mixes.json' with { type: 'json' };

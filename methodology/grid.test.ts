@@ -100,10 +100,10 @@ describe('the age of a carbon intensity', () => {
     const reading = annualReading('DEU');
     expect(reading).not.toBeNull();
     if (reading === null) return;
-    const provenance = gridProvenance({ ...reading, observedAt: reading.periodStart }, '2024-01-01T10:00:00.000Z');
+    const provenance = gridProvenance({ ...reading, observedAt: reading.periodStart }, '2026-01-01T10:00:00.000Z');
     expect(provenance).toEqual({
-      observedAt: '2024-01-01T00:00:00.000Z',
-      requestedAt: '2024-01-01T10:00:00.000Z',
+      observedAt: '2026-01-01T00:00:00.000Z',
+      requestedAt: '2026-01-01T10:00:00.000Z',
       ageMinutes: 600,
       temporalMatch: 'annual_fallback',
     });

@@ -93,13 +93,13 @@ it('the numbers of every receipt that a table or a chart is made from follow fro
 });
 
 const dense70b = { active: 70, total: 70 };
-const virginia = { pue: 1.15, gPerKwh: 369.473, wue: 0.4, gridWue: 3.1321 };
+const virginia = { pue: 1.15, gPerKwh: 384.4, wue: 0.4, gridWue: 3.1321 };
 const tokens = { promptTokens: 1000, completionTokens: 400 };
 const asked = { ...tokens, ...virginia, model: dense70b, latencyS: 14.2 };
 const fitted = { ...asked, latencyS: fittedLatencyS(400, 70) };
-const paris = { pue: 1.2, gPerKwh: 56.039, wue: 0.2, gridWue: 3.6737 };
+const paris = { pue: 1.2, gPerKwh: 41.44, wue: 0.2, gridWue: 3.6737 };
 const embedded = { promptTokens: 1500, completionTokens: 0, latencyS: 0, model: { active: 0.3, total: 0.3 } };
-const germany = { ...asked, pue: 1.2, gPerKwh: 380.95, wue: 0.3, gridWue: 1.947 };
+const germany = { ...asked, pue: 1.2, gPerKwh: 329.65, wue: 0.3, gridWue: 1.947 };
 
 /** A call's receipt, and its numbers by the published formulas. The tokens from the cache are not read again. */
 const modelled = [

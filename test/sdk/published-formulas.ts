@@ -23,9 +23,9 @@ export const parametersOf: Readonly<Record<string, Parameters>> = {
 
 /** PUE and on-site water (L/kWh) of the made-up data centres; yearly grid (gCO2e/kWh, Ember 2023); grid water (L/kWh, EcoLogits). */
 export const siteOf: Readonly<Record<string, { pue: number; wue: number; gPerKwh: number; gridWue: number }>> = {
-  'us-east': { pue: 1.15, wue: 0.4, gPerKwh: 369.473, gridWue: 3.1321 },
-  'eu-north': { pue: 1.1, wue: 0.05, gPerKwh: 40.695, gridWue: 6.0315 },
-  'eu-west': { pue: 1.2, wue: 0.2, gPerKwh: 56.039, gridWue: 3.6737 },
+  'us-east': { pue: 1.15, wue: 0.4, gPerKwh: 384.4, gridWue: 3.1321 },
+  'eu-north': { pue: 1.1, wue: 0.05, gPerKwh: 35.26, gridWue: 6.0315 },
+  'eu-west': { pue: 1.2, wue: 0.2, gPerKwh: 41.44, gridWue: 3.6737 },
 };
 
 const batch = 64;

@@ -166,12 +166,12 @@ test('the grid value is dated: the year that it stands for ended as long ago as 
   const receipt = await receiptFor({ endpoint: 'chat', model: 'sim-small', region: 'us-east', tokens: 1, words: 1 }, 0);
   expect(receipt).toMatchObject({
     grid_zone: 'USA',
-    grid_intensity_source: 'ember-2023',
+    grid_intensity_source: 'ember-2025 (EcoLogits 0.11.3, year inferred)',
     grid_temporal_match: 'annual_fallback',
-    grid_intensity_observed_at: '2024-01-01T00:00:00.000Z',
+    grid_intensity_observed_at: '2026-01-01T00:00:00.000Z',
     grid_intensity_requested_at: receipt.created_at,
   });
-  const ageMinutes = (Date.parse(receipt.created_at) - Date.parse('2024-01-01T00:00:00.000Z')) / 60_000;
+  const ageMinutes = (Date.parse(receipt.created_at) - Date.parse('2026-01-01T00:00:00.000Z')) / 60_000;
   // With one decimal.
   expect(Math.abs((receipt.grid_intensity_age_minutes ?? 0) - ageMinutes)).toBeLessThan(0.051);
 });
