@@ -1,6 +1,7 @@
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import annual from './data/annual-grid.json' with { type: 'json' };
+import regional from './data/regional-grid.json' with { type: 'json' };
 import { digestOf } from './digest.ts';
 import { annualReading, annualZones } from './grid-annual.ts';
 import { lineageOf } from './lineage.ts';
@@ -62,7 +63,7 @@ describe('the bundled yearly grid table', () => {
 
   it('holds over 200 countries, each once, each above zero, each with licence and water', () => {
     expect(annualZones.length).toBeGreaterThan(200);
-    expect(new Set(annualZones).size).toBe(annual.rows.length);
+    expect(new Set(annualZones).size).toBe(annual.rows.length + regional.rows.length);
     for (const row of annual.rows) {
       expect(row.zone).toMatch(/^[A-Z]{3}$/);
       expect(row.g_per_kwh).toBeGreaterThan(0);
@@ -71,7 +72,29 @@ describe('the bundled yearly grid table', () => {
     }
   });
 
-  it.each(['XXX', 'usa', '', '__proto__'])('has nothing for "%s"', (zone) => {
+  it('has states and provinces, which differ from their country, and says what their values count', () => {
+    expect(annualReading('CA-QC')).toMatchObject({
+      gPerKwh: 27.95,
+      source: 'ipcc-ar5-1 (production, CodeCarbon 3.3.2, year inferred)',
+      periodStart: '2023-01-01T00:00:00.000Z',
+      waterLPerKwh: annualReading('CAN')?.waterLPerKwh,
+    });
+    // 364.963 lb/MWh.
+    expect(annualReading('US-OR')).toMatchObject({
+      gPerKwh: 165.54,
+      source: 'egrid-2023 (combustion, CodeCarbon 3.3.2)',
+    });
+    expect(regional.rows.filter(({ zone }) => zone.startsWith('CA-'))).toHaveLength(13);
+    expect(regional.rows.filter(({ zone }) => zone.startsWith('US-'))).toHaveLength(51);
+    for (const { basis, g_per_kwh, zone } of regional.rows) {
+      expect(zone).toMatch(/^(CA|US)-[A-Z]{2}$/);
+      expect(basis).toBe(zone.startsWith('CA-') ? 'lifecycle' : 'direct');
+      expect(g_per_kwh).toBeGreaterThan(0);
+      expect(g_per_kwh).toBeLessThan(1000);
+    }
+  });
+
+  it.each(['XXX', 'US-XX', '-', 'usa', '', '__proto__'])('has nothing for "%s"', (zone) => {
     expect(annualReading(zone)).toBeNull();
   });
 

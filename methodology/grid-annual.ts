@@ -6,35 +6,45 @@
  */
 import annual from './data/annual-grid.json' with { type: 'json' };
 import mixes from './data/ecologits-mixes.json' with { type: 'json' };
+import regional from './data/regional-grid.json' with { type: 'json' };
 import type { GridReading } from './facts.ts';
 
 const water = new Map(mixes.rows.map((row) => [row.zone, row.water_l_per_kwh]));
+/** The countries that have regions in the table; there is water by country alone. */
+const countries: Readonly<Record<string, string>> = { CA: 'CAN', US: 'USA' };
+
+interface Row {
+  readonly zone: string;
+  readonly g_per_kwh: number;
+  readonly year: number;
+  readonly source: string;
+}
+
+function readingOf({ g_per_kwh, source, year, zone }: Row): GridReading {
+  const periodEnd = `${year + 1}-01-01T00:00:00.000Z`;
+  const [country = zone, region] = zone.split('-');
+  return {
+    zone,
+    gPerKwh: g_per_kwh,
+    source,
+    signal: 'annual',
+    periodStart: `${year}-01-01T00:00:00.000Z`,
+    periodEnd,
+    observedAt: periodEnd,
+    temporalMatch: 'annual_fallback',
+    // EcoLogits gives the world's average where a country has no water factor; the row in the data says so.
+    waterLPerKwh: water.get(region === undefined ? zone : (countries[country] ?? zone)) ?? null,
+  };
+}
 
 const readings: ReadonlyMap<string, GridReading> = new Map(
-  annual.rows.map((row) => {
-    const periodEnd = `${row.year + 1}-01-01T00:00:00.000Z`;
-    return [
-      row.zone,
-      {
-        zone: row.zone,
-        gPerKwh: row.g_per_kwh,
-        source: row.source,
-        signal: 'annual',
-        periodStart: `${row.year}-01-01T00:00:00.000Z`,
-        periodEnd,
-        observedAt: periodEnd,
-        temporalMatch: 'annual_fallback',
-        // EcoLogits gives the world's average where a country has no water factor; the row in the data says so.
-        waterLPerKwh: water.get(row.zone) ?? null,
-      },
-    ];
-  }),
+  [...annual.rows, ...regional.rows].map((row) => [row.zone, readingOf(row)]),
 );
 
-/** ISO 3166-1 alpha-3, in ascending order, and WOR, the world. */
+/** ISO 3166-1 alpha-3, with WOR for the world, then regions (ISO 3166-2); each in ascending order. */
 export const annualZones: readonly string[] = [...readings.keys()];
 
-/** The yearly average of a country (ISO 3166-1 alpha-3) or of the world (WOR), or null if the table has none. */
+/** The yearly average of a country, of the world (WOR) or of a region, or null if the tables have none. */
 export function annualReading(zone: string): GridReading | null {
   return readings.get(zone) ?? null;
 }

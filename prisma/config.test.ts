@@ -46,6 +46,8 @@ test('a provider of one’s own is described by its address, models, credential 
     credentialRef: 'CUSTOM',
     gridZone: 'DEU',
   });
+  const inQuebec = { ...seeding, ...provider, GW_PROVIDER_GRID_ZONE: 'CA-QC' };
+  expect(readMigrateConfig(inQuebec).seed?.provider).toMatchObject({ gridZone: 'CA-QC' });
 });
 
 test('all problems are reported together, and the pepper is not', () => {

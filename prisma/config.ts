@@ -68,7 +68,7 @@ function readProvider(env: Environment, demand: Demand): CustomProvider | null {
   const optional = (name: string, example: string, valid: RegExp): string | null =>
     env[name] ? demand(name, example, valid) : null;
   const credentialRef = optional('GW_PROVIDER_CREDENTIAL_REF', 'CUSTOM', /^[A-Z0-9_]{1,64}$/);
-  const gridZone = optional('GW_PROVIDER_GRID_ZONE', 'DEU', /^[A-Z]{3}$/);
+  const gridZone = optional('GW_PROVIDER_GRID_ZONE', 'DEU', /^([A-Z]{3}|[A-Z]{2}-[A-Z]{2})$/);
   return {
     url,
     models: models.split(',').flatMap((id) => id.trim() || []),

@@ -6,6 +6,7 @@
 
 annual-grid.json      carbon intensity by country and year (Ember through Our World in Data, as packaged by EcoLogits)
 ecologits-mixes.json  water per kWh by country (EcoLogits; both MPL-2.0, hence files of their own)
+regional-grid.json    carbon intensity by state of the USA and province of Canada (CodeCarbon)
 
 EcoLogits has the newest edition of Ember's table that can be had from a package, and states no years. Each row is dated
 by the edition before it, which CarbonTracker packages with the year of each row (CodeCarbon's, one older, for the row
@@ -52,6 +53,25 @@ ANNUAL_NOTICE = MPL + (
 MIXES_NOTICE = MPL + (
     "whose water factors stem from the World Resources Institute's guidance. Changed: only the water factors are kept."
 )
+REGIONAL_NOTICE = (
+    "Carbon intensity of the generation in states of the USA and provinces of Canada, yearly average. States: EPA, "
+    "eGRID2023, total output emission rate (CO2 equivalents of combustion alone), in the public domain. Provinces: "
+    "computed here from CodeCarbon's shares of generation, whose source it does not name, with the life-cycle medians of IPCC AR5 WG "
+    "III, annex III, and SRREN, annex II (oil). Both taken from codecarbon 3.3.2 (private_infra/2023), MIT, copyright "
+    "Mila, BCG Gamma, CometML, Haverford College and Code Carbon NGO. Changed: units, names, and the computation."
+)
+
+# g CO2e/kWh, as in control-plane/ledger/grid/generation-factors.ts.
+LIFE_CYCLE = {
+    **{"coal": 820, "naturalGas": 490, "petroleum": 840, "biomass": 230, "solar": 48},
+    **{"hydro": 24, "tidal": 17, "nuclear": 12, "wind": 11},
+}
+PROVINCES = {
+    **{"alberta": "AB", "british columbia": "BC", "manitoba": "MB", "new brunswick": "NB", "nova scotia": "NS"},
+    **{"newfoundland and labrador": "NL", "northwest territories": "NT", "nunavut": "NU", "ontario": "ON"},
+    **{"prince edward island": "PE", "quebec": "QC", "saskatchewan": "SK", "yukon": "YT"},
+}
+GRAMS_PER_POUND = 453.59237
 
 
 def member(folder: Path, wheel: str, name: str) -> str:
@@ -62,9 +82,18 @@ def member(folder: Path, wheel: str, name: str) -> str:
         return archive.read(name).decode("utf-8-sig")
 
 
+def line_of(row: dict) -> str:
+    line = "    { " + json.dumps(row, ensure_ascii=False)[1:-1] + " }"
+    # As the formatter of the repository has it.
+    if len(line) < 120:
+        return line
+    fields = ",\n".join(f"      {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}" for key, value in row.items())
+    return "    {\n" + fields + "\n    }"
+
+
 def write(name: str, head: dict, rows: list) -> None:
     """One row a line, so that a change of the data reads well as a diff."""
-    lines = ",\n".join("    { " + json.dumps(row, ensure_ascii=False)[1:-1] + " }" for row in rows)
+    lines = ",\n".join(line_of(row) for row in rows)
     body = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
     (DATA / name).write_text("{\n" + body + '  "rows": [\n' + lines + "\n  ]\n}\n", encoding="utf-8")
     print(f"{name}: {len(rows)} rows")
@@ -96,6 +125,32 @@ def annual_row(zone: str, g_per_kwh: float, dated: dict) -> dict:
     }
 
 
+def provinces(mixes: dict) -> list:
+    rows = []
+    for name, mix in mixes.items():
+        if mix["other"]:
+            sys.exit(f"{name} has generation without a factor")
+        share = sum(mix[kind] for kind in LIFE_CYCLE)
+        grams = sum(mix[kind] * factor for kind, factor in LIFE_CYCLE.items()) / share
+        # The mixes carry no source, and no year but that of their folder.
+        source = "ipcc-ar5-1 (production, CodeCarbon 3.3.2, year inferred)"
+        rows.append(regional_row(f"CA-{PROVINCES[name]}", grams, "lifecycle", source))
+    return rows
+
+
+def states(table: dict) -> list:
+    if table["_source"]["year"] != 2023 or table["_unit"]["emissions"] != "lbs/MWh":
+        sys.exit("the table of the USA is another one")
+    rows = [row for name, row in table.items() if not name.startswith("_") and name != "usa"]
+    source = "egrid-2023 (combustion, CodeCarbon 3.3.2)"
+    grams = GRAMS_PER_POUND / 1000
+    return [regional_row(f"US-{row['regionCode']}", row["emissions"] * grams, "direct", source) for row in rows]
+
+
+def regional_row(zone: str, g_per_kwh: float, basis: str, source: str) -> dict:
+    return {"zone": zone, "g_per_kwh": round(g_per_kwh, 2), "year": 2023, "basis": basis, "source": source}
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     mixes = json.loads(member(folder, ECOLOGITS, "ecologits/data/electricity_mixes.json"))["electricity_mixes"]
@@ -111,6 +166,16 @@ def main() -> None:
             for mix in mixes
             if mix["gwp"] and mix["name"] not in LEFT_OUT
         ],
+    )
+    regions = "codecarbon/data/private_infra/2023"
+    write(
+        "regional-grid.json",
+        {"notice": REGIONAL_NOTICE, "wheel": CODECARBON, "wheel_sha256": SHA256[CODECARBON], "unit": "gCO2e/kWh"},
+        sorted(
+            provinces(json.loads(member(folder, CODECARBON, f"{regions}/canada_energy_mix.json")))
+            + states(json.loads(member(folder, CODECARBON, f"{regions}/usa_emissions.json"))),
+            key=lambda row: row["zone"],
+        ),
     )
     write(
         "ecologits-mixes.json",

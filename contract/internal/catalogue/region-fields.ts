@@ -23,7 +23,7 @@ export const regionFields = {
     entry: z.string().regex(/^[A-Za-z0-9_-]{2,32}$/, 'must be a zone like SWE'),
     snapshot: z.string(),
     ...{ needed: true, option: 'zone', help: 'of the electricity grid, for example SWE' },
-    doc: 'ISO 3166-1 alpha-3 for the yearly averages, or a zone of [a live source](grid.md)',
+    doc: 'ISO 3166-1 alpha-3, or `US-OR`, `CA-QC` …, for the yearly averages; or a zone of [a live source](grid.md)',
   },
   status: {
     ...{ entry: status, snapshot: status, otherwise: 'active', option: 'status' },
