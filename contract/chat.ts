@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { content, message } from './chat-messages.ts';
 import { toolFields } from './chat-tools.ts';
 import { gatewayFields } from './gw-options.ts';
-import { receiptSchema, routingTraceSchema } from './receipt.ts';
+import { receiptSchema } from './receipt.ts';
+import { routingTraceSchema } from './routing-trace.ts';
 import { jsonObject, maxCount, samplingFields, usageSchema, word } from './sampling.ts';
 
 /** OpenAI's bounds: 16 pairs, keys of 64 characters, values of 512. */

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { maxTexts, tokenLists } from './embeddings.ts';
 import { gatewayFields } from './gw-options.ts';
-import { receiptSchema, routingTraceSchema } from './receipt.ts';
+import { receiptSchema } from './receipt.ts';
+import { routingTraceSchema } from './routing-trace.ts';
 import { maxCount, samplingFields, usageSchema } from './sampling.ts';
 
 /** As for embeddings, and also nothing: then the model begins by itself. */

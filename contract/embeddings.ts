@@ -1,7 +1,8 @@
 /** `POST /v1/embeddings`: OpenAI's shapes, plus `gw` and `routing_trace`. */
 import { z } from 'zod';
 import { gatewayFields } from './gw-options.ts';
-import { receiptSchema, routingTraceSchema } from './receipt.ts';
+import { receiptSchema } from './receipt.ts';
+import { routingTraceSchema } from './routing-trace.ts';
 import { maxCount, samplingFields, usageSchema, word } from './sampling.ts';
 
 const token = z.int().nonnegative();

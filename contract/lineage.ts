@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { receiptIdPattern } from './management.ts';
-import { boundaries, energySplits, temporalMatches } from './receipt.ts';
+import { boundaries, energySplits, gridBases, temporalMatches } from './receipt.ts';
 
 const value = z.number().nullable().describe('Null: unknown, and every operation on it is unknown too');
 const unit = z.string();
@@ -118,7 +118,13 @@ export const lineageContentSchema = z
         signal: z.enum(['average', 'forecast', 'annual']),
         stated_match: z.enum(temporalMatches).nullable().describe('What the source itself says about the match'),
         period: z.string().describe('The interval that the value is for: start and end, the end exclusive'),
-        water_source: z.string(),
+        water_source: z.string().describe('Whose the water factor is; of the world, where there is none for the zone'),
+        basis: z
+          .enum(gridBases)
+          .optional()
+          .describe('What the intensity counts; absent before gw-1.4, as the next two'),
+        vintage: z.int().nullable().optional().describe('The year of a yearly value; null for any other'),
+        is_estimated: z.boolean().optional().describe('Whether the source itself calls the value an estimate'),
       })
       .describe('Which grid value was used'),
     telemetry: telemetrySchema.nullable().describe('Measured energy of this call, used or refused'),

@@ -24,7 +24,8 @@ import {
   usageSchema,
 } from './management.ts';
 import { methodologySchema } from './methodology.ts';
-import { receiptSchema, routingTraceSchema } from './receipt.ts';
+import { receiptSchema } from './receipt.ts';
+import { routingTraceSchema } from './routing-trace.ts';
 
 export interface Operation {
   readonly id: string;

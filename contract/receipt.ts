@@ -11,6 +11,7 @@ export const boundaries = ['comprehensive', 'narrow'] as const;
 export const receiptStatuses = ['pending', 'complete', 'client_aborted', 'upstream_error'] as const;
 export const usageSources = ['provider', 'estimated'] as const;
 export const energySplits = ['modelled', 'measured', 'unavailable'] as const;
+export const gridBases = ['lifecycle', 'combustion', 'unknown'] as const;
 export const temporalMatches = ['live_window', 'fresh', 'forecast', 'prior_week', 'annual_fallback', 'none'] as const;
 
 /** Why a receipt is degraded. The list is closed; degraded-reasons.ts says what each reason means. */
@@ -30,9 +31,9 @@ export const degradedReasons = [
 ] as const;
 export type DegradedReason = (typeof degradedReasons)[number];
 
-const amount = (description: string) => z.number().nonnegative().nullable().describe(description);
-const text = (description: string) => z.string().nullable().describe(description);
-const time = (description: string) => z.iso.datetime({ precision: 3 }).nullable().describe(description);
+export const amount = (description: string) => z.number().nonnegative().nullable().describe(description);
+export const text = (description: string) => z.string().nullable().describe(description);
+export const time = (description: string) => z.iso.datetime({ precision: 3 }).nullable().describe(description);
 const tokens = (description: string) => z.int().nonnegative().nullable().describe(description);
 
 /** The description of each field is its row in docs/receipts.md and its text in the OpenAPI document. */
@@ -112,6 +113,17 @@ export const receiptSchema = z
       'Minutes between the two, one decimal; 0 within the interval of the value, null for a forecast',
     ),
     grid_temporal_match: z.enum(temporalMatches).describe('How well the value fits the time of the call'),
+    grid_basis: z
+      .enum(gridBases)
+      .optional()
+      .describe(
+        'What the intensity counts: `lifecycle`, the whole life cycle of the power stations; `combustion`, what they burn alone, which is lower. Absent where there are no numbers, and in methodologies before gw-1.4',
+      ),
+    grid_vintage: z
+      .int()
+      .nullable()
+      .optional()
+      .describe('The year of a yearly intensity; null for any other, absent as above'),
     methodology: text('By which formulas and constants'),
     methodology_version: text('Their version'),
     methodology_hash: text('SHA-256 over all formulas and constants'),
@@ -181,73 +193,3 @@ export const unknownNumbers = {
   methodology_version: null,
   methodology_hash: null,
 } as const satisfies Partial<Receipt>;
-
-const signalKinds = ['average', 'marginal'] as const;
-const gridBases = ['lifecycle', 'combustion', 'unknown'] as const;
-
-export const routingTraceSchema = z
-  .strictObject({
-    policy: z.enum(['carbon_aware', 'pinned', 'provider_preference']),
-    decision: z.string().describe('Why this region was chosen, in words'),
-    fallback: z.boolean().describe('Whether carbon-aware routing fell back to the provider-preference order'),
-    fallback_reason: text(
-      'Why it fell back: no_live_grid_signal, too_few_live_signals, no_comparable_signals, none_within_tolerance, single_region',
-    ),
-    region: text('Where the call was served; null if nobody knows'),
-    deployment: text('Which deployment of the region'),
-    attempts: z.strictObject({
-      count: z.int().nonnegative(),
-      failed: z.array(
-        z.strictObject({
-          deployment: z.string(),
-          outcome: z
-            .string()
-            .describe(
-              'no_connection, connection_lost, timed_out, rate_limited, server_error, no_credential, at_capacity, unhealthy; failed: not known',
-            ),
-        }),
-      ),
-    }),
-    operational_signal: z
-      .strictObject({
-        source: z.string(),
-        kind: z.enum(signalKinds),
-        basis: z.enum(gridBases),
-        g_per_kwh: z.number().nonnegative(),
-        observed_at: time('The time that the signal is for'),
-        requested_at: z.iso.datetime({ precision: 3 }),
-        age_minutes: amount('Minutes; null for a forecast'),
-        temporal_match: z.enum(temporalMatches),
-        live_eligible: z.boolean(),
-      })
-      .nullable(),
-    candidates: z.array(
-      z.strictObject({
-        region: z.string(),
-        g_per_kwh: amount('gCO2e/kWh'),
-        age_minutes: amount('Minutes; null for a forecast'),
-        kind: z.enum(signalKinds).nullable(),
-        basis: z
-          .enum(gridBases)
-          .nullable()
-          .describe('Whether the value counts the whole life cycle of the power stations'),
-        eligible: z.boolean(),
-        excluded_reason: text(
-          'Why its carbon intensity could not decide: region_saturated, region_degraded, region_decommissioned, other_region_pinned, tier_not_served, failing, latency_above_tolerance, cost_above_tolerance, no_live_signal, not_comparable',
-        ),
-      }),
-    ),
-    estimated_saving_g: z
-      .number()
-      .nullable()
-      .describe(
-        'gCO2e that the same energy would have caused in the region of `counterfactual`, less what it caused where it was served; negative if that region is cleaner; null if nobody can tell',
-      ),
-    counterfactual: z
-      .strictObject({ region: z.string(), g_per_kwh: amount('gCO2e/kWh') })
-      .nullable()
-      .describe('Where the provider preference alone would have sent the call'),
-  })
-  .meta({ id: 'RoutingTrace', description: 'How the region was chosen' });
-
-export type RoutingTrace = z.infer<typeof routingTraceSchema>;

@@ -59,7 +59,15 @@ export interface GridReading {
   readonly temporalMatch: TemporalMatch | null;
   /** Water used by power stations per kWh of electricity, from the same zone. */
   readonly waterLPerKwh: number | null;
+  /** Whether the intensity counts the whole life cycle of the power stations, or their combustion alone. Absent: unknown. */
+  readonly basis?: GridBasis | undefined;
+  /** True for a value that the source itself calls an estimate. */
+  readonly isEstimated?: boolean | undefined;
+  /** Whose the water factor is, and of what. Absent: recognised by its value (grid-factors.ts). */
+  readonly waterSource?: string | undefined;
 }
+
+export type GridBasis = 'lifecycle' | 'direct' | 'unknown';
 
 export interface TokenUsage {
   readonly promptTokens: number;

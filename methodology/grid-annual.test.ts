@@ -5,6 +5,7 @@ import regional from './data/regional-grid.json' with { type: 'json' };
 import { digestOf } from './digest.ts';
 import { annualReading, annualZones } from './grid-annual.ts';
 import { lineageOf } from './lineage.ts';
+import type { MethodologyId } from './methodologies.ts';
 import earlier from './testdata/earlier-annual-grid.json' with { type: 'json' };
 import { call } from './testdata/facts.ts';
 
@@ -19,7 +20,9 @@ describe('the bundled yearly grid table', () => {
       periodEnd: '2026-01-01T00:00:00.000Z',
       observedAt: '2026-01-01T00:00:00.000Z',
       temporalMatch: 'annual_fallback',
+      basis: 'lifecycle',
       waterLPerKwh: 6.0315,
+      waterSource: 'EcoLogits 0.11.3 (World Resources Institute)',
     });
   });
 
@@ -77,7 +80,9 @@ describe('the bundled yearly grid table', () => {
       gPerKwh: 27.95,
       source: 'ipcc-ar5-1 (production, CodeCarbon 3.3.2, year inferred)',
       periodStart: '2023-01-01T00:00:00.000Z',
+      basis: 'lifecycle',
       waterLPerKwh: annualReading('CAN')?.waterLPerKwh,
+      waterSource: 'EcoLogits 0.11.3 (World Resources Institute), of CAN',
     });
     // 364.963 lb/MWh.
     expect(annualReading('US-OR')).toMatchObject({
@@ -88,6 +93,7 @@ describe('the bundled yearly grid table', () => {
     expect(regional.rows.filter(({ zone }) => zone.startsWith('US-'))).toHaveLength(51);
     for (const { basis, g_per_kwh, zone } of regional.rows) {
       expect(zone).toMatch(/^(CA|US)-[A-Z]{2}$/);
+      expect(annualReading(zone)?.basis).toBe(basis);
       expect(basis).toBe(zone.startsWith('CA-') ? 'lifecycle' : 'direct');
       expect(g_per_kwh).toBeGreaterThan(0);
       expect(g_per_kwh).toBeLessThan(1000);
@@ -104,6 +110,23 @@ describe('the bundled yearly grid table', () => {
     const code = Buffer.from(bundle.outputFiles[0]?.contents ?? []).toString('base64');
     const loaded: { annualReading: typeof annualReading } = await import(`data:text/javascript;base64,${code}`);
     expect(loaded.annualReading('FRA')).toEqual(annualReading('FRA'));
+  });
+});
+
+describe('the water factor', () => {
+  const factorOf = (zone: string, id: MethodologyId) => {
+    const traced = lineageOf({ ...call, grid: annualReading(zone) }, id);
+    if (!traced.ok) throw new Error(traced.explanation);
+    return traced.lineage.steps.flatMap(({ factors }) => factors).find(({ name }) => name === 'WUE_grid');
+  };
+
+  it('says that it is the world average where a country has none of its own', () => {
+    const origin = { version: '0.11.3', licence: 'MPL-2.0' };
+    const [own, none] = ['World Resources Institute', 'world average, none for ZAF'];
+    expect(factorOf('ZAF', 'gw-1.4')).toMatchObject({ source: `EcoLogits 0.11.3 (${none})`, ...origin });
+    expect(factorOf('WOR', 'gw-1.4')).toMatchObject({ source: 'EcoLogits 0.11.3 (world average)', ...origin });
+    expect(factorOf('FRA', 'gw-1.4')).toMatchObject({ source: `EcoLogits 0.11.3 (${own})`, ...origin });
+    expect(factorOf('ZAF', 'gw-1.3')).toMatchObject({ source: `EcoLogits 0.11.3 (${own})`, ...origin });
   });
 });
 

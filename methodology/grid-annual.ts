@@ -7,9 +7,12 @@
 import annual from './data/annual-grid.json' with { type: 'json' };
 import mixes from './data/ecologits-mixes.json' with { type: 'json' };
 import regional from './data/regional-grid.json' with { type: 'json' };
-import type { GridReading } from './facts.ts';
+import type { GridBasis, GridReading } from './facts.ts';
 
-const water = new Map(mixes.rows.map((row) => [row.zone, row.water_l_per_kwh]));
+export const waterPackage = 'EcoLogits 0.11.3';
+export const waterTable = `${waterPackage} (World Resources Institute)`;
+
+const water = new Map(mixes.rows.map((row) => [row.zone, row]));
 /** The countries that have regions in the table; there is water by country alone. */
 const countries: Readonly<Record<string, string>> = { CA: 'CAN', US: 'USA' };
 
@@ -20,9 +23,8 @@ interface Row {
   readonly source: string;
 }
 
-function readingOf({ g_per_kwh, source, year, zone }: Row): GridReading {
+function readingOf({ g_per_kwh, source, year, zone }: Row, basis: GridBasis): GridReading {
   const periodEnd = `${year + 1}-01-01T00:00:00.000Z`;
-  const [country = zone, region] = zone.split('-');
   return {
     zone,
     gPerKwh: g_per_kwh,
@@ -32,13 +34,28 @@ function readingOf({ g_per_kwh, source, year, zone }: Row): GridReading {
     periodEnd,
     observedAt: periodEnd,
     temporalMatch: 'annual_fallback',
-    // EcoLogits gives the world's average where a country has no water factor; the row in the data says so.
-    waterLPerKwh: water.get(region === undefined ? zone : (countries[country] ?? zone)) ?? null,
+    basis,
+    ...waterOf(zone),
   };
 }
 
+/** EcoLogits gives the world's average where a country has no water factor, and for a region there is that of its country. */
+function waterOf(zone: string): Pick<GridReading, 'waterLPerKwh' | 'waterSource'> {
+  const [country = zone, region] = zone.split('-');
+  const of = region === undefined ? zone : (countries[country] ?? zone);
+  const row = water.get(of);
+  if (row === undefined) return { waterLPerKwh: null };
+  const average =
+    zone === 'WOR' ? `${waterPackage} (world average)` : `${waterPackage} (world average, none for ${zone})`;
+  const source = of === zone ? waterTable : `${waterTable}, of ${of}`;
+  return { waterLPerKwh: row.water_l_per_kwh, waterSource: row.world_average ? average : source };
+}
+
 const readings: ReadonlyMap<string, GridReading> = new Map(
-  [...annual.rows, ...regional.rows].map((row) => [row.zone, readingOf(row)]),
+  [
+    ...annual.rows.map((row) => readingOf(row, 'lifecycle')),
+    ...regional.rows.map((row) => readingOf(row, row.basis === 'lifecycle' ? 'lifecycle' : 'direct')),
+  ].map((reading) => [reading.zone, reading]),
 );
 
 /** ISO 3166-1 alpha-3, with WOR for the world, then regions (ISO 3166-2); each in ascending order. */

@@ -5,7 +5,8 @@
  */
 import type { Factor } from './factor-table.ts';
 import type { GridReading } from './facts.ts';
-import { annualReading } from './grid-annual.ts';
+import { annualReading, waterPackage, waterTable } from './grid-annual.ts';
+import type { Methodology } from './methodologies.ts';
 
 export interface GridFactors {
   readonly zone: string;
@@ -15,11 +16,14 @@ export interface GridFactors {
   readonly water_source: string;
 }
 
-const waterTable = 'EcoLogits 0.11.3 (World Resources Institute)';
-
-/** The bundled table's water factor is recognised by its value; another one came with the reading. */
-export const waterSourceOf = ({ zone, source, waterLPerKwh }: GridReading): string =>
-  annualReading(zone)?.waterLPerKwh === waterLPerKwh ? waterTable : source;
+/**
+ * Before gw-1.4 the bundled table's water factor was recognised by its value, and another one came with the reading; since
+ * then the reading says whose it is, so that no later table changes what a stored receipt says.
+ */
+export function waterSourceOf(grid: GridReading, { statesGridBasis }: Pick<Methodology, 'statesGridBasis'>): string {
+  if (statesGridBasis && grid.waterSource !== undefined) return grid.waterSource;
+  return annualReading(grid.zone)?.waterLPerKwh === grid.waterLPerKwh ? waterTable : grid.source;
+}
 
 /** Null for a name that is not a factor of the grid. */
 export function gridFactorOf(name: string, grid: GridFactors, value: number | null): Factor | null {
@@ -28,7 +32,7 @@ export function gridFactorOf(name: string, grid: GridFactors, value: number | nu
     return { value, unit: 'gCO2e/kWh', source: grid.source, version: grid.period, licence };
   }
   if (name !== 'WUE_grid') return null;
-  const bundled = grid.water_source === waterTable;
+  const bundled = grid.water_source.startsWith(`${waterPackage} (`);
   const source = grid.water_source;
   return { value, unit: 'L/kWh', source, version: bundled ? '0.11.3' : null, licence: bundled ? 'MPL-2.0' : null };
 }

@@ -66,9 +66,10 @@ describe('the age of a carbon intensity', () => {
     expect(at('09:30:00.000', { ...hourly, temporalMatch: 'forecast' })).toMatchObject(wanted);
   });
 
-  it('of an estimate is at best fresh, also inside its interval; before gw-1.2 it passed for live', () => {
+  it('of an estimate is stated, and its match is that of a forecast; before gw-1.4 it was fresh, before gw-1.2 live', () => {
     const estimate = { ...hourly, temporalMatch: 'fresh' as const };
-    expect(at('09:30:00.000', estimate)).toMatchObject({ ageMinutes: 0, temporalMatch: 'fresh' });
+    expect(at('09:30:00.000', estimate)).toMatchObject({ ageMinutes: 0, temporalMatch: 'forecast' });
+    expect(at('11:00:00.000', estimate)).toMatchObject({ ageMinutes: 60 + 60, temporalMatch: 'forecast' });
     expect(at('11:00:06.000', estimate)).toMatchObject({ temporalMatch: 'none' });
     const facts = { ...call, grid: estimate };
     const matchBy = (id: MethodologyId) => {
@@ -78,7 +79,9 @@ describe('the age of a carbon intensity', () => {
       expect(recompute(lineage.lineage)).toEqual(expect.objectContaining(assessment));
       return assessment.impact.grid_temporal_match;
     };
-    expect(['gw-1.2', 'gw-1.1', 'gw-1.0'].map((id) => matchBy(id as MethodologyId))).toEqual([
+    expect(['gw-1.4', 'gw-1.3', 'gw-1.2', 'gw-1.1', 'gw-1.0'].map((id) => matchBy(id as MethodologyId))).toEqual([
+      'forecast',
+      'fresh',
       'fresh',
       'live_window',
       'live_window',

@@ -7,6 +7,16 @@
 import type { GridReading, TemporalMatch } from './facts.ts';
 import { msPerMinute } from './units.ts';
 
+/** What a receipt calls the basis; `combustion` has neither the making of the fuel nor that of the power stations. */
+export type StatedBasis = 'lifecycle' | 'combustion' | 'unknown';
+
+export const statedBasis = ({ basis = 'unknown' }: Pick<GridReading, 'basis'>): StatedBasis =>
+  basis === 'direct' ? 'combustion' : basis;
+
+/** The year of a yearly value; null for any other. `periodStart` is a time that can be read. */
+export const vintageOf = ({ periodStart, signal }: Pick<GridReading, 'periodStart' | 'signal'>): number | null =>
+  signal === 'annual' ? new Date(periodStart).getUTCFullYear() : null;
+
 const liveWindowMinutes = 15;
 const freshMinutes = 120;
 
@@ -37,9 +47,11 @@ export interface MatchRules {
   readonly liveIsMeasured: boolean;
   /** The match follows from the age as it is stated, so that both agree; before gw-1.2 from the age before rounding. */
   readonly matchesStatedAge: boolean;
+  /** Such an estimate is `forecast`, with its age, since nobody has measured it; before gw-1.4 it was `fresh`. */
+  readonly estimatesAreForecasts: boolean;
 }
 
-const currentRules: MatchRules = { liveIsMeasured: true, matchesStatedAge: true };
+const currentRules: MatchRules = { liveIsMeasured: true, matchesStatedAge: true, estimatesAreForecasts: true };
 
 /** Null if a time cannot be read. */
 export function gridProvenance(
@@ -70,7 +82,7 @@ export function provenanceAt(times: GridTimes, statement: GridStatement, rules: 
     observedAt: new Date(times.observed).toISOString(),
     requestedAt: new Date(times.requested).toISOString(),
     ageMinutes,
-    temporalMatch: matchOf(statement, rules.matchesStatedAge ? ageMinutes : minutes, rules.liveIsMeasured),
+    temporalMatch: matchOf(statement, rules.matchesStatedAge ? ageMinutes : minutes, rules),
   };
 }
 
@@ -80,12 +92,13 @@ function minutesOld(times: GridTimes): number | null {
   return times.observed > times.requested ? null : (times.requested - times.observed) / msPerMinute;
 }
 
-function matchOf(statement: GridStatement, minutes: number | null, liveIsMeasured: boolean): TemporalMatch {
+function matchOf(statement: GridStatement, minutes: number | null, rules: MatchRules): TemporalMatch {
   if (statement.signal === 'annual') return 'annual_fallback';
   if (minutes === null) return 'forecast';
   const stated = statement.temporalMatch;
   if (stated === 'prior_week' || stated === 'annual_fallback' || stated === 'none') return stated;
-  const isEstimate = liveIsMeasured && stated === 'fresh';
-  if (minutes <= liveWindowMinutes && !isEstimate) return 'live_window';
-  return minutes <= freshMinutes ? 'fresh' : 'none';
+  const isEstimate = rules.liveIsMeasured && stated === 'fresh';
+  if (minutes > freshMinutes) return 'none';
+  if (isEstimate && rules.estimatesAreForecasts) return 'forecast';
+  return minutes <= liveWindowMinutes && !isEstimate ? 'live_window' : 'fresh';
 }

@@ -7,7 +7,7 @@
 import { decimal } from './decimal.ts';
 import type { Boundary, TemporalMatch, TokenUsage } from './facts.ts';
 import type { Conditions, Figures } from './footprint.ts';
-import type { GridProvenance } from './grid.ts';
+import { type GridProvenance, type StatedBasis, statedBasis, vintageOf } from './grid.ts';
 
 export interface Impact {
   readonly tier: 'proxy' | 'parametric' | 'telemetry';
@@ -43,6 +43,9 @@ export interface Impact {
   readonly grid_intensity_requested_at: string;
   readonly grid_intensity_age_minutes: number | null;
   readonly grid_temporal_match: TemporalMatch;
+  /** Both absent in methodologies before gw-1.4. */
+  readonly grid_basis?: StatedBasis;
+  readonly grid_vintage?: number | null;
   readonly methodology: string;
   readonly methodology_version: string;
   readonly methodology_hash: string;
@@ -99,6 +102,7 @@ export function impactOf(inputs: ImpactInputs): Impact | null {
     grid_intensity_requested_at: provenance.requestedAt,
     grid_intensity_age_minutes: provenance.ageMinutes,
     grid_temporal_match: provenance.temporalMatch,
+    ...(methodology.statesGridBasis ? { grid_basis: statedBasis(grid), grid_vintage: vintageOf(grid) } : null),
     methodology: methodology.id,
     methodology_version: methodology.version,
     methodology_hash: methodology.hash,

@@ -7,6 +7,7 @@ import type { Impact } from './assess.ts';
 import type { Calculation } from './calculation.ts';
 import type { Factor } from './factor-table.ts';
 import type { Accelerators, GridReading, TemporalMatch } from './facts.ts';
+import type { StatedBasis } from './grid.ts';
 import type { GridFactors } from './grid-factors.ts';
 import type { StatedEnergy } from './telemetry/reading.ts';
 
@@ -58,6 +59,12 @@ export interface LineageTelemetry {
 export interface LineageGrid extends GridFactors {
   readonly signal: GridReading['signal'];
   readonly stated_match: TemporalMatch | null;
+  /** These three are absent in methodologies before gw-1.4. */
+  readonly basis?: StatedBasis;
+  /** The year of a yearly value, else null. */
+  readonly vintage?: number | null;
+  /** Whether the source itself calls the value an estimate. */
+  readonly is_estimated?: boolean;
 }
 
 export interface Lineage {

@@ -4,11 +4,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assess } from './assess.ts';
 import { digestOf } from './digest.ts';
+import { annualReading } from './grid-annual.ts';
 import { type Lineage, lineageOf } from './lineage.ts';
 import { defaultMethodology, type MethodologyId } from './methodologies.ts';
 import { recompute, verify } from './recompute.ts';
 import { leaves, other, type Path, whileChanged } from './testdata/changes.ts';
-import { call } from './testdata/facts.ts';
+import { call, hourly } from './testdata/facts.ts';
 import { type Sample, sampleOf, samples } from './testdata/lineages.ts';
 import { shapes } from './testdata/telemetry.ts';
 
@@ -41,6 +42,25 @@ describe('a lineage', () => {
     expect(lineage.accelerators).toEqual(accelerators);
     expect(verify(lineage, { ...impact })).toEqual(expect.objectContaining({ ok: true, impact }));
     expect(sample().lineage).not.toHaveProperty('accelerators');
+  });
+
+  it('states what the grid value counts, its year, and whether it is an estimate; before gw-1.4 it did not', () => {
+    const estimate = { ...hourly, temporalMatch: 'fresh', basis: 'direct', isEstimated: true } as const;
+    const live = sample({ ...call, grid: estimate });
+    expect(live.lineage.grid).toMatchObject({ basis: 'combustion', vintage: null, is_estimated: true });
+    expect(live.impact).toMatchObject({ grid_basis: 'combustion', grid_vintage: null });
+    const yearly = sample({ ...call, grid: annualReading('FRA') });
+    expect(yearly.lineage.grid).toMatchObject({ basis: 'lifecycle', vintage: 2025, is_estimated: false });
+    expect(yearly.impact).toMatchObject({ grid_basis: 'lifecycle', grid_vintage: 2025 });
+    expect(sample().impact).toMatchObject({ grid_basis: 'unknown', grid_vintage: null });
+    const before = sample({ ...call, grid: estimate }, 'gw-1.3');
+    for (const field of ['basis', 'vintage', 'is_estimated']) expect(before.lineage.grid).not.toHaveProperty(field);
+    for (const field of ['grid_basis', 'grid_vintage']) expect(before.impact).not.toHaveProperty(field);
+    // Nor does a receipt of an earlier methodology follow from a lineage that states them.
+    for (const [field, value] of Object.entries({ basis: 'lifecycle', vintage: 2025, is_estimated: true })) {
+      const forged = reseal({ ...before.lineage, grid: { ...before.lineage.grid, [field]: value } });
+      expect(verify(forged, { ...before.impact }).ok, field).toBe(false);
+    }
   });
 
   it('is the same after any JSON store, also one that reorders keys', () => {
@@ -135,6 +155,8 @@ describe('any single change is detected', () => {
       'grid.source',
       'grid.signal',
       'grid.zone',
+      'grid.basis',
+      'grid.vintage',
       'telemetry.used',
       'telemetry.stated.value',
     ];

@@ -10,7 +10,7 @@ import type { Calculation } from './calculation.ts';
 import { estimatedIn } from './counts.ts';
 import { digestOf } from './digest.ts';
 import type { GridReading } from './facts.ts';
-import { type GridTimes, gridTimes } from './grid.ts';
+import { type GridTimes, gridTimes, statedBasis, vintageOf } from './grid.ts';
 import { waterSourceOf } from './grid-factors.ts';
 import { inputValues } from './inputs.ts';
 import type { Lineage, LineageGrid, LineageTelemetry } from './lineage-form.ts';
@@ -65,7 +65,12 @@ function lineageFrom(
     signal: grid.signal,
     stated_match: grid.temporalMatch,
     period: `${grid.periodStart}/${grid.periodEnd}`,
-    water_source: waterSourceOf(grid),
+    water_source: waterSourceOf(grid, method),
+    ...(method.statesGridBasis && {
+      basis: statedBasis(grid),
+      vintage: vintageOf(grid),
+      is_estimated: grid.isEstimated ?? grid.temporalMatch === 'fresh',
+    }),
   };
   const content: Omit<Lineage, 'digest'> = {
     object: 'gw.lineage',

@@ -22,10 +22,10 @@ import { functionTexts } from './formula.ts';
 import { programs } from './programs.ts';
 import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
 
-export type MethodologyId = 'gw-1.3' | 'gw-1.2' | 'gw-1.1' | 'gw-1.0' | 'ecologits-0.11.3';
+export type MethodologyId = 'gw-1.4' | 'gw-1.3' | 'gw-1.2' | 'gw-1.1' | 'gw-1.0' | 'ecologits-0.11.3';
 
 /** What a receipt is made with unless another methodology is named. */
-export const defaultMethodology: MethodologyId = 'gw-1.3';
+export const defaultMethodology: MethodologyId = 'gw-1.4';
 
 export interface Methodology {
   readonly id: MethodologyId;
@@ -48,6 +48,10 @@ export interface Methodology {
   readonly widensEstimates: boolean;
   /** Whether a measured total is used where nobody counted the tokens of the call. */
   readonly measuresUncounted: boolean;
+  /** Whether receipt and lineage state what the grid value counts, its year, and whether it is an estimate. */
+  readonly statesGridBasis: boolean;
+  /** Whether the match of a value that its source calls an estimate is `forecast`, and never `fresh`. */
+  readonly estimatesAreForecasts: boolean;
   /** The formula texts of the document. */
   readonly steps: Readonly<Record<string, Step>>;
 }
@@ -59,6 +63,8 @@ type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'> & {
   readonly ceilingClass?: ModelClass;
   readonly widensEstimates?: true;
   readonly measuresUncounted?: true;
+  readonly statesGridBasis?: true;
+  readonly estimatesAreForecasts?: true;
 };
 
 interface Content {
@@ -77,6 +83,8 @@ function methodology(id: MethodologyId, version: string, rules: Rules, content: 
     ceilingClass: null,
     widensEstimates: false,
     measuresUncounted: false,
+    statesGridBasis: false,
+    estimatesAreForecasts: false,
   };
   return { id, version, hash, document, ...absent, ...rules, measures: 'telemetry' in constants, steps };
 }
@@ -95,21 +103,25 @@ const rulesOf12 = {
   ceilingClass: 'frontier',
 } as const;
 
+const rulesOf13 = { ...rulesOf12, widensEstimates: true, measuresUncounted: true } as const;
+const contentOf13: Content = {
+  ...executable,
+  constants: { ...executable.constants, estimatedCounts, uncountedCalls },
+  steps: { ...programs, ...countingPrograms },
+};
+
 /**
  * Frozen: a published methodology is never changed or removed, so that every receipt can be recomputed with the one that
  * made it. A new constant or formula is a new entry; the tests pin each hash.
  */
 const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
-  'gw-1.3': methodology(
-    'gw-1.3',
-    '1.3.0',
-    { ...rulesOf12, widensEstimates: true, measuresUncounted: true },
-    {
-      ...executable,
-      constants: { ...executable.constants, estimatedCounts, uncountedCalls },
-      steps: { ...programs, ...countingPrograms },
-    },
+  'gw-1.4': methodology(
+    'gw-1.4',
+    '1.4.0',
+    { ...rulesOf13, statesGridBasis: true, estimatesAreForecasts: true },
+    contentOf13,
   ),
+  'gw-1.3': methodology('gw-1.3', '1.3.0', rulesOf13, contentOf13),
   'gw-1.2': methodology('gw-1.2', '1.2.0', rulesOf12, executable),
   'gw-1.1': methodology('gw-1.1', '1.1.0', { idleShare, chargesInput: true }, executable),
   'gw-1.0': methodology(

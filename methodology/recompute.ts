@@ -10,7 +10,7 @@ import { exclusions, type KnownParts } from './boundary.ts';
 import { type Calculation, isCalculation } from './calculation.ts';
 import { brief, type Check, type CheckId, checkOf, Mismatches, type Verification } from './checks.ts';
 import { digestOf, sameJson } from './digest.ts';
-import { type GridProvenance, type GridTimes, provenanceAt } from './grid.ts';
+import { type GridProvenance, type GridTimes, provenanceAt, vintageOf } from './grid.ts';
 import type { Lineage, LineageStep } from './lineage-form.ts';
 import { findMethodology, type Methodology } from './methodologies.ts';
 import { planOf } from './plan.ts';
@@ -129,6 +129,8 @@ function compareSteps(found: Mismatches, stated: readonly LineageStep[], steps: 
 /** A marginal intensity is in no receipt. */
 const signals = new Set(['average', 'annual', 'forecast']);
 
+const bases = new Set<unknown>(['lifecycle', 'combustion', 'unknown']);
+
 /** What a lineage says beside its steps must agree with them. */
 function compareStatements(found: Mismatches, lineage: Lineage, impact: Impact, factOf: FactOf): void {
   const { calculation, grid, telemetry } = lineage;
@@ -144,6 +146,10 @@ function compareStatements(found: Mismatches, lineage: Lineage, impact: Impact, 
   same('grid.period', Date.parse(start), 'period_start');
   same('grid.period', Date.parse(end), 'period_end');
   found.compare('grid.signal is average, annual or forecast', signals.has(grid.signal), true);
+  if (impact.grid_vintage !== undefined) {
+    found.compare('grid.vintage', grid.vintage, impact.grid_vintage);
+    found.compare('grid.basis is a basis', bases.has(grid.basis), true);
+  } else found.compare('grid.basis', grid.basis ?? grid.vintage ?? grid.is_estimated ?? null, null);
   const isForecast = grid.signal === 'forecast' || grid.stated_match === 'forecast';
   same('grid.signal', isForecast ? 1 : 0, 'is_forecast');
   const basis = basisOf(calculation);
@@ -215,10 +221,18 @@ function impactFrom(
     grid_intensity_requested_at: provenance.requestedAt,
     grid_intensity_age_minutes: output('grid_intensity_age_minutes'),
     grid_temporal_match: provenance.temporalMatch,
+    ...statedGrid(lineage, method),
     methodology: method.id,
     methodology_version: method.version,
     methodology_hash: method.hash,
   };
+}
+
+/** What the grid value counts is the word of its source; its year follows from the interval. */
+function statedGrid({ grid }: Lineage, { statesGridBasis }: Methodology): Pick<Impact, 'grid_basis' | 'grid_vintage'> {
+  const [periodStart = ''] = grid.period.split('/');
+  const vintage = vintageOf({ periodStart, signal: grid.signal });
+  return statesGridBasis ? { grid_basis: grid.basis ?? 'unknown', grid_vintage: vintage } : {};
 }
 
 function knownParts({ cut_short, measured }: Calculation, output: (id: string) => number | null): KnownParts {

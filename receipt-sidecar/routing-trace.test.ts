@@ -1,5 +1,5 @@
 import type { Snapshot } from '@gw/contract/internal/snapshot';
-import { routingTraceSchema } from '@gw/contract/receipt';
+import { routingTraceSchema } from '@gw/contract/routing-trace';
 import { parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
 import { describe, expect, it } from 'vitest';

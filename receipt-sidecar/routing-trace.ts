@@ -6,7 +6,7 @@
  */
 
 import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
-import type { RoutingTrace } from '@gw/contract/receipt';
+import type { RoutingTrace } from '@gw/contract/routing-trace';
 import { gridProvenance } from '@gw/methodology/grid';
 import { aliasChoice, aliasOutcome } from './alias-words.ts';
 import {

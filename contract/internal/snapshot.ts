@@ -54,6 +54,8 @@ export const gridReadingSchema = z.object({
   basis: z.enum(['lifecycle', 'direct', 'unknown']).optional(),
   /** True for a value that the source itself calls an estimate. */
   isEstimated: z.boolean().optional(),
+  /** Whose the water factor is. */
+  waterSource: z.string().optional(),
 });
 export type SnapshotGridReading = z.infer<typeof gridReadingSchema>;
 

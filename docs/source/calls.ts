@@ -11,7 +11,8 @@ import {
   type SnapshotGridReading,
   type SnapshotModel,
 } from '@gw/contract/internal/snapshot';
-import { type Receipt, type RoutingTrace, receiptSchema } from '@gw/contract/receipt';
+import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { RoutingTrace } from '@gw/contract/routing-trace';
 import type { ZoneSource } from '@gw/control-plane/internals/ledger/grid/config';
 import { receiptLineage } from '@gw/control-plane/internals/ledger/receipts/lineage';
 import { restated } from '@gw/control-plane/internals/ledger/receipts/restate';

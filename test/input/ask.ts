@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
-import { routingTraceSchema } from '@gw/contract/receipt';
+import { routingTraceSchema } from '@gw/contract/routing-trace';
 import { readRunFile } from '@gw/stack/run-file';
 import { expect } from 'vitest';
 import { z } from 'zod';

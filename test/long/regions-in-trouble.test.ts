@@ -3,7 +3,8 @@
  * ones nowhere else, each receipt names the region that really answered, and no provider sees what is another's.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { receiptSchema, routingTraceSchema } from '@gw/contract/receipt';
+import { receiptSchema } from '@gw/contract/receipt';
+import { routingTraceSchema } from '@gw/contract/routing-trace';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { apiOf } from '../operator-api.ts';

@@ -4,8 +4,7 @@
  */
 
 import { hourMs } from '@gw/contract/internal/durations';
-import type { RoutingTrace } from '@gw/contract/receipt';
-import { routingTraceSchema } from '@gw/contract/receipt';
+import { type RoutingTrace, routingTraceSchema } from '@gw/contract/routing-trace';
 import { electricityMapsReply, type StubSource, startStubSource } from '@gw/testing/control-plane/stub-source';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiOf } from '../operator-api.ts';

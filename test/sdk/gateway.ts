@@ -1,6 +1,7 @@
 /** How the suites of this folder talk to the gateway: by the official client, and by plain HTTP for what it has no call for. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Receipt, receiptSchema, routingTraceSchema } from '@gw/contract/receipt';
+import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { routingTraceSchema } from '@gw/contract/routing-trace';
 import OpenAI, { type ClientOptions } from 'openai';
 import { z } from 'zod';
 import { stack } from '../shared-stack.ts';

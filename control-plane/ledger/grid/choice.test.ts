@@ -47,6 +47,7 @@ test('the newest measured average that is fresh is published, with the water fac
       observedAt: '2026-11-21T11:00:00.000Z',
       temporalMatch: null,
       waterLPerKwh: annualReading('SWE')?.waterLPerKwh,
+      waterSource: 'EcoLogits 0.11.3 (World Resources Institute)',
       basis: 'lifecycle',
       isEstimated: false,
     },
@@ -73,7 +74,7 @@ test('a zone without a yearly average keeps its old reading, which matches nothi
   ]);
 });
 
-test('an estimate is at best fresh', () => {
+test('an estimate is marked as one', () => {
   expect(choose([reading(0.1, { isEstimated: true })]).receipt).toMatchObject([
     { temporalMatch: 'fresh', isEstimated: true },
   ]);

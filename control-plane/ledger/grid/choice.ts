@@ -42,7 +42,7 @@ export function chooseGrid(
   const routing = new Map<string, OperationalReading>();
   for (const zone of new Set(sources.map((source) => source.zone))) {
     const annual = annualReading(zone);
-    const water = annual?.waterLPerKwh ?? null;
+    const water = waterOf(annual);
     const ranked = sources
       .filter((source) => source.zone === zone)
       .flatMap((source) => newestFirst.filter((reading) => isFrom(source, reading)));
@@ -62,7 +62,7 @@ export function chooseGrid(
 function bestAverage(
   ranked: readonly StoredReading[],
   at: number,
-  water: number | null,
+  water: Water,
   hasFloor: boolean,
 ): SnapshotGridReading | null {
   const averages = ranked.filter(({ kind }) => kind === 'average');
@@ -77,11 +77,16 @@ function bestAverage(
   return stale ? { ...stale, temporalMatch: 'none' } : null;
 }
 
-/**
- * Turns a stored reading into one of the catalogue. An estimate is `fresh` at best: only measured ones are
- * `live_window`.
- */
-function snapshotReading(reading: StoredReading, waterLPerKwh: number | null): SnapshotGridReading {
+type Water = Pick<SnapshotGridReading, 'waterLPerKwh' | 'waterSource'>;
+
+/** Water depends on the zone alone, so live sources, which have none, get that of the yearly table. */
+const waterOf = (annual: SnapshotGridReading | null): Water => ({
+  waterLPerKwh: annual?.waterLPerKwh ?? null,
+  ...(annual?.waterSource !== undefined && { waterSource: annual.waterSource }),
+});
+
+/** Turns a stored reading into one of the catalogue. `fresh` marks an estimate; what comes of it, the methodology says. */
+function snapshotReading(reading: StoredReading, water: Water): SnapshotGridReading {
   const { zone, gPerKwh, source, signal, basis, isEstimated } = reading;
   return {
     zone,
@@ -92,7 +97,7 @@ function snapshotReading(reading: StoredReading, waterLPerKwh: number | null): S
     periodEnd: reading.periodEnd.toISOString(),
     observedAt: reading.observedAt.toISOString(),
     temporalMatch: signal === 'forecast' ? 'forecast' : isEstimated ? 'fresh' : null,
-    waterLPerKwh,
+    ...water,
     basis,
     isEstimated,
   };

@@ -8,7 +8,7 @@
  * that there is no loop, and each version is made once (supersede.ts).
  */
 import { minuteMs } from '@gw/contract/internal/durations';
-import { assess } from '@gw/methodology/assess';
+import { assess, type GridReading } from '@gw/methodology/assess';
 import { findMethodology } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
@@ -161,7 +161,7 @@ export function restated(
   if (settled === null) return null;
   const restatedFacts: StoredFacts = {
     ...facts,
-    grid: gridOf(settled, facts.grid.waterLPerKwh),
+    grid: gridOf(settled, facts.grid),
     revision: {
       reason: 'restated',
       at: now().toISOString(),
@@ -180,7 +180,7 @@ export function restated(
 }
 
 /** Returns the grid value of the new facts. Water is that of the old ones: it depends on the zone alone. */
-function gridOf(settled: SettledReading, waterLPerKwh: number | null) {
+function gridOf(settled: SettledReading, { waterLPerKwh, waterSource }: GridReading) {
   const { zone, gPerKwh, source, basis } = settled;
   return {
     zone,
@@ -192,6 +192,7 @@ function gridOf(settled: SettledReading, waterLPerKwh: number | null) {
     observedAt: settled.observedAt.toISOString(),
     temporalMatch: null,
     waterLPerKwh,
+    ...(waterSource !== undefined && { waterSource }),
     basis,
     isEstimated: false,
   };
