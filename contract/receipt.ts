@@ -110,9 +110,11 @@ export const receiptSchema = z
     grid_intensity_observed_at: time('The time that the value is for, by its source, UTC'),
     grid_intensity_requested_at: time('The time that the value is used for, which is that of the call, UTC'),
     grid_intensity_age_minutes: amount(
-      'Minutes between the two, one decimal; 0 within the interval of the value, null for a forecast',
+      'Minutes between the two, one decimal; 0 within the interval of the value, null for a forecast but not for an estimate',
     ),
-    grid_temporal_match: z.enum(temporalMatches).describe('How well the value fits the time of the call'),
+    grid_temporal_match: z
+      .enum(temporalMatches)
+      .describe('How well the value fits the time of the call. `forecast` is also what its source calls an estimate'),
     grid_basis: z
       .enum(gridBases)
       .optional()

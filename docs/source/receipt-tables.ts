@@ -94,6 +94,7 @@ const readings: readonly (readonly [string, GridReading])[] = [
   ['ten minutes old', { ...hourOf('21', '09:15', '09:20'), observedAt: at('21', '09:20') }],
   ['the hour before', hourOf('21', '08:00', '09:00')],
   ['a forecast for this hour', { ...hourOf('21', '09:00', '10:00'), signal: 'forecast', temporalMatch: 'forecast' }],
+  ['an estimate of the hour before', { ...hourOf('21', '08:00', '09:00'), temporalMatch: 'fresh', isEstimated: true }],
   ['the same hour a week ago', { ...hourOf('14', '09:00', '10:00'), temporalMatch: 'prior_week' }],
   ['older than two hours', hourOf('21', '05:00', '06:00')],
   [

@@ -77,8 +77,16 @@ test('an estimate is called one, and so is a value without a word about it', asy
   expect(await read({ isEstimated: undefined })).toMatchObject([{ isEstimated: true }]);
 });
 
-test('the basis is the one that the reply names', async () => {
-  expect(await read({ emissionFactorType: 'direct' })).toMatchObject([{ basis: 'direct' }]);
+test('a value that counts something else than the life cycle, which was asked for, is refused', async () => {
+  expect(await read({ emissionFactorType: 'lifecycle' })).toMatchObject([{ basis: 'lifecycle' }]);
+  for (const emissionFactorType of ['direct', 'unknown', ''])
+    expect(await read({ emissionFactorType })).toMatchObject({ refused: 'wrong_basis' });
+  const history = [electricityMapsReply(), electricityMapsReply({ emissionFactorType: 'direct' })];
+  const reply = parseElectricityMaps(JSON.stringify({ zone: 'DE', history }), asked, now);
+  expect(reply).toMatchObject({ refused: 'wrong_basis' });
+});
+
+test('the basis of a value without a word about it is unknown', async () => {
   expect(await read({ emissionFactorType: undefined })).toMatchObject([{ basis: 'unknown' }]);
 });
 

@@ -20,6 +20,7 @@ import {
 } from './reading.ts';
 
 const source = 'electricity-maps';
+const askedBasis = 'lifecycle';
 
 /** The length of a period in ms, by the name that the service gives it. */
 const granularities: ReadonlyMap<string, number> = new Map([
@@ -48,7 +49,7 @@ export function electricityMaps(http: Http, { baseUrl, key }: ElectricityMapsSet
     read: async (asked, span) => {
       const query = new URLSearchParams({
         zone: asked.place,
-        emissionFactorType: 'lifecycle',
+        emissionFactorType: askedBasis,
         shouldUseFallbackCallerLookup: 'false',
       });
       const path = span === 'latest' ? 'latest' : 'history';
@@ -66,6 +67,9 @@ export function parseElectricityMaps(raw: string, asked: ZonePlace, fetchedAt: D
   const values = 'history' in value ? value.history : [value];
   if ([value, ...values].some((each) => each.zone !== asked.place))
     return { refused: 'wrong_zone', detail: 'the reply is for another zone' };
+  // Life cycle was asked for. Without a word about it the basis is unknown, and the receipts say so.
+  if (values.some(({ emissionFactorType: basis }) => (basis ?? askedBasis) !== askedBasis))
+    return { refused: 'wrong_basis', detail: `the reply does not count the ${askedBasis}` };
   // Such as a day, or a month: no hour of it is known.
   if (values.some((each) => granularityOf(each) === undefined))
     return { refused: 'wrong_period', detail: 'an unknown granularity' };
@@ -84,7 +88,7 @@ function statementOf(value: z.infer<typeof valueSchema>): Statement {
     observed: datetime,
     kind: 'average',
     isForecast: false,
-    basis: basis === 'lifecycle' || basis === 'direct' ? basis : 'unknown',
+    basis: basis === askedBasis ? basis : 'unknown',
     // Only the word of the source makes it measured.
     isEstimated: value.isEstimated !== false,
   };

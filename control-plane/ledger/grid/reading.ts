@@ -52,6 +52,7 @@ export type RefusalReason =
   | 'wrong_zone'
   | 'wrong_units'
   | 'wrong_signal'
+  | 'wrong_basis'
   | 'wrong_period'
   | 'malformed'
   | 'no_data'
