@@ -35,12 +35,7 @@ test('the receipts that are made come about in different ways', () => {
     const { tier, uncertainty_basis: basis } = JSON.parse(makeReceipt(identity, outcome).receipt);
     return `${tier} ${basis}`;
   });
-  expect(tiers).toEqual([
-    'parametric literature_default',
-    'parametric parameter_range',
-    'proxy literature_default',
-    'telemetry literature_default',
-  ]);
+  expect(tiers).toEqual(['parametric combined', 'parametric combined', 'proxy combined', 'telemetry combined']);
 });
 
 test('the clock goes on while this process works', () => {

@@ -47,7 +47,7 @@ export const lineageStepSchema = z
     uncertainty: z
       .strictObject({ low: value, high: value, basis: z.string() })
       .nullable()
-      .describe('Scenario bounds, not a confidence interval'),
+      .describe('Bounds; how they were found says `basis`, as `uncertainty_basis` of the receipt'),
   })
   .meta({ id: 'LineageStep', description: 'One formula with what went into it and what came out' });
 

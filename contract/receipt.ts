@@ -95,8 +95,10 @@ export const receiptSchema = z
       'gCO2e per call. Software Carbon Intensity, ISO/IEC 21031, with one API call as the unit; null if narrow',
     ),
     water_ml: amount('mL. Water evaporated on site and by power stations; not that of making the hardware'),
+    water_low_ml: amount('mL. Lower bound of `water_ml`; not in receipts of methodologies before gw-1.4').optional(),
+    water_high_ml: amount('mL. Upper bound of `water_ml`; not in receipts of methodologies before gw-1.4').optional(),
     uncertainty_basis: text(
-      'What the bounds are: `parameter_range` (of the model or as stated by the source) or `literature_default` (of the tier). Scenarios, not a confidence interval',
+      'What the bounds are: `combined` from the sources that the lineage names; before gw-1.4 `parameter_range` (of the model or as stated by the source) or `literature_default` (of the tier), which are scenarios',
     ),
     pue: z
       .number()
@@ -183,6 +185,8 @@ export const unknownNumbers = {
   carbon_high_g: null,
   sci_g_per_request: null,
   water_ml: null,
+  water_low_ml: null,
+  water_high_ml: null,
   uncertainty_basis: null,
   pue: null,
   grid_intensity_g_per_kwh: null,

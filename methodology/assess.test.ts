@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { assess, availableTiers, type CallFacts, type Impact, type NotAssessed } from './assess.ts';
 import { annualReading } from './grid-annual.ts';
+import type { MethodologyId } from './methodologies.ts';
 import { call, dense70b, embedding, hourly } from './testdata/facts.ts';
 
-function impact(facts: CallFacts, methodology?: 'gw-1.0' | 'ecologits-0.11.3'): Impact {
+function impact(facts: CallFacts, methodology?: MethodologyId): Impact {
   const assessment = assess(facts, methodology);
   if (!assessment.ok) throw new Error(assessment.explanation);
   return assessment.impact;
@@ -170,9 +171,9 @@ describe('input tokens', () => {
     expect(assess({ ...call, model })).toEqual(assess({ ...call, model: embedding }));
   });
 
-  it('widen the bounds by the range of the utilisation', () => {
+  it('widened the bounds by the range of the utilisation alone before gw-1.4', () => {
     const facts = { ...call, model: embedding, usage: { ...usage, completionTokens: 0 } };
-    const { energy_high_wh, energy_low_wh, energy_wh, uncertainty_basis } = impact(facts);
+    const { energy_high_wh, energy_low_wh, energy_wh, uncertainty_basis } = impact(facts, 'gw-1.3');
     expect(uncertainty_basis).toBe('literature_default');
     expect(energy_low_wh / energy_wh).toBeCloseTo(0.4 / 0.6, 9);
     expect(energy_high_wh / energy_wh).toBeCloseTo(0.4 / 0.25, 9);

@@ -134,7 +134,7 @@ function modelledImpact(
   const modelled = choice === null ? null : modelledOf(choice, facts, methodology);
   if (modelled === null) return null;
   const { boundary, grid, model, requestedTier, site, usage } = facts;
-  const conditions: Conditions = { boundary, site, grid, methodology };
+  const conditions: Conditions = { boundary, site, grid, methodology, gridAgeMinutes: provenance.ageMinutes };
   const figures = figuresOfWork(modelled.estimate, conditions);
   const capped = facts.upstreamLatencyS !== null;
   const follows = facts.telemetryFollows === true;
@@ -165,13 +165,13 @@ function measuredImpact(
   provenance: GridProvenance,
 ): Impact | null {
   const { boundary, grid, requestedTier, site, usage } = facts;
-  const conditions: Conditions = { boundary, site, grid, methodology };
+  const conditions: Conditions = { boundary, site, grid, methodology, gridAgeMinutes: provenance.ageMinutes };
   const isTotal = reading.scope === 'total';
   // A class is too rough a guide to how long the accelerators were taken: the embodied part needs parameter counts.
   const making = modelled?.tier === 'parametric' ? modelled.estimate : null;
   const figures = isTotal
     ? figuresOfTotal(reading, making, conditions)
-    : figuresOfWork(workWithMeasured(reading.energyWh, modelled?.estimate ?? null), conditions);
+    : figuresOfWork(workWithMeasured(reading, modelled?.estimate ?? null, methodology), conditions);
   return impactOf({
     conditions,
     tier: 'telemetry',
@@ -213,11 +213,12 @@ function classEstimate(modelClass: ModelClass, facts: ReadyFacts, method: Method
 }
 
 /** What is read and written, as far as it is charged. */
-function tokensOf({ model, usage }: ReadyFacts, method: Methodology) {
+function tokensOf({ model, site, usage }: ReadyFacts, method: Methodology) {
   const { cachedPromptTokens, completionTokens, promptTokens } = usage;
   return {
     inputTokens: method.chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0,
     outputTokens: model.kind === 'embedding' ? 0 : completionTokens,
-    ratios: countRatios(usage, method),
+    facts: { promptTokens, site, ratios: countRatios(usage, method) },
+    combinesBounds: method.combinesBounds,
   };
 }

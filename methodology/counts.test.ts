@@ -2,16 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts } from './assess.ts';
 import type { EstimatedCounts } from './facts.ts';
 import { lineageOf } from './lineage.ts';
+import type { MethodologyId } from './methodologies.ts';
 import { verify } from './recompute.ts';
 import { readNeuralwatt } from './telemetry/neuralwatt.ts';
 import { call } from './testdata/facts.ts';
 
 const usage = { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400 };
 
-function impactOf(facts: CallFacts) {
-  const assessment = assess(facts);
+function impactOf(facts: CallFacts, methodology?: MethodologyId) {
+  const assessment = assess(facts, methodology);
   if (!assessment.ok) throw new Error(assessment.explanation);
-  const traced = lineageOf(facts);
+  const traced = lineageOf(facts, methodology);
   if (!traced.ok) throw new Error(traced.explanation);
   const lineage = JSON.parse(JSON.stringify(traced.lineage));
   expect(verify(lineage, { ...assessment.impact })).toMatchObject({ ok: true });
@@ -33,13 +34,14 @@ describe('an estimated token count', () => {
     expect(impact.tier_reason).toContain('within a ratio of 2.5 either way');
   });
 
-  it('makes them wider by 2.5 each way where both are estimated, in every tier that models', () => {
-    const both = of('both');
+  it('made them wider by 2.5 each way where both are estimated, in every tier that models, before gw-1.4', () => {
+    const former = (facts: CallFacts) => impactOf(facts, 'gw-1.3').impact;
+    const [both, counted] = [former({ ...call, usage: { ...usage, estimated: 'both' } }), former({ ...call, usage })];
     expect(both.energy_low_wh * 2.5).toBeCloseTo(counted.energy_low_wh, 10);
     expect(both.energy_high_wh / 2.5).toBeCloseTo(counted.energy_high_wh, 10);
     const proxy = { ...call, requestedTier: 'proxy' } as const;
-    const sure = impactOf({ ...proxy, usage }).impact;
-    const unsure = impactOf({ ...proxy, usage: { ...usage, estimated: 'both' } }).impact;
+    const sure = former({ ...proxy, usage });
+    const unsure = former({ ...proxy, usage: { ...usage, estimated: 'both' } });
     expect(unsure.energy_high_wh / 2.5).toBeCloseTo(sure.energy_high_wh, 10);
   });
 
@@ -47,7 +49,7 @@ describe('an estimated token count', () => {
     const { lineage } = impactOf({ ...call, usage: { ...usage, estimated: 'completion' } });
     expect(lineage.calculation.estimated_counts).toBe('completion');
     const steps = new Map(lineage.steps.map((step) => [step.id, step.output.value]));
-    expect([steps.get('completion_most'), steps.get('prompt_most')]).toEqual([2.5, 1]);
+    expect([steps.get('completion_ratio'), steps.get('prompt_ratio')]).toEqual([2.5, 1]);
     const claimed = { ...lineage, calculation: { ...lineage.calculation, estimated_counts: 'all' as EstimatedCounts } };
     expect(verify(claimed, {})).toMatchObject({ ok: false });
     expect(impactOf({ ...call, usage }).lineage.calculation).not.toHaveProperty('estimated_counts');

@@ -4,10 +4,11 @@
  * Invariant: a value here is the one in factors.ts; only its provenance is added. Numbers are facts and carry no licence
  * of their own: the licence is that of the publication or code they were read from.
  */
+import { boundFactors } from './bound-factors.ts';
 import { embodied, estimatedCounts, literatureUncertainty, prefill, serving, telemetryLimits } from './factors.ts';
 import type { ModelClass } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
-import { classFactors } from './proxy.ts';
+import { classFactors, classSize } from './proxy.ts';
 
 export interface Factor {
   readonly value: number | null;
@@ -67,6 +68,7 @@ const constants: Readonly<Record<string, Factor>> = {
   parametric_spread: literature(literatureUncertainty.parametric, '1'),
   telemetry_spread: literature(telemetryLimits.uncertainty, '1'),
   estimated_count_ratio: ours(estimatedCounts.ratio, '1'),
+  ...boundFactors,
 };
 
 const workUnits = {
@@ -75,12 +77,17 @@ const workUnits = {
   accelerator_time: ['acceleratorS', 'GPU·s/token'],
 } as const;
 type WorkId = keyof typeof workUnits;
+/** The size of the largest model that the class stands in with. */
+const sizes = { class_active: 'activeB', class_total: 'totalB' } as const;
 const classPattern = /^class_(output|input)_(accelerator_energy|host_energy|accelerator_time)$/;
 
 /** The factor of this name under the methodology, or null: then the name is an input of the call. */
 export function factorOf(name: string, method: Methodology, modelClass: ModelClass | null): Factor | null {
   if (name === 'k_idle') return method.idleShare === null ? ours(0, '1') : google(method.idleShare, '1');
   if (Object.hasOwn(constants, name)) return constants[name] ?? null;
+  if (modelClass !== null && (name === 'class_active' || name === 'class_total')) {
+    return ours(classSize(modelClass)[sizes[name]], 'billion parameters');
+  }
   const match = classPattern.exec(name);
   if (match === null || modelClass === null) return null;
   const [field, unit] = workUnits[match[2] as WorkId];

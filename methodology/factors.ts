@@ -80,6 +80,56 @@ export const estimatedCounts = { ratio: 2.5 } as const;
 export const uncountedCalls = { ceilingPowerW: 120_000 } as const;
 
 /**
+ * How far each part can be from its value, as ratios either way (at least 1): gw-1.4 combines them (uncertainty.ts), older
+ * versions have `literatureUncertainty` and `telemetryLimits.uncertainty`. Each is taken for the 90 % interval of a
+ * log-normal distribution. The sources stand in bound-factors.ts.
+ */
+export const spreads = {
+  /** Energy of writing against EcoLogits' model, up to `fittedUpToB` billion parameters; beyond, it can be lower still. */
+  modelLeast: 2.25,
+  modelMost: 3.7,
+  fittedUpToB: 200,
+  extrapolationLeast: 5.3,
+  /** Time of writing, which carries the embodied part: it can be lower than the energy's spread says. */
+  latencyLeast: 4,
+  /** A deployment that states other accelerators than those that are modelled. */
+  otherHardware: 2,
+  /** A class that stands in for a model. */
+  sizeClass: 2.5,
+  /** Idle Wh per active Wh at most, against `idleShare`. */
+  idleShareMax: 0.13,
+  /** Of the overhead, PUE − 1, against the stated one. */
+  overhead: 0.3,
+  /** One hour against the average of its year, and a later year, for each year in between. */
+  gridHourLeast: 1.75,
+  gridHourMost: 1.5,
+  gridDriftPerYear: 1.17,
+  gridLive: 1.33,
+  embodiedLeast: 3.8,
+  embodiedMost: 2,
+  waterOnSite: 1.5,
+  waterGrid: 2,
+  /** The world's average in the place of a country's own value. */
+  waterWorldLeast: 2.65,
+  waterWorldMost: 3.2,
+  /** Energy that a provider reports, and that a counter of accelerators measures. */
+  reported: 1.25,
+  counter: 1.05,
+  /** The share of a call in what accelerators took for several, found by its tokens. */
+  tokenShare: 4,
+} as const;
+
+/** L/kWh that EcoLogits' table has for every country without a value of its own. */
+export const worldWaterLPerKwh = 3.908;
+
+/**
+ * Attention to what was read before, which 2 operations per parameter and token leave out: 2 · layers · width operations
+ * per token of context, averaged over the input (Kaplan et al. 2020). Layers and width follow from the parameters, of
+ * which a layer has 12 · width², at a width of 100 layers (the aspect ratio of common models). The bound alone has it.
+ */
+export const attention = { aspect: 100, parametersPerSquaredWidth: 12 } as const;
+
+/**
  * A model of each class that stands in for one whose parameters are unknown: billions of parameters, active and total.
  * `frontier` covers the range of estimates for closed mixture-of-experts models.
  */

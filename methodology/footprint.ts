@@ -5,8 +5,9 @@
  * null, and named by the caller in the exclusions.
  */
 import { accountFor, type RequestSteps, waterPerKwh } from './boundary.ts';
+import { type End, embodiedAt, endOfWork, operationAt, share, waterFactorAt } from './bounds.ts';
 import { decimal, decimalSum } from './decimal.ts';
-import { literatureUncertainty, telemetryLimits } from './factors.ts';
+import { literatureUncertainty, spreads, telemetryLimits } from './factors.ts';
 import type { Boundary, GridReading, SiteFacts } from './facts.ts';
 import { embodiedOf } from './indicators.ts';
 import type { Methodology } from './methodologies.ts';
@@ -29,6 +30,8 @@ export interface Footprint {
 interface Totals {
   readonly energyWh: number;
   readonly carbonG: number;
+  /** Null where water is not known, undefined in methodologies without bounds of it. */
+  readonly waterMl?: number | null;
 }
 
 export interface Figures {
@@ -43,22 +46,47 @@ export interface Conditions {
   readonly site: SiteFacts;
   readonly grid: GridReading;
   readonly methodology: Methodology;
+  /** Minutes; null for a forecast. */
+  readonly gridAgeMinutes: number | null;
 }
 
 export function figuresOfWork(estimate: Estimate, conditions: Conditions): Figures {
   const { boundary, grid, methodology, site } = conditions;
   const account = (work: Estimate['central']) => accountFor(work, site, grid, methodology.idleShare);
   const central = account(estimate.central);
+  const [low, high] = [account(estimate.low), account(estimate.high)];
+  const totals = methodology.combinesBounds
+    ? (side: 'least' | 'most', end: RequestSteps) => combinedTotals(side, central, end, conditions)
+    : (_: unknown, end: RequestSteps) => totalsOf(end, boundary, grid);
   return {
     footprint:
       boundary === 'narrow'
         ? narrowFootprint(central, grid)
         : comprehensiveFootprint(central, methodology.idleShare !== null),
-    low: totals(account(estimate.low), boundary, grid),
-    high: totals(account(estimate.high), boundary, grid),
+    low: totals('least', low),
+    high: totals('most', high),
     basis: estimate.basis,
   };
 }
+
+function combinedTotals(
+  side: 'least' | 'most',
+  central: RequestSteps,
+  end: RequestSteps,
+  conditions: Conditions,
+): Totals {
+  if (conditions.boundary === 'comprehensive') return totalsAt(endOfWork(side, central, end, conditions));
+  const energy = central.accelerator_energy;
+  const gwp = (energy / whPerKwh) * conditions.grid.gPerKwh;
+  const operationG = operationAt(side, gwp, share(end.accelerator_energy, energy), conditions);
+  return { energyWh: decimal(end.accelerator_energy), carbonG: decimal(operationG), waterMl: null };
+}
+
+const totalsAt = ({ embodiedG, energyWh, operationG, waterMl }: End): Totals => ({
+  energyWh: decimal(energyWh),
+  carbonG: decimal(embodiedG === null ? operationG : operationG + embodiedG),
+  waterMl: waterMl === null ? null : decimal(waterMl),
+});
 
 /** A total that cannot be split, in the comprehensive boundary. `making` carries the embodied part, if it is known. */
 export function figuresOfTotal(reading: TelemetryReading, making: Estimate | null, conditions: Conditions): Figures {
@@ -70,11 +98,11 @@ export function figuresOfTotal(reading: TelemetryReading, making: Estimate | nul
   const central = embodied('central');
   const carbon = decimalSum(central === null ? [gwp(reading.energyWh)] : [gwp(reading.energyWh), central]);
   const water = waterOfTotal(reading, conditions);
-  const bounds = boundsOfTotal(reading);
-  const at = (energyWh: number, end: 'low' | 'high'): Totals => ({
-    energyWh: decimal(energyWh),
-    carbonG: decimal(gwp(energyWh) + (embodied(end) ?? 0)),
-  });
+  const bounds = boundsOfTotal(reading, conditions);
+  const totals = (side: 'least' | 'most', energyWh: number, end: 'low' | 'high'): Totals =>
+    conditions.methodology.combinesBounds
+      ? totalsAt(endOfTotal(side, reading, energyWh, making === null ? null : { making, end }, conditions))
+      : { energyWh: decimal(energyWh), carbonG: decimal(gwp(energyWh) + (embodied(end) ?? 0)) };
   return {
     footprint: {
       energy_wh: energy,
@@ -87,21 +115,61 @@ export function figuresOfTotal(reading: TelemetryReading, making: Estimate | nul
       carbon_embodied_g: carbon.parts[1] ?? null,
       water_ml: water === null ? null : decimal(water),
     },
-    low: at(bounds.low, 'low'),
-    high: at(bounds.high, 'high'),
+    low: totals('least', bounds.low, 'low'),
+    high: totals('most', bounds.high, 'high'),
     basis: bounds.basis,
   };
 }
 
+function endOfTotal(
+  side: 'least' | 'most',
+  reading: TelemetryReading,
+  energyWh: number,
+  made: { readonly making: Estimate; readonly end: 'low' | 'high' } | null,
+  conditions: Conditions,
+): End {
+  const gwp = (reading.energyWh / whPerKwh) * conditions.grid.gPerKwh;
+  const water = waterFactorAt(side, conditions);
+  const it = reading.includesPue ? energyWh / conditions.site.pue : energyWh;
+  const time = made === null ? null : made.making.central.acceleratorS;
+  return {
+    energyWh,
+    operationG: operationAt(side, gwp, share(energyWh, reading.energyWh), conditions),
+    embodiedG:
+      made === null || time === null
+        ? null
+        : embodiedAt(side, embodiedOf(time).gwpKg * gPerKg, share(made.making[made.end].acceleratorS, time)),
+    waterMl: water === null || reading.includesPue === null ? null : it * water,
+  };
+}
+
+interface Range {
+  readonly low: number;
+  readonly high: number;
+  readonly basis: Estimate['basis'];
+}
+
 /** The source's own bounds, else the literature's: for an estimate those of the model, else those of measurements. */
-function boundsOfTotal(reading: TelemetryReading): { low: number; high: number; basis: Estimate['basis'] } {
+function boundsOfTotal(reading: TelemetryReading, { methodology, site }: Conditions): Range {
   const { energyWh, source, stated } = reading;
+  if (methodology.combinesBounds) return combinedTotal(reading, site.pue);
   if (stated?.range) {
     const { min, max } = stated.range;
     return { low: wattHours(stated, min), high: wattHours(stated, max), basis: 'parameter_range' };
   }
   const spread = source === 'ecologits_impacts' ? literatureUncertainty.parametric : telemetryLimits.uncertainty;
   return { low: energyWh * (1 - spread), high: energyWh * (1 + spread), basis: 'literature_default' };
+}
+
+/** A source that states its own bounds cannot buy narrower ones; a figure that may lack the overhead can be low by it. */
+function combinedTotal({ energyWh, includesPue, source, stated }: TelemetryReading, pue: number): Range {
+  // Only estimates come with a range.
+  const isEstimate = source === 'ecologits_impacts' || !!stated?.range;
+  const least = energyWh / (isEstimate ? spreads.modelLeast : spreads.reported);
+  const most = energyWh * (isEstimate ? spreads.modelMost : spreads.reported);
+  const low = stated?.range ? Math.min(wattHours(stated, stated.range.min), least) : least;
+  const high = stated?.range ? Math.max(wattHours(stated, stated.range.max), most) : most;
+  return { low, high: includesPue === null ? high * pue : high, basis: 'combined' };
 }
 
 /** Water follows IT energy, which a total gives only if it is known whether the overhead is in it. */
@@ -131,7 +199,7 @@ function comprehensiveFootprint(steps: RequestSteps, countsIdle: boolean): Footp
 }
 
 function narrowFootprint(steps: RequestSteps, grid: GridReading): Footprint {
-  const { energyWh, carbonG } = totals(steps, 'narrow', grid);
+  const { energyWh, carbonG } = totalsOf(steps, 'narrow', grid);
   return {
     energy_wh: energyWh,
     energy_accelerator_wh: energyWh,
@@ -145,7 +213,7 @@ function narrowFootprint(steps: RequestSteps, grid: GridReading): Footprint {
   };
 }
 
-function totals(steps: RequestSteps, boundary: Boundary, grid: GridReading): Totals {
+function totalsOf(steps: RequestSteps, boundary: Boundary, grid: GridReading): Totals {
   if (boundary === 'comprehensive') {
     return {
       energyWh: decimal(steps.request_energy),

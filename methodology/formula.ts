@@ -7,6 +7,7 @@
  * Precedence, loosest first: `a ? b : c`, `and`, comparison, `+ -`, `* /`, `^`. Names may hold `@` for a run of a step.
  */
 import { decimalSum } from './decimal.ts';
+import { combined } from './uncertainty.ts';
 
 export type Value = number | null;
 export type Names = (name: string) => Value;
@@ -43,6 +44,7 @@ const functions: Readonly<Record<string, (args: readonly Value[]) => Value>> = {
   log2: strict(Math.log2),
   ceil: strict(Math.ceil),
   round: strict(Math.round),
+  combined: strict(combined),
   sum12: strict((...parts) => decimalSum(parts).total),
   part12: strict((n, ...parts) => decimalSum(parts).parts[n - 1] ?? Number.NaN),
   known_or: ([value = null, other = null]) => value ?? other,

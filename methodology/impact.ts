@@ -35,6 +35,9 @@ export interface Impact {
   /** SCI (ISO/IEC 21031) with one call as the unit: O + M, without the client, observability and tools. */
   readonly sci_g_per_request: number | null;
   readonly water_ml: number | null;
+  /** Absent in methodologies before gw-1.4. */
+  readonly water_low_ml?: number | null;
+  readonly water_high_ml?: number | null;
   readonly uncertainty_basis: string;
   readonly pue: number;
   readonly grid_intensity_g_per_kwh: number;
@@ -94,6 +97,7 @@ export function impactOf(inputs: ImpactInputs): Impact | null {
     // Without the embodied part (also in the narrow boundary) it would be half of the SCI's formula.
     sci_g_per_request: footprint.carbon_embodied_g === null ? null : footprint.carbon_g,
     water_ml: footprint.water_ml,
+    ...waterBounds(inputs),
     uncertainty_basis: basis,
     pue: decimal(site.pue),
     grid_intensity_g_per_kwh: decimal(grid.gPerKwh),
@@ -110,8 +114,19 @@ export function impactOf(inputs: ImpactInputs): Impact | null {
   return isSound(impact) ? impact : null;
 }
 
+function waterBounds({ conditions, figures: { footprint, high, low } }: ImpactInputs) {
+  if (!conditions.methodology.combinesBounds) return null;
+  const water = footprint.water_ml;
+  if (water === null) return { water_low_ml: null, water_high_ml: null };
+  return {
+    water_low_ml: Math.min(low.waterMl ?? Number.NaN, water),
+    water_high_ml: Math.max(high.waterMl ?? Number.NaN, water),
+  };
+}
+
 /** A part that is not finite and non-negative makes its rounded sum NaN (decimal.ts), so the sums tell. */
 function isSound(impact: Impact): boolean {
   const sums = [impact.energy_low_wh, impact.energy_high_wh, impact.carbon_low_g, impact.carbon_high_g];
-  return sums.every(Number.isFinite) && Number.isFinite(impact.water_ml ?? 0);
+  const { water_high_ml, water_low_ml, water_ml } = impact;
+  return [...sums, water_ml ?? 0, water_low_ml ?? 0, water_high_ml ?? 0].every(Number.isFinite);
 }

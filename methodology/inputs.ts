@@ -8,6 +8,7 @@ import type { Calculation } from './calculation.ts';
 import type { CallFacts, ParameterRange } from './facts.ts';
 import type { GridTimes } from './grid.ts';
 import { totalOf } from './parametric.ts';
+import { statesOtherHardware } from './uncertainty.ts';
 
 interface Given {
   readonly unit: string;
@@ -38,6 +39,8 @@ const given: Readonly<Record<string, Given>> = {
   period_start: { unit: time, source: 'grid reading' },
   period_end: { unit: time, source: 'grid reading' },
   is_forecast: { unit: '1', source: 'grid reading' },
+  is_annual: { unit: '1', source: 'grid reading' },
+  is_other_hardware: { unit: '1', source: site },
   charged_input_tokens: { unit: 'token', source: outside },
   prefill_time: { unit: 'GPU·s', source: outside },
   prefill_gpu_energy: { unit: 'Wh', source: outside },
@@ -83,6 +86,8 @@ export function inputValues(facts: CallFacts, times: GridTimes): (name: string, 
     period_start: times.start,
     period_end: times.end,
     is_forecast: times.isForecast ? 1 : 0,
+    is_annual: facts.grid?.signal === 'annual' ? 1 : 0,
+    is_other_hardware: statesOtherHardware(place.accelerators) ? 1 : 0,
     charged_input_tokens: 0,
     prefill_time: 0,
     prefill_gpu_energy: 0,

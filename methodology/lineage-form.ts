@@ -33,7 +33,7 @@ export interface LineageStep {
   readonly inputs: readonly LineageInput[];
   readonly factors: readonly LineageFactor[];
   readonly output: { readonly value: number | null; readonly unit: string };
-  /** Scenario bounds, not a confidence interval. */
+  /** Nine of ten cases lie between them from gw-1.4 on; scenarios before. */
   readonly uncertainty: {
     readonly low: number | null;
     readonly high: number | null;

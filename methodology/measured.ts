@@ -6,11 +6,12 @@
  * hundred times what the largest class takes. It is never corrected.
  */
 import { accountFor } from './boundary.ts';
-import { telemetryLimits, uncountedCalls } from './factors.ts';
+import { spreads, telemetryLimits, uncountedCalls } from './factors.ts';
 import type { CallFacts, GridReading, TokenUsage } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { refusals, type TelemetryReading, type TelemetryRefusal, wattHours } from './telemetry/reading.ts';
 import type { ModelledTier } from './tier.ts';
+import { combined } from './uncertainty.ts';
 import { secondsPerHour } from './units.ts';
 import type { Estimate } from './work.ts';
 
@@ -113,18 +114,28 @@ function faultOf({ energyWh, scope, stated }: TelemetryReading): string | null {
   return fits && Number.isFinite(wattHours(stated, range.max)) ? null : refusals.inconsistent;
 }
 
-/** The work of a call whose accelerators were measured: the other parts are the model's, none if there is no model. */
-export function workWithMeasured(energyWh: number, modelled: Estimate | null): Estimate {
-  const { uncertainty } = telemetryLimits;
+/**
+ * The work of a call whose accelerators were measured: the other parts are the model's, none if there is no model. The
+ * counter is off, and from gw-1.4 on so is the share of a call that was not alone.
+ */
+export function workWithMeasured(
+  { energyWh, stated }: TelemetryReading,
+  modelled: Estimate | null,
+  { combinesBounds }: Pick<Methodology, 'combinesBounds'>,
+): Estimate {
   const at = (end: 'central' | 'low' | 'high', acceleratorWh: number) => ({
     acceleratorWh,
     hostWh: modelled?.[end].hostWh ?? 0,
     acceleratorS: modelled?.[end].acceleratorS ?? 0,
   });
+  const { uncertainty } = telemetryLimits;
+  const tokens = stated?.tokens ?? null;
+  const isAlone = tokens !== null && tokens.call === tokens.all;
+  const ratio = combined(spreads.counter, isAlone ? 1 : spreads.tokenShare);
   return {
     central: at('central', energyWh),
-    low: at('low', energyWh * (1 - uncertainty)),
-    high: at('high', energyWh * (1 + uncertainty)),
-    basis: 'literature_default',
+    low: at('low', combinesBounds ? energyWh / ratio : energyWh * (1 - uncertainty)),
+    high: at('high', combinesBounds ? energyWh * ratio : energyWh * (1 + uncertainty)),
+    basis: combinesBounds ? 'combined' : 'literature_default',
   };
 }

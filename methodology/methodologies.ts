@@ -4,23 +4,28 @@
  * Invariant: two receipts with the same hash were computed by the same formulas and constants. The hash is the SHA-256
  * of `document`, whose text can be published and hashed again by anyone.
  */
+import { boundPrograms, isFormerBound } from './bound-programs.ts';
 import { countingPrograms } from './counting-programs.ts';
 import { sha256Of } from './digest.ts';
 import {
+  attention,
   embodied,
   estimatedCounts,
   idleShare,
   literatureUncertainty,
   prefill,
   serving,
+  spreads,
   standIns,
   telemetryLimits,
   uncountedCalls,
+  worldWaterLPerKwh,
 } from './factors.ts';
 import type { ModelClass } from './facts.ts';
 import { functionTexts } from './formula.ts';
 import { programs } from './programs.ts';
 import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
+import { combinedText } from './uncertainty.ts';
 
 export type MethodologyId = 'gw-1.4' | 'gw-1.3' | 'gw-1.2' | 'gw-1.1' | 'gw-1.0' | 'ecologits-0.11.3';
 
@@ -52,6 +57,8 @@ export interface Methodology {
   readonly statesGridBasis: boolean;
   /** Whether the match of a value that its source calls an estimate is `forecast`, and never `fresh`. */
   readonly estimatesAreForecasts: boolean;
+  /** Whether bounds are combined from the parts with a source each (uncertainty.ts), or one half-width for the tier. */
+  readonly combinesBounds: boolean;
   /** The formula texts of the document. */
   readonly steps: Readonly<Record<string, Step>>;
 }
@@ -65,6 +72,7 @@ type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'> & {
   readonly measuresUncounted?: true;
   readonly statesGridBasis?: true;
   readonly estimatesAreForecasts?: true;
+  readonly combinesBounds?: true;
 };
 
 interface Content {
@@ -85,6 +93,7 @@ function methodology(id: MethodologyId, version: string, rules: Rules, content: 
     measuresUncounted: false,
     statesGridBasis: false,
     estimatesAreForecasts: false,
+    combinesBounds: false,
   };
   return { id, version, hash, document, ...absent, ...rules, measures: 'telemetry' in constants, steps };
 }
@@ -109,6 +118,13 @@ const contentOf13: Content = {
   constants: { ...executable.constants, estimatedCounts, uncountedCalls },
   steps: { ...programs, ...countingPrograms },
 };
+/** Formulas that older versions credit to EcoLogits, though they hold a part of ours: idle, reading, an empty output. */
+const partlyOurs = ['generation_latency', 'request_it_energy', 'request_embodied_gwp'];
+const credited = Object.fromEntries(
+  Object.entries(programs)
+    .filter(([key]) => !isFormerBound(key))
+    .map(([key, step]) => [key, partlyOurs.includes(key) ? { ...step, origin: 'gw' as const } : step]),
+);
 
 /**
  * Frozen: a published methodology is never changed or removed, so that every receipt can be recomputed with the one that
@@ -118,8 +134,15 @@ const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
   'gw-1.4': methodology(
     'gw-1.4',
     '1.4.0',
-    { ...rulesOf13, statesGridBasis: true, estimatesAreForecasts: true },
-    contentOf13,
+    { ...rulesOf13, statesGridBasis: true, estimatesAreForecasts: true, combinesBounds: true },
+    {
+      constants: {
+        ...{ serving, embodied, standIns, prefill, spreads, attention, worldWaterLPerKwh },
+        ...{ telemetry: { plausibleRatio: telemetryLimits.plausibleRatio }, estimatedCounts, uncountedCalls },
+      },
+      functions: { ...functionTexts, ...combinedText },
+      steps: { ...credited, ...boundPrograms },
+    },
   ),
   'gw-1.3': methodology('gw-1.3', '1.3.0', rulesOf13, contentOf13),
   'gw-1.2': methodology('gw-1.2', '1.2.0', rulesOf12, executable),

@@ -7,6 +7,7 @@
 import { literatureUncertainty, prefill, serving } from './factors.ts';
 import type { ModelFacts, ParameterRange } from './facts.ts';
 import type { DecodeStep, PrefillStep, StepValues } from './steps.ts';
+import { modelBounds, type WorkBounds, type WorkFacts } from './uncertainty.ts';
 import { bitsPerByte, parametersPerBillion, secondsPerHour } from './units.ts';
 import { type CountRatios, combine, type Estimate, noWork, type Work } from './work.ts';
 
@@ -87,7 +88,9 @@ export interface ParametricInput {
   /** 0 for an embedding, which writes nothing. */
   readonly outputTokens: number;
   readonly upstreamLatencyS: number | null;
-  readonly ratios: CountRatios;
+  readonly facts: WorkFacts;
+  /** As in the methodology's rules. */
+  readonly combinesBounds: boolean;
 }
 
 /** Whether the parametric tier can serve the model. An embedding writes nothing, so its memory does not matter. */
@@ -110,8 +113,8 @@ export function parametricEstimate(model: ModelFacts, input: ParametricInput): E
   const active = model.activeParametersB;
   if (active === null || !hasParameters(model)) return null;
   const total = totalOf(model) ?? active;
-  const { inputTokens, outputTokens, ratios } = input;
-  const conditions = { ...conditionsOf(model), upstreamLatencyS: input.upstreamLatencyS };
+  const { inputTokens, outputTokens, upstreamLatencyS } = input;
+  const conditions = { ...conditionsOf(model), upstreamLatencyS };
   const run = (end: keyof ParameterRange) => ({
     writing: outputTokens === 0 ? noWork : decodeWork(decode(outputTokens, active[end], total[end], conditions)),
     reading: inputTokens === 0 ? noWork : prefillWork(readInput(inputTokens, active[end])),
@@ -119,24 +122,29 @@ export function parametricEstimate(model: ModelFacts, input: ParametricInput): E
   const least = run('min');
   const isRange = isParameterRange(model);
   const most = isRange ? run('max') : least;
-  const spread = isRange ? 0 : literatureUncertainty.parametric;
+  const boundsAt = (end: keyof ParameterRange): WorkBounds =>
+    input.combinesBounds
+      ? modelBounds({ activeB: active[end], totalB: total[end] }, input.facts)
+      : tierBounds(isRange ? 0 : literatureUncertainty.parametric, input.facts.ratios);
+  const low = boundsAt('min');
+  const high = isRange ? boundsAt('max') : low;
   const writing = combine(least.writing, 0.5, most.writing, 0.5);
   const reading = combine(least.reading, 0.5, most.reading, 0.5);
   return {
     central: combine(writing, 1, reading, 1),
-    low: combine(
-      least.writing,
-      (1 - spread) * ratios.completionLeast,
-      least.reading,
-      (prefill.utilisation / prefill.utilisationMax) * ratios.promptLeast,
-    ),
-    high: combine(
-      most.writing,
-      (1 + spread) * ratios.completionMost,
-      most.reading,
-      (prefill.utilisation / prefill.utilisationMin) * ratios.promptMost,
-    ),
-    basis: isRange ? 'parameter_range' : 'literature_default',
+    low: combine(least.writing, low.writingLeast, least.reading, low.readingLeast),
+    high: combine(most.writing, high.writingMost, most.reading, high.readingMost),
+    basis: input.combinesBounds ? 'combined' : isRange ? 'parameter_range' : 'literature_default',
+  };
+}
+
+/** Before gw-1.4: one half-width for the tier, none where the parameters are a range. */
+function tierBounds(spread: number, ratios: CountRatios): WorkBounds {
+  return {
+    writingLeast: (1 - spread) * ratios.completionLeast,
+    writingMost: (1 + spread) * ratios.completionMost,
+    readingLeast: (prefill.utilisation / prefill.utilisationMax) * ratios.promptLeast,
+    readingMost: (prefill.utilisation / prefill.utilisationMin) * ratios.promptMost,
   };
 }
 

@@ -4,7 +4,11 @@
  * Invariant: the plan follows from the calculation and the methodology alone, so a lineage can leave no step out and add
  * none. A step that no number of the receipt depends on is not in it.
  */
+
+import { combinedSteps } from './bound-plan.ts';
+import { boundPrograms } from './bound-programs.ts';
 import type { Calculation } from './calculation.ts';
+import { bounded, type Chosen, once, reading, works, writing } from './chosen-steps.ts';
 import { countingPrograms } from './counting-programs.ts';
 import type { EstimatedCounts } from './facts.ts';
 import { formulaOf } from './formula.ts';
@@ -36,17 +40,9 @@ export function planOf(calculation: Calculation, method: Methodology): readonly 
   return plan;
 }
 
-interface Chosen {
-  readonly program: string;
-  readonly run: string | null;
-}
-
-const works = ['accelerator_energy', 'host_energy', 'accelerator_time'];
-const writing = ['gpu_energy', 'generation_latency', 'model_required_memory', 'gpu_required_count', 'server_energy'];
-const reading = ['prefill_time', 'prefill_gpu_energy', 'prefill_server_energy'];
-
 function allSteps(calculation: Calculation, method: Methodology): Chosen[] {
   const { boundary, measured } = calculation;
+  if (method.combinesBounds) return combinedSteps(calculation);
   const total = measured?.scope === 'total';
   return [
     ...modelSteps(calculation, method),
@@ -57,14 +53,6 @@ function allSteps(calculation: Calculation, method: Methodology): Chosen[] {
     { program: 'grid_intensity_age_minutes', run: null },
   ];
 }
-
-const once = (program: string): Chosen => ({ program, run: null });
-/** The same step for the value and its two bounds, each with its own variant. */
-const bounded = (id: string, central: string, low: string, high: string): Chosen[] => [
-  once(id + central),
-  { program: id + low, run: 'low' },
-  { program: id + high, run: 'high' },
-];
 
 /** How far off the counts can be, where one of them was estimated. */
 function ratioSteps(estimated: EstimatedCounts): Chosen[] {
@@ -168,14 +156,14 @@ function needed(chosen: readonly Chosen[], method: Methodology): PlannedStep[] {
 const idOf = (program: string): string => program.split('/')[0] ?? program;
 const keyOf = ({ program, run }: Chosen): string => (run === null ? idOf(program) : `${idOf(program)}@${run}`);
 
-/** A name means the step of the same run, else the one that all runs share. */
+/** A name means the step of the same run, but never the step itself, else the one that all runs share. */
 function planned(chosen: Chosen, keys: ReadonlySet<string>, method: Methodology): PlannedStep {
-  const step = programs[chosen.program] ?? countingPrograms[chosen.program];
+  const step = programs[chosen.program] ?? countingPrograms[chosen.program] ?? boundPrograms[chosen.program];
   if (step === undefined) throw new TypeError(`No formula ${chosen.program}`);
   const { evaluate, names } = formulaOf(step.formula);
   const giver = (name: string): string | null => {
     const sameRun = `${name}@${chosen.run}`;
-    if (keys.has(sameRun)) return sameRun;
+    if (sameRun !== keyOf(chosen) && keys.has(sameRun)) return sameRun;
     return keys.has(name) ? name : null;
   };
   const published = method.steps[chosen.program];
@@ -183,6 +171,7 @@ function planned(chosen: Chosen, keys: ReadonlySet<string>, method: Methodology)
     ...step,
     key: keyOf(chosen),
     formula: published?.formula ?? step.formula,
+    origin: published?.origin ?? step.origin,
     evaluatedAs: published === undefined || published.formula === step.formula ? null : step.formula,
     names: new Map(names.map((name) => [name, giver(name)])),
     evaluate,

@@ -7,6 +7,7 @@
 import { literatureUncertainty, standIns } from './factors.ts';
 import type { ModelClass, ParameterRange } from './facts.ts';
 import { decode, decodeWork, prefillWork, readInput } from './parametric.ts';
+import { classBounds, type Size, type WorkFacts } from './uncertainty.ts';
 import { type CountRatios, combine, type Estimate, noWork, type Work } from './work.ts';
 
 export interface ClassFactors {
@@ -40,19 +41,40 @@ export interface ProxyInput {
   /** Tokens to charge, as in the parametric tier. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  readonly ratios: CountRatios;
+  readonly facts: WorkFacts;
+  readonly combinesBounds: boolean;
 }
 
-/** The bounds are the literature's for the tier: a class is too rough for a stand-in's own range to say more. */
-export function proxyEstimate(modelClass: ModelClass, { inputTokens, outputTokens, ratios }: ProxyInput): Estimate {
+export function proxyEstimate(modelClass: ModelClass, input: ProxyInput): Estimate {
+  const { combinesBounds, facts, inputTokens, outputTokens } = input;
   const { perInputToken, perOutputToken } = classFactors[modelClass];
-  const of = (input: number, output: number) =>
-    combine(perOutputToken, outputTokens * output, perInputToken, inputTokens * input);
+  const of = (writing: number, reading: number) =>
+    combine(perOutputToken, outputTokens * writing, perInputToken, inputTokens * reading);
+  const central = of(1, 1);
+  if (!combinesBounds) return { central, ...tierBounds(of, facts.ratios), basis: 'literature_default' };
+  const bounds = classBounds(classSize(modelClass), facts);
+  return {
+    central,
+    low: of(bounds.writingLeast, bounds.readingLeast),
+    high: of(bounds.writingMost, bounds.readingMost),
+    basis: 'combined',
+  };
+}
+
+/** The largest model that the class stands in with. */
+export function classSize(modelClass: ModelClass): Size {
+  const { active, total } = standIns[modelClass];
+  return { activeB: active.max, totalB: total.max };
+}
+
+/** Before gw-1.4: one half-width for the tier. */
+function tierBounds(
+  of: (writing: number, reading: number) => Work,
+  ratios: CountRatios,
+): Pick<Estimate, 'low' | 'high'> {
   const spread = literatureUncertainty.proxy;
   return {
-    central: of(1, 1),
-    low: combine(of(ratios.promptLeast, ratios.completionLeast), 1 - spread, noWork, 0),
-    high: combine(of(ratios.promptMost, ratios.completionMost), 1 + spread, noWork, 0),
-    basis: 'literature_default',
+    low: combine(of(ratios.completionLeast, ratios.promptLeast), 1 - spread, noWork, 0),
+    high: combine(of(ratios.completionMost, ratios.promptMost), 1 + spread, noWork, 0),
   };
 }

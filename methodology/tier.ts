@@ -9,6 +9,7 @@ import type { Boundary, CallFacts, ModelClass, ModelFacts, RequestedTier, SiteFa
 import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
+import { statesOtherHardware } from './uncertainty.ts';
 
 export type ModelledTier = 'proxy' | 'parametric';
 
@@ -90,13 +91,9 @@ export const cutShortText = ({ isCutShort }: Pick<CallFacts, 'isCutShort'>): str
     ? '; the reply broke off: what was generated without being delivered is not counted, so all amounts are lower bounds, and the upper bounds are those of what was delivered'
     : '';
 
-/** The only hardware that is modelled: the SXM5 module. The cards named PCIe and NVL draw about half its power. */
-const isModelled = (model: string): boolean => /\bH100\b/i.test(model) && !/PCIe|NVL/i.test(model);
-
 /** What the deployment states, if it is not what the models assume. */
 function otherHardware({ accelerators }: SiteFacts): string | null {
-  if (!accelerators || isModelled(accelerators.model)) return null;
-  return `${accelerators.count} × ${accelerators.model}`;
+  return accelerators && statesOtherHardware(accelerators) ? `${accelerators.count} × ${accelerators.model}` : null;
 }
 
 interface MeasuredFacts {

@@ -13,8 +13,11 @@ export interface Estimate {
   readonly central: Work;
   readonly low: Work;
   readonly high: Work;
-  /** Where the bounds come from. They are scenario bounds, not a confidence interval. */
-  readonly basis: 'parameter_range' | 'literature_default';
+  /**
+   * Where the bounds come from. `combined`: the sources that the lineage names (uncertainty.ts); before gw-1.4 one of the
+   * others, which are scenarios and no confidence interval.
+   */
+  readonly basis: 'combined' | 'parameter_range' | 'literature_default';
 }
 
 /** How much less (`least`) and more (`most`) the true token counts can be than those that are charged, as ratios. */

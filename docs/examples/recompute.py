@@ -24,6 +24,7 @@ def rounded(parts):
 
 FUNCTIONS = {
     "min": min, "max": max, "exp": math.exp, "log2": math.log2, "ceil": math.ceil,
+    "combined": lambda *ratios: math.exp(math.sqrt(sum(math.log(ratio) * math.log(ratio) for ratio in ratios))),
     "round": lambda x: math.floor(x + 0.5),
     "sum12": lambda *parts: float(rounded(parts)[1]),
     "part12": lambda n, *parts: float(rounded(parts)[0][int(n) - 1]),
@@ -32,7 +33,7 @@ LEVELS = [["and"], ["=", "<", ">", "<="], ["+", "-"], ["*", "/"], ["^"]]
 OPERATORS = {
     "and": lambda a, b: a and b, "=": lambda a, b: a == b, "<": lambda a, b: a < b, ">": lambda a, b: a > b,
     "<=": lambda a, b: a <= b, "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b, "^": lambda a, b: a**b,
+    "/": lambda a, b: a / b if b else math.nan, "^": lambda a, b: a**b,
 }
 
 

@@ -16,7 +16,7 @@ function sourcesOf({ evaluated_as: evaluatedAs, formula, inputs }: LineageStep):
     .filter(isCentral);
 }
 
-const isCentral = (id: string): boolean => !id.includes('@') && !/_(low|high)_/.test(id);
+const isCentral = (id: string): boolean => !id.includes('@') && !/_(low|high|least|most|ratio)(_|$)/.test(id);
 
 /** The steps of the value; those of its bounds are the same again with other factors. */
 export function lineageGraph({ steps }: Lineage): string {

@@ -3,9 +3,11 @@
  *
  * Invariant: nothing here comes from the methodology package, so an error there cannot agree with itself. Constants and
  * formulas: EcoLogits 0.11.3 (doi:10.21105/joss.07471) for the output; for the input 2 operations per parameter and
- * token (arXiv:2001.08361) on an H100 SXM5 (989.4 TFLOP/s, 700 W) at 40 % utilisation, 25 to 60 % as its bounds; a
- * tenth of idle capacity (arXiv:2508.15734).
+ * token (arXiv:2001.08361) on an H100 SXM5 (989.4 TFLOP/s, 700 W) at 40 % utilisation; a tenth of idle capacity
+ * (arXiv:2508.15734). The bounds are in published-bounds.ts.
  */
+
+import { boundsAt, type Amounts as Work } from './published-bounds.ts';
 
 /** Billions of parameters. */
 export interface Parameters {
@@ -37,12 +39,6 @@ export function fittedLatencyS(outputTokens: number, active: number): number {
 
 const gpusFor = (total: number): number => 2 ** Math.ceil(Math.log2(Math.ceil((1.2 * total * 16) / 8 / 80)));
 
-interface Work {
-  readonly acceleratorWh: number;
-  readonly hostWh: number;
-  readonly gpuSeconds: number;
-}
-
 const nothing: Work = { acceleratorWh: 0, hostWh: 0, gpuSeconds: 0 };
 
 function writing(tokens: number, { active, total }: Parameters, latencyS: number): Work {
@@ -56,15 +52,15 @@ function writing(tokens: number, { active, total }: Parameters, latencyS: number
   };
 }
 
-function reading(tokens: number, { active }: Parameters, utilisation: number): Work {
-  const gpuSeconds = (tokens * 2 * active * 1e9) / (989.4e12 * utilisation);
+function reading(tokens: number, { active }: Parameters): Work {
+  const gpuSeconds = (tokens * 2 * active * 1e9) / (989.4e12 * 0.4);
   return { acceleratorWh: (gpuSeconds * 700) / 3600, hostWh: (gpuSeconds * 1200) / 8 / 3600, gpuSeconds };
 }
 
-const sum = (a: Work, share: number, b: Work): Work => ({
-  acceleratorWh: a.acceleratorWh * share + b.acceleratorWh,
-  hostWh: a.hostWh * share + b.hostWh,
-  gpuSeconds: a.gpuSeconds * share + b.gpuSeconds,
+const sum = (a: Work, b: Work): Work => ({
+  acceleratorWh: a.acceleratorWh + b.acceleratorWh,
+  hostWh: a.hostWh + b.hostWh,
+  gpuSeconds: a.gpuSeconds + b.gpuSeconds,
 });
 
 export interface Inputs {
@@ -77,6 +73,20 @@ export interface Inputs {
   readonly gPerKwh: number;
   readonly wue: number;
   readonly gridWue: number;
+  /** Prompt tokens with those of a cache, if it served some. */
+  readonly contextTokens?: number;
+  /** Years from the yearly grid value to the call; null: the value is of the hour. */
+  readonly gridYears: number | null;
+}
+
+/** As the receipt states it. */
+export function gridYearsOf(receipt: {
+  readonly grid_temporal_match: string | null;
+  readonly grid_intensity_age_minutes: number | null;
+}): number | null {
+  const age = receipt.grid_intensity_age_minutes;
+  if (receipt.grid_temporal_match !== 'annual_fallback' && age !== null && age <= 120) return null;
+  return (age ?? 0) / (365 * 24 * 60);
 }
 
 function comprehensive(work: Work, inputs: Inputs) {
@@ -115,22 +125,22 @@ function narrow(work: Work, inputs: Inputs) {
   };
 }
 
-/**
- * The receipt's number fields. The bounds of the proxy tier are 60 % around all of the work; those of the parametric tier
- * are 35 % around the writing, and the bounds of the utilisation around the reading.
- */
+/** The receipt's number fields. */
 export function expectedNumbers(inputs: Inputs, boundary: 'comprehensive' | 'narrow', tier: 'parametric' | 'proxy') {
   const written = writing(inputs.completionTokens, inputs.model, inputs.latencyS);
-  const read = (utilisation: number) => reading(inputs.promptTokens, inputs.model, utilisation);
+  const read = reading(inputs.promptTokens, inputs.model);
   const account = boundary === 'narrow' ? narrow : comprehensive;
-  const central = sum(written, 1, read(0.4));
-  const low = tier === 'proxy' ? sum(central, 0.4, nothing) : sum(written, 0.65, read(0.6));
-  const high = tier === 'proxy' ? sum(central, 1.6, nothing) : sum(written, 1.35, read(0.25));
+  const central = account(sum(written, read), inputs);
+  const { active: activeB, total: totalB } = inputs.model;
+  const about = { ...inputs, tier, activeB, totalB, contextTokens: inputs.contextTokens ?? inputs.promptTokens };
+  const [low, high] = (['low', 'high'] as const).map((side) => boundsAt(side, { written, read }, central, about));
   return {
-    ...account(central, inputs),
-    energy_low_wh: account(low, inputs).energy_wh,
-    energy_high_wh: account(high, inputs).energy_wh,
-    carbon_low_g: account(low, inputs).carbon_g,
-    carbon_high_g: account(high, inputs).carbon_g,
+    ...central,
+    energy_low_wh: low?.energyWh ?? null,
+    energy_high_wh: high?.energyWh ?? null,
+    carbon_low_g: low?.carbonG ?? null,
+    carbon_high_g: high?.carbonG ?? null,
+    water_low_ml: low?.waterMl ?? null,
+    water_high_ml: high?.waterMl ?? null,
   };
 }

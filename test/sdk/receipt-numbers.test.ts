@@ -3,7 +3,14 @@ import type { Receipt } from '@gw/contract/receipt';
 import { expect, test } from 'vitest';
 import { addsUp, significantDigits } from './decimal-text.ts';
 import { collect, openAi, receiptOf } from './gateway.ts';
-import { expectedNumbers, fittedLatencyS, type Inputs, parametersOf, siteOf } from './published-formulas.ts';
+import {
+  expectedNumbers,
+  fittedLatencyS,
+  gridYearsOf,
+  type Inputs,
+  parametersOf,
+  siteOf,
+} from './published-formulas.ts';
 
 const client = openAi();
 
@@ -58,7 +65,8 @@ function inputsOf(receipt: Receipt, latencyS?: number): Inputs {
   const model = parameters(receipt.model);
   const fitted = fittedLatencyS(receipt.completion_tokens, model.active);
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = receipt;
-  return { ...site, model, promptTokens, completionTokens, latencyS: latencyS ?? fitted };
+  const gridYears = gridYearsOf(receipt);
+  return { ...site, model, promptTokens, completionTokens, latencyS: latencyS ?? fitted, gridYears };
 }
 
 function expectNumbers(receipt: Receipt, inputs: Inputs): void {

@@ -1,0 +1,81 @@
+/**
+ * The sources of uncertainty under the names that formulas use (bound-programs.ts): what each ratio is taken from, or that
+ * it is an assumption.
+ */
+
+import { attention, spreads, worldWaterLPerKwh } from './factors.ts';
+
+const factor =
+  (source: string, version: string | null, licence: string | null = null) =>
+  (value: number, unit = '1') => ({ value, unit, source, version, licence });
+
+const assumption = (why: string) => factor(`assumption of this methodology: ${why}`, '1.4', 'Apache-2.0');
+
+const benchmark = factor(
+  'measured on H100 with 16 to 256 requests at once, 5th and 95th percentile, against EcoLogits: ML.ENERGY leaderboard, https://github.com/ml-energy/leaderboard',
+  'v2 c3af7f3 and v3 0cd52da',
+  'Apache-2.0',
+);
+const kaplan = factor('Kaplan et al., arXiv:2001.08361', '2020');
+const hours = factor(
+  'hours of 2021 to 2023 against their year in four zones, 5th and 95th percentile: Electricity Maps, https://github.com/umassos/decarbonization-potential',
+  '3493a63',
+  'Apache-2.0',
+);
+const water = factor(
+  'the 49 countries with a value of their own against the average of the world, 5th and 95th percentile: EcoLogits, doi:10.21105/joss.07471',
+  '0.11.3',
+  'MPL-2.0',
+);
+
+export const boundFactors = {
+  model_ratio_least: benchmark(spreads.modelLeast),
+  model_ratio_most: benchmark(spreads.modelMost),
+  fitted_up_to: factor(
+    'EcoLogits, doi:10.21105/joss.07471, fit on ML.ENERGY',
+    '0.11.3',
+    'MPL-2.0',
+  )(spreads.fittedUpToB, 'billion parameters'),
+  extrapolation_ratio_least: benchmark(spreads.extrapolationLeast),
+  latency_ratio_least: benchmark(spreads.latencyLeast),
+  other_hardware_ratio: assumption(
+    'A100 and B200 took 0.65 to 1.46 of the energy of an H100 (ML.ENERGY), other accelerators have no such figure',
+  )(spreads.otherHardware),
+  size_class_ratio: assumption('the classes lie a factor of about 3 apart')(spreads.sizeClass),
+  aspect: kaplan(attention.aspect),
+  parameters_per_squared_width: kaplan(attention.parametersPerSquaredWidth),
+  k_idle_max: factor('rounding of the split in arXiv:2508.15734 (Google)', 'v1, 2025-08-21')(spreads.idleShareMax),
+  overhead_spread: factor(
+    'quarters against their year in 51 years of sites of Google, https://datacenters.google/efficiency',
+    '2022 and 2023',
+  )(spreads.overhead),
+  grid_hour_ratio_least: hours(spreads.gridHourLeast),
+  grid_hour_ratio_most: hours(spreads.gridHourMost),
+  grid_drift: factor(
+    'change of 199 zones between two editions, 90th percentile: Ember, Yearly Electricity Data, https://ember-energy.org',
+    '2022 to 2024',
+    'CC-BY-4.0',
+  )(spreads.gridDriftPerYear),
+  grid_live_ratio: factor(
+    'gas 410 to 650 around 490 g/kWh: IPCC AR5 WG3 Annex III Table A.III.2, https://www.ipcc.ch/report/ar5/wg3/',
+    '2014',
+  )(spreads.gridLive),
+  embodied_ratio_least: assumption(
+    'published values for a server with 8 accelerators are 0.32 to 1 of the one used, and operators state lives of 5 to 6 years against 3',
+  )(spreads.embodiedLeast),
+  embodied_ratio_most: assumption('hardware that is used half of its life')(spreads.embodiedMost),
+  water_site_ratio: assumption('a year and a site against the hour and the hall of the call')(spreads.waterOnSite),
+  water_grid_ratio: assumption(
+    'cooling alone moves the water of a power station by 2 to 3 (Macknick et al. 2012, doi:10.1088/1748-9326/7/4/045802)',
+  )(spreads.waterGrid),
+  water_world: factor(
+    'EcoLogits, doi:10.21105/joss.07471: the average of the world',
+    '0.11.3',
+    'MPL-2.0',
+  )(worldWaterLPerKwh, 'L/kWh'),
+  water_world_ratio_least: water(spreads.waterWorldLeast),
+  water_world_ratio_most: water(spreads.waterWorldMost),
+  reported_ratio: assumption('what a provider reports is not verified')(spreads.reported),
+  counter_ratio: factor('power readings of NVIDIA accelerators, arXiv:2312.02741', '2024')(spreads.counter),
+  token_share_ratio: assumption('a token of the input takes far less than one of the output')(spreads.tokenShare),
+};

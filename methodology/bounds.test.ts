@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { assess, type CallFacts, type Impact } from './assess.ts';
+import { spreads } from './factors.ts';
+import { lineageOf } from './lineage.ts';
+import { readGpuCounters } from './telemetry/gpu-counters.ts';
+import { coverageOf } from './testdata/draws.ts';
+import { call, dense70b, embedding } from './testdata/facts.ts';
+import { shapes } from './testdata/telemetry.ts';
+
+function impact(facts: CallFacts): Impact {
+  const assessment = assess(facts);
+  if (!assessment.ok) throw new Error(assessment.explanation);
+  return assessment.impact;
+}
+
+/** How far the bounds are from the value, as ratios. */
+function widths(facts: CallFacts) {
+  const { carbon_g, carbon_high_g, carbon_low_g, energy_high_wh, energy_low_wh, energy_wh, ...rest } = impact(facts);
+  const { water_high_ml, water_low_ml, water_ml } = rest;
+  return {
+    energy: [energy_wh / energy_low_wh, energy_high_wh / energy_wh],
+    carbon: [carbon_g / carbon_low_g, carbon_high_g / carbon_g],
+    water: [Number(water_ml) / Number(water_low_ml), Number(water_high_ml) / Number(water_ml)],
+  };
+}
+
+type Amount = keyof ReturnType<typeof widths>;
+
+function isWider(wide: CallFacts, narrow: CallFacts, amounts: readonly Amount[], ends: readonly number[] = [0, 1]) {
+  const [a, b] = [widths(wide), widths(narrow)];
+  for (const amount of amounts) for (const end of ends) expect(a[amount][end]).toBeGreaterThan(Number(b[amount][end]));
+}
+
+const all: readonly Amount[] = ['energy', 'carbon', 'water'];
+const annual = {
+  ...call.grid,
+  signal: 'annual',
+  periodStart: '2023-01-01T00:00:00.000Z',
+  periodEnd: '2024-01-01T00:00:00.000Z',
+} as NonNullable<CallFacts['grid']>;
+const proxy: CallFacts = { ...call, requestedTier: 'proxy' };
+const of = (parameters: number | readonly [number, number], more: Partial<CallFacts> = {}): CallFacts => {
+  const [min, max] = typeof parameters === 'number' ? [parameters, parameters] : parameters;
+  const range = { min, max };
+  return { ...call, model: { ...dense70b, activeParametersB: range, totalParametersB: range }, ...more };
+};
+const total = shapes.neuralwatt?.(0.3) ?? null;
+const measured: CallFacts = { ...call, telemetry: total };
+const counters = (callTokens: number, allTokens: number): CallFacts => ({
+  ...call,
+  telemetry: readGpuCounters({
+    before: { atS: 1_700_000_000, energyMj: { a: 0 } },
+    after: { atS: 1_700_000_015, energyMj: { a: (0.2 * 3.6e6 * allTokens) / callTokens } },
+    callTokens,
+    allTokens,
+  }),
+});
+
+describe('bounds', () => {
+  it('are those of the sources combined, in every tier', () => {
+    for (const facts of [call, proxy, measured, counters(500, 200_000)]) {
+      expect(impact(facts).uncertainty_basis).toBe('combined');
+      const { carbon, energy } = widths(facts);
+      for (const ratio of [...energy, ...carbon]) expect(ratio).toBeGreaterThan(1.05);
+    }
+  });
+
+  it('cannot be bought narrower by stating a range, however small', () => {
+    isWider(of([69.9, 70.1]), of(70), all);
+    isWider(of([8, 28]), of(18), all);
+  });
+
+  it.each<[string, CallFacts, CallFacts, readonly Amount[]]>([
+    ['a class that stands in for the model', proxy, call, all],
+    [
+      'other accelerators than the modelled',
+      { ...call, site: { ...call.site, accelerators: { model: 'A100', count: 16 } } },
+      call,
+      all,
+    ],
+    [
+      'estimated token counts',
+      { ...call, usage: { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400, estimated: 'both' } },
+      call,
+      all,
+    ],
+    ['a yearly grid value', { ...call, grid: annual }, call, ['carbon']],
+    [
+      'an older yearly value',
+      { ...call, grid: { ...annual, periodEnd: '2022-01-01T00:00:00.000Z' } },
+      { ...call, grid: annual },
+      ['carbon'],
+    ],
+    ['a forecast', { ...call, grid: { ...annual, signal: 'forecast' } }, call, ['carbon']],
+    ['more overhead', { ...call, site: { ...call.site, pue: 1.6 } }, call, ['energy']],
+    ['accelerators shared with other calls', counters(500, 200_000), counters(500, 500), all],
+  ])('are wider with %s', (_, wide, narrow, amounts) => isWider(wide, narrow, amounts));
+
+  it('are lower for a model with more parameters than the fit has seen', () => {
+    isWider(of(201), of(200), all, [0]);
+  });
+
+  it('of water are wider where the average of the world stands for a country', () => {
+    const at = (waterLPerKwh: number): CallFacts => ({ ...call, grid: { ...Object(call.grid), waterLPerKwh } });
+    isWider(at(3.908), at(3.907), ['water']);
+  });
+
+  it('are higher for a long prompt, whose attention the model leaves out', () => {
+    const long = { promptTokens: 128_000, cachedPromptTokens: 0, completionTokens: 1 };
+    const short = { ...long, promptTokens: 1000 };
+    isWider({ ...call, usage: long }, { ...call, usage: short }, ['energy'], [1]);
+    // Twice 80 layers of width 8192 for each token of context, against 2 operations for each of 70 billion parameters.
+    const extra = 1 + (128_000 * 80 * 8192) / 70e9;
+    const steps = lineageOf({ ...call, usage: long });
+    const found = steps.ok ? steps.lineage.steps.find(({ id }) => id === 'attention_most')?.output.value : null;
+    expect(Number(found) / extra).toBeCloseTo(1, 0);
+  });
+
+  it('hold the overhead where a total does not say whether it has it', () => {
+    const at = (includesPue: boolean | null): CallFacts => ({
+      ...measured,
+      site: { ...call.site, pue: 1.45 },
+      telemetry: { ...Object(total), includesPue },
+    });
+    expect(impact(at(null)).energy_high_wh).toBeGreaterThan(0.3 * 1.45);
+    expect(impact(at(null)).boundary_excludes).not.toContain('overhead_energy');
+    isWider(at(null), at(true), ['energy', 'carbon'], [1]);
+  });
+
+  it('of a range that the source states are at least those of an estimate', () => {
+    const { energy } = widths({ ...call, telemetry: shapes.ecologits_range?.(0.3) ?? null });
+    expect(energy[0]).toBeGreaterThan(spreads.modelLeast * 0.999);
+    expect(energy[1]).toBeGreaterThan(spreads.modelMost * 0.999);
+  });
+});
+
+describe('Monte Carlo over the stated distributions', () => {
+  it.each<[string, CallFacts]>([
+    ['a known model', call],
+    ['a range of parameters', of([8, 28])],
+    ['a model beyond the fit, on a yearly grid value', of(405, { grid: annual })],
+    ['an embedding', { ...call, model: embedding }],
+    ['a long prompt', { ...call, usage: { promptTokens: 60_000, cachedPromptTokens: 0, completionTokens: 200 } }],
+  ])('nine of ten draws or more lie inside the bounds of %s', (_, facts) => {
+    const coverage = coverageOf(facts, impact(facts));
+    for (const share of Object.values(coverage)) {
+      expect(share).toBeGreaterThan(0.895);
+      // Bounds that hold everything would say nothing.
+      expect(share).toBeLessThan(1);
+    }
+  });
+});
+
+describe('the source of a bound', () => {
+  const cited = /doi:10\.|arXiv:\d{4}\.\d{5}|https:\/\/|^assumption of this methodology/;
+
+  it.each<[string, CallFacts]>([
+    ['a modelled receipt', call],
+    ['one of a class', proxy],
+    ['one of a range', of([8, 28])],
+    ['a measured total', measured],
+    ['measured accelerators', counters(500, 200_000)],
+  ])('is cited, or called an assumption, in the lineage of %s', (_, facts) => {
+    const result = lineageOf(facts);
+    if (!result.ok) throw new Error(result.explanation);
+    const { steps } = result.lineage;
+    const byId = new Map(steps.map((step) => [step.id, step]));
+    const ratios = new Map<string, string>();
+    const follow = (id: string): void => {
+      const step = byId.get(id);
+      for (const { name, source } of step?.factors ?? [])
+        if (/ratio|spread|drift|_max$|aspect/.test(name)) ratios.set(name, source);
+      for (const { source } of step?.inputs ?? []) if (source.startsWith('step ')) follow(source.slice(5));
+    };
+    for (const field of ['energy_low_wh', 'energy_high_wh', 'carbon_low_g', 'carbon_high_g']) {
+      expect(byId.has(field)).toBe(true);
+      follow(field);
+    }
+    expect(ratios.size).toBeGreaterThan(2);
+    for (const source of ratios.values()) expect(source).toMatch(cited);
+  });
+});
+
+it('no formula with a part of ours is credited to EcoLogits', () => {
+  const result = lineageOf(call);
+  if (!result.ok) throw new Error(result.explanation);
+  const origins = new Map(result.lineage.steps.map(({ id, origin }) => [id, origin]));
+  for (const id of ['generation_latency', 'request_it_energy', 'request_embodied_gwp']) {
+    expect(origins.get(id), id).toBe('gw');
+  }
+  expect(origins.get('gpu_energy')).toBe('ecologits-0.11.3');
+});

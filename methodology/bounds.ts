@@ -1,0 +1,85 @@
+/**
+ * The bounds of energy, carbon and water of one receipt, from those of its work or of its measured energy.
+ *
+ * Invariant: what a receipt's amounts share (work, site, grid) is off for all of them in the same direction, so operation
+ * and embodied carbon are added at the same end; what is apart is combined (uncertainty.ts). Each line is a formula of
+ * bound-programs.ts, with its operations in the same order.
+ */
+import type { RequestSteps } from './boundary.ts';
+import { idleShare, spreads, worldWaterLPerKwh } from './factors.ts';
+import type { GridReading, SiteFacts } from './facts.ts';
+import { combined } from './uncertainty.ts';
+
+/** Wh, g, g and mL at one end; null where the amount itself is. */
+export interface End {
+  readonly energyWh: number;
+  readonly operationG: number;
+  readonly embodiedG: number | null;
+  readonly waterMl: number | null;
+}
+
+/** What the bounds depend on beside the amounts. */
+export interface BoundConditions {
+  readonly site: SiteFacts;
+  readonly grid: GridReading;
+  /** Minutes; as the receipt states it. */
+  readonly gridAgeMinutes: number | null;
+}
+
+type Side = 'least' | 'most';
+
+/** An amount at one end of a ratio that is at least 1. */
+const at = (side: Side, amount: number, ratio: number): number => (side === 'least' ? amount / ratio : amount * ratio);
+
+/** How the value at the end relates to the amount; 1 where there is none. */
+export const share = (end: number, amount: number): number => (amount === 0 ? 1 : end / amount);
+
+/** Of work in the comprehensive boundary: `central` and `end` are accounts of the work and of its low or high end. */
+export function endOfWork(side: Side, central: RequestSteps, end: RequestSteps, conditions: BoundConditions): End {
+  const active = central.accelerator_energy + central.host_energy;
+  const work = share(end.accelerator_energy + end.host_energy, active);
+  const idle = (1 + spreads.idleShareMax) / (1 + idleShare);
+  const { pue } = conditions.site;
+  const overhead = (1 + (pue - 1) * (1 + spreads.overhead)) / pue;
+  const energyRatio = combined(work, idle, overhead);
+  const it = at(side, central.request_it_energy, combined(work, idle));
+  const water = waterFactorAt(side, conditions);
+  return {
+    energyWh: at(side, central.request_energy, energyRatio),
+    operationG: operationAt(side, central.request_usage_gwp, energyRatio, conditions),
+    embodiedG: embodiedAt(side, central.request_embodied_gwp, share(end.accelerator_time, central.accelerator_time)),
+    waterMl: water === null ? null : it * water,
+  };
+}
+
+export function operationAt(side: Side, gwp: number, energyShare: number, conditions: BoundConditions): number {
+  return at(side, gwp, combined(energyShare, gridRatio(side, conditions)));
+}
+
+export function embodiedAt(side: Side, gwp: number, timeShare: number): number {
+  const { embodiedLeast, embodiedMost, latencyLeast } = spreads;
+  const ratio = side === 'least' ? combined(timeShare, latencyLeast, embodiedLeast) : combined(timeShare, embodiedMost);
+  return at(side, gwp, ratio);
+}
+
+/** mL per Wh of IT energy, null where one of the two factors is not known. */
+export function waterFactorAt(side: Side, { grid, site }: BoundConditions): number | null {
+  if (site.wueOnsiteLPerKwh === null || grid.waterLPerKwh === null) return null;
+  const onSite = at(side, site.wueOnsiteLPerKwh, spreads.waterOnSite);
+  return onSite + at(side, site.pue * grid.waterLPerKwh, waterRatio(side, grid.waterLPerKwh));
+}
+
+function waterRatio(side: Side, waterLPerKwh: number): number {
+  if (waterLPerKwh !== worldWaterLPerKwh) return spreads.waterGrid;
+  return side === 'least' ? spreads.waterWorldLeast : spreads.waterWorldMost;
+}
+
+const freshMinutes = 120;
+const minutesPerYear = 525_600;
+
+/** A yearly value stands for the hour of the call, and for a later year; so does one that is not of the hour. */
+function gridRatio(side: Side, { grid, gridAgeMinutes }: BoundConditions): number {
+  if (grid.signal !== 'annual' && gridAgeMinutes !== null && gridAgeMinutes <= freshMinutes) return spreads.gridLive;
+  const hour = side === 'least' ? spreads.gridHourLeast : spreads.gridHourMost;
+  return combined(hour, spreads.gridDriftPerYear ** ((gridAgeMinutes ?? 0) / minutesPerYear));
+}

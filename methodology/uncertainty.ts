@@ -1,0 +1,76 @@
+/**
+ * How the sources of uncertainty of a receipt make one pair of bounds, from gw-1.4 on.
+ *
+ * Invariant: a bound is never narrower than that of a case that is known better: each source that applies widens it. What
+ * is unknown without a distribution (the range of a model's parameters, how well the accelerators were used, whether
+ * a figure holds the overhead) is taken at its ends; sources with one are independent and combine as relative errors of a
+ * product do (IPCC 2006 Guidelines, vol. 1, ch. 3, approach 1), by their logarithms, since they are ratios.
+ */
+import { attention, prefill, spreads } from './factors.ts';
+import type { SiteFacts } from './facts.ts';
+import { parametersPerBillion } from './units.ts';
+import type { CountRatios } from './work.ts';
+
+/** The ratio of a product whose factors are off by these ratios, each either way. */
+export function combined(...ratios: readonly number[]): number {
+  let sum = 0;
+  for (const ratio of ratios) sum += Math.log(ratio) * Math.log(ratio);
+  return Math.exp(Math.sqrt(sum));
+}
+
+/** For `functions` of a methodology's document. */
+export const combinedText = {
+  combined: 'combined(a, b, …): exp(sqrt(ln(a) * ln(a) + ln(b) * ln(b) + …)), added from the left',
+} as const;
+
+/** What the low and the high end of work are, as multiples of the work itself. */
+export interface WorkBounds {
+  readonly writingLeast: number;
+  readonly writingMost: number;
+  readonly readingLeast: number;
+  readonly readingMost: number;
+}
+
+/** The facts that widen the bounds of modelled work. `promptTokens`: with those that a cache served. */
+export interface WorkFacts {
+  readonly promptTokens: number;
+  readonly site: SiteFacts;
+  readonly ratios: CountRatios;
+}
+
+/** Billions of parameters of the model, or of the class that stands in for it. */
+export interface Size {
+  readonly activeB: number;
+  readonly totalB: number;
+}
+
+export const modelBounds = (size: Size, facts: WorkFacts): WorkBounds => workBounds(size, facts, []);
+export const classBounds = (size: Size, facts: WorkFacts): WorkBounds => workBounds(size, facts, [spreads.sizeClass]);
+
+function workBounds({ activeB, totalB }: Size, facts: WorkFacts, more: readonly number[]): WorkBounds {
+  const { promptTokens, ratios, site } = facts;
+  const size = totalB > spreads.fittedUpToB ? spreads.extrapolationLeast : 1;
+  const hardware = statesOtherHardware(site.accelerators) ? spreads.otherHardware : 1;
+  const reading = combined(hardware, ratios.promptMost, ...more);
+  return {
+    writingLeast: 1 / combined(spreads.modelLeast, size, hardware, ratios.completionMost, ...more),
+    writingMost: combined(spreads.modelMost, hardware, ratios.completionMost, ...more),
+    readingLeast: prefill.utilisation / prefill.utilisationMax / reading,
+    readingMost: (prefill.utilisation / prefill.utilisationMin) * attentionMost(promptTokens, activeB) * reading,
+  };
+}
+
+/** Operations of a forward pass with attention to the whole input, per operation without. */
+function attentionMost(promptTokens: number, activeB: number): number {
+  const { aspect, parametersPerSquaredWidth } = attention;
+  const parameters = activeB * parametersPerBillion;
+  const layersByWidth = aspect * (parameters / (parametersPerSquaredWidth * aspect * aspect)) ** (2 / 3);
+  return 1 + (promptTokens * layersByWidth) / parameters;
+}
+
+/** The only hardware that is modelled: the SXM5 module. The cards named PCIe and NVL draw about half its power. */
+const isModelled = (model: string): boolean => /\bH100\b/i.test(model) && !/PCIe|NVL/i.test(model);
+
+/** Whether a deployment states other accelerators than those that the models assume. */
+export const statesOtherHardware = (accelerators: SiteFacts['accelerators']): boolean =>
+  !!accelerators && !isModelled(accelerators.model);
