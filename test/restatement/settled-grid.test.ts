@@ -66,7 +66,7 @@ test('when the source settles its estimate, the receipt gets a version with it, 
   });
   const first = (await client.chat({ region: 'eu-north', model: 'sim-large' })).receipt;
   if (first === null) throw new Error('there is no receipt');
-  expect(first).toMatchObject({ version: 1, grid_intensity_g_per_kwh: 40, grid_temporal_match: 'fresh' });
+  expect(first).toMatchObject({ version: 1, grid_intensity_g_per_kwh: 40, grid_temporal_match: 'forecast' });
   says(52, false);
   const { id } = first;
   await eventually('version 2', async () => (await read(id)).version === 2, 3 * refreshS * 1000);
