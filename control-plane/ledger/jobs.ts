@@ -54,7 +54,7 @@ export function startJobs(
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, log) }),
     dailyPartitions(context),
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
-    startVersionJobs(context, { catalogue, seals, versionMetrics, sources: grid.sources }),
+    startVersionJobs(context, { catalogue, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, seals }, integrity),
     // Even without any source: it takes out what an earlier configuration has published.
     repeat({

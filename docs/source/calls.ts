@@ -142,6 +142,7 @@ export function restatedCall({ receipt, facts, trace }: MadeCall, settled: Settl
   const now = () => new Date(restatementTime);
   const version = restated({ receipt, facts: JSON.parse(facts) }, [settled], {
     sources,
+    restatesEarlier: false,
     now,
     log: openLog('documentation', 'silent'),
   });

@@ -54,11 +54,16 @@ export const emptyLedger = (stores: Stores): Promise<void> =>
   stores.empty('receipts', 'recalculations', 'restatements', 'grid_readings');
 
 /** Looks through what is due; returns how many versions were made. */
-export async function restate(db: Stores['db'], sources: readonly ZoneSource[] = [sweden]): Promise<number> {
+export async function restate(
+  db: Stores['db'],
+  sources: readonly ZoneSource[] = [sweden],
+  restatesEarlier = false,
+): Promise<number> {
   let made = 0;
   await restateDue({
     db,
     sources,
+    restatesEarlier,
     now: () => new Date('2026-11-22T00:00:00Z'),
     log: silentLog,
     seals: testSeals,
@@ -82,6 +87,10 @@ export async function settles(
   fetches += 1;
   await storeReadings(db, [{ ...settled, fetchedAt: new Date(settled.fetchedAt.getTime() + fetches) }]);
 }
+
+/** The source was heard long before the calls, so it was configured then. */
+export const heardBefore = (stores: Stores, changes: Partial<GridObservation> = {}): Promise<void> =>
+  settles(stores, '2026-11-01T00:00:00Z', 1, changes);
 
 /** A call that was made with this grid value is stored. */
 export async function called(

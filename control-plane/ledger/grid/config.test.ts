@@ -10,7 +10,9 @@ function read(environment: Record<string, string>): GridSettings {
 }
 
 test('without any setting there is no source, and no key is asked for', () => {
-  expect(read({})).toMatchObject({ sources: [], refreshMs: 300_000 });
+  expect(read({})).toMatchObject({ sources: [], refreshMs: 300_000, restatesEarlier: false });
+  expect(read({ GW_GRID_RESTATE_EARLIER: 'true' })).toMatchObject({ restatesEarlier: true });
+  expect(() => read({ GW_GRID_RESTATE_EARLIER: 'yes' })).toThrow('GW_GRID_RESTATE_EARLIER is neither true nor false');
 });
 
 test('each zone names its source and the place under which the source knows it, in order', () => {

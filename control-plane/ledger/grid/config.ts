@@ -21,6 +21,8 @@ export interface ZoneSource extends ZonePlace {
 export interface GridSettings {
   readonly sources: readonly ZoneSource[];
   readonly refreshMs: number;
+  /** Whether a source also restates the receipts of its first replies' hours that were made before it was configured. */
+  readonly restatesEarlier: boolean;
   readonly electricityMaps: ElectricityMapsSettings;
   readonly wattTime: WattTimeSettings;
   readonly neso: { readonly baseUrl: string };
@@ -49,6 +51,7 @@ export function readGridSettings(settings: SettingReader): GridSettings {
   return {
     sources,
     refreshMs: refreshS * 1000,
+    restatesEarlier: readSwitch(settings, 'GW_GRID_RESTATE_EARLIER'),
     electricityMaps: {
       baseUrl: readUrl(settings, 'GW_GRID_ELECTRICITY_MAPS_URL', 'https://api.electricitymaps.com'),
       key: secretOf('GW_GRID_ELECTRICITY_MAPS_KEY', 'electricity-maps', '<the key of your account>'),
@@ -64,6 +67,12 @@ export function readGridSettings(settings: SettingReader): GridSettings {
       token: secretOf('GW_GRID_ENTSOE_TOKEN', 'entsoe', '<the token of your account>'),
     },
   };
+}
+
+function readSwitch(settings: SettingReader, name: string): boolean {
+  const text = settings.optional(name, 'false');
+  if (text !== 'true' && text !== 'false') settings.problem(`${name} is neither true nor false. Example: ${name}=true`);
+  return text === 'true';
 }
 
 function readSources(settings: SettingReader): ZoneSource[] {

@@ -33,6 +33,7 @@ beforeAll(async () => {
   const settings: GridSettings = {
     sources,
     refreshMs: 1000,
+    restatesEarlier: false,
     electricityMaps: { baseUrl: stub.url, key: 'k' },
     wattTime: { baseUrl: stub.url, user: 'u', password: 'p' },
     neso: { baseUrl: stub.url },

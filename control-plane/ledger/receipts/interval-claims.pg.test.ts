@@ -122,6 +122,7 @@ test('more receipts than fit a batch, several instances at once, and one that di
   await restateDue({
     db: stores.db,
     sources: [sweden],
+    restatesEarlier: false,
     now: () => new Date(),
     log: silentLog,
     seals: testSeals,

@@ -2,8 +2,8 @@
  * Receipts that are stored after the grid values that they should have had were settled: from a backlog, from the disk
  * of a sidecar, made with a catalogue that was a moment old, or made anew by a job from what was known at the call.
  *
- * Invariant: an interval is noted whenever a stored receipt lacks the settled value that `settledFor` would give it,
- * and only then, so that the steady stream of receipts notes nothing.
+ * Invariant: an interval is noted whenever a stored receipt lacks the settled value that `settledFor` would give it, and
+ * otherwise only for one that came late and was made before the source was configured; so the steady stream notes nothing.
  */
 import { dayMs } from '@gw/contract/internal/durations';
 import { gridReadingSchema } from '@gw/contract/internal/snapshot';

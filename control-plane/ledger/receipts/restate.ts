@@ -25,6 +25,8 @@ import { type NewVersion, supersede } from './supersede.ts';
 export interface RestateOptions {
   readonly db: Database;
   readonly sources: readonly ZoneSource[];
+  /** Whether a source also restates what stood in before it was configured (settled-grid.ts). */
+  readonly restatesEarlier: boolean;
   readonly now: () => Date;
   readonly log: Logger;
   readonly seals: Seals;
@@ -152,12 +154,13 @@ function tried(row: LedgerRow, readings: readonly SettledReading[], options: Res
 export function restated(
   { receipt, facts }: StoredReceipt,
   readings: readonly SettledReading[],
-  { sources, now, log }: Pick<RestateOptions, 'sources' | 'now' | 'log'>,
+  options: Pick<RestateOptions, 'sources' | 'restatesEarlier' | 'now' | 'log'>,
 ): NewVersion | null {
+  const { now, log } = options;
   const method = receipt.methodology === null ? null : findMethodology(receipt.methodology);
   if (!facts?.grid || method === null) return null;
   const used = { createdAt: new Date(receipt.created_at), match: receipt.grid_temporal_match, grid: facts.grid };
-  const settled = settledFor(used, readings, sources);
+  const settled = settledFor(used, readings, options);
   if (settled === null) return null;
   const restatedFacts: StoredFacts = {
     ...facts,

@@ -6,6 +6,7 @@ import {
   called,
   emptyLedger,
   estimate,
+  heardBefore,
   newestVersion,
   nine,
   restate,
@@ -39,6 +40,7 @@ test.each([
   ['the yearly average in a zone with a source', annual],
 ])('%s is replaced by the settled value of the hour of the call', async (_, grid) => {
   if (grid === null) throw new Error('no reading');
+  await heardBefore(stores);
   const entry = await called(stores, grid);
   await settles(stores, nine, 60);
   expect(await restate(stores.db)).toBe(1);
@@ -68,6 +70,7 @@ test('an estimate of the hour before is replaced by its own settled value until 
 });
 
 test('an estimate is not replaced by what another source has settled; a value that stood in for one is', async () => {
+  await heardBefore(stores, { ...other, source: 'entsoe (production, ipcc-ar5-1)' });
   const [own, standIn] = [await called(stores, estimate(nine)), await called(stores, lastWeek)];
   await settles(stores, nine, 77, { ...other, source: 'entsoe (production, ipcc-ar5-1)' });
   expect(await restate(stores.db, [sweden, other])).toBe(1);
@@ -76,6 +79,29 @@ test('an estimate is not replaced by what another source has settled; a value th
     grid_intensity_g_per_kwh: 77,
     grid_intensity_source: 'entsoe (production, ipcc-ar5-1)',
   });
+});
+
+test('what stood in for no source is not replaced by one that came later, unless an operator says so', async () => {
+  if (annual === null) throw new Error('no reading');
+  const [yearly, ofAnother] = [await called(stores, annual), await called(stores, lastWeek)];
+  // Its first reply, after the calls, reaches back to their hour.
+  await settles(stores, nine, 77, { ...other, source: 'entsoe' });
+  expect(await restate(stores.db, [sweden, other])).toBe(0);
+  await secondLook(stores);
+  expect(await restate(stores.db, [sweden, other], true)).toBe(2);
+  for (const { receipt } of [yearly, ofAnother])
+    expect((await newestVersion(stores.db, receipt.id)).receipt).toMatchObject({ grid_intensity_g_per_kwh: 77 });
+});
+
+test('what stood in for a source that was silent is replaced by it, in the order of the configuration', async () => {
+  if (annual === null) throw new Error('no reading');
+  await heardBefore(stores, { ...other, source: 'entsoe' });
+  const entry = await called(stores, annual);
+  await settles(stores, nine, 60);
+  await settles(stores, nine, 77, { ...other, source: 'entsoe' });
+  // The first of the configuration came after the call.
+  expect(await restate(stores.db, [sweden, other])).toBe(1);
+  expect((await newestVersion(stores.db, entry.receipt.id)).receipt).toMatchObject({ grid_intensity_g_per_kwh: 77 });
 });
 
 test.each([

@@ -9,7 +9,7 @@ import type { CatalogueView, HeldCatalogue } from '../../catalogue/keeper.ts';
 import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import { chooseGrid } from '../grid/choice.ts';
-import type { ZoneSource } from '../grid/config.ts';
+import type { GridSettings, ZoneSource } from '../grid/config.ts';
 import { recentReadings, type StoredReading } from '../grid/store.ts';
 import type { ReadingAt } from './complete-facts.ts';
 import { type RecalculateOptions, recalculateDue } from './recalculate.ts';
@@ -24,21 +24,22 @@ export interface VersionJobOptions {
   readonly catalogue: CatalogueView;
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
-  readonly sources: readonly ZoneSource[];
+  readonly grid: Pick<GridSettings, 'sources' | 'restatesEarlier'>;
 }
 
 export function startVersionJobs(
   context: Context,
-  { catalogue, seals, sources, versionMetrics }: VersionJobOptions,
+  { catalogue, grid, seals, versionMetrics }: VersionJobOptions,
 ): RepeatedJob {
   const { db, now, log } = context;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const history = (): ReadingAt => readingInHistory(context, sources);
+  const history = (): ReadingAt => readingInHistory(context, grid.sources);
   const onRecalculated = (count: number): void => versionMetrics.made('recalculated', count);
   const onRestated = (count: number): void => versionMetrics.made('restated', count);
   const recalculation = { db, history, now, log, seals, signal, onRecalculated };
-  const restatement = { db, sources, now, log, seals, signal, onRestated };
+  const { restatesEarlier, sources } = grid;
+  const restatement = { db, sources, restatesEarlier, now, log, seals, signal, onRestated };
   const jobs = [
     repeat({ name: 'recalculation of receipts', everyMs, log, run: openRecalculation(recalculation, catalogue) }),
     repeat({ name: 'restatement of receipts', everyMs, log, run: () => restateDue(restatement) }),

@@ -17,7 +17,7 @@ import {
   versionsOf,
 } from '@gw/testing/control-plane/calls';
 import { type Stores, settleAnyAge, silentLog, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
-import { secondLook } from '@gw/testing/control-plane/restatements';
+import { heardBefore, secondLook } from '@gw/testing/control-plane/restatements';
 import { counters, dcgm, vllm } from '@gw/testing/control-plane/stub-prometheus';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -44,6 +44,7 @@ const sources = [{ zone: 'SWE', source: 'electricity-maps' as const, place: 'SE'
 const accountId = 'acct_property';
 const shared = {
   sources,
+  restatesEarlier: false,
   now: () => new Date(),
   log: silentLog,
   seals: testSeals,
@@ -217,6 +218,7 @@ test('any order of ingestion, replays, settling, measuring and both jobs ends in
   await fc.assert(
     fc.asyncProperty(calls, orders, async (call, order) => {
       await stores.empty('receipts', 'recalculations', 'restatements', 'grid_readings', 'gpu_measurements');
+      await heardBefore(stores);
       const facts = factsOf(call);
       const entry = entryFrom(facts, { accountId, changes: { grid_zone: 'SWE' } });
       for (const step of order) await take(step, entry);
