@@ -56,7 +56,6 @@ export function impactFrom(
     carbon_high_g: number('carbon_high_g'),
     sci_g_per_request: known.embodied ? number('carbon_g') : null,
     water_ml: output('water_ml'),
-    ...(method.combinesBounds && { water_low_ml: output('water_low_ml'), water_high_ml: output('water_high_ml') }),
     uncertainty_basis: basisOf(calculation, method),
     pue: number('pue'),
     grid_intensity_g_per_kwh: number('grid_intensity_g_per_kwh'),
@@ -65,10 +64,11 @@ export function impactFrom(
     grid_intensity_requested_at: provenance.requestedAt,
     grid_intensity_age_minutes: output('grid_intensity_age_minutes'),
     grid_temporal_match: provenance.temporalMatch,
-    ...statedGrid(lineage, method),
     methodology: method.id,
     methodology_version: method.version,
     methodology_hash: method.hash,
+    ...(method.combinesBounds && { water_low_ml: output('water_low_ml'), water_high_ml: output('water_high_ml') }),
+    ...statedGrid(lineage, method),
   };
 }
 

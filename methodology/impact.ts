@@ -97,7 +97,6 @@ export function impactOf(inputs: ImpactInputs): Impact | null {
     // Without the embodied part (also in the narrow boundary) it would be half of the SCI's formula.
     sci_g_per_request: footprint.carbon_embodied_g === null ? null : footprint.carbon_g,
     water_ml: footprint.water_ml,
-    ...waterBounds(inputs),
     uncertainty_basis: basis,
     pue: decimal(site.pue),
     grid_intensity_g_per_kwh: decimal(grid.gPerKwh),
@@ -106,16 +105,19 @@ export function impactOf(inputs: ImpactInputs): Impact | null {
     grid_intensity_requested_at: provenance.requestedAt,
     grid_intensity_age_minutes: provenance.ageMinutes,
     grid_temporal_match: provenance.temporalMatch,
-    ...(methodology.statesGridBasis ? { grid_basis: statedBasis(grid), grid_vintage: vintageOf(grid) } : null),
     methodology: methodology.id,
     methodology_version: methodology.version,
     methodology_hash: methodology.hash,
   };
+  // Into the same object, for the same reason.
+  if (methodology.combinesBounds) Object.assign(impact, waterBounds(inputs));
+  if (methodology.statesGridBasis) {
+    Object.assign(impact, { grid_basis: statedBasis(grid), grid_vintage: vintageOf(grid) });
+  }
   return isSound(impact) ? impact : null;
 }
 
-function waterBounds({ conditions, figures: { footprint, high, low } }: ImpactInputs) {
-  if (!conditions.methodology.combinesBounds) return null;
+function waterBounds({ figures: { footprint, high, low } }: ImpactInputs) {
   const water = footprint.water_ml;
   if (water === null) return { water_low_ml: null, water_high_ml: null };
   return {
