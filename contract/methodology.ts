@@ -1,4 +1,4 @@
-/** The document of a methodology: all that its hash is over. The grammar of the formulas is in docs/methodologies.md. */
+/** The document of a methodology: all that its hash is over. The grammar of the formulas is in methodology/methodologies.md. */
 import { z } from 'zod';
 
 const step = z.strictObject({

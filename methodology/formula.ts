@@ -51,6 +51,8 @@ const functions: Readonly<Record<string, (args: readonly Value[]) => Value>> = {
   at_most: ([value = null, cap = null]) => (value === null || cap === null ? value : Math.min(value, cap)),
 };
 
+export const functionNames: readonly string[] = Object.keys(functions);
+
 const operators: Readonly<Record<string, (a: number, b: number) => number>> = {
   and: (a, b) => (a !== 0 && b !== 0 ? 1 : 0),
   '=': (a, b) => (a === b ? 1 : 0),
@@ -63,7 +65,8 @@ const operators: Readonly<Record<string, (a: number, b: number) => number>> = {
   '/': (a, b) => a / b,
   '^': (a, b) => a ** b,
 };
-const levels: readonly (readonly string[])[] = [['and'], ['=', '<', '>', '<='], ['+', '-'], ['*', '/'], ['^']];
+/** Loosest first; all from left to right. */
+export const levels: readonly (readonly string[])[] = [['and'], ['=', '<', '>', '<='], ['+', '-'], ['*', '/'], ['^']];
 
 const tokenPattern = /\s*(?:(\d[\d.]*(?:e\d+)?)|([A-Za-z_][\w@]*)|(<=|[-+*/^()?:,=<>]))/y;
 

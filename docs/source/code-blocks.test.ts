@@ -9,7 +9,8 @@ import { describe, expect, it } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
 const docs = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' });
-const pages = ['README.md', 'ARCHITECTURE.md', 'methodology/README.md', 'methodology/worked-example.md'].concat(
+const own = ['README', 'methodologies', 'worked-example'].map((name) => `methodology/${name}.md`);
+const pages = ['README.md', 'ARCHITECTURE.md', ...own].concat(
   docs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
 );
 

@@ -27,6 +27,7 @@ import { examples } from './examples.ts';
 import { knownProvidersTable } from './known-providers.ts';
 import { clientTable, tierLimitsTable } from './limits.ts';
 import { lineageGraph } from './lineage-graph.ts';
+import { formulaFunctionsTable, formulaGrammar, methodologiesTable, methodologyVersions } from './methodologies.ts';
 import { jsonText, tableOf } from './numbers.ts';
 import { proxyClassesTable } from './proxy-classes.ts';
 import { agesTable, boundariesTable, fieldsTable, tiersTable, versionsTable } from './receipt-tables.ts';
@@ -125,6 +126,10 @@ export const blocks: Readonly<Record<string, () => Block>> = {
   'limits-tiers': () => ({ text: tierLimitsTable() }),
   'limits-client': () => ({ text: clientTable() }),
   'proxy-classes': () => ({ text: proxyClassesTable() }),
+  methodologies: () => ({ text: methodologiesTable() }),
+  'methodology-versions': () => ({ text: methodologyVersions() }),
+  'formula-grammar': () => ({ text: fenced('text', formulaGrammar()) }),
+  'formula-functions': () => ({ text: formulaFunctionsTable() }),
   'verification-checks': () => ({
     text: tableOf(
       ['Check', 'Holds if'],

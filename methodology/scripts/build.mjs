@@ -28,6 +28,7 @@ const modules = [
   'methodologies',
   'recompute',
   'tier',
+  'versions',
   'telemetry/ecologits-impacts',
   'telemetry/energy-header',
   'telemetry/gpu-counters',
@@ -56,7 +57,8 @@ await build({
 writeTypes();
 await writeDocuments();
 writeManifest();
-for (const name of ['README.md', 'worked-example.md']) cpSync(join(source, name), join(target, name));
+for (const name of ['README.md', 'methodologies.md', 'worked-example.md'])
+  cpSync(join(source, name), join(target, name));
 // The tables in the form that their licences ask for; the modules hold them too.
 cpSync(join(source, 'data'), join(target, 'data'), { recursive: true });
 for (const name of ['LICENSE', 'NOTICE']) cpSync(join(source, '..', name), join(target, name));
@@ -115,7 +117,7 @@ function writeManifest() {
     engines: { node: '>=20' },
     sideEffects: false,
     exports: { ...Object.fromEntries(entries), './documents/*': './documents/*', './package.json': './package.json' },
-    files: ['**/*.js', '**/*.d.ts', 'data', 'documents', 'licences', 'worked-example.md', 'NOTICE'],
+    files: ['**/*.js', '**/*.d.ts', 'data', 'documents', 'licences', '*.md', 'NOTICE'],
     publishConfig: { access: 'public' },
   };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);

@@ -1,0 +1,150 @@
+/**
+ * What each methodology changed: in which number of a receipt, and why. The page of versions is made from this.
+ *
+ * Invariant: every methodology has its entry (the compiler asks for it), and every rule and constant that its document does
+ * not share with the one before it is named by one of its changes, as are new functions and steps (versions.test.ts). What
+ * stands here is about documents that are frozen, but it is not part of them: it may be worded better.
+ */
+import type { MethodologyId } from './methodologies.ts';
+
+export interface Change {
+  readonly what: string;
+  /** The fields of the receipt that it moves, and of which calls. */
+  readonly numbers: string;
+  readonly why: string;
+  /** The parts of the document that it added or changed: `rules.<name>`, `constants.<name>`, `functions`, `steps`. */
+  readonly parts: readonly string[];
+}
+
+export interface Version {
+  /** What it is, in one line. */
+  readonly about: string;
+  /** Against the one before it. */
+  readonly changes: readonly Change[];
+}
+
+export const versions: Readonly<Record<MethodologyId, Version>> = {
+  'gw-1.4': {
+    about: 'values as 1.3; bounds from their sources, what a grid value counts, and estimates called so',
+    changes: [
+      {
+        what: 'Bounds are combined from the parts that they depend on, each a ratio with its source among the factors of the lineage, in place of one half-width for the tier or the range of parameters',
+        numbers:
+          '`energy_low_wh`, `energy_high_wh`, `carbon_low_g` and `carbon_high_g` of every receipt, mostly wider; `uncertainty_basis` is `combined`; `water_low_ml` and `water_high_ml` are new; no value moves',
+        why: 'The half-widths had no source and left out the largest unknowns: how many calls a server runs at once, the grid, the site, the making of the hardware, water',
+        parts: [
+          'rules.combinesBounds',
+          'constants.spreads',
+          'constants.attention',
+          'constants.worldWaterLPerKwh',
+          'constants.uncertainty',
+          'constants.telemetry',
+          'functions',
+          'steps',
+        ],
+      },
+      {
+        what: 'Formulas that hold a part of ours (idle, reading, an empty output) are no longer credited to EcoLogits',
+        numbers:
+          'none: the `origin` of `generation_latency`, `request_it_energy` and `request_embodied_gwp` in the lineage is `gw`',
+        why: 'EcoLogits never published them so',
+        parts: ['steps'],
+      },
+      {
+        what: 'What the grid value counts, the year of a yearly one, and whether its source calls it an estimate are stated, and where the water factor is the average of the world or of a region’s country',
+        numbers:
+          'none moves: `grid_basis` and `grid_vintage` are new, and in the lineage `is_estimated` and the source of `WUE_grid`',
+        why: 'Values of the whole life cycle and of combustion alone stood beside each other as equals, and the average of the world passed for that of a country',
+        parts: ['rules.statesGridBasis'],
+      },
+      {
+        what: 'A reading that its source calls an estimate is a `forecast`, with its age, up to two hours',
+        numbers: '`grid_temporal_match` of such readings, which were `fresh`',
+        why: 'Nobody has measured it',
+        parts: ['rules.estimatesAreForecasts'],
+      },
+    ],
+  },
+  'gw-1.3': {
+    about: 'as 1.2, with bounds for estimated token counts, and measured energy of calls whose tokens nobody counted',
+    changes: [
+      {
+        what: 'Where a token count was estimated from text (`usage.estimated`, 4 bytes per token), the true count is taken to lie within a ratio of 2.5 either way',
+        numbers:
+          '`energy_low_wh`, `energy_high_wh`, `carbon_low_g` and `carbon_high_g` of such calls are so much wider; the values are as before',
+        why: 'An estimate had the bounds of a count. The ratio is an assumption: 27 texts (prose in 17 languages, code, tables, digits, emoji) took 1.6 to 9.2 bytes per token of `o200k_base` and `cl100k_base`, and it spans 1.6 to 10',
+        parts: ['rules.widensEstimates', 'constants.estimatedCounts', 'steps'],
+      },
+      {
+        what: 'A measured total is used where nobody counted the tokens (`usage: null`)',
+        numbers:
+          'such calls have `energy_wh`, `carbon_g` and their bounds, and no longer a degraded receipt; `prompt_tokens`, `completion_tokens`, `carbon_embodied_g` and `sci_g_per_request` are null',
+        why: 'The energy of the call was known and was thrown away. There is nothing modelled to compare it with, so it may be at most what 120 kW, a rack of 72 accelerators at full load, take in the upstream time (an assumption too)',
+        parts: ['rules.measuresUncounted', 'constants.uncountedCalls'],
+      },
+    ],
+  },
+  'gw-1.2': {
+    about: 'as 1.1, with three rules for what was taken on trust',
+    changes: [
+      {
+        what: 'Only a measured grid reading is `live_window`',
+        numbers: '`grid_temporal_match` of estimated readings is at best `fresh`',
+        why: 'A reading that its source calls an estimate passed for a live one',
+        parts: ['rules.liveIsMeasured'],
+      },
+      {
+        what: 'The match follows from the age as it is stated, with its one decimal',
+        numbers: '`grid_temporal_match` next to the limits of 15 and 120 minutes',
+        why: 'It followed from the age before rounding, so 15.04 minutes were stated as 15 and `fresh`',
+        parts: ['rules.matchesStatedAge'],
+      },
+      {
+        what: 'Measured energy of a model that is not known at all is refused above 100 times what the class `frontier` takes for the tokens',
+        numbers: '`tier`, and with it every amount, of calls that state more',
+        why: 'It was compared with nothing, so any figure was believed',
+        parts: ['rules.ceilingClass'],
+      },
+    ],
+  },
+  'gw-1.1': {
+    about: 'as 1.0, with a measured tier, and every formula executable as it is published',
+    changes: [
+      {
+        what: 'Energy that the provider or counters of the GPUs measured is used where it is plausible',
+        numbers: '`tier`, and with it every amount, of such calls',
+        why: 'A measurement of the call itself is closer than any model of it',
+        parts: ['constants.telemetry', 'steps'],
+      },
+      {
+        what: 'The formulas are complete and say in which order they are evaluated',
+        numbers: 'none: modelled receipts are as those of 1.0',
+        why: 'Those of 1.0 are written for readers; from these anybody can compute every number of a receipt to the last digit',
+        parts: ['functions', 'steps'],
+      },
+    ],
+  },
+  'gw-1.0': {
+    about: 'the output as in EcoLogits, and the input and idle machines by us',
+    changes: [
+      {
+        what: 'Reading the input is charged, by its operations at an assumed utilisation',
+        numbers:
+          '`energy_accelerator_wh`, `energy_host_wh`, `carbon_embodied_g` and what follows from them; an embedding has numbers',
+        why: 'EcoLogits charges the output alone, so a long prompt with a short answer costs next to nothing, and an embedding has no factor',
+        parts: ['rules.chargesInput', 'constants.prefill', 'steps'],
+      },
+      {
+        what: 'A tenth of the active energy is added for machines that stand ready',
+        numbers: '`energy_idle_wh`, and what follows from it',
+        why: 'Google found that share in arXiv:2508.15734; without it the machines between two calls are charged to nobody',
+        parts: ['rules.idleShare'],
+      },
+    ],
+  },
+  'ecologits-0.11.3': {
+    about:
+      'EcoLogits 0.11.3 by its published formulas: the output alone, no idle share, no measured tier, no factor for an embedding',
+    changes: [],
+  },
+};
