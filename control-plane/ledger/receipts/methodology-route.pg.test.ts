@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { defaultMethodology, methodologyIds, methodologyOf } from '@gw/methodology/methodologies';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { entryOf } from '@gw/testing/control-plane/fixtures';
+import { entryOf, type OwnStores, startOwnStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+let stores: OwnStores;
 let running: TestApp;
 beforeAll(async () => {
-  running = await startTestApp();
+  stores = await startOwnStores();
+  running = await startTestApp(undefined, stores);
 }, 120_000);
 afterAll(() => running?.stop());
 
@@ -67,4 +69,13 @@ test('a hash that no methodology has, and what is no hash, is 404 and says so', 
     expect(reply.json().error).toMatchObject({ code: 'methodology_not_found', param: 'methodology_hash' });
     expect(reply.headers).not.toHaveProperty('etag');
   }
+});
+
+test('it is answered while Postgres and Redis are away', async () => {
+  const { hash } = methodologyOf(defaultMethodology);
+  await stores.postgres.kill();
+  await stores.stopRedis();
+  expect(sha256((await read(hash)).rawPayload)).toBe(hash);
+  await stores.startRedis();
+  await stores.postgres.start();
 });
