@@ -78,7 +78,7 @@ const calculationSchema = z.strictObject({
 
 const telemetrySchema = z.strictObject({
   used: z.boolean().describe("Whether the receipt's energy is this figure"),
-  energy_source: z.enum(['provider_reported', 'provider_estimated', 'own_counters']),
+  energy_source: z.enum(['provider_reported', 'provider_estimated', 'own_counters', 'simulated']),
   source: z.string(),
   refused: z.string().nullable().describe('Why the figure was not taken'),
   scope: z.string().nullable(),
@@ -132,6 +132,10 @@ export const lineageContentSchema = z
       .strictObject({ model: z.string(), count: z.int().positive() })
       .optional()
       .describe('What the deployment states; the formulas model H100s whatever stands here'),
+    simulated: z
+      .literal(true)
+      .optional()
+      .describe('The provider was a simulator: the numbers follow from facts that it made up; absent: it was none'),
     steps: z.array(lineageStepSchema).describe('In an order in which each can be evaluated'),
     digest: digest.describe('SHA-256 over all of the above, as JSON with sorted keys'),
   })

@@ -18,6 +18,12 @@ const countedVersion = z
   .describe('Which version of each receipt: `issued` is the first, as the client saw it; `restated` the newest');
 export type CountedVersion = z.infer<typeof countedVersion>;
 
+const countedSimulated = z
+  .enum(['exclude', 'include'])
+  .default('exclude')
+  .describe('Whether `total` counts simulated calls; they have rows of their own either way');
+export type CountedSimulated = z.infer<typeof countedSimulated>;
+
 export const ledgerQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20).describe('Receipts per page'),
   after: z.string().regex(receiptIdPattern).optional().describe('The `last_id` of the page before'),
@@ -41,31 +47,45 @@ export const usageQuerySchema = z.object({
   from: instantSchema.optional().describe('Inclusive; a UTC date or an RFC 3339 time. Default: 30 days before `to`'),
   to: instantSchema.optional().describe('Exclusive. Default: now. At most 366 days after `from`'),
   version: countedVersion,
+  simulated: countedSimulated,
 });
 
 export const healthSchema = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
 
 const sumOfTokens = 'Exact sum of what is known; null if it is above 2^53 - 1, which no JSON number tells exactly';
 
+const usageSums = {
+  requests: z.int().nonnegative().describe('Calls with a receipt'),
+  requests_degraded: z.int().nonnegative().describe('Of those, calls whose receipt is degraded'),
+  prompt_tokens: z.int().nonnegative().nullable().describe(sumOfTokens),
+  completion_tokens: z.int().nonnegative().nullable().describe(sumOfTokens),
+  energy_wh: z.number().nonnegative().nullable().describe('Sum of what is known; null if nothing is'),
+  carbon_g: z.number().nonnegative().nullable().describe('gCO2e; sum of what is known; null if nothing is'),
+};
+
 export const usageRowSchema = z
   .strictObject({
     object: z.literal('gw.usage'),
     date: z.iso.date().describe('UTC'),
     model: z.string(),
-    requests: z.int().nonnegative().describe('Calls with a receipt'),
-    requests_degraded: z.int().nonnegative().describe('Of those, calls whose receipt is degraded'),
-    prompt_tokens: z.int().nonnegative().nullable().describe(sumOfTokens),
-    completion_tokens: z.int().nonnegative().nullable().describe(sumOfTokens),
-    energy_wh: z.number().nonnegative().nullable().describe('Sum of what is known; null if nothing is'),
-    carbon_g: z.number().nonnegative().nullable().describe('gCO2e; sum of what is known; null if nothing is'),
+    simulated: z.boolean().describe('Whether a simulator answered these calls; they are in no row with others'),
+    ...usageSums,
   })
   .meta({ id: 'UsageRow' });
 export type UsageRow = z.infer<typeof usageRowSchema>;
+
+export const usageTotalSchema = z.strictObject(usageSums).meta({
+  id: 'UsageTotal',
+  description: 'All rows, without those of simulated calls unless `simulated` is `include`',
+});
+export type UsageTotal = z.infer<typeof usageTotalSchema>;
 
 export const usageSchema = listSchema(usageRowSchema)
   .extend({
     from: z.iso.datetime({ precision: 3 }),
     to: z.iso.datetime({ precision: 3 }),
     version: countedVersion,
+    simulated: countedSimulated,
+    total: usageTotalSchema,
   })
   .meta({ id: 'Usage' });

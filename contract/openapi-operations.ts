@@ -22,6 +22,7 @@ import {
   usageQuerySchema,
   usageRowSchema,
   usageSchema,
+  usageTotalSchema,
 } from './management.ts';
 import { methodologySchema } from './methodology.ts';
 import { receiptSchema } from './receipt.ts';
@@ -116,6 +117,7 @@ export const responseSchemas = {
   Methodology: methodologySchema,
   Usage: usageSchema,
   UsageRow: usageRowSchema,
+  UsageTotal: usageTotalSchema,
   Key: keySchema,
   IssuedKey: issuedKeySchema,
   KeyList: keyListSchema,

@@ -68,6 +68,12 @@ export const receiptSchema = z
     grid_zone: text('The electricity grid of that region'),
     prompt_tokens: tokens('Tokens read, those from a cache included; null where nobody counted'),
     completion_tokens: tokens('Tokens written, reasoning included'),
+    simulated: z
+      .literal(true)
+      .optional()
+      .describe(
+        'Simulated calls only: the provider is a simulator, so nothing was computed, and no number here is of the world',
+      ),
     usage_source: z
       .enum(usageSources)
       .nullable()
@@ -163,39 +169,7 @@ export type ReceiptHead = Pick<
   | 'provider'
   | 'region'
   | 'usage_source'
+  | 'simulated'
 >;
 /** The numbers of a receipt, or why there are none. */
 export type ReceiptNumbers = Omit<Receipt, keyof ReceiptHead>;
-
-/** The numbers of a degraded receipt. */
-export const unknownNumbers = {
-  energy_wh: null,
-  energy_accelerator_wh: null,
-  energy_host_wh: null,
-  energy_idle_wh: null,
-  energy_overhead_wh: null,
-  energy_low_wh: null,
-  energy_high_wh: null,
-  energy_split: null,
-  energy_failed_attempts_wh: null,
-  carbon_g: null,
-  carbon_operation_g: null,
-  carbon_embodied_g: null,
-  carbon_low_g: null,
-  carbon_high_g: null,
-  sci_g_per_request: null,
-  water_ml: null,
-  water_low_ml: null,
-  water_high_ml: null,
-  uncertainty_basis: null,
-  pue: null,
-  grid_intensity_g_per_kwh: null,
-  grid_intensity_source: null,
-  grid_intensity_observed_at: null,
-  grid_intensity_requested_at: null,
-  grid_intensity_age_minutes: null,
-  grid_temporal_match: 'none',
-  methodology: null,
-  methodology_version: null,
-  methodology_hash: null,
-} as const satisfies Partial<Receipt>;

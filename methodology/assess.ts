@@ -167,6 +167,7 @@ function measuredImpact(
   const { boundary, grid, requestedTier, site, usage } = facts;
   const conditions: Conditions = { boundary, site, grid, methodology, gridAgeMinutes: provenance.ageMinutes };
   const isTotal = reading.scope === 'total';
+  const modelledTier = modelled?.tier ?? null;
   // A class is too rough a guide to how long the accelerators were taken: the embodied part needs parameter counts.
   const making = modelled?.tier === 'parametric' ? modelled.estimate : null;
   const figures = isTotal
@@ -176,7 +177,12 @@ function measuredImpact(
     conditions,
     tier: 'telemetry',
     tierReason:
-      measuredReason(requestedTier, { ...conditions, usage }, reading, modelled?.tier ?? null) + cutShortText(facts),
+      measuredReason(
+        requestedTier,
+        { ...conditions, usage, simulated: facts.simulated === true },
+        reading,
+        modelledTier,
+      ) + cutShortText(facts),
     figures,
     split: isTotal ? 'unavailable' : 'measured',
     excludes: excludesOf(figures, conditions, facts, !isTotal || reading.includesPue !== false),

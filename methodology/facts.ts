@@ -106,4 +106,6 @@ export interface CallFacts {
   readonly isCutShort?: true;
   /** True while there is no measured energy yet, but counters that cover the call are to be read after it. */
   readonly telemetryFollows?: boolean;
+  /** The provider is a simulator: nothing was computed, and what it says of energy was made up. Absent: it is none. */
+  readonly simulated?: true;
 }

@@ -44,7 +44,7 @@ export interface LineageStep {
 export interface LineageTelemetry {
   /** Whether the receipt's energy is this figure. */
   readonly used: boolean;
-  readonly energy_source: 'provider_reported' | 'provider_estimated' | 'own_counters';
+  readonly energy_source: 'provider_reported' | 'provider_estimated' | 'own_counters' | 'simulated';
   readonly source: string;
   readonly refused: string | null;
   readonly scope: string | null;
@@ -84,6 +84,8 @@ export interface Lineage {
   readonly telemetry: LineageTelemetry | null;
   /** What the deployment states; absent if it states nothing. The formulas model H100s whatever stands here. */
   readonly accelerators?: Accelerators;
+  /** The provider was a simulator: the facts are made up, and the numbers follow from them; absent: it was none. */
+  readonly simulated?: true;
   readonly steps: readonly LineageStep[];
   /** SHA-256 over all of the above (digest.ts). */
   readonly digest: string;

@@ -17,7 +17,7 @@ import type { Lineage, LineageGrid, LineageTelemetry } from './lineage-form.ts';
 import { defaultMethodology, type Methodology, type MethodologyId, methodologyOf } from './methodologies.ts';
 import { isParameterRange } from './parametric.ts';
 import { planOf } from './plan.ts';
-import type { TelemetryReading, TelemetryRefusal } from './telemetry/reading.ts';
+import type { TelemetryReading } from './telemetry/reading.ts';
 import { chooseTier } from './tier.ts';
 import { traced } from './trace.ts';
 
@@ -85,8 +85,9 @@ function lineageFrom(
     energy_split: impact.energy_split,
     uncertainty_basis: impact.uncertainty_basis,
     grid: gridPart,
-    telemetry: telemetryOf(facts.telemetry ?? null, impact.tier === 'telemetry'),
+    telemetry: telemetryOf(facts, impact.tier === 'telemetry'),
     ...statedHardware(facts),
+    ...(facts.simulated && { simulated: true }),
     steps: traced(planOf(calculation, method), {
       calculation,
       method,
@@ -137,13 +138,14 @@ function measuredOf({ includesPue, scope, source, stated }: TelemetryReading): C
   };
 }
 
-function telemetryOf(telemetry: TelemetryReading | TelemetryRefusal | null, used: boolean): LineageTelemetry | null {
-  if (telemetry === null) return null;
+function telemetryOf({ simulated, telemetry }: CallFacts, used: boolean): LineageTelemetry | null {
+  if (!telemetry) return null;
   const reading = 'energyWh' in telemetry ? telemetry : null;
   return {
     used,
-    energy_source: energySources[telemetry.source],
-    source: telemetry.source,
+    // A simulator borrows the shape of a meter; whoever that belongs to has said nothing.
+    energy_source: simulated ? 'simulated' : energySources[telemetry.source],
+    source: simulated ? 'simulator' : telemetry.source,
     refused: 'refused' in telemetry ? telemetry.refused : null,
     scope: reading?.scope ?? null,
     includes_pue: reading?.includesPue ?? null,

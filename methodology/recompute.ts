@@ -26,7 +26,10 @@ export const recompute = (lineage: Lineage): Verification => verification(lineag
 export function verify(lineage: Lineage, receipt: Readonly<Record<string, unknown>>): Verification {
   const all: Readonly<Record<Exclude<CheckId, 'form'>, Compare>> = {
     ...ofLineage,
-    receipt: (found, { impact }) => compareReceipt(found, receipt, impact),
+    receipt: (found, { impact, lineage }) => {
+      compareReceipt(found, receipt, impact);
+      found.compare('receipt.simulated', receipt.simulated ?? false, lineage.simulated ?? false);
+    },
   };
   return verification(lineage, all);
 }
@@ -134,6 +137,12 @@ const bases = new Set<unknown>(['lifecycle', 'combustion', 'unknown']);
 /** What a lineage says beside its steps must agree with them. */
 function compareStatements(found: Mismatches, lineage: Lineage, impact: Impact, factOf: FactOf): void {
   const { calculation, grid, telemetry } = lineage;
+  found.compare('simulated', lineage.simulated ?? true, true);
+  found.compare(
+    'telemetry.energy_source',
+    telemetry?.energy_source === 'simulated',
+    telemetry !== null && 'simulated' in lineage,
+  );
   found.compare('boundary_excludes', lineage.boundary_excludes, impact.boundary_excludes);
   found.compare('energy_split', lineage.energy_split, impact.energy_split);
   const same = (where: string, stated: unknown, name: string): void => {

@@ -100,6 +100,7 @@ interface MeasuredFacts {
   readonly boundary: Boundary;
   readonly site: SiteFacts;
   readonly methodology: Pick<Methodology, 'ceilingClass' | 'widensEstimates'>;
+  readonly simulated: boolean;
   /** Null where nobody counted the tokens. */
   readonly usage: TokenUsage | null;
 }
@@ -107,7 +108,7 @@ interface MeasuredFacts {
 /** `modelled`: the tier that the figure was compared with, and that gives the parts that were not measured. */
 export function measuredReason(
   requested: RequestedTier,
-  { boundary, methodology, site, usage }: MeasuredFacts,
+  { boundary, methodology, simulated, site, usage }: MeasuredFacts,
   reading: TelemetryReading,
   modelled: ModelledTier | null,
 ): string {
@@ -125,13 +126,17 @@ export function measuredReason(
   if (reading.scope === 'accelerator') {
     const interval = reading.intervalS === null ? '' : ` over ${Number(reading.intervalS.toFixed(3))} s`;
     const rest = boundary === 'narrow' ? '' : '; host and idle are modelled';
-    return `${why}: accelerators measured by ${reading.source}${interval}, by share of the tokens; ${compared}${rest}${unlike}${counts}`;
+    const by = simulated ? 'as a simulator made them up, not measured,' : `measured by ${reading.source}`;
+    return `${why}: accelerators ${by}${interval}, by share of the tokens; ${compared}${rest}${unlike}${counts}`;
   }
-  const nature =
-    reading.source === 'ecologits_impacts'
-      ? "the provider's own EcoLogits estimate, not a measurement"
-      : `measured energy as reported by the provider (${reading.source}), not verified`;
-  return `${why}: ${nature}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}${unlike}${counts}`;
+  return `${why}: ${natureOf(reading, simulated)}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}${unlike}${counts}`;
+}
+
+/** Of a simulator no source is named: it borrows the shapes of companies that have measured nothing here. */
+function natureOf({ source }: TelemetryReading, simulated: boolean): string {
+  if (simulated) return 'energy that a simulator made up, not measured';
+  if (source === 'ecologits_impacts') return "the provider's own EcoLogits estimate, not a measurement";
+  return `measured energy as reported by the provider (${source}), not verified`;
 }
 
 function overheadText(includesPue: boolean | null): string {

@@ -32,15 +32,18 @@ interface Poison {
   readonly model?: Partial<SnapshotModel>;
   readonly grid?: Partial<typeof reading>;
   readonly pue?: number;
+  readonly simulated?: true;
 }
 
-function catalogueOf({ model, grid, pue }: Poison = {}): Catalogue {
+function catalogueOf({ model, grid, pue, simulated }: Poison = {}): Catalogue {
   return makeCatalogue({
     version: 1,
     publishedAt: at,
     models: [{ ...plainModel, ...model }],
     regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
-    deployments: [{ ...deployment, telemetry: null, ...(pue !== undefined && { pue }) }],
+    deployments: [
+      { ...deployment, telemetry: null, ...(pue !== undefined && { pue }), ...(simulated && { simulated }) },
+    ],
     grid: [{ ...reading, ...grid }],
   });
 }
@@ -158,6 +161,26 @@ function expectFinite({ energy_wh, carbon_g }: Receipt): void {
   expect(Number.isFinite(energy_wh)).toBe(true);
   expect(Number.isFinite(carbon_g)).toBe(true);
 }
+
+describe('a call that a simulator answered', () => {
+  it.each<[string, Poison, Told]>([
+    ['with numbers', {}, {}],
+    ['without', { pue: Number.MAX_VALUE }, {}],
+    ['not stored in time', {}, { takes: false }],
+  ])('says so in its receipt and its facts: %s', async (_, poison, told) => {
+    const { entries, shown } = await callOn(catalogueOf({ ...poison, simulated: true }), told);
+    expect(shown.simulated).toBe(true);
+    expect(entries.length).toBeGreaterThan(0);
+    for (const entry of entries)
+      expect(entry).toMatchObject({ receipt: { simulated: true }, facts: { simulated: true } });
+  });
+
+  it('is told from any other, which says nothing', async () => {
+    const { entries, shown } = await callOn(catalogueOf());
+    expect(shown).not.toHaveProperty('simulated');
+    expect(entries[0]?.facts).not.toHaveProperty('simulated');
+  });
+});
 
 describe('a receipt that no store took in time', () => {
   it('is shown without its numbers, and that one is kept for the ledger with the facts to make it from', async () => {

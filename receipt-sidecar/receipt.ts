@@ -9,14 +9,8 @@
 import { randomUUID } from 'node:crypto';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import type { SnapshotModel } from '@gw/contract/internal/snapshot';
-import {
-  type DegradedReason,
-  type Receipt,
-  type ReceiptHead,
-  type ReceiptNumbers,
-  type UsageReceipt,
-  unknownNumbers,
-} from '@gw/contract/receipt';
+import type { DegradedReason, Receipt, ReceiptHead, ReceiptNumbers, UsageReceipt } from '@gw/contract/receipt';
+import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import type { ParsedRequest } from './request/parsed-request.ts';
@@ -80,9 +74,14 @@ function receiptHead(
     provider: outcome.servedBy?.deployment.provider ?? null,
     region: outcome.servedBy?.region.code ?? null,
     usage_source: usageSource(outcome.usage),
+    ...simulatedBy(outcome.servedBy),
   };
   return JSON.stringify(head);
 }
+
+/** By the kind of the provider alone: nothing that a client, a provider or an entry of the catalogue says counts. */
+const simulatedBy = (servedBy: Candidate | null): Pick<CallFacts, 'simulated'> =>
+  servedBy?.deployment.simulated ? { simulated: true } : {};
 
 /** Returns `estimated` even if only one of the counts is estimated. */
 const usageSource = (usage: TokenUsage | null): Receipt['usage_source'] =>
@@ -150,6 +149,7 @@ function callFacts(call: CallIdentity, outcome: CallOutcome, servedBy: Candidate
     site: servedBy.deployment,
     grid: servedBy.gridAt(new Date(call.createdAt)),
     ...(outcome.isCutShort && { isCutShort: true }),
+    ...simulatedBy(servedBy),
   };
   if (outcome.telemetry) return { ...facts, telemetry: outcome.telemetry };
   return waitsForCounters(facts, servedBy) ? { ...facts, telemetryFollows: true } : facts;

@@ -30,6 +30,8 @@ export const snapshotDeploymentSchema = z.object({
   id: z.string(),
   ...snapshotShape(deploymentFields),
   calls: callsSchema.optional(),
+  /** The kind of its provider says that nothing is computed there; no field of an entry can say otherwise. */
+  simulated: z.literal(true).optional(),
   /** Where first attempts go, and with which credential; absent where the listener has to make every call. */
   firstAttempt: z.object({ origin: z.string(), credential: z.string().nullable() }).optional(),
 });

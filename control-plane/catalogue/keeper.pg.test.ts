@@ -38,6 +38,7 @@ test('the snapshot in Redis holds the seeded catalogue with a grid reading for e
     modelClass: 'moe_small_active',
     contextWindow: 131_072,
   });
+  expect(snapshot.deployments.every(({ simulated }) => simulated)).toBe(true);
   expect(snapshot.deployments.map(({ id, region, telemetry }) => [id, region, telemetry])).toEqual([
     ['sim-eu-north', 'eu-north', null],
     ['sim-eu-north-metered', 'eu-north', 'neuralwatt'],
@@ -47,6 +48,28 @@ test('the snapshot in Redis holds the seeded catalogue with a grid reading for e
     ['sim-us-east-metered', 'us-east', 'neuralwatt'],
   ]);
   expect(snapshot.grid.map((reading) => reading.zone)).toEqual(['USA', 'SWE', 'FRA']);
+});
+
+test('a deployment is simulated by the kind of its provider, whoever that is named after', async () => {
+  const keeper = keeperOf();
+  const kinds = { acme: 'simulator', simulated: 'openai' } as const;
+  for (const [id, kind] of Object.entries(kinds)) {
+    await stores.db.provider.create({ data: { id, name: id, kind, baseUrl: `https://${id}.example/v1` } });
+    await stores.db.deployment.create({ data: { id, providerId: id, regionCode: 'us-east', models: {}, pue: 1.2 } });
+  }
+  await keeper.refresh();
+  laterMs += 2500;
+  await keeper.refresh();
+  const told = (await published()).deployments.filter(({ id }) => Object.hasOwn(kinds, id));
+  expect(told.map(({ id, simulated }) => [id, simulated])).toEqual([
+    ['acme', true],
+    ['simulated', undefined],
+  ]);
+  await stores.db.deployment.deleteMany({ where: { id: { in: Object.keys(kinds) } } });
+  await stores.db.provider.deleteMany({ where: { id: { in: Object.keys(kinds) } } });
+  await keeper.refresh();
+  laterMs += 2500;
+  await keeper.refresh();
 });
 
 test('a change is published under a higher version and announced, and nothing is published without one', async () => {

@@ -84,7 +84,7 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
         ),
         deployments: deployments.map((row) => {
           const provider = elementWith(providers, row.providerId);
-          const called = { ...callsOf(provider), ...firstAttemptOf(row, provider) };
+          const called = { ...callsOf(provider), ...firstAttemptOf(row, provider), ...simulatedOf(provider) };
           return snapshotDeploymentSchema.parse({ id: row.id, ...snapshotFieldsIn(deploymentFields, row), ...called });
         }),
         providers: providers.map((row) => ({ ...row, headers: headersSchema.parse(row.headers) })),
@@ -123,6 +123,8 @@ function callsOf({ firstByteTimeoutS, path, requestFields, timeoutS }: ProviderR
   };
   return Object.keys(calls).length > 0 ? { calls } : {};
 }
+
+const simulatedOf = ({ kind }: ProviderRow): object => (kind === 'simulator' ? { simulated: true } : {});
 
 type DeploymentRow = Prisma.DeploymentGetPayload<object>;
 

@@ -109,7 +109,7 @@ function candidateOf(code: string, grid: GridReading | undefined): Candidate {
   };
   return {
     // A field that the catalogue has gained, and that the demo leaves empty, is null.
-    deployment: { accelerators: null, ...deployment } as SnapshotDeployment,
+    deployment: { accelerators: null, simulated: true, ...deployment } as SnapshotDeployment,
     region: { code, name, country, gridZone, status: 'active', preference: preference ?? 0 },
     gridAt: () => (grid ?? must(annualReading(gridZone), gridZone)) as SnapshotGridReading,
     signals: [],

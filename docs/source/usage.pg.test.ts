@@ -38,6 +38,7 @@ beforeAll(async () => {
 afterAll(() => stores?.stop());
 
 it.each<CountedVersion>(['issued', 'restated'])('as %s', async (version) => {
-  const { data, from, to } = usageReply(version);
-  expect(await usageOf(stores.db, accountId, new Date(from), new Date(to), version)).toEqual(data);
+  const { data, from, to, total } = usageReply(version);
+  const question = { from: new Date(from), to: new Date(to), version, simulated: 'include' } as const;
+  expect(await usageOf(stores.db, accountId, question)).toEqual({ data, total });
 });

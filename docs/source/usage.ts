@@ -1,6 +1,6 @@
 /** The usage of a day with two of the calls of this documentation, as issued and as restated. */
 import { dayMs } from '@gw/contract/internal/durations';
-import type { CountedVersion, UsageRow } from '@gw/contract/management';
+import type { CountedVersion, UsageRow, UsageTotal } from '@gw/contract/management';
 import { callTime, type MadeCall } from './calls.ts';
 import { examples } from './examples.ts';
 
@@ -28,10 +28,7 @@ function sum(values: readonly (number | null)[]): number {
 export function usageReply(version: CountedVersion) {
   const receipts = counted[version].map(({ receipt }) => receipt);
   const date = callTime.slice(0, 10);
-  const row: UsageRow = {
-    object: 'gw.usage',
-    date,
-    model: 'sim-large',
+  const total: UsageTotal = {
     requests: receipts.length,
     requests_degraded: receipts.filter(({ tier }) => tier === 'degraded').length,
     prompt_tokens: sum(receipts.map((receipt) => receipt.prompt_tokens)),
@@ -39,6 +36,7 @@ export function usageReply(version: CountedVersion) {
     energy_wh: sum(receipts.map((receipt) => receipt.energy_wh)),
     carbon_g: sum(receipts.map((receipt) => receipt.carbon_g)),
   };
+  const row: UsageRow = { object: 'gw.usage', date, model: 'sim-large', simulated: true, ...total };
   const to = new Date(Date.parse(date) + dayMs).toISOString();
-  return { object: 'list', data: [row], from: new Date(date).toISOString(), to, version };
+  return { object: 'list', data: [row], from: new Date(date).toISOString(), to, version, simulated: 'include', total };
 }

@@ -2,7 +2,8 @@
 import { hourMs } from '@gw/contract/internal/durations';
 import type { LedgerEntry } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
-import { type DegradedReason, type Receipt, unknownNumbers } from '@gw/contract/receipt';
+import type { DegradedReason, Receipt } from '@gw/contract/receipt';
+import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import type { HeldCatalogue } from '@gw/control-plane/internals/catalogue/keeper';
 import { parseEntry } from '@gw/control-plane/internals/ledger/receipts/entry-row';
 import type { StoredFacts } from '@gw/control-plane/internals/ledger/receipts/revision';

@@ -1,4 +1,4 @@
-/** The fields of a provider. The services get none of them: Envoy is told by xDS where and how to call it. */
+/** The fields of a provider. The services get none of them but whether it is a simulator: Envoy is told by xDS where and how to call it. */
 import { z } from 'zod';
 import { refusedHost } from '../refused-host.ts';
 import { type FieldTable, nameSchema } from './field.ts';
@@ -82,7 +82,7 @@ export const providerFields = {
   kind: {
     ...{ entry: z.enum(['openai', 'simulator']), otherwise: 'openai', option: 'kind' },
     help: 'openai (unless given) or simulator',
-    doc: '`openai`, or `simulator`, which gets the `x-sim-*` headers too',
+    doc: '`openai`, or `simulator`, which gets the `x-sim-*` headers too, and whose calls are marked as simulated',
   },
   base_url: {
     // It may have been stored by a release that refused less.

@@ -123,6 +123,7 @@ test('a query parameter at fault is named, with its own code', async () => {
     [`/v1/gw/receipts/${receiptIdAt(new Date())}?version=0`, 'version'],
     ['/v1/gw/receipts?version=2', 'version'],
     ['/v1/usage?version=newest', 'version'],
+    ['/v1/usage?simulated=yes', 'simulated'],
     ['/v1/usage?from=yesterday', 'from'],
     ['/v1/usage?from=2026-02-02&to=2026-02-01', 'to'],
     ['/v1/usage?from=2020-02-02&to=2026-02-01', 'from'],
@@ -153,11 +154,21 @@ test('usage sums requests, tokens, energy and carbon by UTC day and model, each 
     from: '2026-03-01T00:00:00.000Z',
     to: '2026-03-03T00:00:00.000Z',
     version: 'restated',
+    simulated: 'exclude',
+    total: {
+      requests: 3,
+      requests_degraded: 1,
+      prompt_tokens: 30,
+      completion_tokens: 60,
+      energy_wh: 0.3,
+      carbon_g: 0.5,
+    },
     data: [
       {
         ...common,
         date: '2026-03-01',
         model: 'sim-small',
+        simulated: false,
         requests: 2,
         requests_degraded: 0,
         prompt_tokens: 20,
@@ -169,6 +180,7 @@ test('usage sums requests, tokens, energy and carbon by UTC day and model, each 
         ...common,
         date: '2026-03-02',
         model: 'sim-large',
+        simulated: false,
         requests: 1,
         requests_degraded: 1,
         energy_wh: null,
@@ -193,6 +205,31 @@ test('a sum of tokens is exact, or null where no JSON number could be, and the r
     { model: 'other', requests: 1, prompt_tokens: 10, completion_tokens: 20 },
     { model: 'sim-small', requests: 3, prompt_tokens: null, completion_tokens: 3, energy_wh: expect.any(Number) },
   ]);
+});
+
+test('simulated calls have rows of their own, and are in the total only if that is asked for', async () => {
+  const at = (time: string) => receiptIdAt(new Date(`2026-05-01T${time}:00.000Z`));
+  const simulated = entryOf({ id: at('03:00'), energy_wh: 0.4, carbon_g: 4, simulated: true }, 'acct_simulated');
+  await running.store(
+    entryOf({ id: at('01:00'), energy_wh: 0.1, carbon_g: 1 }, 'acct_simulated'),
+    entryOf({ id: at('02:00'), energy_wh: 0.2, carbon_g: 2 }, 'acct_simulated'),
+    simulated,
+    entryOf({ ...simulated.receipt, version: 2, supersedes: 1, carbon_g: 5 }, 'acct_simulated'),
+  );
+  const usage = async (query = '') =>
+    (await running.get(`/v1/usage?from=2026-05-01&to=2026-05-02${query}`, account('acct_simulated'))).json();
+  const rows = [
+    { model: 'sim-small', simulated: false, requests: 2, energy_wh: 0.3, carbon_g: 3 },
+    { model: 'sim-small', simulated: true, requests: 1, energy_wh: 0.4, carbon_g: 5 },
+  ];
+  const left = { requests: 2, energy_wh: 0.3, carbon_g: 3 };
+  expect(await usage()).toMatchObject({ data: rows, simulated: 'exclude', total: left });
+  expect(await usage('&simulated=exclude')).toMatchObject({ data: rows, total: left });
+  const all = { requests: 3, energy_wh: 0.7, carbon_g: 8 };
+  expect(await usage('&simulated=include')).toMatchObject({ data: rows, simulated: 'include', total: all });
+  expect(await usage('&simulated=include&version=issued')).toMatchObject({ total: { ...all, carbon_g: 7 } });
+  const none = await running.get('/v1/usage', account('acct_nobody'));
+  expect(none.json()).toMatchObject({ data: [], total: { requests: 0, prompt_tokens: 0, energy_wh: null } });
 });
 
 test('usage as issued sums the first versions', async () => {

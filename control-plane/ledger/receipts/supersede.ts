@@ -38,6 +38,7 @@ export function nextVersion({ current, numbers }: Pick<NewVersion, 'current' | '
     provider: current.provider,
     region: current.region,
     usage_source: current.usage_source,
+    ...(current.simulated && { simulated: true }),
   };
   // Twice: first for the order, last so that no numbers can take their place.
   return { ...head, ...numbers, ...head };

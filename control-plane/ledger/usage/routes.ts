@@ -23,8 +23,8 @@ export function usageRoutes(app: FastifyInstance, { db, addresses, now }: Contex
     if (from >= to) return refuse(reply, fieldError('to', 'to: must be after from.'), addresses);
     if (to.getTime() - from.getTime() > maxDays * dayMs)
       return refuse(reply, fieldError('from', `from: at most ${maxDays} days before to.`), addresses);
-    const { version } = request.query;
-    const data = await usageOf(db, accountId, from, to, version);
-    return { object: 'list', data, from: from.toISOString(), to: to.toISOString(), version };
+    const { simulated, version } = request.query;
+    const { data, total } = await usageOf(db, accountId, { from, to, simulated, version });
+    return { object: 'list', data, from: from.toISOString(), to: to.toISOString(), version, simulated, total };
   });
 }

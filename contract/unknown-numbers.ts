@@ -1,0 +1,35 @@
+/** What stands in place of the numbers where there are none. */
+import type { Receipt } from './receipt.ts';
+
+/** The numbers of a degraded receipt. */
+export const unknownNumbers = {
+  energy_wh: null,
+  energy_accelerator_wh: null,
+  energy_host_wh: null,
+  energy_idle_wh: null,
+  energy_overhead_wh: null,
+  energy_low_wh: null,
+  energy_high_wh: null,
+  energy_split: null,
+  energy_failed_attempts_wh: null,
+  carbon_g: null,
+  carbon_operation_g: null,
+  carbon_embodied_g: null,
+  carbon_low_g: null,
+  carbon_high_g: null,
+  sci_g_per_request: null,
+  water_ml: null,
+  water_low_ml: null,
+  water_high_ml: null,
+  uncertainty_basis: null,
+  pue: null,
+  grid_intensity_g_per_kwh: null,
+  grid_intensity_source: null,
+  grid_intensity_observed_at: null,
+  grid_intensity_requested_at: null,
+  grid_intensity_age_minutes: null,
+  grid_temporal_match: 'none',
+  methodology: null,
+  methodology_version: null,
+  methodology_hash: null,
+} as const satisfies Partial<Receipt>;
