@@ -132,6 +132,11 @@ export const lineageContentSchema = z
       .strictObject({ model: z.string(), count: z.int().positive() })
       .optional()
       .describe('What the deployment states; the formulas model H100s whatever stands here'),
+    modelled_energy_wh: z
+      .number()
+      .nonnegative()
+      .optional()
+      .describe('Wh. The modelled energy of what was measured; absent: nothing was, or nothing of it can be modelled'),
     simulated: z
       .literal(true)
       .optional()

@@ -32,6 +32,8 @@ export const degradedReasons = [
 export type DegradedReason = (typeof degradedReasons)[number];
 
 export const amount = (description: string) => z.number().nonnegative().nullable().describe(description);
+/** Of a field that older receipts do not have. */
+const newAmount = (description: string) => z.number().nonnegative().nullable().optional().describe(description);
 export const text = (description: string) => z.string().nullable().describe(description);
 export const time = (description: string) => z.iso.datetime({ precision: 3 }).nullable().describe(description);
 const tokens = (description: string) => z.int().nonnegative().nullable().describe(description);
@@ -92,6 +94,11 @@ export const receiptSchema = z
     energy_failed_attempts_wh: amount(
       'Wh. Attempts that failed before this one, outside the sum. Always null: no provider reports it, and the methodologies count by what was written, which nobody knows of a failed attempt; `routing_trace.attempts` counts them',
     ),
+    modelled_energy_wh: z
+      .number()
+      .nonnegative()
+      .optional()
+      .describe('Wh. Measured energy only: what the model gives for what was measured, the accelerators or the total'),
     carbon_g: amount('gCO2e. `carbon_operation_g` + `carbon_embodied_g`'),
     carbon_operation_g: amount('gCO2e. `energy_wh` / 1000 × `grid_intensity_g_per_kwh`'),
     carbon_embodied_g: amount('gCO2e. The share of making the hardware, by the time that it was used'),
@@ -101,8 +108,8 @@ export const receiptSchema = z
       'gCO2e per call. Software Carbon Intensity, ISO/IEC 21031, with one API call as the unit; null if narrow',
     ),
     water_ml: amount('mL. Water evaporated on site and by power stations; not that of making the hardware'),
-    water_low_ml: amount('mL. Lower bound of `water_ml`; not in receipts of methodologies before gw-1.4').optional(),
-    water_high_ml: amount('mL. Upper bound of `water_ml`; not in receipts of methodologies before gw-1.4').optional(),
+    water_low_ml: newAmount('mL. Lower bound of `water_ml`; not in receipts of methodologies before gw-1.4'),
+    water_high_ml: newAmount('mL. Upper bound of `water_ml`; not in receipts of methodologies before gw-1.4'),
     uncertainty_basis: text(
       'What the bounds are: `combined` from the sources that the lineage names; before gw-1.4 `parameter_range` (of the model or as stated by the source) or `literature_default` (of the tier), which are scenarios',
     ),

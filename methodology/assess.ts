@@ -6,12 +6,20 @@
  */
 import { exclusions } from './boundary.ts';
 import { countRatios, countsText } from './counts.ts';
+import { decimal } from './decimal.ts';
 import { areSound } from './domain.ts';
 import type { CallFacts, GridReading, ModelClass, TokenUsage } from './facts.ts';
 import { type Conditions, type Figures, figuresOfTotal, figuresOfWork } from './footprint.ts';
 import { type GridProvenance, gridProvenance } from './grid.ts';
 import { type Impact, impactOf } from './impact.ts';
-import { type Measurement, type Modelled, measure, measureUncounted, workWithMeasured } from './measured.ts';
+import {
+  estimateUnused,
+  type Measurement,
+  type Modelled,
+  measure,
+  measureUncounted,
+  workWithMeasured,
+} from './measured.ts';
 import { defaultMethodology, type Methodology, type MethodologyId, methodologyOf } from './methodologies.ts';
 import { parametricEstimate } from './parametric.ts';
 import { proxyEstimate } from './proxy.ts';
@@ -87,16 +95,18 @@ function measurementOf(facts: CallFacts, method: Methodology): Measurement | nul
   const { model, requestedTier, telemetry } = facts;
   if (!telemetry || !method.measures) return null;
   if (requestedTier !== 'auto' && requestedTier !== 'telemetry') return null;
+  if (method.measurementsOnly && telemetry.source === 'ecologits_impacts') return estimateUnused;
   const missing = missingIn(facts);
   if (missing === 'usage_missing' && method.measuresUncounted) {
     return missingButUsage(facts) === null ? measureUncounted(telemetry, facts) : null;
   }
   if (missing !== null || !isReady(facts)) return null;
   const modelled = modelledOf(chooseTier('auto', model), facts, method);
-  const { ceilingClass } = method;
-  const isCompared = modelled !== null || ceilingClass === null;
-  const ceiling = isCompared ? null : classEstimate(ceilingClass, facts, method);
-  return measure(telemetry, facts, method, { modelled, ceiling });
+  const ofClass = (name: ModelClass | null) =>
+    modelled !== null || name === null ? null : classEstimate(name, facts, method);
+  const floorClass = method.floorClasses?.[model.kind] ?? null;
+  const comparison = { modelled, ceiling: ofClass(method.ceilingClass), floor: ofClass(floorClass) };
+  return measure(telemetry, facts, method, comparison);
 }
 
 /** What is missing in the facts for an explicit telemetry tier comes first, then why a figure was not used. */
@@ -160,35 +170,33 @@ function modelledImpact(
 
 function measuredImpact(
   facts: MeasurableFacts,
-  { modelled, reading }: Measurement & { readonly ok: true },
+  { expectedWh, modelled, reading }: Measurement & { readonly ok: true },
   methodology: Methodology,
   provenance: GridProvenance,
 ): Impact | null {
   const { boundary, grid, requestedTier, site, usage } = facts;
   const conditions: Conditions = { boundary, site, grid, methodology, gridAgeMinutes: provenance.ageMinutes };
   const isTotal = reading.scope === 'total';
-  const modelledTier = modelled?.tier ?? null;
+  const compared = modelled === null || expectedWh === null ? null : { tier: modelled.tier, energyWh: expectedWh };
   // A class is too rough a guide to how long the accelerators were taken: the embodied part needs parameter counts.
   const making = modelled?.tier === 'parametric' ? modelled.estimate : null;
   const figures = isTotal
     ? figuresOfTotal(reading, making, conditions)
     : figuresOfWork(workWithMeasured(reading, modelled?.estimate ?? null, methodology), conditions);
-  return impactOf({
+  const impact = impactOf({
     conditions,
     tier: 'telemetry',
     tierReason:
-      measuredReason(
-        requestedTier,
-        { ...conditions, usage, simulated: facts.simulated === true },
-        reading,
-        modelledTier,
-      ) + cutShortText(facts),
+      measuredReason(requestedTier, { ...conditions, usage, simulated: facts.simulated === true }, reading, compared) +
+      cutShortText(facts),
     figures,
     split: isTotal ? 'unavailable' : 'measured',
     excludes: excludesOf(figures, conditions, facts, !isTotal || reading.includesPue !== false),
     usage,
     provenance,
   });
+  if (impact === null || expectedWh === null || !methodology.statesModelled) return impact;
+  return Object.assign(impact, { modelled_energy_wh: decimal(expectedWh) });
 }
 
 function excludesOf(

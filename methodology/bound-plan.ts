@@ -42,17 +42,15 @@ function combinedWork({ estimated_counts: estimated, ...calculation }: Calculati
   ];
 }
 
-function combinedMeasured({ bounds, includes_pue, scope, unit }: NonNullable<Calculation['measured']>): Chosen[] {
+function combinedMeasured({ includes_pue, scope, unit }: NonNullable<Calculation['measured']>): Chosen[] {
   const converted = unit === null ? [] : [once(`reported_energy/${unit}`)];
   if (scope === 'accelerator') {
     const ends = ['/measured_low_combined', '/measured_high_combined'] as const;
     return [...converted, once('share_ratio'), ...bounded('accelerator_energy', '/measured', ...ends)];
   }
-  const stated = bounds === 'stated' ? [once(`reported_min/${unit}`), once(`reported_max/${unit}`)] : [];
-  const kind = { measurement: 'reported', estimate: 'estimated', stated: 'stated' }[bounds];
   const unknown = includes_pue === null ? '_unknown' : '';
-  const ends = [`/${kind}_low_combined`, `/${kind}_high${unknown}_combined`] as const;
-  return [...converted, ...stated, ...bounded('request_energy', '/reported', ...ends)];
+  const ends = ['/reported_low_combined', `/reported_high${unknown}_combined`] as const;
+  return [...converted, ...bounded('request_energy', '/reported', ...ends)];
 }
 
 const twice = (id: string, variant = ''): Chosen[] => [

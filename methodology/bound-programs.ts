@@ -47,37 +47,14 @@ function workBounds({ id, unit, writing, reading }: Part): Record<string, Step> 
   };
 }
 
-const reported = (side: 'low' | 'high', ratio: string, stated: string) => {
-  const [at, most] = side === 'low' ? ['/', 'min'] : ['*', 'max'];
-  const figure = `reported_energy ${at} ${ratio}`;
-  return stated === '' ? figure : `${most}(${stated}, ${figure})`;
-};
-
-/** Only estimates come with a range, which cannot buy narrower bounds. A total whose source does not say whether the overhead is in it can be low by all of it. */
-function totals(): Record<string, Step> {
-  const kinds = [
-    ['reported', 'reported_ratio', 'reported_ratio', '', ''],
-    ['estimated', 'model_ratio_least', 'model_ratio_most', '', ''],
-    ['stated', 'model_ratio_least', 'model_ratio_most', 'reported_min', 'reported_max'],
-  ] as const;
-  return Object.assign(
-    {},
-    ...kinds.map(([kind, least, most, min, max]) => {
-      const high = reported('high', most, max);
-      return {
-        ...step(`request_energy/${kind}_low_combined`, 'Wh', reported('low', least, min)),
-        ...step(`request_energy/${kind}_high_combined`, 'Wh', high),
-        ...step(`request_energy/${kind}_high_unknown_combined`, 'Wh', `${high} * PUE`),
-      };
-    }),
-  );
-}
-
 const measuring = {
   ...step('share_ratio', '1', 'call_tokens = all_tokens ? 1 : token_share_ratio'),
   ...step('accelerator_energy/measured_low_combined', 'Wh', 'reported_energy / combined(counter_ratio, share_ratio)'),
   ...step('accelerator_energy/measured_high_combined', 'Wh', 'reported_energy * combined(counter_ratio, share_ratio)'),
-  ...totals(),
+  ...step('request_energy/reported_low_combined', 'Wh', 'reported_energy / reported_ratio'),
+  ...step('request_energy/reported_high_combined', 'Wh', 'reported_energy * reported_ratio'),
+  // A total whose source does not say whether the overhead is in it can be low by all of it.
+  ...step('request_energy/reported_high_unknown_combined', 'Wh', 'reported_energy * reported_ratio * PUE'),
 };
 
 const share = (amount: string, run: string): string => `${amount} = 0 ? 1 : ${amount}@${run} / ${amount}`;

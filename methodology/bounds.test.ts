@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts, type Impact } from './assess.ts';
-import { spreads } from './factors.ts';
 import { lineageOf } from './lineage.ts';
 import { readGpuCounters } from './telemetry/gpu-counters.ts';
 import { coverageOf } from './testdata/draws.ts';
@@ -125,12 +124,6 @@ describe('bounds', () => {
     expect(impact(at(null)).energy_high_wh).toBeGreaterThan(0.3 * 1.45);
     expect(impact(at(null)).boundary_excludes).not.toContain('overhead_energy');
     isWider(at(null), at(true), ['energy', 'carbon'], [1]);
-  });
-
-  it('of a range that the source states are at least those of an estimate', () => {
-    const { energy } = widths({ ...call, telemetry: shapes.ecologits_range?.(0.3) ?? null });
-    expect(energy[0]).toBeGreaterThan(spreads.modelLeast * 0.999);
-    expect(energy[1]).toBeGreaterThan(spreads.modelMost * 0.999);
   });
 });
 

@@ -46,7 +46,7 @@ export function isCalculation(value: Calculation, method: Methodology): boolean 
     (!('estimated_counts' in value) || (method.widensEstimates && isEstimated(value.estimated_counts, modelled_by))) &&
     (!('cut_short' in value) || isOneOf([true], value.cut_short)) &&
     (tier === 'telemetry'
-      ? method.measures && measured !== null && isMeasured(measured, boundary, modelled_by)
+      ? method.measures && measured !== null && isMeasured(measured, boundary, modelled_by, method)
       : measured === null && modelled_by === tier && isOneOf(['parametric', 'proxy'], tier))
   );
 }
@@ -58,11 +58,13 @@ function isMeasured(
   { bounds, includes_pue, scope, unit }: NonNullable<Calculation['measured']>,
   boundary: Boundary,
   modelledBy: Calculation['modelled_by'],
+  { measurementsOnly }: Methodology,
 ): boolean {
   const modelled = scope === 'total' ? ['parametric', null] : boundary === 'narrow' ? [null] : ['parametric', 'proxy'];
   return (
     isOneOf(bounds === 'stated' ? ['kWh'] : ['J', 'kWh', 'Wms', 'mJ', null], unit) &&
     isOneOf(boundary === 'narrow' ? ['accelerator'] : ['total', 'accelerator'], scope) &&
+    (!measurementsOnly || isOneOf(['measurement'], bounds)) &&
     isOneOf(scope === 'total' ? ['measurement', 'estimate', 'stated'] : ['measurement', 'estimate'], bounds) &&
     isOneOf([true, false, null], includes_pue) &&
     isOneOf(modelled, modelledBy)

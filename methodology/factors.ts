@@ -67,6 +67,12 @@ export const literatureUncertainty = { proxy: 0.6, parametric: 0.35 } as const;
 export const telemetryLimits = { uncertainty: 0.18, plausibleRatio: 100 } as const;
 
 /**
+ * How far measured energy can be from the modelled one, as a ratio either way, and still be called plausible. An assumption: the
+ * fits are for batches of 64 on an H100, and batches and hardware as they are in use move the energy of a call by some times.
+ */
+export const comparison = { plausibleWithin: 5 } as const;
+
+/**
  * Token counts that were estimated from text, at 4 bytes per token: how far the true count may be from it, as a ratio
  * either way. An assumption: 27 texts (prose in 17 languages, code, tables, digits, emoji) took 1.6 to 9.2 bytes per token
  * of o200k_base and cl100k_base, and the ratio spans 1.6 to 10.

@@ -161,15 +161,14 @@ function boundsOfTotal(reading: TelemetryReading, { methodology, site }: Conditi
   return { low: energyWh * (1 - spread), high: energyWh * (1 + spread), basis: 'literature_default' };
 }
 
-/** A source that states its own bounds cannot buy narrower ones; a figure that may lack the overhead can be low by it. */
-function combinedTotal({ energyWh, includesPue, source, stated }: TelemetryReading, pue: number): Range {
-  // Only estimates come with a range.
-  const isEstimate = source === 'ecologits_impacts' || !!stated?.range;
-  const least = energyWh / (isEstimate ? spreads.modelLeast : spreads.reported);
-  const most = energyWh * (isEstimate ? spreads.modelMost : spreads.reported);
-  const low = stated?.range ? Math.min(wattHours(stated, stated.range.min), least) : least;
-  const high = stated?.range ? Math.max(wattHours(stated, stated.range.max), most) : most;
-  return { low, high: includesPue === null ? high * pue : high, basis: 'combined' };
+/** A figure that may lack the overhead can be low by it. */
+function combinedTotal({ energyWh, includesPue }: TelemetryReading, pue: number): Range {
+  const high = energyWh * spreads.reported;
+  return {
+    low: energyWh / spreads.reported,
+    high: includesPue === null ? high * pue : high,
+    basis: 'combined',
+  };
 }
 
 /** Water follows IT energy, which a total gives only if it is known whether the overhead is in it. */

@@ -69,6 +69,8 @@ export function impactFrom(
     methodology_hash: method.hash,
     ...(method.combinesBounds && { water_low_ml: output('water_low_ml'), water_high_ml: output('water_high_ml') }),
     ...statedGrid(lineage, method),
+    // Stated to compare with: no number of the receipt follows from it.
+    ...(lineage.modelled_energy_wh !== undefined && { modelled_energy_wh: lineage.modelled_energy_wh }),
   };
 }
 

@@ -27,6 +27,8 @@ export interface Impact {
   readonly energy_high_wh: number;
   readonly energy_split: 'modelled' | 'measured' | 'unavailable';
   readonly energy_failed_attempts_wh: null;
+  /** Of what was measured, as far as it can be modelled; absent: nothing was measured, or nothing can be. */
+  readonly modelled_energy_wh?: number;
   readonly carbon_g: number;
   readonly carbon_operation_g: number;
   readonly carbon_embodied_g: number | null;

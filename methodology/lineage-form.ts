@@ -84,6 +84,8 @@ export interface Lineage {
   readonly telemetry: LineageTelemetry | null;
   /** What the deployment states; absent if it states nothing. The formulas model H100s whatever stands here. */
   readonly accelerators?: Accelerators;
+  /** Wh, modelled, of what was measured, to compare the two; absent: nothing was measured, or nothing of it can be modelled. */
+  readonly modelled_energy_wh?: number;
   /** The provider was a simulator: the facts are made up, and the numbers follow from them; absent: it was none. */
   readonly simulated?: true;
   readonly steps: readonly LineageStep[];

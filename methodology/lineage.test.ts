@@ -25,7 +25,11 @@ const kinds: readonly [string, Sample][] = [
   ['parametric range, narrow', sample({ ...call, model: range, boundary: 'narrow' })],
   ['proxy', sample(proxy)],
   ['gw-1.0', sample(call, 'gw-1.0')],
-  ...Object.entries(shapes).map(([name, read]): [string, Sample] => [name, sample({ ...call, telemetry: read(0.25) })]),
+  ...Object.entries(shapes).map(([name, read]): [string, Sample] => {
+    // Later methodologies take no estimate for a measurement.
+    const methodology = name.startsWith('ecologits') ? 'gw-1.3' : defaultMethodology;
+    return [name, sample({ ...call, telemetry: read(0.25) }, methodology)];
+  }),
 ];
 
 /** With many cases every leaf of the first kind, and of each other one every fifth, which share most of their steps with it. */
@@ -60,6 +64,17 @@ describe('a lineage', () => {
     for (const [field, value] of Object.entries({ basis: 'lifecycle', vintage: 2025, is_estimated: true })) {
       const forged = reseal({ ...before.lineage, grid: { ...before.lineage.grid, [field]: value } });
       expect(verify(forged, { ...before.impact }).ok, field).toBe(false);
+    }
+  });
+
+  it('states a modelled energy beside a measured one alone', () => {
+    const [, measured] = kinds.find(([name]) => name === 'neuralwatt') ?? [];
+    const [, earlier] = kinds.find(([name]) => name === 'ecologits_impacts') ?? [];
+    if (!measured || !earlier) throw new Error('no such kind');
+    expect(measured.lineage.modelled_energy_wh).toBeGreaterThan(0);
+    for (const { impact, lineage } of [sample(), earlier]) {
+      const added = { modelled_energy_wh: 1 };
+      expect(verify(reseal({ ...lineage, ...added }), { ...impact, ...added }).ok).toBe(false);
     }
   });
 

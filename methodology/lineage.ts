@@ -87,6 +87,7 @@ function lineageFrom(
     grid: gridPart,
     telemetry: telemetryOf(facts, impact.tier === 'telemetry'),
     ...statedHardware(facts),
+    ...(impact.modelled_energy_wh !== undefined && { modelled_energy_wh: impact.modelled_energy_wh }),
     ...(facts.simulated && { simulated: true }),
     steps: traced(planOf(calculation, method), {
       calculation,

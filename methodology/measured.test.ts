@@ -2,7 +2,9 @@ import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts, type Impact } from './assess.ts';
+import { lineageOf } from './lineage.ts';
 import type { MethodologyId } from './methodologies.ts';
+import { verify } from './recompute.ts';
 import { readGpuCounters } from './telemetry/gpu-counters.ts';
 import type { TelemetryReading, TelemetryResult } from './telemetry/reading.ts';
 import { exact } from './testdata/exact-decimal.ts';
@@ -68,7 +70,7 @@ describe('a measured total', () => {
     expect({ carbon_embodied_g, sci_g_per_request }).toEqual({ carbon_embodied_g: null, sci_g_per_request: null });
     expect(carbon_g).toBe(carbon_operation_g);
     expect(boundary_excludes).toContain('embodied_carbon');
-    expect(tier_reason).toContain('no model to compare it with but the largest class');
+    expect(tier_reason).toContain('no model to compare it with but the largest and the smallest class');
   });
 
   it('has water only where it is known whether the overhead is in it', () => {
@@ -94,8 +96,27 @@ describe('a measured total', () => {
     expect(servesTelemetry(null, 'comprehensive')).toBe(false);
   });
 
-  it("of the provider's EcoLogits is called an estimate, with the bounds of one", () => {
-    const value = impact(withReading(measured('ecologits_impacts', 0.3)));
+  it("of the provider's EcoLogits is no measurement: the call is modelled, and says so", () => {
+    for (const shape of ['ecologits_impacts', 'ecologits_range']) {
+      const facts = withReading(measured(shape, 0.3));
+      expect({ ...impact(facts), tier_reason: '' }).toEqual({ ...modelled, tier_reason: '' });
+      const why = "it is the provider's own EcoLogits estimate, not a measurement";
+      expect(impact(facts).tier_reason).toContain(`measured energy not used: ${why}`);
+      const lineage = lineageOf(facts);
+      expect(lineage.ok && lineage.lineage.telemetry).toMatchObject({
+        used: false,
+        energy_source: 'provider_estimated',
+        stated: { unit: 'kWh' },
+      });
+      expect(assess({ ...facts, requestedTier: 'telemetry' })).toMatchObject({ reason: 'tier_unavailable' });
+      expect(assess({ ...facts, model: unknownModel })).toMatchObject({ reason: 'model_parameters_unknown' });
+      expect(assess({ ...facts, usage: null })).toMatchObject({ reason: 'usage_missing' });
+    }
+    expect(servesTelemetry('ecologits_impacts', 'comprehensive')).toBe(false);
+  });
+
+  it("of the provider's EcoLogits was called an estimate by earlier methodologies, with the bounds of one", () => {
+    const value = impact(withReading(measured('ecologits_impacts', 0.3)), 'gw-1.3');
     expect(value.tier_reason).toContain("the provider's own EcoLogits estimate, not a measurement");
     const former = impact(withReading(measured('ecologits_impacts', 0.3)), 'gw-1.3');
     expect(former.energy_low_wh).toBeCloseTo(0.195, 9);
@@ -136,6 +157,43 @@ describe('measured accelerators', () => {
   });
 });
 
+describe('the modelled energy beside the measured one', () => {
+  it.each<[number, string]>([
+    [0.3, '; plausible, 0.751 times the 0.4 Wh of the parametric tier;'],
+    [1.9, '; plausible, 4.76 times the 0.4 Wh of the parametric tier;'],
+    [2.1, '; 5.26 times the 0.4 Wh of the parametric tier, further from it than 5 times, so one of them is doubtful;'],
+    [0.081, '; plausible, 0.203 times the 0.4 Wh of the parametric tier;'],
+    [
+      0.079,
+      '; 0.198 times the 0.4 Wh of the parametric tier, further from it than 5 times, so one of them is doubtful;',
+    ],
+  ])('%d Wh', (wh, words) => {
+    const facts = withReading(measured('neuralwatt', wh));
+    const value = impact(facts);
+    expect(value).toMatchObject({ energy_wh: wh, modelled_energy_wh: modelled.energy_wh });
+    expect(value.tier_reason).toContain(words);
+    const result = lineageOf(facts);
+    if (!result.ok) throw new Error(result.explanation);
+    expect(result.lineage.modelled_energy_wh).toBe(modelled.energy_wh);
+    expect(verify(result.lineage, { ...value }).ok).toBe(true);
+    expect(verify(result.lineage, { ...value, modelled_energy_wh: wh }).ok).toBe(false);
+  });
+
+  it('is of the accelerators where they were measured', () => {
+    expect(impact(withReading(counted)).modelled_energy_wh).toBeCloseTo(modelled.energy_accelerator_wh ?? 0, 11);
+  });
+
+  it('is absent where there is nothing to compare, and in earlier methodologies', () => {
+    const unlike = [
+      impact(call),
+      impact(withReading(total, { model: unknownModel })),
+      impact(withReading(total), 'gw-1.3'),
+    ];
+    for (const each of unlike) expect(each).not.toHaveProperty('modelled_energy_wh');
+    expect(impact(withReading(total), 'gw-1.3').tier_reason).toContain('plausible against the parametric tier');
+  });
+});
+
 describe('a figure that cannot be right', () => {
   const reading = total as TelemetryReading;
   it.each<[string, CallFacts['telemetry'], string]>([
@@ -160,7 +218,7 @@ describe('a figure that cannot be right', () => {
     },
   );
 
-  it('of an unknown model is one above a hundred times what the largest class takes, and nothing below', () => {
+  it('of an unknown model is one above a hundred times what the largest class takes, or below 1/100 of the smallest', () => {
     const frontier = { ...unknownModel, modelClass: 'frontier' } as const;
     const narrow = { boundary: 'narrow', requestedTier: 'telemetry' } as const;
     const cases = [
@@ -172,11 +230,23 @@ describe('a figure that cannot be right', () => {
       const of = (wh: number, id?: MethodologyId) =>
         assess(withReading(measured(shape, wh), { ...more, model: unknownModel }), id);
       expect(of(largest.energy_wh * 99)).toMatchObject({ ok: true });
-      expect(of(1e-9)).toMatchObject({ ok: true });
+      const smallest = impact({
+        ...call,
+        ...more,
+        model: { ...frontier, modelClass: 'small' },
+        requestedTier: 'proxy',
+      });
+      expect(of(smallest.energy_wh / 99)).toMatchObject({ ok: true });
+      const tooLittle = of(smallest.energy_wh / 101);
+      expect(tooLittle.ok ? '' : tooLittle.explanation).toContain(
+        'less than 1/100 of what a model of the smallest class',
+      );
+      expect(of(1e-9).ok).toBe(false);
       const refused = of(largest.energy_wh * 101);
       expect(refused.ok ? '' : refused.explanation).toContain('more than 100 times what a model of the largest class');
       expect(of(1.5e304).ok).toBe(false);
-      // As it was published.
+      // As they were published.
+      expect(of(1e-9, 'gw-1.3')).toMatchObject({ ok: true });
       expect(of(largest.energy_wh * 101, 'gw-1.1')).toMatchObject({ ok: true });
     }
   });

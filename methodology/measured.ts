@@ -3,7 +3,7 @@
  *
  * Invariant: a figure that cannot be right (no number, zero for tokens that were computed, a hundred times the modelled
  * energy or a hundredth of it) is not used, and the reason says so. Of a model that is not known it can be at most a
- * hundred times what the largest class takes. It is never corrected.
+ * hundred times what the largest class takes, and no less than a hundredth of the smallest. It is never corrected.
  */
 import { accountFor } from './boundary.ts';
 import { spreads, telemetryLimits, uncountedCalls } from './factors.ts';
@@ -22,8 +22,20 @@ export interface Modelled {
 }
 
 export type Measurement =
-  | { readonly ok: true; readonly reading: TelemetryReading; readonly modelled: Modelled | null }
+  | {
+      readonly ok: true;
+      readonly reading: TelemetryReading;
+      readonly modelled: Modelled | null;
+      /** Wh, modelled, of what the figure is about; null where nothing of it can be modelled. */
+      readonly expectedWh: number | null;
+    }
   | { readonly ok: false; readonly why: string };
+
+/** Of an estimate in the place of a measurement: it is kept in the lineage, beside the model of our own that is used. */
+export const estimateUnused: Measurement = {
+  ok: false,
+  why: "it is the provider's own EcoLogits estimate, not a measurement",
+};
 
 const unused = (why: string): Measurement => ({ ok: false, why });
 
@@ -31,15 +43,17 @@ const unused = (why: string): Measurement => ({ ok: false, why });
 export interface Comparison {
   /** Null where the model is not known at all. */
   readonly modelled: Modelled | null;
-  /** Then the largest class, which bounds it from above alone; null in methodologies before gw-1.2. */
+  /** Then the largest class, which bounds it from above; null in methodologies before gw-1.2. */
   readonly ceiling: Estimate | null;
+  /** And the smallest, which bounds it from below; null in methodologies before gw-1.4. */
+  readonly floor: Estimate | null;
 }
 
 export function measure(
   telemetry: TelemetryReading | TelemetryRefusal,
   facts: CallFacts & { readonly usage: TokenUsage; readonly grid: GridReading },
   method: Methodology,
-  { ceiling, modelled }: Comparison,
+  { ceiling, floor, modelled }: Comparison,
 ): Measurement {
   if ('refused' in telemetry) return unused(`the figure was refused, ${refusals[telemetry.refused]}`);
   const fault = faultOf(telemetry);
@@ -65,7 +79,10 @@ export function measure(
   if (ceiling !== null && energyWh > comparable(ceiling, scope, facts, method) * ratio) {
     return unused(`the figure was refused, it is more than ${ratio} times what a model of the largest class takes`);
   }
-  return { ok: true, reading: telemetry, modelled };
+  if (floor !== null && energyWh * ratio < comparable(floor, scope, facts, method)) {
+    return unused(`the figure was refused, it is less than 1/${ratio} of what a model of the smallest class takes`);
+  }
+  return { ok: true, reading: telemetry, modelled, expectedWh: expected };
 }
 
 /**
@@ -85,7 +102,7 @@ export function measureUncounted(telemetry: TelemetryReading | TelemetryRefusal,
   if (facts.upstreamLatencyS !== null && energyWh > (ceilingPowerW * facts.upstreamLatencyS) / secondsPerHour) {
     return unused(`the figure was refused, it is more than ${ceilingPowerW} W take in the upstream time`);
   }
-  return { ok: true, reading: telemetry, modelled: null };
+  return { ok: true, reading: telemetry, modelled: null, expectedWh: null };
 }
 
 /** The modelled energy, Wh, of what the figure is about. */

@@ -9,6 +9,7 @@ import { countingPrograms } from './counting-programs.ts';
 import { sha256Of } from './digest.ts';
 import {
   attention,
+  comparison,
   embodied,
   estimatedCounts,
   idleShare,
@@ -21,7 +22,7 @@ import {
   uncountedCalls,
   worldWaterLPerKwh,
 } from './factors.ts';
-import type { ModelClass } from './facts.ts';
+import type { ModelClass, ModelFacts } from './facts.ts';
 import { functionTexts } from './formula.ts';
 import { programs } from './programs.ts';
 import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
@@ -59,6 +60,12 @@ export interface Methodology {
   readonly estimatesAreForecasts: boolean;
   /** Whether bounds are combined from the parts with a source each (uncertainty.ts), or one half-width for the tier. */
   readonly combinesBounds: boolean;
+  /** Whether measured energy is what somebody measured, and a provider's own estimate is none. */
+  readonly measurementsOnly: boolean;
+  /** The class below which no measured energy of an unknown model can be, by kind of model; null: nothing is too little. */
+  readonly floorClasses: Readonly<Record<ModelFacts['kind'], ModelClass>> | null;
+  /** Whether the modelled energy stands beside the measured one, and one too far from the other is not called plausible. */
+  readonly statesModelled: boolean;
   /** The formula texts of the document. */
   readonly steps: Readonly<Record<string, Step>>;
 }
@@ -73,6 +80,9 @@ type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'> & {
   readonly statesGridBasis?: true;
   readonly estimatesAreForecasts?: true;
   readonly combinesBounds?: true;
+  readonly measurementsOnly?: true;
+  readonly floorClasses?: Readonly<Record<ModelFacts['kind'], ModelClass>>;
+  readonly statesModelled?: true;
 };
 
 interface Content {
@@ -94,6 +104,9 @@ function methodology(id: MethodologyId, version: string, rules: Rules, content: 
     statesGridBasis: false,
     estimatesAreForecasts: false,
     combinesBounds: false,
+    measurementsOnly: false,
+    floorClasses: null,
+    statesModelled: false,
   };
   return { id, version, hash, document, ...absent, ...rules, measures: 'telemetry' in constants, steps };
 }
@@ -125,6 +138,11 @@ const credited = Object.fromEntries(
     .filter(([key]) => !isFormerBound(key))
     .map(([key, step]) => [key, partlyOurs.includes(key) ? { ...step, origin: 'gw' as const } : step]),
 );
+const measuringOf14 = {
+  measurementsOnly: true,
+  floorClasses: { chat: 'small', embedding: 'embedding' },
+  statesModelled: true,
+} as const;
 
 /**
  * Frozen: a published methodology is never changed or removed, so that every receipt can be recomputed with the one that
@@ -134,11 +152,16 @@ const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
   'gw-1.4': methodology(
     'gw-1.4',
     '1.4.0',
-    { ...rulesOf13, statesGridBasis: true, estimatesAreForecasts: true, combinesBounds: true },
+    { ...rulesOf13, ...measuringOf14, statesGridBasis: true, estimatesAreForecasts: true, combinesBounds: true },
     {
       constants: {
         ...{ serving, embodied, standIns, prefill, spreads, attention, worldWaterLPerKwh },
-        ...{ telemetry: { plausibleRatio: telemetryLimits.plausibleRatio }, estimatedCounts, uncountedCalls },
+        ...{
+          telemetry: { plausibleRatio: telemetryLimits.plausibleRatio },
+          estimatedCounts,
+          uncountedCalls,
+          comparison,
+        },
       },
       functions: { ...functionTexts, ...combinedText },
       steps: { ...credited, ...boundPrograms },

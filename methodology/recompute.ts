@@ -28,7 +28,7 @@ export function verify(lineage: Lineage, receipt: Readonly<Record<string, unknow
     ...ofLineage,
     receipt: (found, { impact, lineage }) => {
       compareReceipt(found, receipt, impact);
-      found.compare('receipt.simulated', receipt.simulated ?? false, lineage.simulated ?? false);
+      found.compare('receipt.simulated', receipt?.simulated ?? false, lineage.simulated ?? false);
     },
   };
   return verification(lineage, all);
@@ -51,7 +51,11 @@ const ofLineage: Readonly<Record<Exclude<CheckId, 'form' | 'receipt'>, Compare>>
   },
   digest: (found, { lineage: { digest, ...content } }) => found.compare('digest', digest, digestOf(content)),
   steps: (found, { lineage, steps }) => compareSteps(found, lineage.steps, steps),
-  statements: (found, { factOf, impact, lineage }) => compareStatements(found, lineage, impact, factOf),
+  statements: (found, { factOf, impact, lineage, method }) => {
+    compareStatements(found, lineage, impact, factOf);
+    const mayState = lineage.calculation.measured !== null && method.statesModelled;
+    found.compare('modelled_energy_wh', 'modelled_energy_wh' in lineage && !mayState, false);
+  },
 };
 
 function verification(lineage: Lineage, compares: Readonly<Partial<Record<CheckId, Compare>>>): Verification {

@@ -4,7 +4,7 @@
  * Invariant: an explicit tier is served as asked or refused, never replaced by another.
  */
 import { countsText } from './counts.ts';
-import { serving, uncountedCalls } from './factors.ts';
+import { comparison, serving, uncountedCalls } from './factors.ts';
 import type { Boundary, CallFacts, ModelClass, ModelFacts, RequestedTier, SiteFacts, TokenUsage } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
@@ -36,19 +36,19 @@ export function chooseTier(requested: RequestedTier, model: ModelFacts): TierCho
   return { tier: null, reason: model.kind === 'embedding' ? 'no_embedding_factor' : 'model_parameters_unknown' };
 }
 
-const telemetryScopes: Readonly<Record<TelemetrySource, TelemetryReading['scope']>> = {
+/** What each source measures. An estimate measures nothing. */
+const telemetryScopes: Readonly<Record<Exclude<TelemetrySource, 'ecologits_impacts'>, TelemetryReading['scope']>> = {
   neuralwatt: 'total',
   greenpt: 'total',
   melious: 'total',
   energy_header: 'total',
-  ecologits_impacts: 'total',
   gpu_counters: 'accelerator',
 };
 
 /** Whether a deployment whose replies carry this shape can serve the telemetry tier in the boundary. */
 export function servesTelemetry(source: string | null, boundary: Boundary): boolean {
   if (source === null || !Object.hasOwn(telemetryScopes, source)) return false;
-  return boundary === 'comprehensive' || telemetryScopes[source as TelemetrySource] === 'accelerator';
+  return boundary === 'comprehensive' || telemetryScopes[source as keyof typeof telemetryScopes] === 'accelerator';
 }
 
 export interface ReasonFacts {
@@ -99,29 +99,35 @@ function otherHardware({ accelerators }: SiteFacts): string | null {
 interface MeasuredFacts {
   readonly boundary: Boundary;
   readonly site: SiteFacts;
-  readonly methodology: Pick<Methodology, 'ceilingClass' | 'widensEstimates'>;
+  readonly methodology: Pick<Methodology, 'ceilingClass' | 'floorClasses' | 'statesModelled' | 'widensEstimates'>;
   readonly simulated: boolean;
   /** Null where nobody counted the tokens. */
   readonly usage: TokenUsage | null;
 }
 
-/** `modelled`: the tier that the figure was compared with, and that gives the parts that were not measured. */
+/** What a figure was compared with, and what gives the parts that were not measured. */
+interface Compared {
+  readonly tier: ModelledTier;
+  /** Wh, of what the figure is about. */
+  readonly energyWh: number;
+}
+
+/** `modelled`: null where the model is not known at all. */
 export function measuredReason(
   requested: RequestedTier,
   { boundary, methodology, simulated, site, usage }: MeasuredFacts,
   reading: TelemetryReading,
-  modelled: ModelledTier | null,
+  modelled: Compared | null,
 ): string {
   const other = boundary === 'narrow' || modelled === null ? null : otherHardware(site);
   const unlike = other === null ? '' : `; what is modelled assumes H100 servers, while the deployment states ${other}`;
   const why = requested === 'auto' ? 'auto' : 'as requested';
-  const most = methodology.ceilingClass === null ? '' : ' but the largest class';
   const compared =
     usage === null
       ? `no token counts, so it is only compared with the ${uncountedCalls.ceilingPowerW} W of a whole rack in the upstream time`
       : modelled === null
-        ? `no model to compare it with${most}`
-        : `plausible against the ${modelled} tier`;
+        ? `no model to compare it with${classesText(methodology)}`
+        : comparedText(reading.energyWh, modelled, methodology);
   const counts = countsText(usage, methodology);
   if (reading.scope === 'accelerator') {
     const interval = reading.intervalS === null ? '' : ` over ${Number(reading.intervalS.toFixed(3))} s`;
@@ -131,6 +137,29 @@ export function measuredReason(
   }
   return `${why}: ${natureOf(reading, simulated)}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}${unlike}${counts}`;
 }
+
+function classesText({ ceilingClass, floorClasses }: MeasuredFacts['methodology']): string {
+  if (ceilingClass === null) return '';
+  return floorClasses === null ? ' but the largest class' : ' but the largest and the smallest class';
+}
+
+/** Wh both. */
+function comparedText(
+  measured: number,
+  { energyWh, tier }: Compared,
+  { statesModelled }: MeasuredFacts['methodology'],
+): string {
+  // A call without tokens: both are nothing.
+  if (!statesModelled || energyWh === 0) return `plausible against the ${tier} tier`;
+  const ratio = measured / energyWh;
+  const beside = `${brief(ratio)} times the ${brief(energyWh)} Wh of the ${tier} tier`;
+  const most = comparison.plausibleWithin;
+  return ratio > most || ratio * most < 1
+    ? `${beside}, further from it than ${most} times, so one of them is doubtful`
+    : `plausible, ${beside}`;
+}
+
+const brief = (value: number): string => String(Number(value.toPrecision(3)));
 
 /** Of a simulator no source is named: it borrows the shapes of companies that have measured nothing here. */
 function natureOf({ source }: TelemetryReading, simulated: boolean): string {

@@ -63,6 +63,24 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         why: 'Nobody has measured it',
         parts: ['rules.estimatesAreForecasts'],
       },
+      {
+        what: 'Measured energy is what somebody measured: a provider’s own EcoLogits estimate (`ecologits_impacts`) is kept in the lineage and not used',
+        numbers: 'such calls are `parametric` or `proxy`, with our estimate, and no longer `telemetry`',
+        why: 'The tier said “measured” of an estimate that nobody can compute again, in the place of one that everybody can',
+        parts: ['rules.measurementsOnly'],
+      },
+      {
+        what: 'What the model gives for what was measured stands beside it, and only a figure within a factor of 5 of it is called plausible',
+        numbers: '`modelled_energy_wh` is new, and the ratio in `tier_reason`; no value moves',
+        why: 'Every figure within a factor of 100 was called plausible, and nobody saw the factor. That of 5 is an assumption: batches and hardware in use move the energy of a call by some times',
+        parts: ['rules.statesModelled', 'constants.comparison'],
+      },
+      {
+        what: 'Measured energy of a model that is not known is refused below a hundredth of what the class `small` takes for the tokens (an embedding: the class `embedding`)',
+        numbers: 'the calls with such figures are degraded, and no longer `telemetry`',
+        why: 'Nothing was too little to be believed',
+        parts: ['rules.floorClasses'],
+      },
     ],
   },
   'gw-1.3': {

@@ -183,8 +183,8 @@ test('the lineage shows the samples as they were scraped, and the interval; the 
   const { raw, ...telemetry } = z.looseObject({ interval_s: z.number(), raw: z.unknown() }).parse(lineage.telemetry);
   expect(telemetry).toMatchObject({
     used: true,
-    source: 'gpu_counters',
-    energy_source: 'own_counters',
+    source: 'simulator',
+    energy_source: 'simulated',
     scope: 'accelerator',
   });
   const { seen, ...tokens } = z

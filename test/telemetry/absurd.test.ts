@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { additionsOf, collect, eventually, get, messages, openAi, receiptOf } from '../sdk/gateway.ts';
 import { addModels, type MeteredModels, provenLineage } from './metered.ts';
 
-const shapes = ['neuralwatt', 'greenpt', 'melious', 'ecologits_impacts', 'energy_header'] as const;
+const shapes = ['neuralwatt', 'greenpt', 'melious', 'energy_header'] as const;
 type Shape = (typeof shapes)[number];
 const modelOf = (shape: string): string => `absurd-${shape}`;
 /** Units of each shape in a watt-hour. */
@@ -13,7 +13,6 @@ const perWh: Readonly<Record<Shape, number>> = {
   neuralwatt: 3600,
   greenpt: 3_600_000,
   melious: 0.001,
-  ecologits_impacts: 0.001,
   energy_header: 3600,
 };
 
@@ -86,7 +85,7 @@ describe.each(shapes)('energy as %s that is', (shape) => {
       expect(receipt.energy_wh).toBe(estimateWh);
     }
     const { telemetry } = await provenLineage(json);
-    expect(telemetry).toMatchObject({ used: false, source: shape });
+    expect(telemetry).toMatchObject({ used: false, source: 'simulator' });
     if (unread) expect(telemetry?.refused).toEqual(expect.any(String));
     const [explicit, explicitStreamed] = await Promise.all([
       ask(shape, said, 'telemetry'),
@@ -120,7 +119,7 @@ describe('energy of a model that is not known at all', () => {
   test('is believed while a model of the largest class could have taken it', async () => {
     const receipt = await askUnknown('360');
     expect(receipt).toMatchObject({ tier: 'telemetry', energy_wh: 0.1 });
-    expect(receipt.tier_reason).toContain('no model to compare it with but the largest class');
+    expect(receipt.tier_reason).toContain('no model to compare it with but the largest and the smallest class');
     await provenLineage(receipt);
   });
 
@@ -133,8 +132,16 @@ describe('energy of a model that is not known at all', () => {
   });
 });
 
+test('energy of an unknown model is refused when no model could have taken so little', async () => {
+  const request = { model: 'absurd-unknown', messages };
+  const headers = headersFor('energy_header', '0.000000001');
+  const receipt = receiptOf(await openAi().chat.completions.create(request, { headers }));
+  expect(receipt).toMatchObject({ tier: 'degraded', degraded_reason: 'model_parameters_unknown', energy_wh: null });
+  expect(receipt.explanation).toMatch(/less than 1\/100 of what a model of the smallest class takes/);
+});
+
 describe('what surrounds the figure', () => {
-  const objects = ['neuralwatt', 'greenpt', 'melious', 'ecologits_impacts'] as const;
+  const objects = ['neuralwatt', 'greenpt', 'melious'] as const;
 
   test.each(objects)('%s in a megabyte: what is kept of it has bounds', async (shape) => {
     const big = { 'x-sim-fault': 'big-energy', 'x-sim-bytes': String(1024 * 1024) };

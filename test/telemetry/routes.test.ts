@@ -58,8 +58,13 @@ async function refusal(model: string, gw: object, headers?: Record<string, strin
   return failed;
 }
 
-const expectEnergyOf = (receipt: Receipt, source: string): void => {
-  expect(receipt).toMatchObject({ tier: 'telemetry', tier_reason: expect.stringContaining(source) });
+/** The field in which a shape states its energy. */
+const statedIn = { greenpt: 'impact.energy.total', melious: 'environment_impact.energy_kwh' };
+
+const expectEnergyOf = async (receipt: Receipt, shape: keyof typeof statedIn): Promise<void> => {
+  expect(receipt.tier).toBe('telemetry');
+  const { telemetry } = await provenLineage(receipt);
+  expect(telemetry).toMatchObject({ used: true, source: 'simulator', stated: { field: statedIn[shape] } });
   expect(Number(receipt.energy_wh)).toBeCloseTo(simulatedWh(receipt), 12);
 };
 
@@ -76,14 +81,14 @@ describe('an explicit telemetry tier', () => {
     ] as const) {
       const { receipt } = await served(everywhere, { tier: 'telemetry', ...gw });
       expect(receipt.region).toBe(region);
-      expectEnergyOf(receipt, source);
+      await expectEnergyOf(receipt, source);
     }
   });
 
   test('passes over deployments that do not report energy', async () => {
     const { receipt, trace } = await served(second, { tier: 'telemetry' });
     expect(trace).toMatchObject({ region: 'eu-north', attempts: { count: 1 } });
-    expectEnergyOf(receipt, 'melious');
+    await expectEnergyOf(receipt, 'melious');
     expect((await served(second, {})).receipt).toMatchObject({ region: 'us-east', tier: 'parametric' });
   });
 
@@ -115,8 +120,7 @@ describe('a fail-over', () => {
     for (const tier of ['telemetry', 'auto']) {
       const { receipt, trace } = await served(everywhere, { tier }, failing);
       expect(trace).toMatchObject({ region: 'eu-north', attempts: { count: 2 } });
-      expectEnergyOf(receipt, 'melious');
-      expect((await provenLineage(receipt)).telemetry).toMatchObject({ source: 'melious' });
+      await expectEnergyOf(receipt, 'melious');
     }
   });
 
@@ -130,7 +134,7 @@ test('the narrow boundary falls back under auto, and says why', async () => {
   const { receipt } = await served(everywhere, { boundary: 'narrow' });
   expect(receipt).toMatchObject({ tier: 'parametric', boundary: 'narrow' });
   expect(receipt.tier_reason).toContain('a total does not tell the accelerator');
-  expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: false, source: 'greenpt' });
+  expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: false, stated: { field: statedIn.greenpt } });
 });
 
 test('other tiers are as they were: measured energy is not part of them', async () => {

@@ -5,15 +5,15 @@ import { addsUp } from '../sdk/decimal-text.ts';
 import { additionsOf, collect, finishedReceipt, messages, openAi, receiptOf } from '../sdk/gateway.ts';
 import { addModels, type MeteredModels, provenLineage, simulatedWh } from './metered.ts';
 
-const shapes = ['neuralwatt', 'greenpt', 'melious', 'ecologits_impacts', 'energy_header'] as const;
-const fields = { neuralwatt: 'energy', greenpt: 'impact', melious: 'environment_impact', ecologits_impacts: 'impacts' };
+const shapes = ['neuralwatt', 'greenpt', 'melious', 'energy_header'] as const;
+const fields = { neuralwatt: 'energy', greenpt: 'impact', melious: 'environment_impact' };
 const modelOf = (shape: string): string => `shape-${shape}`;
 
 let models: MeteredModels;
 beforeAll(async () => {
   const one = (shape: string) => ({ model: modelOf(shape), deployments: [{ telemetry: shape }] });
   models = await addModels('shapes', [
-    ...shapes.map(one),
+    ...[...shapes, 'ecologits_impacts'].map(one),
     { model: modelOf('embedding'), kind: 'embedding', deployments: [{ telemetry: 'melious' }] },
     { model: modelOf('none'), deployments: [{ telemetry: null }] },
   ]);
@@ -53,8 +53,9 @@ function streamReceipt(chunks: readonly unknown[]): Receipt {
   return receipt;
 }
 
-function expectMeasured(receipt: Receipt, shape: string): void {
+function expectMeasured(receipt: Receipt): void {
   expect(receipt).toMatchObject({
+    simulated: true,
     status: 'complete',
     tier: 'telemetry',
     usage_source: 'provider',
@@ -65,7 +66,7 @@ function expectMeasured(receipt: Receipt, shape: string): void {
     energy_idle_wh: null,
     energy_overhead_wh: null,
   });
-  expect(receipt.tier_reason).toContain(shape === 'ecologits_impacts' ? 'EcoLogits' : shape);
+  expect(receipt.tier_reason).toContain('energy that a simulator made up, not measured');
   const wh = simulatedWh(receipt);
   expect(Math.abs(Number(receipt.energy_wh) - wh)).toBeLessThanOrEqual(wh * 1e-11);
   // The intensity of the United States, per kWh; what is embodied comes on top.
@@ -78,8 +79,7 @@ function expectMeasured(receipt: Receipt, shape: string): void {
   const [low, high] = [Number(receipt.energy_low_wh), Number(receipt.energy_high_wh)];
   expect(low).toBeLessThan(wh);
   expect(high).toBeGreaterThan(wh);
-  if (shape === 'ecologits_impacts')
-    expect([low / wh, high / wh]).toEqual([expect.closeTo(0.75, 9), expect.closeTo(1.25, 9)]);
+  expect(receipt.modelled_energy_wh).toBeGreaterThan(0);
 }
 
 describe.each(shapes)('energy as %s', (shape) => {
@@ -91,16 +91,14 @@ describe.each(shapes)('energy as %s', (shape) => {
       const reply = await ask({ ...asked, gw: { tier } });
       const receipt = receiptOf(reply);
       expect(receipt.requested_tier).toBe(tier);
-      expectMeasured(receipt, shape);
+      expectMeasured(receipt);
       const { telemetry } = await provenLineage(receipt);
-      const estimated = shape === 'ecologits_impacts';
-      const energySource = estimated ? 'provider_estimated' : 'provider_reported';
-      expect(telemetry).toMatchObject({ used: true, source: shape, energy_source: energySource, refused: null });
+      expect(telemetry).toMatchObject({ used: true, source: 'simulator', energy_source: 'simulated', refused: null });
       if (shape === 'energy_header') expect(telemetry?.raw).toMatchObject({ 'x-energy-method': 'simulated' });
       else {
         // The provider's own words reach the client as they came, and the lineage as they were read.
         const said = (reply as unknown as Record<string, unknown>)[fields[shape]];
-        expect(telemetry?.raw).toEqual(estimated ? { energy: (said as { energy: unknown }).energy } : said);
+        expect(telemetry?.raw).toEqual(said);
       }
     },
   );
@@ -109,12 +107,12 @@ describe.each(shapes)('energy as %s', (shape) => {
     for (const tier of ['auto', 'telemetry']) {
       const chunks = await askStream({ ...asked, gw: { tier } }, includeUsage);
       const receipt = streamReceipt(chunks);
-      expectMeasured(receipt, shape);
+      expectMeasured(receipt);
       expect(chunks.filter((chunk) => chunk.usage).length).toBe(includeUsage ? 1 : 0);
       const text = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
       expect(text.length).toBeGreaterThan(20);
       const { telemetry } = await provenLineage(receipt);
-      expect(telemetry).toMatchObject({ used: true, source: shape });
+      expect(telemetry).toMatchObject({ used: true, source: 'simulator' });
     }
   });
 
@@ -129,8 +127,24 @@ describe.each(shapes)('energy as %s', (shape) => {
   });
 });
 
+describe("a provider's own estimate", () => {
+  const asked: CallOptions = { model: 'ecologits_impacts', headers: { 'x-sim-energy': 'ecologits_impacts' } };
+
+  test('is kept in the lineage, and the call is modelled', async () => {
+    for (const receipt of [receiptOf(await ask(asked)), streamReceipt(await askStream(asked, true))]) {
+      expect(receipt).toMatchObject({ tier: 'parametric', energy_split: 'modelled' });
+      expect(receipt.tier_reason).toContain("it is the provider's own EcoLogits estimate, not a measurement");
+      expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: false, stated: { unit: 'kWh' } });
+    }
+  });
+
+  test('serves no explicit telemetry, which is refused before the provider is asked', async () => {
+    await expect(ask({ ...asked, gw: { tier: 'telemetry' } })).rejects.toMatchObject({ code: 'invalid_tier' });
+  });
+});
+
 describe('what is not believed', () => {
-  const everything = shapes.join(',');
+  const everything = [...shapes, 'ecologits_impacts'].join(',');
 
   test('energy in the reply of a deployment that is not configured for any', async () => {
     const asked = { model: 'none', headers: { 'x-sim-energy': everything } };
@@ -145,8 +159,8 @@ describe('what is not believed', () => {
     const alone = receiptOf(await ask({ model: shape, headers: { 'x-sim-energy': others } }));
     expect(alone).toMatchObject({ tier: 'parametric', tier_reason: expect.stringContaining('no measured energy') });
     const beside = { model: shape, headers: { 'x-sim-energy': everything } };
-    expectMeasured(receiptOf(await ask(beside)), shape);
-    expectMeasured(streamReceipt(await askStream(beside, false)), shape);
+    expectMeasured(receiptOf(await ask(beside)));
+    expectMeasured(streamReceipt(await askStream(beside, false)));
   });
 
   test('what a client sends as energy', async () => {
@@ -157,7 +171,7 @@ describe('what is not believed', () => {
       expect(receiptOf(reply).tier_reason).toContain('no measured energy');
       expect(JSON.stringify(reply)).not.toContain('x-energy-joules');
       const measured = { 'x-energy-joules': '1', 'x-sim-energy': shape };
-      expectMeasured(receiptOf(await ask({ model: shape, headers: measured, body })), shape);
+      expectMeasured(receiptOf(await ask({ model: shape, headers: measured, body })));
     }
   });
 
@@ -165,19 +179,16 @@ describe('what is not believed', () => {
     const asked = { model: 'neuralwatt', headers: { 'x-sim-energy': 'neuralwatt', 'x-sim-fault': 'own-gw' } };
     const reply = await ask(asked);
     expect(JSON.stringify(reply)).not.toContain('forged');
-    expectMeasured(receiptOf(reply), 'neuralwatt');
-    expectMeasured(streamReceipt(await askStream(asked, true)), 'neuralwatt');
+    expectMeasured(receiptOf(reply));
+    expectMeasured(streamReceipt(await askStream(asked, true)));
   });
 });
 
-test.each(['neuralwatt', 'greenpt', 'melious', 'ecologits_impacts'])(
-  '%s said twice: the last word counts',
-  async (shape) => {
-    const asked = { model: shape, headers: { 'x-sim-energy': shape, 'x-sim-fault': 'energy-twice' } };
-    expectMeasured(receiptOf(await ask(asked)), shape);
-    expectMeasured(streamReceipt(await askStream(asked, false)), shape);
-  },
-);
+test.each(['neuralwatt', 'greenpt', 'melious'])('%s said twice: the last word counts', async (shape) => {
+  const asked = { model: shape, headers: { 'x-sim-energy': shape, 'x-sim-fault': 'energy-twice' } };
+  expectMeasured(receiptOf(await ask(asked)));
+  expectMeasured(streamReceipt(await askStream(asked, false)));
+});
 
 test('a header said twice is not a number', async () => {
   const asked = { model: 'energy_header', headers: { 'x-sim-energy': 'energy_header', 'x-sim-fault': 'energy-twice' } };
@@ -211,7 +222,10 @@ test('a stream that breaks off after its energy counts it', async () => {
   await expect(collect(data)).rejects.toThrow();
   const receipt = await finishedReceipt(response.headers.get('x-gw-receipt-id') ?? '');
   expect(receipt).toMatchObject({ status: 'upstream_error', tier: 'telemetry', usage_source: 'estimated' });
-  expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: true, source: 'greenpt' });
+  expect((await provenLineage(receipt)).telemetry).toMatchObject({
+    used: true,
+    stated: { field: 'impact.energy.total' },
+  });
 });
 
 test('a provider that stands still before its energy delays the receipt, and does not keep it', async () => {
@@ -274,5 +288,5 @@ test('an embedding has its energy too', async () => {
 test('a stream without [DONE] has its energy all the same', async () => {
   const headers = { 'x-sim-energy': 'neuralwatt' };
   const open = await askStream({ model: 'neuralwatt', headers: { ...headers, 'x-sim-fault': 'no-done' } }, false);
-  expectMeasured(streamReceipt(open), 'neuralwatt');
+  expectMeasured(streamReceipt(open));
 });
