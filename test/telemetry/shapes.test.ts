@@ -281,7 +281,7 @@ test('an embedding has its energy too', async () => {
     const receipt = receiptOf(await openAi().embeddings.create({ ...request, ...{ gw: { tier } } }, options));
     expect(receipt).toMatchObject({ tier: 'telemetry', completion_tokens: 0 });
     expect(Number(receipt.energy_wh)).toBeCloseTo(simulatedWh(receipt), 12);
-    expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: true, source: 'melious' });
+    expect((await provenLineage(receipt)).telemetry).toMatchObject({ used: true, source: 'simulator' });
   }
 });
 
