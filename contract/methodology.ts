@@ -12,7 +12,7 @@ export const methodologySchema = z
     id: z.string(),
     version: z.string(),
     rules: z
-      .record(z.string(), z.union([z.number(), z.boolean(), z.string()]).nullable())
+      .record(z.string(), z.union([z.number(), z.boolean(), z.string(), z.record(z.string(), z.string())]).nullable())
       .describe('What the formulas do not say; a rule that is absent does not hold'),
     constants: z.record(z.string(), z.unknown()).describe('Their units and sources are in each lineage'),
     functions: z

@@ -301,7 +301,9 @@ describe('the ledger', () => {
     expect(await stores.db.integrityCheck.findUnique({ where: { kind: 'receipt' } })).toMatchObject({
       finishedAt: null,
     });
-    await stores.tamper(`UPDATE integrity_checks SET claimed_until = now() WHERE kind = 'receipt'`);
+    await stores.tamper(
+      `UPDATE integrity_checks SET claimed_until = now() - INTERVAL '1 second' WHERE kind = 'receipt'`,
+    );
     await run();
     const done = await stores.db.integrityCheck.findUnique({ where: { kind: 'receipt' } });
     expect(done).toMatchObject({ finishedAt: expect.any(Date), begunAt: null, afterId: '', claimedUntil: null });
