@@ -36,14 +36,20 @@ const ask = async (): Promise<string> =>
     receiptOf(await openAi(stack.keys.enterprise).chat.completions.create({ model, messages, max_tokens: 2 })).region,
   );
 
-/** A reply of some six seconds, in the region that is about to go; resolves with where its receipt places it. */
-async function slowStream(): Promise<string> {
+/**
+ * A reply of some six seconds, in the region that is about to go. Resolves when it has begun, with a wait for its end that
+ * says where its receipt places it.
+ */
+async function slowStream(): Promise<() => Promise<string>> {
   const request = { model, messages, max_tokens: 12, stream: true as const, gw: { region: 'busy-a' } };
   const headers = { 'x-sim-tokens-per-second': '2' };
-  const chunks = await collect(await openAi(stack.keys.enterprise).chat.completions.create(request, { headers }));
-  const receipts = chunks.flatMap((chunk) => additionsOf(chunk).gw ?? []);
-  expect(receipts).toMatchObject([{ status: 'complete', completion_tokens: 12 }]);
-  return String(receipts[0]?.region);
+  const stream = await openAi(stack.keys.enterprise).chat.completions.create(request, { headers });
+  const chunks = collect(stream);
+  return async () => {
+    const receipts = (await chunks).flatMap((chunk) => additionsOf(chunk).gw ?? []);
+    expect(receipts).toMatchObject([{ status: 'complete', completion_tokens: 12 }]);
+    return String(receipts[0]?.region);
+  };
 }
 
 test('a region comes, is degraded, comes back and goes: every call of the model is answered, where it should be', async () => {
@@ -68,10 +74,10 @@ test('a region comes, is degraded, comes back and goes: every call of the model 
   await served('busy-b');
   await operator.send('PATCH', '/operator/v1/regions/busy-a', { status: 'active' });
   await served('busy-a');
-  const slow = slowStream();
+  const slowRegion = await slowStream();
   await operator.send('DELETE', '/operator/v1/deployments/busy-a');
   await served('busy-b');
-  expect(await slow).toBe('busy-a');
+  expect(await slowRegion()).toBe('busy-a');
   running = false;
   await Promise.all(customers);
   expect(lost).toEqual([]);
