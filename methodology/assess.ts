@@ -232,7 +232,7 @@ function tokensOf({ model, site, usage }: ReadyFacts, method: Methodology) {
   return {
     inputTokens: method.chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0,
     outputTokens: model.kind === 'embedding' ? 0 : completionTokens,
-    facts: { promptTokens, site, ratios: countRatios(usage, method) },
+    facts: { promptTokens, cachedPromptTokens, site, ratios: countRatios(usage, method) },
     combinesBounds: method.combinesBounds,
   };
 }

@@ -41,7 +41,9 @@ export const boundFactors = {
   other_hardware_ratio: assumption(
     'A100 and B200 took 0.65 to 1.46 of the energy of an H100 (ML.ENERGY), other accelerators have no such figure',
   )(spreads.otherHardware),
-  size_class_ratio: assumption('the classes lie a factor of about 3 apart')(spreads.sizeClass),
+  size_class_ratio: assumption('the classes lie a factor of about 3 apart, and their stand-ins are means of ranges')(
+    spreads.sizeClass,
+  ),
   aspect: kaplan(attention.aspect),
   parameters_per_squared_width: kaplan(attention.parametersPerSquaredWidth),
   k_idle_max: factor('rounding of the split in arXiv:2508.15734 (Google)', 'v1, 2025-08-21')(spreads.idleShareMax),
@@ -53,7 +55,7 @@ export const boundFactors = {
   grid_hour_ratio_most: hours(spreads.gridHourMost),
   grid_drift: factor(
     'change of 199 zones between two editions, 90th percentile: Ember, Yearly Electricity Data, https://ember-energy.org',
-    '2022 to 2024',
+    'vintages up to 2025, most of them inferred',
     'CC-BY-4.0',
   )(spreads.gridDriftPerYear),
   grid_live_ratio: factor(

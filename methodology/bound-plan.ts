@@ -19,7 +19,7 @@ export function combinedSteps(calculation: Calculation): Chosen[] {
   ];
 }
 
-const sized = ['size_ratio', 'attention_most', 'writing_least', 'writing_most', 'reading_least', 'reading_most'];
+const sized = ['attention_most', 'writing_least', 'writing_most', 'reading_least', 'reading_most'];
 
 function combinedWork({ estimated_counts: estimated, ...calculation }: Calculation): Chosen[] {
   const { measured, modelled_by, parameter_range } = calculation;
@@ -27,7 +27,8 @@ function combinedWork({ estimated_counts: estimated, ...calculation }: Calculati
   const ratios = (['completion', 'prompt'] as const).map((count) =>
     once(`${count}_ratio/${estimated === count || estimated === 'both' ? 'estimated' : 'reported'}`),
   );
-  const shared = [...ratios, once('hardware_ratio'), once('charged_input_tokens')];
+  const size = once(modelled_by === 'proxy' ? 'size_ratio/class' : 'size_ratio');
+  const shared = [...ratios, once('hardware_ratio'), size, once('charged_input_tokens')];
   const modelled = measured?.scope === 'accelerator' ? works.slice(1) : works;
   const ends = (central: string, low: string) =>
     modelled.flatMap((id) => bounded(id, central, `/${low}low_combined`, `/${low}high_combined`));

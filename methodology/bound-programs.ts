@@ -21,10 +21,10 @@ const ratios = {
 function sized(variant: string, { active, more, total }: Readonly<Record<'active' | 'more' | 'total', string>>) {
   const writing = (model: string) => `combined(${model}, hardware_ratio, completion_ratio${more})`;
   const reading = `combined(hardware_ratio, prompt_ratio${more})`;
-  const layersByWidth = `aspect * (${active} * 1e9 / (parameters_per_squared_width * aspect * aspect)) ^ (2 / 3)`;
+  const layersByWidth = `aspect * ((${active} * ${total}) ^ 0.5 * 1e9 / (parameters_per_squared_width * aspect * aspect)) ^ (2 / 3)`;
   return {
     ...step(`size_ratio${variant}`, '1', `${total} > fitted_up_to ? extrapolation_ratio_least : 1`),
-    ...step(`attention_most${variant}`, '1', `1 + T_in * (${layersByWidth}) / (${active} * 1e9)`),
+    ...step(`attention_most${variant}`, '1', `1 + (T_in + T_cached) * (${layersByWidth}) / (${active} * 1e9)`),
     ...step(`writing_least${variant}`, '1', `1 / ${writing('model_ratio_least, size_ratio')}`),
     ...step(`writing_most${variant}`, '1', writing('model_ratio_most')),
     ...step(`reading_least${variant}`, '1', `utilisation / utilisation_max / ${reading}`),
@@ -65,7 +65,7 @@ function ends(run: 'low' | 'high'): Record<string, Step> {
   const ofActive = `${active} = 0 ? 1 : (accelerator_energy@${run} + host_energy@${run}) / (${active})`;
   const water = `(WUE_site ${at} water_site_ratio + PUE * WUE_grid ${at} water_ratio_${side})`;
   const years = 'known_or(grid_intensity_age_minutes, 0) / 525600';
-  const grid = `combined(grid_hour_ratio_${side}, grid_drift ^ (${years}))`;
+  const grid = `combined(grid_live_ratio, grid_hour_ratio_${side}, grid_drift ^ (${years}))`;
   const made =
     run === 'low' ? 'time_least, latency_ratio_least, embodied_ratio_least' : 'time_most, embodied_ratio_most';
   const operation = `request_usage_gwp ${at} combined(energy_${side}, grid_ratio_${side})`;

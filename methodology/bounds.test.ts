@@ -37,6 +37,7 @@ const annual = {
   periodStart: '2023-01-01T00:00:00.000Z',
   periodEnd: '2024-01-01T00:00:00.000Z',
 } as NonNullable<CallFacts['grid']>;
+const onH100: CallFacts = { ...call, site: { ...call.site, accelerators: { model: 'H100-SXM5-80GB', count: 8 } } };
 const proxy: CallFacts = { ...call, requestedTier: 'proxy' };
 const of = (parameters: number | readonly [number, number], more: Partial<CallFacts> = {}): CallFacts => {
   const [min, max] = typeof parameters === 'number' ? [parameters, parameters] : parameters;
@@ -74,9 +75,10 @@ describe('bounds', () => {
     [
       'other accelerators than the modelled',
       { ...call, site: { ...call.site, accelerators: { model: 'A100', count: 16 } } },
-      call,
+      onH100,
       all,
     ],
+    ['accelerators that nobody states', call, onH100, all],
     [
       'estimated token counts',
       { ...call, usage: { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400, estimated: 'both' } },
@@ -94,6 +96,23 @@ describe('bounds', () => {
     ['more overhead', { ...call, site: { ...call.site, pue: 1.6 } }, call, ['energy']],
     ['accelerators shared with other calls', counters(500, 200_000), counters(500, 500), all],
   ])('are wider with %s', (_, wide, narrow, amounts) => isWider(wide, narrow, amounts));
+
+  it('of a class hold those of its stand-in, where that is a range', () => {
+    const range = { min: 44, max: 132 };
+    const standIn = { ...dense70b, activeParametersB: range, totalParametersB: { min: 440, max: 440 } };
+    const ofClass = impact({ ...proxy, model: { ...dense70b, modelClass: 'frontier' }, upstreamLatencyS: null });
+    const ofRange = impact({ ...call, model: standIn, upstreamLatencyS: null });
+    expect(ofClass.energy_low_wh).toBeLessThan(ofRange.energy_low_wh);
+    expect(ofClass.energy_high_wh).toBeGreaterThan(ofRange.energy_high_wh);
+  });
+
+  it('of a range that reaches beyond the fit are not narrower than those of its upper end', () => {
+    const at = (min: number): CallFacts => {
+      const model = { ...dense70b, activeParametersB: { min: 40, max: 40 }, totalParametersB: { min, max: 440 } };
+      return { ...call, model, upstreamLatencyS: null };
+    };
+    expect(impact(at(150)).energy_low_wh).toBeLessThanOrEqual(impact(at(440)).energy_low_wh);
+  });
 
   it('are lower for a model with more parameters than the fit has seen', () => {
     isWider(of(201), of(200), all, [0]);

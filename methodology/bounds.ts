@@ -81,5 +81,5 @@ const minutesPerYear = 525_600;
 function gridRatio(side: Side, { grid, gridAgeMinutes }: BoundConditions): number {
   if (grid.signal !== 'annual' && gridAgeMinutes !== null && gridAgeMinutes <= freshMinutes) return spreads.gridLive;
   const hour = side === 'least' ? spreads.gridHourLeast : spreads.gridHourMost;
-  return combined(hour, spreads.gridDriftPerYear ** ((gridAgeMinutes ?? 0) / minutesPerYear));
+  return combined(spreads.gridLive, hour, spreads.gridDriftPerYear ** ((gridAgeMinutes ?? 0) / minutesPerYear));
 }

@@ -98,10 +98,10 @@ export const spreads = {
   extrapolationLeast: 5.3,
   /** Time of writing, which carries the embodied part: it can be lower than the energy's spread says. */
   latencyLeast: 4,
-  /** A deployment that states other accelerators than those that are modelled. */
+  /** A deployment that states other accelerators than those that are modelled, or none. */
   otherHardware: 2,
   /** A class that stands in for a model. */
-  sizeClass: 2.5,
+  sizeClass: 3.5,
   /** Idle Wh per active Wh at most, against `idleShare`. */
   idleShareMax: 0.13,
   /** Of the overhead, PUE − 1, against the stated one. */
@@ -129,8 +129,8 @@ export const spreads = {
 export const worldWaterLPerKwh = 3.908;
 
 /**
- * Attention to what was read before, which 2 operations per parameter and token leave out: 2 · layers · width operations
- * per token of context, averaged over the input (Kaplan et al. 2020). Layers and width follow from the parameters, of
+ * Attention to what was read before, which 2 operations per parameter and token leave out: 4 · layers · width operations
+ * per token of context, and on average half of the input is context (Kaplan et al. 2020). Layers and width follow from the parameters, of
  * which a layer has 12 · width², at a width of 100 layers (the aspect ratio of common models). The bound alone has it.
  */
 export const attention = { aspect: 100, parametersPerSquaredWidth: 12 } as const;

@@ -8,7 +8,7 @@ import type { Calculation } from './calculation.ts';
 import type { CallFacts, ParameterRange } from './facts.ts';
 import type { GridTimes } from './grid.ts';
 import { totalOf } from './parametric.ts';
-import { statesOtherHardware } from './uncertainty.ts';
+import { isOtherHardware } from './uncertainty.ts';
 
 interface Given {
   readonly unit: string;
@@ -68,7 +68,7 @@ export function inputValues(facts: CallFacts, times: GridTimes): (name: string, 
   const isEmbedding = model.kind === 'embedding';
   const total = totalOf(model);
   const end = (range: ParameterRange | null, run: string | null): number | null =>
-    range === null ? null : run === 'max' ? range.max : range.min;
+    range === null ? null : run === 'min' ? range.min : range.max;
   const values: Readonly<Record<string, number | null | undefined>> = {
     T_in: tokens?.promptTokens,
     T_cached: tokens?.cachedPromptTokens,
@@ -87,7 +87,7 @@ export function inputValues(facts: CallFacts, times: GridTimes): (name: string, 
     period_end: times.end,
     is_forecast: times.isForecast ? 1 : 0,
     is_annual: facts.grid?.signal === 'annual' ? 1 : 0,
-    is_other_hardware: statesOtherHardware(place.accelerators) ? 1 : 0,
+    is_other_hardware: isOtherHardware(place.accelerators) ? 1 : 0,
     charged_input_tokens: 0,
     prefill_time: 0,
     prefill_gpu_energy: 0,

@@ -124,7 +124,7 @@ export function parametricEstimate(model: ModelFacts, input: ParametricInput): E
   const most = isRange ? run('max') : least;
   const boundsAt = (end: keyof ParameterRange): WorkBounds =>
     input.combinesBounds
-      ? modelBounds({ activeB: active[end], totalB: total[end] }, input.facts)
+      ? modelBounds({ activeB: active[end], totalB: total[end] }, total.max, input.facts)
       : tierBounds(isRange ? 0 : literatureUncertainty.parametric, input.facts.ratios);
   const low = boundsAt('min');
   const high = isRange ? boundsAt('max') : low;

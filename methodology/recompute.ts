@@ -15,7 +15,7 @@ import { findMethodology, type Methodology } from './methodologies.ts';
 import { planOf } from './plan.ts';
 import { wattHours } from './telemetry/reading.ts';
 import { type FactOf, traced } from './trace.ts';
-import { statesOtherHardware } from './uncertainty.ts';
+import { isOtherHardware } from './uncertainty.ts';
 
 export type { Check, CheckId, Verification } from './checks.ts';
 
@@ -28,6 +28,9 @@ export function verify(lineage: Lineage, receipt: Readonly<Record<string, unknow
     ...ofLineage,
     receipt: (found, { impact, lineage }) => {
       compareReceipt(found, receipt, impact);
+      if (lineage.modelled_energy_wh === undefined) {
+        found.compare('receipt.modelled_energy_wh', receipt?.modelled_energy_wh ?? null, null);
+      }
       found.compare('receipt.simulated', receipt?.simulated ?? false, lineage.simulated ?? false);
     },
   };
@@ -55,6 +58,8 @@ const ofLineage: Readonly<Record<Exclude<CheckId, 'form' | 'receipt'>, Compare>>
     compareStatements(found, lineage, impact, factOf);
     const mayState = lineage.calculation.measured !== null && method.statesModelled;
     found.compare('modelled_energy_wh', 'modelled_energy_wh' in lineage && !mayState, false);
+    const modelled = lineage.modelled_energy_wh ?? 1;
+    found.compare('modelled_energy_wh', Number.isFinite(modelled) && modelled > 0, true);
   },
 };
 
@@ -120,7 +125,9 @@ function statedValues(steps: readonly LineageStep[]): FactOf | null {
   return (name, run) => values.get(keyOf(name, run)) ?? null;
 }
 
-const keyOf = (name: string, run: string | null): string => (perRun.has(name) ? `${name}@${run}` : name);
+/** A step of no run takes the upper end of a range. */
+const keyOf = (name: string, run: string | null): string =>
+  perRun.has(name) ? `${name}@${run === 'min' ? 'min' : 'max'}` : name;
 
 function compareSteps(found: Mismatches, stated: readonly LineageStep[], steps: readonly LineageStep[]): void {
   found.compare('steps.length', stated.length, steps.length);
@@ -166,7 +173,7 @@ function compareStatements(found: Mismatches, lineage: Lineage, impact: Impact, 
   const isForecast = grid.signal === 'forecast' || grid.stated_match === 'forecast';
   same('grid.signal', isForecast ? 1 : 0, 'is_forecast');
   same('grid.signal', grid.signal === 'annual' ? 1 : 0, 'is_annual');
-  same('accelerators', statesOtherHardware(lineage.accelerators) ? 1 : 0, 'is_other_hardware');
+  same('accelerators', isOtherHardware(lineage.accelerators) ? 1 : 0, 'is_other_hardware');
   const basis = impact.uncertainty_basis;
   found.compare('uncertainty_basis', lineage.uncertainty_basis, basis);
   found.compare('telemetry.used', telemetry?.used ?? false, calculation.measured !== null);

@@ -9,7 +9,7 @@ import type { Boundary, CallFacts, ModelClass, ModelFacts, RequestedTier, SiteFa
 import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
-import { statesOtherHardware } from './uncertainty.ts';
+import { isOtherHardware } from './uncertainty.ts';
 
 export type ModelledTier = 'proxy' | 'parametric';
 
@@ -93,7 +93,7 @@ export const cutShortText = ({ isCutShort }: Pick<CallFacts, 'isCutShort'>): str
 
 /** What the deployment states, if it is not what the models assume. */
 function otherHardware({ accelerators }: SiteFacts): string | null {
-  return accelerators && statesOtherHardware(accelerators) ? `${accelerators.count} × ${accelerators.model}` : null;
+  return accelerators && isOtherHardware(accelerators) ? `${accelerators.count} × ${accelerators.model}` : null;
 }
 
 interface MeasuredFacts {

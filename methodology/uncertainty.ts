@@ -33,6 +33,7 @@ export interface WorkBounds {
 
 /** The facts that widen the bounds of modelled work. `promptTokens`: with those that a cache served. */
 export interface WorkFacts {
+  readonly cachedPromptTokens: number;
   readonly promptTokens: number;
   readonly site: SiteFacts;
   readonly ratios: CountRatios;
@@ -44,33 +45,40 @@ export interface Size {
   readonly totalB: number;
 }
 
-export const modelBounds = (size: Size, facts: WorkFacts): WorkBounds => workBounds(size, facts, []);
-export const classBounds = (size: Size, facts: WorkFacts): WorkBounds => workBounds(size, facts, [spreads.sizeClass]);
+/** `mostB`: all parameters at the upper end, where they are a range: one that may be beyond the fit is not narrower. */
+export const modelBounds = (size: Size, mostB: number, facts: WorkFacts): WorkBounds =>
+  workBounds(size, mostB, facts, []);
+export const classBounds = (size: Size, facts: WorkFacts): WorkBounds =>
+  workBounds(size, size.totalB, facts, [spreads.sizeClass]);
 
-function workBounds({ activeB, totalB }: Size, facts: WorkFacts, more: readonly number[]): WorkBounds {
-  const { promptTokens, ratios, site } = facts;
-  const size = totalB > spreads.fittedUpToB ? spreads.extrapolationLeast : 1;
-  const hardware = statesOtherHardware(site.accelerators) ? spreads.otherHardware : 1;
+function workBounds(size: Size, mostB: number, facts: WorkFacts, more: readonly number[]): WorkBounds {
+  const { ratios, site } = facts;
+  const beyond = mostB > spreads.fittedUpToB ? spreads.extrapolationLeast : 1;
+  const hardware = isOtherHardware(site.accelerators) ? spreads.otherHardware : 1;
   const reading = combined(hardware, ratios.promptMost, ...more);
   return {
-    writingLeast: 1 / combined(spreads.modelLeast, size, hardware, ratios.completionMost, ...more),
+    writingLeast: 1 / combined(spreads.modelLeast, beyond, hardware, ratios.completionMost, ...more),
     writingMost: combined(spreads.modelMost, hardware, ratios.completionMost, ...more),
     readingLeast: prefill.utilisation / prefill.utilisationMax / reading,
-    readingMost: (prefill.utilisation / prefill.utilisationMin) * attentionMost(promptTokens, activeB) * reading,
+    readingMost: (prefill.utilisation / prefill.utilisationMin) * attentionMost(facts, size) * reading,
   };
 }
 
-/** Operations of a forward pass with attention to the whole input, per operation without. */
-function attentionMost(promptTokens: number, activeB: number): number {
+/**
+ * Operations of a forward pass with attention to the input, per operation without. What a cache served is context from the
+ * beginning. Of a mixture of experts the layers and the width follow neither from all parameters nor from the active ones:
+ * their geometric mean comes close.
+ */
+function attentionMost({ cachedPromptTokens, promptTokens }: WorkFacts, { activeB, totalB }: Size): number {
   const { aspect, parametersPerSquaredWidth } = attention;
-  const parameters = activeB * parametersPerBillion;
+  const parameters = (activeB * totalB) ** 0.5 * parametersPerBillion;
   const layersByWidth = aspect * (parameters / (parametersPerSquaredWidth * aspect * aspect)) ** (2 / 3);
-  return 1 + (promptTokens * layersByWidth) / parameters;
+  return 1 + ((promptTokens + cachedPromptTokens) * layersByWidth) / (activeB * parametersPerBillion);
 }
 
 /** The only hardware that is modelled: the SXM5 module. The cards named PCIe and NVL draw about half its power. */
 const isModelled = (model: string): boolean => /\bH100\b/i.test(model) && !/PCIe|NVL/i.test(model);
 
-/** Whether a deployment states other accelerators than those that the models assume. */
-export const statesOtherHardware = (accelerators: SiteFacts['accelerators']): boolean =>
-  !!accelerators && !isModelled(accelerators.model);
+/** Whether a deployment runs on other accelerators than the modelled ones, or may, since it does not say. */
+export const isOtherHardware = (accelerators: SiteFacts['accelerators']): boolean =>
+  !accelerators || !isModelled(accelerators.model);

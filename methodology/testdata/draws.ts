@@ -40,15 +40,19 @@ function drawn(facts: CallFacts, random: () => number) {
   const writing = decodeWork(decode(outputTokens, activeB, totalB, { ...model, upstreamLatencyS }));
   const reading = prefillWork(readInput(usage.promptTokens - usage.cachedPromptTokens, activeB));
   const off = ratio(spreads.modelLeast, spreads.modelMost) * (totalB > 200 ? atMost(spreads.extrapolationLeast) : 1);
+  const hardware = ratio(spreads.otherHardware);
   const used = prefill.utilisationMin + (prefill.utilisationMax - prefill.utilisationMin) * random();
-  const layers = (activeB * 1e9) / 12 / 10_000;
-  const attention = 1 + random() * ((usage.promptTokens * 100 * layers ** (2 / 3)) / (activeB * 1e9));
+  const layers = (Math.sqrt(activeB * totalB) * 1e9) / 12 / 10_000;
+  const attention =
+    1 + random() * (((usage.promptTokens + usage.cachedPromptTokens) * 100 * layers ** (2 / 3)) / (activeB * 1e9));
   const read = (prefill.utilisation / used) * attention;
   const idle = idleShare + normal() * (spreads.idleShareMax - idleShare);
-  const computing = (writing.acceleratorWh + writing.hostWh) * off + (reading.acceleratorWh + reading.hostWh) * read;
+  const computing =
+    (writing.acceleratorWh + writing.hostWh) * off * hardware +
+    (reading.acceleratorWh + reading.hostWh) * read * hardware;
   const it = computing * (1 + idle);
   const energy = it * (1 + (site.pue - 1) * (1 + normal() * spreads.overhead));
-  const seconds = writing.acceleratorS * off * atMost(spreads.latencyLeast) + reading.acceleratorS * read;
+  const seconds = (writing.acceleratorS * off * atMost(spreads.latencyLeast) + reading.acceleratorS * read) * hardware;
   const perGpu = (embodied.serverGwpKg / serving.serverGpus + embodied.gpuGwpKg) * 1000;
   const made = (seconds / embodied.lifespanS) * perGpu * ratio(spreads.embodiedLeast, spreads.embodiedMost);
   const onSite = Number(site.wueOnsiteLPerKwh) * ratio(spreads.waterOnSite);
@@ -62,7 +66,11 @@ function drawn(facts: CallFacts, random: () => number) {
 function gridOff({ grid, requestedAt }: CallFacts, ratio: (least: number, most?: number) => number): number {
   if (grid?.signal !== 'annual') return ratio(spreads.gridLive);
   const years = (Date.parse(requestedAt) - Date.parse(grid.periodEnd)) / (365 * 24 * 3.6e6);
-  return ratio(spreads.gridHourLeast, spreads.gridHourMost) * ratio(spreads.gridDriftPerYear ** years);
+  return (
+    ratio(spreads.gridLive) *
+    ratio(spreads.gridHourLeast, spreads.gridHourMost) *
+    ratio(spreads.gridDriftPerYear ** years)
+  );
 }
 
 /** The share of draws that lie inside the bounds of energy, carbon and water. */

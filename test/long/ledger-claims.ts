@@ -76,6 +76,7 @@ const usageShape = z.object({
     z.looseObject({
       date: z.string(),
       model: z.string(),
+      simulated: z.boolean(),
       requests: z.number(),
       requests_degraded: z.number(),
       prompt_tokens: z.number(),
@@ -106,7 +107,7 @@ export async function usageDifferences(
   const reply = await client.get(`/v1/usage?from=${from.toISOString()}&to=${to.toISOString()}`, key);
   const told = new Map<string, Totals>();
   for (const row of usageShape.parse(reply.json).data) {
-    told.set(`${row.date} ${row.model}`, {
+    told.set(`${row.date} ${row.model}${row.simulated ? ', simulated' : ''}`, {
       requests: row.requests,
       degraded: row.requests_degraded,
       tokens: row.prompt_tokens + row.completion_tokens,
@@ -114,7 +115,8 @@ export async function usageDifferences(
       carbonG: row.carbon_g ?? 0,
     });
   }
-  const rowOf = ({ created_at, model }: Receipt) => `${created_at.slice(0, 10)} ${model}`;
+  const rowOf = ({ created_at, model, simulated }: Receipt) =>
+    `${created_at.slice(0, 10)} ${model}${simulated ? ', simulated' : ''}`;
   const bodies = grouped(
     newest(rows).map(({ body }) => body),
     rowOf,

@@ -17,7 +17,7 @@ export interface BoundInputs {
   readonly tier: 'parametric' | 'proxy';
   readonly activeB: number;
   readonly totalB: number;
-  /** With those of a cache. */
+  /** Those of a cache twice: they are context from the beginning. */
   readonly contextTokens: number;
   readonly pue: number;
   readonly wue: number;
@@ -28,13 +28,19 @@ export interface BoundInputs {
 
 /** How much the amounts of work are at one end of writing and one of reading. */
 function workShare(side: 'low' | 'high', inputs: BoundInputs) {
-  const proxy = inputs.tier === 'proxy' ? 2.5 : 1;
-  if (side === 'low') return { written: 1 / off(2.25, inputs.totalB > 200 ? 5.3 : 1, proxy), read: 0.4 / 0.6 / proxy };
+  const proxy = inputs.tier === 'proxy' ? 3.5 : 1;
+  // None of these deployments says what it runs on.
+  const hardware = 2;
+  if (side === 'low')
+    return {
+      written: 1 / off(2.25, inputs.totalB > 200 ? 5.3 : 1, proxy, hardware),
+      read: 0.4 / 0.6 / off(proxy, hardware),
+    };
   const parameters = inputs.activeB * 1e9;
   // 12 · width² parameters in a layer, 100 layers wide: width = 100 · layers.
-  const layers = Math.cbrt(parameters / (12 * 100 * 100));
+  const layers = Math.cbrt((Math.sqrt(inputs.activeB * inputs.totalB) * 1e9) / (12 * 100 * 100));
   const attention = 1 + (inputs.contextTokens * layers * (100 * layers)) / parameters;
-  return { written: off(3.7, proxy), read: (0.4 / 0.25) * attention * proxy };
+  return { written: off(3.7, proxy, hardware), read: (0.4 / 0.25) * attention * off(proxy, hardware) };
 }
 
 export interface Central {
@@ -61,7 +67,7 @@ export function boundsAt(
   const overhead = (1 + (inputs.pue - 1) * 1.3) / inputs.pue;
   const energyRatio = isNarrow ? off(work) : off(work, idle, overhead);
   const { gridYears } = inputs;
-  const grid = gridYears === null ? 1.33 : off(side === 'low' ? 1.75 : 1.5, 1.17 ** gridYears);
+  const grid = gridYears === null ? 1.33 : off(1.33, side === 'low' ? 1.75 : 1.5, 1.17 ** gridYears);
   const operation = at(central.carbon_operation_g, off(energyRatio, grid));
   const time = ratioOf((each) => each.gpuSeconds);
   const made = at(central.carbon_embodied_g ?? 0, side === 'low' ? off(time, 4, 3.8) : off(time, 2));

@@ -73,7 +73,7 @@ export interface Inputs {
   readonly gPerKwh: number;
   readonly wue: number;
   readonly gridWue: number;
-  /** Prompt tokens with those of a cache, if it served some. */
+  /** Prompt tokens with those of a cache, and these a second time, if it served some. */
   readonly contextTokens?: number;
   /** Years from the yearly grid value to the call; null: the value is of the hour. */
   readonly gridYears: number | null;

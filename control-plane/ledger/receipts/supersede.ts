@@ -3,7 +3,8 @@
  *
  * Invariant: a version is never changed or renumbered, and version n + 1 is made once, however many instances make it
  * at once and whatever is ingested meanwhile: it is inserted by one statement, only after n and only if it is not
- * there. Whose call it was, when it was and how it went are those of version n; only what was calculated may differ.
+ * there. Whose call it was, when it was and how it went are those of version n; only what was calculated may differ, and
+ * that a simulator answered is said once it is known.
  * Nothing is made of a version that is not genuine, so that what was altered is never sealed. The same statement notes
  * for the restatement whatever settled grid value the new version lacks.
  */
@@ -24,7 +25,7 @@ export interface NewVersion {
 }
 
 /** Returns the version after `current`, with its fields in the order of a receipt. */
-export function nextVersion({ current, numbers }: Pick<NewVersion, 'current' | 'numbers'>): Receipt {
+export function nextVersion({ current, facts, numbers }: NewVersion): Receipt {
   const head: ReceiptHead = {
     id: current.id,
     object: current.object,
@@ -38,11 +39,15 @@ export function nextVersion({ current, numbers }: Pick<NewVersion, 'current' | '
     provider: current.provider,
     region: current.region,
     usage_source: current.usage_source,
-    ...(current.simulated && { simulated: true }),
+    // A stand-in was made by who did not know the provider; the facts do.
+    ...((current.simulated || isSimulated(facts)) && { simulated: true }),
   };
   // Twice: first for the order, last so that no numbers can take their place.
   return { ...head, ...numbers, ...head };
 }
+
+const isSimulated = (facts: unknown): boolean =>
+  typeof facts === 'object' && facts !== null && 'simulated' in facts && facts.simulated === true;
 
 /**
  * Returns the ids of the receipts that got a new version; the others have another newest version by now, and whoever
