@@ -66,6 +66,14 @@ test('many at once make one version, and what is already superseded is left alon
   expect((await rows()).map(({ version }) => version)).toEqual([1, 2, 3, 1, 2, 3, 1, 2, 3]);
 });
 
+test('a call whose stand-in receipt did not know the provider is called simulated once the facts say so', () => {
+  const standIn = entryOf().receipt as Receipt;
+  expect(nextVersion(changed(standIn, {}))).not.toHaveProperty('simulated');
+  const second = nextVersion(changed(standIn, {}, { simulated: true }));
+  expect(second.simulated).toBe(true);
+  expect(nextVersion(changed(second, {})).simulated).toBe(true);
+});
+
 test('a receipt that is not in the ledger gets no version', async () => {
   expect((await supersede(stores.db, [changed(entryOf().receipt as Receipt, {})], stores.seals)).size).toBe(0);
   expect(await rows()).toEqual([]);
