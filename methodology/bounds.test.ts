@@ -121,6 +121,10 @@ describe('bounds', () => {
   it('of water are wider where the average of the world stands for a country', () => {
     const at = (waterLPerKwh: number): CallFacts => ({ ...call, grid: { ...Object(call.grid), waterLPerKwh } });
     isWider(at(3.908), at(3.907), ['water']);
+    // By more than a larger share of the grid's water makes of it.
+    const [world, own] = [widths(at(3.908)).water, widths(at(3.907)).water];
+    for (const end of [0, 1]) expect(Number(world[end]) / Number(own[end])).toBeGreaterThan(1.05);
+    expect(lineageOf(at(3.908)).ok).toBe(true);
   });
 
   it('are higher for a long prompt, whose attention the model leaves out', () => {

@@ -72,6 +72,10 @@ describe('a lineage', () => {
     const [, earlier] = kinds.find(([name]) => name === 'ecologits_impacts') ?? [];
     if (!measured || !earlier) throw new Error('no such kind');
     expect(measured.lineage.modelled_energy_wh).toBeGreaterThan(0);
+    for (const modelled_energy_wh of [-5, 0, 'x' as unknown as number]) {
+      const forged = { ...measured.lineage, modelled_energy_wh };
+      expect(verify(reseal(forged), { ...measured.impact, modelled_energy_wh }).ok).toBe(false);
+    }
     for (const { impact, lineage } of [sample(), earlier]) {
       const added = { modelled_energy_wh: 1 };
       expect(verify(reseal({ ...lineage, ...added }), { ...impact, ...added }).ok).toBe(false);
