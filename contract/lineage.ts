@@ -5,6 +5,7 @@
  * Invariant: the list of fields is closed. Unknown is null; every number has its unit beside it, or at the end of its name.
  */
 import { z } from 'zod';
+import { callSchema, factsSchema, sourceSchema } from './lineage-facts.ts';
 import { receiptIdPattern } from './management.ts';
 import { boundaries, energySplits, gridBases, temporalMatches } from './receipt.ts';
 
@@ -30,7 +31,11 @@ export const lineageStepSchema = z
         name: z.string(),
         value,
         unit,
-        source: z.string().describe('`step` and the id of the step that gives it, or where the fact comes from'),
+        source: z.string().describe('`step` and the id of the step that gives it, or whose fact it is (`sources`)'),
+        fact: z
+          .string()
+          .nullable()
+          .describe('Where in `facts` it stands; null: a step gives it, or it follows from several facts'),
       }),
     ),
     factors: z.array(
@@ -41,6 +46,12 @@ export const lineageStepSchema = z
         source: z.string(),
         version: z.string().nullable(),
         licence: z.string().nullable().describe('Null: the source does not state one'),
+        date: z.string().nullable().describe('When the source was published: year, month or day; null: not stated'),
+        locator: z.string().nullable().describe('Where it is to be found; null: nowhere that all can reach'),
+        uncertainty: z
+          .string()
+          .nullable()
+          .describe('The factors of the bounds that stand for how far off it can be; null: it is taken as it is'),
       }),
     ),
     output: z.strictObject({ value, unit }),
@@ -104,6 +115,9 @@ export const lineageContentSchema = z
     methodology: z.string(),
     methodology_version: z.string(),
     methodology_hash: digest,
+    call: callSchema.optional().describe('Which call it is of'),
+    facts: factsSchema,
+    sources: z.array(sourceSchema).describe('Who vouches for the facts'),
     calculation: calculationSchema.describe('What kind of calculation it is; it determines the steps'),
     tier_reason: z.string(),
     boundary_excludes: z.array(z.string()),
@@ -142,7 +156,9 @@ export const lineageContentSchema = z
       .optional()
       .describe('The provider was a simulator: the numbers follow from facts that it made up; absent: it was none'),
     steps: z.array(lineageStepSchema).describe('In an order in which each can be evaluated'),
-    digest: digest.describe('SHA-256 over all of the above, as JSON with sorted keys'),
+    digest: digest.describe(
+      'SHA-256 over `call`, `facts` and `methodology_hash` as JSON by RFC 8785, from which all of the above follows; `lineage_digest` of the receipt',
+    ),
   })
   .meta({ id: 'Lineage', description: 'Enough to compute a receipt again' });
 

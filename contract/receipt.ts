@@ -144,6 +144,13 @@ export const receiptSchema = z
     methodology: text('By which formulas and constants'),
     methodology_version: text('Their version'),
     methodology_hash: text('SHA-256 over all formulas and constants'),
+    lineage_digest: z
+      .string()
+      .regex(/^sha256:[0-9a-f]{64}$/)
+      .optional()
+      .describe(
+        'SHA-256 over the call, the facts that all numbers follow from, and `methodology_hash`; `digest` of the lineage. Absent where there are no numbers, and in receipts of methodologies before gw-1.4',
+      ),
     degraded_reason: z.enum(degradedReasons).optional().describe('Degraded receipts only: why there are no numbers'),
     explanation: z.string().optional().describe('Degraded receipts only: the same in words'),
     recalculable: z

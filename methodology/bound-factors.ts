@@ -5,26 +5,40 @@
 
 import { attention, spreads, worldWaterLPerKwh } from './factors.ts';
 
-const factor =
-  (source: string, version: string | null, licence: string | null = null) =>
-  (value: number, unit = '1') => ({ value, unit, source, version, licence });
+/** Where and when a source was published; null: not stated, or nowhere that all can reach. */
+interface Published {
+  readonly date: string | null;
+  readonly locator: string | null;
+}
 
-const assumption = (why: string) => factor(`assumption of this methodology: ${why}`, '1.4', 'Apache-2.0');
+const factor =
+  (source: string, version: string | null, { date, locator }: Published, licence: string | null = null) =>
+  (value: number, unit = '1') => ({ value, unit, source, version, licence, date, locator });
+
+const here = { date: '2026-11', locator: null };
+const assumption = (why: string) => factor(`assumption of this methodology: ${why}`, '1.4', here, 'Apache-2.0');
+const paper = { date: '2025', locator: 'https://doi.org/10.21105/joss.07471' };
 
 const benchmark = factor(
   'measured on H100 with 16 to 256 requests at once, 5th and 95th percentile, against EcoLogits: ML.ENERGY leaderboard, https://github.com/ml-energy/leaderboard',
   'v2 c3af7f3 and v3 0cd52da',
+  { date: '2025', locator: 'https://github.com/ml-energy/leaderboard' },
   'Apache-2.0',
 );
-const kaplan = factor('Kaplan et al., arXiv:2001.08361', '2020');
+const kaplan = factor('Kaplan et al., arXiv:2001.08361', '2020', {
+  date: '2020',
+  locator: 'https://arxiv.org/abs/2001.08361',
+});
 const hours = factor(
   'hours of 2021 to 2023 against their year in four zones, 5th and 95th percentile: Electricity Maps, https://github.com/umassos/decarbonization-potential',
   '3493a63',
+  { date: '2024', locator: 'https://github.com/umassos/decarbonization-potential' },
   'Apache-2.0',
 );
 const water = factor(
   'the 49 countries with a value of their own against the average of the world, 5th and 95th percentile: EcoLogits, doi:10.21105/joss.07471',
   '0.11.3',
+  paper,
   'MPL-2.0',
 );
 
@@ -34,6 +48,7 @@ export const boundFactors = {
   fitted_up_to: factor(
     'EcoLogits, doi:10.21105/joss.07471, fit on ML.ENERGY',
     '0.11.3',
+    paper,
     'MPL-2.0',
   )(spreads.fittedUpToB, 'billion parameters'),
   extrapolation_ratio_least: benchmark(spreads.extrapolationLeast),
@@ -46,21 +61,27 @@ export const boundFactors = {
   ),
   aspect: kaplan(attention.aspect),
   parameters_per_squared_width: kaplan(attention.parametersPerSquaredWidth),
-  k_idle_max: factor('rounding of the split in arXiv:2508.15734 (Google)', 'v1, 2025-08-21')(spreads.idleShareMax),
+  k_idle_max: factor('rounding of the split in arXiv:2508.15734 (Google)', 'v1, 2025-08-21', {
+    date: '2025-08-21',
+    locator: 'https://arxiv.org/abs/2508.15734v1',
+  })(spreads.idleShareMax),
   overhead_spread: factor(
     'quarters against their year in 51 years of sites of Google, https://datacenters.google/efficiency',
     '2022 and 2023',
+    { date: '2023', locator: 'https://datacenters.google/efficiency' },
   )(spreads.overhead),
   grid_hour_ratio_least: hours(spreads.gridHourLeast),
   grid_hour_ratio_most: hours(spreads.gridHourMost),
   grid_drift: factor(
     'change of 199 zones between two editions, 90th percentile: Ember, Yearly Electricity Data, https://ember-energy.org',
     'vintages up to 2025, most of them inferred',
+    { date: '2026', locator: 'https://ember-energy.org' },
     'CC-BY-4.0',
   )(spreads.gridDriftPerYear),
   grid_live_ratio: factor(
     'gas 410 to 650 around 490 g/kWh: IPCC AR5 WG3 Annex III Table A.III.2, https://www.ipcc.ch/report/ar5/wg3/',
     '2014',
+    { date: '2014', locator: 'https://www.ipcc.ch/report/ar5/wg3/' },
   )(spreads.gridLive),
   embodied_ratio_least: assumption(
     'published values for a server with 8 accelerators are 0.32 to 1 of the one used, and operators state lives of 5 to 6 years against 3',
@@ -73,11 +94,36 @@ export const boundFactors = {
   water_world: factor(
     'EcoLogits, doi:10.21105/joss.07471: the average of the world',
     '0.11.3',
+    paper,
     'MPL-2.0',
   )(worldWaterLPerKwh, 'L/kWh'),
   water_world_ratio_least: water(spreads.waterWorldLeast),
   water_world_ratio_most: water(spreads.waterWorldMost),
   reported_ratio: assumption('what a provider reports is not verified')(spreads.reported),
-  counter_ratio: factor('power readings of NVIDIA accelerators, arXiv:2312.02741', '2024')(spreads.counter),
+  counter_ratio: factor('power readings of NVIDIA accelerators, arXiv:2312.02741', '2024', {
+    date: '2024',
+    locator: 'https://arxiv.org/abs/2312.02741',
+  })(spreads.counter),
   token_share_ratio: assumption('a token of the input takes far less than one of the output')(spreads.tokenShare),
 };
+
+const writing = 'model_ratio_least, model_ratio_most';
+const making = 'embodied_ratio_least, embodied_ratio_most';
+const utilisation = 'utilisation_min, utilisation_max';
+const covered: Readonly<Record<string, readonly string[]>> = {
+  [writing]: ['alpha_E', 'beta_E', 'gamma_E', 'B', 'gpu_memory', 'memory_overhead', 'weight_bits', 'server_power'],
+  'latency_ratio_least, model_ratio_most': ['alpha_L', 'beta_L', 'gamma_L'],
+  [making]: ['lifespan', 'gpu_gwp', 'server_gwp'],
+  [utilisation]: ['utilisation', 'peak_flop_per_s', 'gpu_power', 'flop_per_parameter_and_token'],
+  k_idle_max: ['k_idle'],
+  size_class_ratio: ['class_active', 'class_total'],
+  'grid_live_ratio, grid_hour_ratio_least, grid_hour_ratio_most, grid_drift': ['grid_intensity'],
+  'water_grid_ratio, water_world_ratio_least, water_world_ratio_most': ['WUE_grid'],
+};
+const covers = new Map(Object.entries(covered).flatMap(([by, names]) => names.map((name) => [name, by] as const)));
+
+/** The factors of the bounds that stand for how far off a factor can be; null: none, it is taken as it is. */
+export function uncertaintyOf(name: string): string | null {
+  const ofClass = name.startsWith('class_output') ? `size_class_ratio, ${writing}` : `size_class_ratio, ${utilisation}`;
+  return covers.get(name) ?? (/^class_(output|input)_/.test(name) ? ofClass : null);
+}

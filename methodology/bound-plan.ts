@@ -11,7 +11,7 @@ export function combinedSteps(calculation: Calculation): Chosen[] {
   const { boundary, measured } = calculation;
   const total = measured?.scope === 'total';
   return [
-    ...['pue', 'grid_intensity_g_per_kwh', 'grid_intensity_age_minutes'].map(once),
+    ...['pue', 'grid_intensity_g_per_kwh', 'grid_intensity_age_minutes', 'grid_temporal_match_number'].map(once),
     ...[...sides('grid_ratio'), ...sides('water_ratio')],
     ...combinedWork(calculation),
     ...(measured === null ? [] : combinedMeasured(measured)),
@@ -75,7 +75,7 @@ function combinedTotal({ measured, modelled_by }: Calculation): Chosen[] {
     once('energy_wh/total'),
     ...['energy_low_wh', 'energy_high_wh'].map(once),
     ...['carbon_g', 'carbon_operation_g'].map((id) => once(id + carbon)),
-    ...(modelled_by === null ? [] : [once('carbon_embodied_g')]),
+    ...(modelled_by === null ? [] : ['carbon_embodied_g', 'sci_g_per_request'].map(once)),
     ...['carbon_low_g', 'carbon_high_g'].map((id) => once(id + carbon)),
   ];
 }
@@ -99,7 +99,7 @@ function combinedComprehensive(): Chosen[] {
     ...['request_it_energy', 'request_energy', 'request_usage_gwp'].flatMap((id) => twice(id)),
     ...embodiedSteps,
     ...twice('request_usage_wcf'),
-    ...[...energies, ...rounded, 'carbon_low_g', 'carbon_high_g'].map(once),
+    ...[...energies, ...rounded, 'sci_g_per_request', 'carbon_low_g', 'carbon_high_g'].map(once),
     ...waterSteps,
   ];
 }

@@ -4,6 +4,7 @@
  *
  * Invariant: each text states the operations of the code in their order, so that both give the same double.
  */
+import { matchUnit } from './grid.ts';
 import { type Part, parts, step } from './programs.ts';
 import type { Step } from './steps.ts';
 
@@ -100,11 +101,23 @@ const footprint = {
   ...step('water_high_ml', 'mL', 'max(sum12(request_usage_wcf@high), water_ml)'),
 };
 
+/** Fields of the receipt that earlier versions print without a step. */
+const statements = {
+  ...step('sci_g_per_request', 'g', 'carbon_g'),
+  // By the age as it is printed; an unknown age is that of a value for the future.
+  ...step(
+    'grid_temporal_match_number',
+    matchUnit,
+    'is_annual = 1 ? 4 : known_or(grid_intensity_age_minutes + 1, 0) = 0 ? 2 : known_or(stated_match, 0) > 2 ? stated_match : grid_intensity_age_minutes > 120 ? 5 : is_estimate = 1 ? 2 : grid_intensity_age_minutes <= 15 ? 0 : 1',
+  ),
+};
+
 export const boundPrograms: Readonly<Record<string, Step>> = {
   ...ratios,
   ...Object.assign({}, ...parts.map(workBounds)),
   ...measuring,
   ...footprint,
+  ...statements,
 };
 
 /** The formulas of other bounds, which a version with these does not have. */

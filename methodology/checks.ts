@@ -9,11 +9,12 @@ import type { Impact } from './impact.ts';
 
 /** In the order in which they are made. */
 export const checkTexts = {
-  form: 'The lineage has the form of one, of a methodology and a kind of calculation that there are. If not, no other check can be made',
+  form: 'The lineage has the form of one, of a methodology that there is and of facts that numbers follow from. If not, no other check can be made',
   methodology: 'Version and hash are those of the methodology that it names',
-  digest: 'The digest is that of all the rest of the lineage',
+  digest: 'The digest is that of the call, the facts and the methodology, from which all the rest follows',
   steps: 'No step is missing or added; each formula and factor is that of the methodology, each output follows',
-  statements: 'What the lineage says beside its steps agrees with them',
+  statements: 'All else that the lineage says follows from its facts too',
+  call: 'The receipt is of the call that the lineage is of, and its `lineage_digest` is the digest',
   receipt: 'Each field of the receipt that the methodology gives is as it follows; the others are not looked at',
 } as const;
 

@@ -4,7 +4,7 @@
  * Invariant: a value here is the one in factors.ts; only its provenance is added. Numbers are facts and carry no licence
  * of their own: the licence is that of the publication or code they were read from.
  */
-import { boundFactors } from './bound-factors.ts';
+import { boundFactors, uncertaintyOf } from './bound-factors.ts';
 import { embodied, estimatedCounts, literatureUncertainty, prefill, serving, telemetryLimits } from './factors.ts';
 import type { ModelClass } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
@@ -17,32 +17,45 @@ export interface Factor {
   readonly version: string | null;
   /** Null: not stated by the source. */
   readonly licence: string | null;
+  /** When the source was published, or the value entered by who assumes it: year, month or day. Null: not stated. */
+  readonly date: string | null;
+  /** An address or identifier where it is to be found. Null: there is none that all can reach. */
+  readonly locator: string | null;
+  /** The factors of the bounds that stand for how far off it can be; null: none, it is taken as it is. */
+  readonly uncertainty: string | null;
 }
 
-const fromEcologits =
-  (source: string) =>
-  (value: number, unit: string): Factor => ({ value, unit, source, version: '0.11.3', licence: 'MPL-2.0' });
-const fit = fromEcologits('EcoLogits, doi:10.21105/joss.07471, fit on ML.ENERGY');
-const setup = fromEcologits('EcoLogits, doi:10.21105/joss.07471');
-const gpuMaking = fromEcologits('ADEME 2026 (Lees-Perasso et al.), in EcoLogits');
-const server = fromEcologits('BoaviztAPI, p5.48xlarge, in EcoLogits');
+/** A factor as its table has it; what covers its uncertainty depends on the methodology. */
+export type TabledFactor = Omit<Factor, 'uncertainty'>;
+type Origin = Omit<TabledFactor, 'value' | 'unit'>;
 
-const cited =
-  (source: string, version: string) =>
-  (value: number, unit: string): Factor => ({ value, unit, source, version, licence: null });
-const kaplan = cited('Kaplan et al., arXiv:2001.08361', '2020');
-const nvidia = cited('NVIDIA H100 SXM5 data sheet', '2023');
-const google = cited('derived from the split in arXiv:2508.15734 (Google)', 'v1, 2025-08-21');
-const literature = cited('half-width of the intervals published for this tier', '2025');
-const ours = (value: number, unit: string): Factor => ({
-  value,
-  unit,
-  source: 'assumption of this methodology',
-  version: '1.0',
-  licence: 'Apache-2.0',
-});
+const from =
+  (origin: Origin) =>
+  (value: number, unit: string): TabledFactor => ({ value, unit, ...origin });
 
-const constants: Readonly<Record<string, Factor>> = {
+const ecologits = { version: '0.11.3', licence: 'MPL-2.0' } as const;
+const paper = { ...ecologits, date: '2025', locator: 'https://doi.org/10.21105/joss.07471' } as const;
+const inEcologits = { ...ecologits, locator: 'https://ecologits.ai/latest/methodology/llm_inference/' } as const;
+const fit = from({ source: 'EcoLogits, doi:10.21105/joss.07471, fit on ML.ENERGY', ...paper });
+const setup = from({ source: 'EcoLogits, doi:10.21105/joss.07471', ...paper });
+const gpuMaking = from({ source: 'ADEME 2026 (Lees-Perasso et al.), in EcoLogits', ...inEcologits, date: '2026' });
+const server = from({ source: 'BoaviztAPI, p5.48xlarge, in EcoLogits', ...inEcologits, date: null });
+
+const cited = (source: string, version: string, locator: string | null, date = version) =>
+  from({ source, version, licence: null, date, locator });
+const kaplan = cited('Kaplan et al., arXiv:2001.08361', '2020', 'https://arxiv.org/abs/2001.08361');
+const nvidia = cited('NVIDIA H100 SXM5 data sheet', '2023', 'https://www.nvidia.com/en-us/data-center/h100/');
+const google = cited(
+  'derived from the split in arXiv:2508.15734 (Google)',
+  'v1, 2025-08-21',
+  'https://arxiv.org/abs/2508.15734v1',
+  '2025-08-21',
+);
+const literature = cited('half-width of the intervals published for this tier', '2025', null);
+const own = { version: '1.0', licence: 'Apache-2.0', date: '2026-11', locator: null } as const;
+const ours = from({ source: 'assumption of this methodology', ...own });
+
+const constants: Readonly<Record<string, TabledFactor>> = {
   alpha_E: fit(serving.gpuEnergyAlpha, 'Wh/token per billion parameters'),
   beta_E: fit(serving.gpuEnergyBeta, '1'),
   gamma_E: fit(serving.gpuEnergyGamma, 'Wh/token'),
@@ -83,6 +96,17 @@ const classPattern = /^class_(output|input)_(accelerator_energy|host_energy|acce
 
 /** The factor of this name under the methodology, or null: then the name is an input of the call. */
 export function factorOf(name: string, method: Methodology, modelClass: ModelClass | null): Factor | null {
+  const tabled = tabledFactor(name, method, modelClass);
+  return tabled === null ? null : withUncertainty(name, tabled, method);
+}
+
+/** Before gw-1.4 a receipt had the bounds of its tier, which no factor stands for. */
+export const withUncertainty = (name: string, tabled: TabledFactor, { combinesBounds }: Methodology): Factor => ({
+  ...tabled,
+  uncertainty: (combinesBounds && uncertaintyOf(name)) || null,
+});
+
+function tabledFactor(name: string, method: Methodology, modelClass: ModelClass | null): TabledFactor | null {
   if (name === 'k_idle') return method.idleShare === null ? ours(0, '1') : google(method.idleShare, '1');
   if (Object.hasOwn(constants, name)) return constants[name] ?? null;
   if (modelClass !== null && (name === 'class_active' || name === 'class_total')) {
@@ -96,7 +120,6 @@ export function factorOf(name: string, method: Methodology, modelClass: ModelCla
     value: (match[1] === 'output' ? factors.perOutputToken : factors.perInputToken)[field],
     unit,
     source: `parametric formulas of this methodology for the stand-in of the class ${modelClass}`,
-    version: '1.0',
-    licence: 'Apache-2.0',
+    ...own,
   };
 }

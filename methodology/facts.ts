@@ -13,6 +13,23 @@ export interface ParameterRange {
 
 export type ModelClass = 'small' | 'medium' | 'large' | 'moe_small_active' | 'frontier' | 'embedding';
 
+/** The last change of an entry of the catalogue. */
+export interface EntryChange {
+  readonly catalogueVersion: number;
+  /** RFC 3339. */
+  readonly changedAt: string;
+  readonly changedBy: string;
+}
+
+/** What a stated figure rests on, in the words of who entered it. */
+export interface Evidence {
+  readonly kind: 'measured' | 'reported' | 'assumed';
+  /** A text or an address. */
+  readonly source: string;
+  /** The interval that the figure is of: two dates, the end exclusive. Null: not stated. */
+  readonly period: string | null;
+}
+
 export interface ModelFacts {
   readonly kind: 'chat' | 'embedding';
   /** Parameters that take part in computing one token, and all that must sit in memory. */
@@ -25,6 +42,9 @@ export interface ModelFacts {
   /** Measured output tokens per second, and seconds to the first token. */
   readonly tokensPerS: number | null;
   readonly ttftS: number | null;
+  /** Where the parameter counts were read. Absent: not stated, as the next. */
+  readonly parametersSource?: string | undefined;
+  readonly entry?: EntryChange | undefined;
 }
 
 /** The accelerators of a deployment, in its operator's words, e.g. `H100-SXM5-80GB`. */
@@ -35,12 +55,19 @@ export interface Accelerators {
 }
 
 export interface SiteFacts {
+  /** Of the deployment, in the catalogue. */
+  readonly id?: string | undefined;
   /** Power usage effectiveness of the data centre, at least 1. */
   readonly pue: number;
   /** Water used on site per kWh of IT energy. */
   readonly wueOnsiteLPerKwh: number | null;
   /** Absent and null: not stated. */
   readonly accelerators?: Accelerators | null | undefined;
+  /** What the PUE rests on. Absent and null: not stated. */
+  readonly pueEvidence?: Evidence | null | undefined;
+  /** The same of the water. */
+  readonly wueEvidence?: Evidence | null | undefined;
+  readonly entry?: EntryChange | undefined;
 }
 
 export type TemporalMatch = 'live_window' | 'fresh' | 'forecast' | 'prior_week' | 'annual_fallback' | 'none';
@@ -65,6 +92,9 @@ export interface GridReading {
   readonly isEstimated?: boolean | undefined;
   /** Whose the water factor is, and of what. Absent: recognised by its value (grid-factors.ts). */
   readonly waterSource?: string | undefined;
+  /** When the source was asked, RFC 3339, and SHA-256 of what it said. Absent: a bundled value, or not kept. */
+  readonly fetchedAt?: string | undefined;
+  readonly replySha256?: string | undefined;
 }
 
 export type GridBasis = 'lifecycle' | 'direct' | 'unknown';

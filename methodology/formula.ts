@@ -37,6 +37,12 @@ export const functionTexts = {
   evaluation: 'IEEE 754 double precision, in the order of the text',
 } as const;
 
+/** In the documents from gw-1.4 on. */
+export const grammarText = {
+  grammar:
+    'a ? b : c (b if a is 1, else c); and; = < > <= (1 or 0); + -; * /; ^; each level from left to right, loosest first; function(a, b); a name may hold @ and the run of a step',
+} as const;
+
 const functions: Readonly<Record<string, (args: readonly Value[]) => Value>> = {
   min: strict(Math.min),
   max: strict(Math.max),

@@ -3,7 +3,7 @@
  *
  * Invariant: a licence is named only where the source is known to this package; another source's terms are null.
  */
-import type { Factor } from './factor-table.ts';
+import type { TabledFactor } from './factor-table.ts';
 import type { GridReading } from './facts.ts';
 import { annualReading, waterPackage, waterTable } from './grid-annual.ts';
 import type { Methodology } from './methodologies.ts';
@@ -26,13 +26,18 @@ export function waterSourceOf(grid: GridReading, { statesGridBasis }: Pick<Metho
 }
 
 /** Null for a name that is not a factor of the grid. */
-export function gridFactorOf(name: string, grid: GridFactors, value: number | null): Factor | null {
+export function gridFactorOf(name: string, grid: GridFactors, value: number | null): TabledFactor | null {
   if (name === 'grid_intensity') {
     const licence = grid.source.startsWith('ember-') ? 'CC-BY-4.0' : null;
-    return { value, unit: 'gCO2e/kWh', source: grid.source, version: grid.period, licence };
+    // A bundled value is from the edition that its source names; another has its period, and `sources` says when it was asked for.
+    const locator = grid.source.startsWith('ember-') ? 'https://ember-energy.org/data/yearly-electricity-data/' : null;
+    return { value, unit: 'gCO2e/kWh', source: grid.source, version: grid.period, licence, date: null, locator };
   }
   if (name !== 'WUE_grid') return null;
   const bundled = grid.water_source.startsWith(`${waterPackage} (`);
   const source = grid.water_source;
-  return { value, unit: 'L/kWh', source, version: bundled ? '0.11.3' : null, licence: bundled ? 'MPL-2.0' : null };
+  const published = bundled
+    ? { version: '0.11.3', licence: 'MPL-2.0', date: '2025', locator: 'https://doi.org/10.21105/joss.07471' }
+    : { version: null, licence: null, date: null, locator: null };
+  return { value, unit: 'L/kWh', source, ...published };
 }

@@ -17,6 +17,20 @@ export const statedBasis = ({ basis = 'unknown' }: Pick<GridReading, 'basis'>): 
 export const vintageOf = ({ periodStart, signal }: Pick<GridReading, 'periodStart' | 'signal'>): number | null =>
   signal === 'annual' ? new Date(periodStart).getUTCFullYear() : null;
 
+/** In the order of the numbers that stand for them in a lineage. */
+export const temporalMatches: readonly TemporalMatch[] = [
+  'live_window',
+  'fresh',
+  'forecast',
+  'prior_week',
+  'annual_fallback',
+  'none',
+];
+export const matchUnit = `0 to 5: ${temporalMatches.join(', ')}`;
+
+/** Whether the source calls the value an estimate, not a measurement. */
+export const isEstimate = ({ temporalMatch }: Pick<GridReading, 'temporalMatch'>): boolean => temporalMatch === 'fresh';
+
 const liveWindowMinutes = 15;
 const freshMinutes = 120;
 
@@ -97,8 +111,8 @@ function matchOf(statement: GridStatement, minutes: number | null, rules: MatchR
   if (minutes === null) return 'forecast';
   const stated = statement.temporalMatch;
   if (stated === 'prior_week' || stated === 'annual_fallback' || stated === 'none') return stated;
-  const isEstimate = rules.liveIsMeasured && stated === 'fresh';
+  const estimated = rules.liveIsMeasured && isEstimate(statement);
   if (minutes > freshMinutes) return 'none';
-  if (isEstimate && rules.estimatesAreForecasts) return 'forecast';
-  return minutes <= liveWindowMinutes && !isEstimate ? 'live_window' : 'fresh';
+  if (estimated && rules.estimatesAreForecasts) return 'forecast';
+  return minutes <= liveWindowMinutes && !estimated ? 'live_window' : 'fresh';
 }

@@ -6,9 +6,11 @@
 import type { Impact } from './assess.ts';
 import type { Calculation } from './calculation.ts';
 import type { Factor } from './factor-table.ts';
-import type { Accelerators, GridReading, TemporalMatch } from './facts.ts';
+import type { Accelerators, CallFacts, GridReading, TemporalMatch } from './facts.ts';
 import type { StatedBasis } from './grid.ts';
 import type { GridFactors } from './grid-factors.ts';
+import type { StatedCall } from './lineage-digest.ts';
+import type { LineageSource } from './sources.ts';
 import type { StatedEnergy } from './telemetry/reading.ts';
 
 export interface LineageInput {
@@ -17,6 +19,8 @@ export interface LineageInput {
   readonly unit: string;
   /** Where it comes from: `step` and the step's id, or the source of a fact. */
   readonly source: string;
+  /** Where in `facts` it stands; null: a step gives it, or it follows from several facts. */
+  readonly fact: string | null;
 }
 
 export interface LineageFactor extends Factor {
@@ -72,6 +76,11 @@ export interface Lineage {
   readonly methodology: string;
   readonly methodology_version: string;
   readonly methodology_hash: string;
+  /** Which call it is of; absent: the facts were assessed by themselves. */
+  readonly call?: StatedCall;
+  /** Everything that the numbers follow from, beside the methodology (stated-facts.ts). */
+  readonly facts: CallFacts;
+  readonly sources: readonly LineageSource[];
   readonly calculation: Calculation;
   readonly tier_reason: string;
   readonly boundary_excludes: readonly string[];
@@ -89,6 +98,6 @@ export interface Lineage {
   /** The provider was a simulator: the facts are made up, and the numbers follow from them; absent: it was none. */
   readonly simulated?: true;
   readonly steps: readonly LineageStep[];
-  /** SHA-256 over all of the above (digest.ts). */
+  /** Over `call`, `facts` and `methodology_hash`, from which all of the above follows (lineage-digest.ts). */
   readonly digest: string;
 }

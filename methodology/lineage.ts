@@ -3,42 +3,57 @@
  *
  * Invariant: a lineage is complete. `recompute` gives the receipt's numbers from it alone, and nothing else is needed but
  * the methodology that it names. It is plain JSON, and doubles in it are exact. It is made when it is asked for, from the
- * stored facts.
+ * stored facts, and says them; the same facts of the same call give the same lineage.
  */
 import { assess, type CallFacts, type Impact, type Refusal } from './assess.ts';
 import type { Calculation } from './calculation.ts';
 import { estimatedIn } from './counts.ts';
-import { digestOf } from './digest.ts';
 import type { GridReading } from './facts.ts';
-import { type GridTimes, gridTimes, statedBasis, vintageOf } from './grid.ts';
+import { type GridTimes, gridTimes, statedBasis, temporalMatches, vintageOf } from './grid.ts';
 import { waterSourceOf } from './grid-factors.ts';
 import { inputValues } from './inputs.ts';
+import { type DigestedCall, lineageDigest, statedCall } from './lineage-digest.ts';
 import type { Lineage, LineageGrid, LineageTelemetry } from './lineage-form.ts';
 import { defaultMethodology, type Methodology, type MethodologyId, methodologyOf } from './methodologies.ts';
 import { isParameterRange } from './parametric.ts';
 import { planOf } from './plan.ts';
+import { sourcesOf } from './sources.ts';
+import { statedFacts } from './stated-facts.ts';
 import type { TelemetryReading } from './telemetry/reading.ts';
 import { chooseTier } from './tier.ts';
 import { traced } from './trace.ts';
 
+export { callOf, lineageDigest, type StatedCall } from './lineage-digest.ts';
 export type { Lineage, LineageStep, LineageTelemetry } from './lineage-form.ts';
+export type { LineageSource } from './sources.ts';
 
 export type LineageResult = { readonly ok: true; readonly lineage: Lineage } | Refusal;
 
-/** The lineage of the receipt that `assess` makes of the same facts and methodology, or the same refusal. */
-export function lineageOf(facts: CallFacts, methodology: MethodologyId = defaultMethodology): LineageResult {
+/**
+ * The lineage of the receipt that `assess` makes of the same facts and methodology, or the same refusal. `call`: whose facts
+ * they are (`callOf`); null for facts by themselves.
+ */
+export function lineageOf(
+  facts: CallFacts,
+  methodology: MethodologyId = defaultMethodology,
+  call: DigestedCall = null,
+): LineageResult {
   const assessment = assess(facts, methodology);
   if (!assessment.ok) return assessment;
   const times = facts.grid === null ? null : gridTimes(facts.grid, facts.requestedAt);
   if (facts.grid === null || times === null) return unexplained;
-  const lineage = lineageFrom(facts, facts.grid, times, assessment.impact, methodologyOf(methodology));
+  const lineage = lineageFrom(
+    { facts, call, grid: facts.grid, times, impact: assessment.impact },
+    methodologyOf(methodology),
+  );
   // At the edge of a double's range a step can overflow that the receipt did not need; such a lineage proves nothing.
   return explains(lineage, assessment.impact) ? { ok: true, lineage } : unexplained;
 }
 
 /** Whether the steps give the receipt's numbers; `recompute` says so again without the facts. */
 function explains({ steps }: Lineage, impact: Impact): boolean {
-  const fields = new Map<string, unknown>(Object.entries(impact));
+  const match = temporalMatches.indexOf(impact.grid_temporal_match);
+  const fields = new Map<string, unknown>([...Object.entries(impact), ['grid_temporal_match_number', match]]);
   return steps.every(
     ({ id, output: { value } }) =>
       (value === null || Number.isFinite(value)) && (!fields.has(id) || fields.get(id) === value),
@@ -51,32 +66,26 @@ const unexplained: Refusal = {
   explanation: 'The steps of this calculation are out of the range of numbers.',
 };
 
-function lineageFrom(
-  facts: CallFacts,
-  grid: GridReading,
-  times: GridTimes,
-  impact: Impact,
-  method: Methodology,
-): Lineage {
+interface Explained {
+  readonly facts: CallFacts;
+  readonly call: DigestedCall;
+  readonly grid: GridReading;
+  readonly times: GridTimes;
+  readonly impact: Impact;
+}
+
+function lineageFrom({ facts, call, grid, times, impact }: Explained, method: Methodology): Lineage {
   const calculation = calculationOf(facts, impact, method);
-  const gridPart: LineageGrid = {
-    zone: grid.zone,
-    source: grid.source,
-    signal: grid.signal,
-    stated_match: grid.temporalMatch,
-    period: `${grid.periodStart}/${grid.periodEnd}`,
-    water_source: waterSourceOf(grid, method),
-    ...(method.statesGridBasis && {
-      basis: statedBasis(grid),
-      vintage: vintageOf(grid),
-      is_estimated: grid.isEstimated ?? grid.temporalMatch === 'fresh',
-    }),
-  };
-  const content: Omit<Lineage, 'digest'> = {
+  const gridPart = gridOf(grid, method);
+  const stated = statedFacts(facts);
+  return {
     object: 'gw.lineage',
     methodology: impact.methodology,
     methodology_version: impact.methodology_version,
     methodology_hash: impact.methodology_hash,
+    ...(call !== null && { call: statedCall(call) }),
+    facts: stated,
+    sources: sourcesOf(facts, call?.provider ?? null),
     calculation,
     tier_reason: impact.tier_reason,
     boundary_excludes: impact.boundary_excludes,
@@ -86,7 +95,7 @@ function lineageFrom(
     uncertainty_basis: impact.uncertainty_basis,
     grid: gridPart,
     telemetry: telemetryOf(facts, impact.tier === 'telemetry'),
-    ...statedHardware(facts),
+    ...(stated.site.accelerators && { accelerators: stated.site.accelerators }),
     ...(impact.modelled_energy_wh !== undefined && { modelled_energy_wh: impact.modelled_energy_wh }),
     ...(facts.simulated && { simulated: true }),
     steps: traced(planOf(calculation, method), {
@@ -96,14 +105,23 @@ function lineageFrom(
       grid: gridPart,
       basis: impact.uncertainty_basis,
     }),
+    digest: lineageDigest(call, facts, impact.methodology_hash),
   };
-  return { ...content, digest: digestOf(content) };
 }
 
-/** Only the two fields: what else a catalogue says of them is not a fact of the calculation. */
-function statedHardware({ site: { accelerators } }: CallFacts): Pick<Lineage, 'accelerators'> {
-  return accelerators ? { accelerators: { model: accelerators.model, count: accelerators.count } } : {};
-}
+const gridOf = (grid: GridReading, method: Methodology): LineageGrid => ({
+  zone: grid.zone,
+  source: grid.source,
+  signal: grid.signal,
+  stated_match: grid.temporalMatch,
+  period: `${grid.periodStart}/${grid.periodEnd}`,
+  water_source: waterSourceOf(grid, method),
+  ...(method.statesGridBasis && {
+    basis: statedBasis(grid),
+    vintage: vintageOf(grid),
+    is_estimated: grid.isEstimated ?? grid.temporalMatch === 'fresh',
+  }),
+});
 
 function calculationOf(facts: CallFacts, impact: Impact, method: Methodology): Calculation {
   const { boundary, model, telemetry } = facts;

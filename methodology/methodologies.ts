@@ -23,8 +23,9 @@ import {
   worldWaterLPerKwh,
 } from './factors.ts';
 import type { ModelClass, ModelFacts } from './facts.ts';
-import { functionTexts } from './formula.ts';
+import { functionTexts, grammarText } from './formula.ts';
 import { programs } from './programs.ts';
+import { classFactors } from './proxy.ts';
 import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
 import { combinedText } from './uncertainty.ts';
 
@@ -161,9 +162,10 @@ const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
           estimatedCounts,
           uncountedCalls,
           comparison,
+          classFactors,
         },
       },
-      functions: { ...functionTexts, ...combinedText },
+      functions: { ...functionTexts, ...combinedText, ...grammarText },
       steps: { ...credited, ...boundPrograms },
     },
   ),

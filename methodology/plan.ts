@@ -138,7 +138,8 @@ function comprehensiveSteps(method: Methodology): Chosen[] {
   ];
 }
 
-const isReceiptField = (key: string): boolean => /(_wh|_g|_ml|_g_per_kwh|_minutes|^pue)$/.test(key);
+const isReceiptField = (key: string): boolean =>
+  /(_wh|_g|_ml|_g_per_kwh|_minutes|_per_request|_match_number|^pue)$/.test(key);
 
 /** From the receipt's fields back to what they depend on. */
 function needed(chosen: readonly Chosen[], method: Methodology): PlannedStep[] {

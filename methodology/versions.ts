@@ -51,6 +51,18 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         parts: ['steps'],
       },
       {
+        what: 'The SCI score and the temporal match have a step',
+        numbers: 'none: `sci_g_per_request` and `grid_temporal_match` are in the lineage',
+        why: 'They were stated without a formula',
+        parts: ['steps'],
+      },
+      {
+        what: 'The document holds the factors of the size classes, and the grammar of the formulas',
+        numbers: 'none',
+        why: 'The factors follow from the stand-ins of the classes, but nobody could see them without running the code',
+        parts: ['constants.classFactors', 'functions'],
+      },
+      {
         what: 'What the grid value counts, the year of a yearly one, and whether its source calls it an estimate are stated, and where the water factor is the average of the world or of a region’s country',
         numbers:
           'none moves: `grid_basis` and `grid_vintage` are new, and in the lineage `is_estimated` and the source of `WUE_grid`',

@@ -13,6 +13,7 @@ import type { DegradedReason, Receipt, ReceiptHead, ReceiptNumbers, UsageReceipt
 import { unknownNumbers } from '@gw/contract/unknown-numbers';
 import { assess, type CallFacts, type TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
+import { digestOfCall, factsText } from './receipt-facts.ts';
 import type { ParsedRequest } from './request/parsed-request.ts';
 import type { Route } from './request/route.ts';
 import type { Candidate } from './snapshot.ts';
@@ -161,23 +162,6 @@ const waitsForCounters = ({ requestedTier, usage }: CallFacts, { deployment }: C
   usage !== null &&
   (requestedTier === 'auto' || requestedTier === 'telemetry');
 
-const texts = new WeakMap<object, string>();
-/** JSON of a part of the catalogue, which is never changed after it was made. */
-function catalogueText(part: object | null): string {
-  if (part === null) return 'null';
-  let text = texts.get(part);
-  if (text === undefined) {
-    text = JSON.stringify(part);
-    texts.set(part, text);
-  }
-  return text;
-}
-
-function factsText({ model, site, grid, ...call }: CallFacts): string {
-  const catalogue = `"model":${catalogueText(model)},"site":${catalogueText(site)},"grid":${catalogueText(grid)}`;
-  return `${JSON.stringify(call).slice(0, -1)},${catalogue}}`;
-}
-
 const noFacts = 'null';
 
 /** What the client sees of a receipt, as JSON texts. */
@@ -217,7 +201,19 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
     if (unmeasured) return degradedBy(unmeasured, explanation);
     const assessment = assess(known);
     if (!assessment.ok) return degradedBy(assessment.reason, assessment.explanation);
-    const tail: ReceiptNumbers = assessment.impact;
+    const { impact } = assessment;
+    const stated = {
+      id: call.receiptId,
+      version: 1,
+      created_at: call.createdAt,
+      model: modelServed(call.route, servedBy).id,
+      provider: servedBy.deployment.provider,
+      region: servedBy.region.code,
+      deployment: servedBy.deployment.id,
+    };
+    const tail: ReceiptNumbers = Object.assign(impact, {
+      lineage_digest: digestOfCall(stated, known, impact.methodology_hash),
+    });
     const receipt = join(receiptHead(call, outcome), JSON.stringify(tail));
     return { receipt, usageGw: usageGw(call, tail), facts, reason: null, energyWh: tail.energy_wh };
   } catch {

@@ -2,7 +2,7 @@
 import type { Lineage, LineageStep } from '@gw/methodology/lineage';
 import { cell } from './numbers.ts';
 
-const isField = (id: string): boolean => /(_wh|_g|_ml|_g_per_kwh|_minutes|^pue)$/.test(id);
+const isField = (id: string): boolean => /(_wh|_g|_ml|_g_per_kwh|_minutes|_per_request|^pue)$/.test(id);
 
 /** A part of a sum depends on the others only by the place to which all are rounded; here it comes from its own step. */
 const ownPart = /^part12\((\d+), (.+)\)$/;
@@ -16,7 +16,7 @@ function sourcesOf({ evaluated_as: evaluatedAs, formula, inputs }: LineageStep):
     .filter(isCentral);
 }
 
-const isCentral = (id: string): boolean => !id.includes('@') && !/_(low|high|least|most|ratio)(_|$)/.test(id);
+const isCentral = (id: string): boolean => !id.includes('@') && !/_(low|high|least|most|ratio|number)(_|$)/.test(id);
 
 /** The steps of the value; those of its bounds are the same again with other factors. */
 export function lineageGraph({ steps }: Lineage): string {

@@ -4,7 +4,9 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { assess, type CallFacts } from '@gw/methodology/assess';
 import { samples } from '@gw/methodology/internals/testdata/lineages';
+import { lineageOf } from '@gw/methodology/lineage';
 import { methodologyIds } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
 import { build } from 'esbuild';
@@ -85,7 +87,7 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     const { lineageReply, receipt } = examples.parametric;
     const { code, out } = python(lineageReply, { ...receipt, carbon_g: Number(receipt.carbon_g) * 1.000001 });
     expect(code).toBe(1);
-    expect(out).toMatch(/carbon_g .* is stated, .* follows/);
+    expect(out).toMatch(/carbon_g: .* is stated, .* follows/);
   });
 
   it('finds a number that no step gives', () => {
@@ -99,6 +101,62 @@ for i in range(int(sys.argv[3])): assert recompute.main(*(f"{sys.argv[2]}/{each}
     const { code, out } = python(altered, receipt);
     expect(code).toBe(1);
     expect(out).toMatch(/accelerator_energy: .* is stated/);
+    expect(out).toMatch(/T_out: 401 is stated, 400 follows/);
+  });
+
+  it('finds facts that were altered with all that follows from them, and a receipt of another call', () => {
+    const { facts, lineage, lineageReply, receipt } = examples.parametric;
+    const other = {
+      ...(JSON.parse(facts) as CallFacts),
+      usage: { promptTokens: 9, cachedPromptTokens: 0, completionTokens: 9 },
+    };
+    const traced = lineageOf(other, 'gw-1.4', lineage?.call);
+    const forged = traced.ok ? assess(other) : traced;
+    if (!traced.ok || !forged.ok) throw new Error('no lineage');
+    const { out } = python({ ...lineageReply, lineage: traced.lineage }, { ...receipt, ...forged.impact });
+    expect(out).toMatch(/lineage_digest of the receipt: .* is stated/);
+    expect(out).toMatch(/ 1 faults/);
+    expect(python(lineageReply, { ...receipt, model: 'gpt-5' }).out).toMatch(/model of the receipt: gpt-5 is stated/);
+  });
+
+  it('makes the digest of whatever a provider said', () => {
+    const { facts } = examples.parametric;
+    const raw = {
+      'é\u{1F600}': '\u0007"\\\u2028',
+      ﬁ: [1e21, 1e-7, 123456789012345680000, 0.1, -0, 5e-324, true, null],
+    };
+    const telemetry = { source: 'greenpt', refused: 'unknown_unit', raw } as const;
+    const traced = lineageOf({ ...(JSON.parse(facts) as CallFacts), telemetry });
+    expect(traced.ok && python({ lineage: traced.lineage }, {})).toMatchObject({ code: 0 });
+  });
+
+  it('lists who vouches for each input', () => {
+    const entry = { catalogueVersion: 7, changedAt: '2026-10-01T00:00:00.000Z', changedBy: 'jo' };
+    const known = JSON.parse(examples.parametric.facts) as CallFacts;
+    const pueEvidence = { kind: 'measured', source: 'meter 4', period: '2025-01-01/2026-01-01' } as const;
+    const facts = { ...known, model: { ...known.model, entry }, site: { ...known.site, pueEvidence } };
+    const traced = lineageOf(facts, 'gw-1.4', examples.parametric.lineage?.call);
+    const { out } = python({ lineage: traced.ok && traced.lineage }, {});
+    expect(out).toMatch(
+      /^model catalogue: .*P_active.*; vouched by jo, 2026-10-01T00:00:00.000Z, catalogue version 7$/m,
+    );
+    expect(out).toMatch(
+      /^deployment catalogue: PUE .*nobody that is named.*; PUE measured: meter 4, 2025-01-01\/2026-01-01$/m,
+    );
+    expect(out).toMatch(/^usage of the call: T_cached T_in T_out; vouched by simulator/m);
+  });
+
+  it('says in a sentence what is no lineage', () => {
+    const refused = { error: { message: 'The key lacks the scope gw:lineage.' } };
+    const { receipt } = examples.parametric;
+    expect(python(refused, receipt)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('lacks the scope gw:lineage'),
+    });
+    expect(python({ lineage: null, explanation: 'Nothing was calculated.' }, receipt)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/holds no lineage. Nothing was calculated/),
+    });
   });
 });
 

@@ -1,8 +1,10 @@
 /** What becomes of a receipt that somebody with the rights of the owner has altered in the database. */
+
 import { createHash } from 'node:crypto';
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { receiptKey } from '@gw/contract/internal/redis';
+import { call } from '@gw/methodology/internals/testdata/facts';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf } from '@gw/testing/control-plane/fixtures';
@@ -135,7 +137,7 @@ test('no new version is made of it, and it is not settled: nothing of it gets a 
   const { id: _, ...numbers } = entry.receipt;
   const { db, seals } = running.stores;
   expect(
-    (await supersede(db, [{ current: entry.receipt as never, numbers: numbers as never, facts: {} }], seals)).size,
+    (await supersede(db, [{ current: entry.receipt as never, numbers: numbers as never, facts: call }], seals)).size,
   ).toBe(0);
   await running.store({ ...entry, facts: { late: true } });
   expect(await db.receipt.findMany()).toMatchObject([{ version: 1, facts: null }]);

@@ -1,4 +1,5 @@
 /** A database that holds receipts of a release without seals, brought up to date. */
+import { call } from '@gw/methodology/internals/testdata/facts';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { migrate, migrationsDirectory, readMigrations } from '@gw/prisma/internals/migrate';
 import { entryOf, ledgerKeys, silentLog } from '@gw/testing/control-plane/fixtures';
@@ -57,7 +58,7 @@ test('a receipt from before is genuine, gets its next version, and the check fin
   expect(rows).toMatchObject([{ id: receipt.id, version: 1, seal: null }]);
   expect(await seals.check(rows)).toEqual([null]);
   const { id: _, ...numbers } = receipt;
-  const made = await supersede(db, [{ current: receipt as never, numbers: numbers as never, facts: {} }], seals);
+  const made = await supersede(db, [{ current: receipt as never, numbers: numbers as never, facts: call }], seals);
   expect([...made]).toEqual([receipt.id]);
   const page = await checkPage({ db, log: silentLog, seals }, { id: '', version: 0 });
   expect(page).toMatchObject({ checked: 2, faults: [] });

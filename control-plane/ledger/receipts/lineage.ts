@@ -6,7 +6,7 @@
 import { errorText } from '@gw/contract/internal/error-text';
 import { type Revision, revisionSchema } from '@gw/contract/lineage';
 import type { Receipt } from '@gw/contract/receipt';
-import { type Lineage, lineageOf } from '@gw/methodology/lineage';
+import { callOf, type Lineage, lineageOf } from '@gw/methodology/lineage';
 import { findMethodology } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
 import type { FoundReceipt } from './find-receipt.ts';
@@ -40,7 +40,7 @@ export function receiptLineage(found: FoundReceipt): ReceiptLineage {
   if (receipt.tier === 'degraded' || facts === null || method === null) {
     return { ...about, lineage: null, explanation: receipt.explanation ?? 'Nothing was calculated.', revision };
   }
-  const result = explained(receipt, () => lineageOf(facts, method.id));
+  const result = explained(receipt, () => lineageOf(facts, method.id, callOf(receipt, facts)));
   if (!result.ok) throw new LineageMismatchError(receipt.id, [result.explanation]);
   const verified = explained(receipt, () => verify(result.lineage, receipt));
   if (!verified.ok) throw new LineageMismatchError(receipt.id, verified.mismatches);

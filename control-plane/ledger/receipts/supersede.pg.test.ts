@@ -1,4 +1,6 @@
 import type { Receipt } from '@gw/contract/receipt';
+import type { CallFacts } from '@gw/methodology/assess';
+import { call } from '@gw/methodology/internals/testdata/facts';
 import { entryOf, type Stores, startStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseEntry } from './entry-row.ts';
@@ -23,7 +25,8 @@ async function ingest(...entries: Entry[]): Promise<void> {
   await insertReceipts(stores.db, rows, stores.seals);
 }
 
-const changed = (current: Receipt, changes: Partial<Receipt>, facts: unknown = { made: 'anew' }): NewVersion => {
+const madeAnew: CallFacts = { ...call, upstreamLatencyS: 9 };
+const changed = (current: Receipt, changes: Partial<Receipt>, facts: CallFacts = madeAnew): NewVersion => {
   const { id, object, version, supersedes, created_at, request_id, status, ...rest } = current;
   const { requested_tier, model, provider, region, usage_source, ...numbers } = rest;
   return { current, numbers: { ...numbers, ...changes }, facts };
@@ -44,7 +47,7 @@ test('the new version has the numbers and facts given, and everything else of th
     energyWh: expect.objectContaining({}),
     carbonG: expect.objectContaining({}),
     body: { ...entry.receipt, version: 2, supersedes: 1, carbon_g: 2, energy_wh: 3 },
-    facts: { made: 'anew' },
+    facts: madeAnew,
     contentSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     seal: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
@@ -69,7 +72,7 @@ test('many at once make one version, and what is already superseded is left alon
 test('a call whose stand-in receipt did not know the provider is called simulated once the facts say so', () => {
   const standIn = entryOf().receipt as Receipt;
   expect(nextVersion(changed(standIn, {}))).not.toHaveProperty('simulated');
-  const second = nextVersion(changed(standIn, {}, { simulated: true }));
+  const second = nextVersion(changed(standIn, {}, { ...call, simulated: true }));
   expect(second.simulated).toBe(true);
   expect(nextVersion(changed(second, {})).simulated).toBe(true);
 });

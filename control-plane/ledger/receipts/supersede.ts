@@ -9,6 +9,8 @@
  * for the restatement whatever settled grid value the new version lacks.
  */
 import type { Receipt, ReceiptHead, ReceiptNumbers } from '@gw/contract/receipt';
+import type { CallFacts } from '@gw/methodology/assess';
+import { callOf, lineageDigest } from '@gw/methodology/lineage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
 import { notingOf } from './note-late.ts';
@@ -21,7 +23,7 @@ export interface NewVersion {
   readonly current: Receipt;
   readonly numbers: ReceiptNumbers;
   /** What the numbers were made from; with them the lineage has to verify. */
-  readonly facts: unknown;
+  readonly facts: CallFacts;
 }
 
 /** Returns the version after `current`, with its fields in the order of a receipt. */
@@ -40,14 +42,14 @@ export function nextVersion({ current, facts, numbers }: NewVersion): Receipt {
     region: current.region,
     usage_source: current.usage_source,
     // A stand-in was made by who did not know the provider; the facts do.
-    ...((current.simulated || isSimulated(facts)) && { simulated: true }),
+    ...((current.simulated || facts.simulated) && { simulated: true }),
   };
   // Twice: first for the order, last so that no numbers can take their place.
-  return { ...head, ...numbers, ...head };
+  const receipt = { ...head, ...numbers, ...head };
+  const { methodology_hash: hash } = numbers;
+  if (hash === null) return receipt;
+  return { ...receipt, lineage_digest: lineageDigest(callOf(receipt, facts), facts, hash) };
 }
-
-const isSimulated = (facts: unknown): boolean =>
-  typeof facts === 'object' && facts !== null && 'simulated' in facts && facts.simulated === true;
 
 /**
  * Returns the ids of the receipts that got a new version; the others have another newest version by now, and whoever
