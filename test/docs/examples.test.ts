@@ -38,7 +38,7 @@ async function ask(fields: object): Promise<string> {
 
 /** What differs from call to call: ids, times, ages, and the numbers that depend on how long the provider took. */
 const varies =
-  /^(id|receipt_id|created_at|request_id|energy_\w+|carbon_\w+|sci_g_per_request|water_\w+|\w*requested_at|\w*age_minutes)$/;
+  /^(id|receipt_id|created_at|request_id|energy_\w+|carbon_\w+|sci_g_per_request|water_\w+|\w*requested_at|\w*age_minutes|lineage_digest)$/;
 
 /** The value with a word in the place of what varies: its type. Order of keys included. */
 function form(value: unknown, path = ''): unknown {
