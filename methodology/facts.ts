@@ -13,21 +13,23 @@ export interface ParameterRange {
 
 export type ModelClass = 'small' | 'medium' | 'large' | 'moe_small_active' | 'frontier' | 'embedding';
 
-/** The last change of an entry of the catalogue. */
-export interface EntryChange {
+/** What a figure rests on, in the words of whoever entered it. Nothing is calculated from it. */
+export interface Evidence {
+  /** By whoever runs the data centre, in a publication of theirs, or by nobody. */
+  readonly kind: 'measured' | 'reported' | 'assumed';
+  /** A text or an address. */
+  readonly source: string;
+  /** Two days, the second exclusive: `2025-01-01/2026-01-01`. */
+  readonly period: string | null;
+}
+
+/** Who vouches for an entry of the catalogue: what it says has been so since then. Nothing is calculated from it. */
+export interface CatalogueEntry {
+  /** That of the catalogue in which the entry last changed. */
   readonly catalogueVersion: number;
   /** RFC 3339. */
   readonly changedAt: string;
   readonly changedBy: string;
-}
-
-/** What a stated figure rests on, in the words of who entered it. */
-export interface Evidence {
-  readonly kind: 'measured' | 'reported' | 'assumed';
-  /** A text or an address. */
-  readonly source: string;
-  /** The interval that the figure is of: two dates, the end exclusive. Null: not stated. */
-  readonly period: string | null;
 }
 
 export interface ModelFacts {
@@ -42,9 +44,10 @@ export interface ModelFacts {
   /** Measured output tokens per second, and seconds to the first token. */
   readonly tokensPerS: number | null;
   readonly ttftS: number | null;
-  /** Where the parameter counts were read. Absent: not stated, as the next. */
-  readonly parametersSource?: string | undefined;
-  readonly entry?: EntryChange | undefined;
+  /** Who says how many parameters there are. Absent and null: not stated. The same for the evidence of a site. */
+  readonly parametersSource?: string | null | undefined;
+  /** Absent: not known. */
+  readonly entry?: CatalogueEntry | undefined;
 }
 
 /** The accelerators of a deployment, in its operator's words, e.g. `H100-SXM5-80GB`. */
@@ -59,15 +62,16 @@ export interface SiteFacts {
   readonly id?: string | undefined;
   /** Power usage effectiveness of the data centre, at least 1. */
   readonly pue: number;
+  readonly pueEvidence?: Evidence | null | undefined;
   /** Water used on site per kWh of IT energy. */
   readonly wueOnsiteLPerKwh: number | null;
+  readonly wueEvidence?: Evidence | null | undefined;
   /** Absent and null: not stated. */
   readonly accelerators?: Accelerators | null | undefined;
-  /** What the PUE rests on. Absent and null: not stated. */
-  readonly pueEvidence?: Evidence | null | undefined;
-  /** The same of the water. */
-  readonly wueEvidence?: Evidence | null | undefined;
-  readonly entry?: EntryChange | undefined;
+  /** Absent: not known. */
+  readonly entry?: CatalogueEntry | undefined;
+  /** Of the region, which gives the zone of the grid. */
+  readonly regionEntry?: CatalogueEntry | undefined;
 }
 
 export type TemporalMatch = 'live_window' | 'fresh' | 'forecast' | 'prior_week' | 'annual_fallback' | 'none';
@@ -90,11 +94,13 @@ export interface GridReading {
   readonly basis?: GridBasis | undefined;
   /** True for a value that the source itself calls an estimate. */
   readonly isEstimated?: boolean | undefined;
+  /** SHA-256 of the reply that brought the value, as it came, and when it was fetched (RFC 3339). Absent: not known, or no reply. */
+  readonly replySha256?: string | undefined;
+  readonly fetchedAt?: string | undefined;
+  /** Of a bundled value: the package that it was taken from, with its checksum. */
+  readonly edition?: string | undefined;
   /** Whose the water factor is, and of what. Absent: recognised by its value (grid-factors.ts). */
   readonly waterSource?: string | undefined;
-  /** When the source was asked, RFC 3339, and SHA-256 of what it said. Absent: a bundled value, or not kept. */
-  readonly fetchedAt?: string | undefined;
-  readonly replySha256?: string | undefined;
 }
 
 export type GridBasis = 'lifecycle' | 'direct' | 'unknown';

@@ -9,6 +9,7 @@ import { defaultScopes, type Scope, scopes } from '@gw/contract/access';
 import { generateApiKey, hashApiKey, parseApiKey } from '@gw/contract/internal/api-key';
 import { isConfidentialUrl } from '@gw/contract/internal/loopback';
 import type { Pepper } from '@gw/contract/internal/pepper';
+import { takeCatalogueTurn } from './catalogue-turn.ts';
 import type { Database, Prisma } from './client.ts';
 import {
   customModel,
@@ -43,6 +44,12 @@ export interface SeedOptions {
   readonly existing?: Readonly<Partial<Record<string, string>>>;
 }
 
+/** Nobody has stated what these entries say, and receipts that are computed from them tell so. */
+const changedBy = {
+  simulator: 'start of the gateway: the demo, made up',
+  custom: 'start of the gateway with a provider: assumed where nobody has stated it',
+} as const;
+
 type Transaction = Prisma.TransactionClient;
 
 const extraScopes = scopes.filter((scope) => scope !== 'admin:keys');
@@ -73,11 +80,18 @@ export function seed(db: Database, options: SeedOptions): Promise<SeededKeys> {
     async (tx) => {
       // Two starts at once would each make keys that the other does not know.
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('seed'))`;
+      const at = new Date();
       await tx.account.createMany({ data: [...demoAccounts], skipDuplicates: true });
       if (options.simulatorUrl === undefined) await removeProvider(tx, 'simulator');
-      else await seedSimulator(tx, options.simulatorUrl);
+      else {
+        await takeCatalogueTurn(tx, { by: changedBy.simulator, at });
+        await seedSimulator(tx, options.simulatorUrl);
+      }
       if (options.provider === undefined) await removeProvider(tx, 'custom');
-      else await seedCustom(tx, options.provider);
+      else {
+        await takeCatalogueTurn(tx, { by: changedBy.custom, at });
+        await seedCustom(tx, options.provider);
+      }
       await removeEmptyRegions(tx);
       return seedKeys(tx, options);
     },

@@ -10,10 +10,22 @@ import { snapshotShape } from './catalogue/field.ts';
 import { modelFields } from './catalogue/model-fields.ts';
 import { regionFields } from './catalogue/region-fields.ts';
 
-export const snapshotModelSchema = z.object({ id: z.string(), created: z.int(), ...snapshotShape(modelFields) });
+/**
+ * Who vouches for an entry: the version of the catalogue in which it last changed, when (RFC 3339), and who changed it. Absent: it has
+ * not changed since this is kept.
+ */
+const entrySchema = z.object({ catalogueVersion: z.int(), changedAt: z.string(), changedBy: z.string() }).optional();
+
+export const snapshotModelSchema = z.object({
+  ...{ id: z.string(), created: z.int(), ...snapshotShape(modelFields) },
+  entry: entrySchema,
+});
 export type SnapshotModel = z.infer<typeof snapshotModelSchema>;
 
-export const snapshotRegionSchema = z.object({ code: z.string(), ...snapshotShape(regionFields) });
+export const snapshotRegionSchema = z.object({
+  ...{ code: z.string(), ...snapshotShape(regionFields) },
+  entry: entrySchema,
+});
 export type SnapshotRegion = z.infer<typeof snapshotRegionSchema>;
 
 /** How the provider of a deployment is called, where that is not as OpenAI is. */
@@ -29,6 +41,9 @@ const callsSchema = z.object({
 export const snapshotDeploymentSchema = z.object({
   id: z.string(),
   ...snapshotShape(deploymentFields),
+  entry: entrySchema,
+  /** That of its region, which says in which grid it is. */
+  regionEntry: entrySchema,
   calls: callsSchema.optional(),
   /** The kind of its provider says that nothing is computed there; no field of an entry can say otherwise. */
   simulated: z.literal(true).optional(),

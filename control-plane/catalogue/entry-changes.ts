@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiError, fieldError } from '@gw/contract/errors';
 import { err, ok } from '@gw/contract/internal/result';
+import { takeCatalogueTurn } from '@gw/prisma/catalogue-turn';
 import type { Database } from '@gw/prisma/client';
 import type { ChangeContext } from '../people/access/change.ts';
 import { reauthorize } from '../people/access/reauthorize.ts';
@@ -43,12 +44,15 @@ export const inTurn = <T>(
 ): Promise<ChangeResult<T>> =>
   db.$transaction(
     async (tx) => {
-      await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtext('catalogue'))`;
+      await takeCatalogueTurn(tx, { at: change.at, by: nameOf(change) });
       const mayNot = await reauthorize(tx, change);
       return mayNot === null ? work(tx) : err(mayNot);
     },
     { timeout: timeoutMs },
   );
+
+/** As the audit log names people to customers, without the login, which stands in the entry of the same time there. */
+const nameOf = ({ principal: { id, kind, name } }: ChangeContext): string => `${kind} ${name} (${id})`;
 
 /** Takes what the audit log is to say; whoever makes changes writes it in the same transaction. */
 export type Note = (fact: AuditFact) => Promise<unknown>;

@@ -12,6 +12,7 @@ import {
   operationalReadingSchema,
   type Snapshot,
   type SnapshotGridReading,
+  type SnapshotModel,
   snapshotAliasSchema,
   snapshotDeploymentSchema,
   snapshotModelSchema,
@@ -77,15 +78,22 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
       return {
         version,
         models: models.map((row) =>
-          snapshotModelSchema.parse({ id: row.id, created: createdOf(row), ...snapshotFieldsIn(modelFields, row) }),
+          snapshotModelSchema.parse({
+            ...{ id: row.id, created: createdOf(row), ...snapshotFieldsIn(modelFields, row) },
+            ...changeOf(row),
+          }),
         ),
         regions: regions.map((row) =>
-          snapshotRegionSchema.parse({ code: row.code, ...snapshotFieldsIn(regionFields, row) }),
+          snapshotRegionSchema.parse({ code: row.code, ...snapshotFieldsIn(regionFields, row), ...changeOf(row) }),
         ),
         deployments: deployments.map((row) => {
           const provider = elementWith(providers, row.providerId);
           const called = { ...callsOf(provider), ...firstAttemptOf(row, provider), ...simulatedOf(provider) };
-          return snapshotDeploymentSchema.parse({ id: row.id, ...snapshotFieldsIn(deploymentFields, row), ...called });
+          return snapshotDeploymentSchema.parse({
+            ...{ id: row.id, ...snapshotFieldsIn(deploymentFields, row), ...called },
+            ...changeOf(row),
+            ...regionChangeOf(row, regions),
+          });
         }),
         providers: providers.map((row) => ({ ...row, headers: headersSchema.parse(row.headers) })),
         aliases: aliases.map((row) =>
@@ -102,6 +110,20 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
 
 /** Seconds since 1970. */
 const createdOf = ({ createdAt }: { readonly createdAt: Date }): number => Math.floor(createdAt.getTime() / 1000);
+
+type Changed = Pick<DeploymentRow, 'changedAt' | 'changedBy' | 'changedIn'>;
+/** Returns who vouches for an entry, and since when; empty where nobody knows it. */
+function changeOf({ changedAt, changedBy, changedIn }: Changed): { readonly entry?: SnapshotModel['entry'] } {
+  if (changedIn === null || changedAt === null || changedBy === null) return {};
+  return { entry: { catalogueVersion: changedIn, changedAt: changedAt.toISOString(), changedBy } };
+}
+
+/** The same of the region: a receipt has its grid zone from there. */
+function regionChangeOf({ regionCode }: DeploymentRow, regions: readonly Prisma.RegionGetPayload<object>[]) {
+  const region = regions.find(({ code }) => code === regionCode);
+  const { entry } = region ? changeOf(region) : {};
+  return entry ? { regionEntry: entry } : {};
+}
 
 const headersSchema = z.record(z.string(), z.string()).nullable();
 

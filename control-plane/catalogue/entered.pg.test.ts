@@ -1,0 +1,94 @@
+/** Who vouches for an entry of the catalogue, and since when: what the services get of it, and with it each receipt. */
+import {
+  add,
+  addAll,
+  as,
+  at,
+  change,
+  clock,
+  deployment,
+  testApp,
+  useTestApp,
+  version,
+} from '@gw/testing/control-plane/entries';
+import { expect, test } from 'vitest';
+import { readCatalogue } from './read.ts';
+import { clusterResponse, listenerResponse } from './xds/resources.ts';
+
+useTestApp();
+
+const catalogue = () => readCatalogue(testApp().context.db);
+const entryOf = async (kind: 'models' | 'deployments', id: string) =>
+  (await catalogue())[kind].find((each) => each.id === id)?.entry;
+const byAdmin = (catalogueVersion: number) => ({
+  catalogueVersion,
+  changedAt: clock.toISOString(),
+  changedBy: 'operator The admin (op_admin)',
+});
+
+test('an entry says in which version of the catalogue it last changed, when, and by whom', async () => {
+  expect((await add('models')).statusCode).toBe(200);
+  expect(await entryOf('models', 'acme/m-1')).toEqual(byAdmin(await version()));
+  expect((await change('models', { model_class: 'small' })).statusCode).toBe(200);
+  const changed = await version();
+  expect(await entryOf('models', 'acme/m-1')).toEqual(byAdmin(changed));
+  // What changes nothing, or something else, is no new word for it.
+  expect((await change('models', { model_class: 'small' })).statusCode).toBe(200);
+  for (const kind of ['regions', 'providers'] as const) expect((await add(kind)).statusCode).toBe(200);
+  expect((await add('deployments')).statusCode).toBe(200);
+  expect(await entryOf('models', 'acme/m-1')).toEqual(byAdmin(changed));
+  expect(await entryOf('deployments', 'acme-pl')).toEqual(byAdmin(await version()));
+});
+
+test('a deployment says the same of its region, which names the grid', async () => {
+  await addAll();
+  expect((await change('regions', { grid_zone: 'DEU' })).statusCode).toBe(200);
+  const changed = await version();
+  expect((await change('deployments', { pue: 1.3 })).statusCode).toBe(200);
+  const read = await catalogue();
+  expect(read.regions.find(({ code }) => code === 'pl-east')?.entry).toEqual(byAdmin(changed));
+  const found = read.deployments.find(({ id }) => id === deployment.id);
+  expect([found?.entry, found?.regionEntry]).toEqual([byAdmin(changed + 1), byAdmin(changed)]);
+});
+
+test('a file that is applied is the word of whoever applies it, for what it changes alone', async () => {
+  await addAll();
+  const before = await entryOf('models', 'acme/m-1');
+  const { deployments, models } = (await as('admin')('GET', at('catalogue'))).json();
+  for (const each of deployments) if (each.id === deployment.id) each.pue = 1.4;
+  expect((await as('admin')('PUT', at('catalogue'), { deployments, models })).statusCode).toBe(200);
+  expect(await entryOf('deployments', deployment.id)).toEqual(byAdmin(await version()));
+  expect(await entryOf('models', 'acme/m-1')).toEqual(before);
+});
+
+test('who changes an entry without a word is not named, and nobody writes down another', async () => {
+  const { db } = testApp().context;
+  await add('models');
+  const by = { changedBy: 'operator Somebody else (op_else)', changedIn: 1, changedAt: new Date(0) };
+  await db.model.update({ where: { id: 'acme/m-1' }, data: by });
+  expect(await entryOf('models', 'acme/m-1')).toEqual(byAdmin(await version()));
+  await db.model.update({ where: { id: 'acme/m-1' }, data: { ...by, ownedBy: 'acme', contextWindow: 7 } });
+  expect(await entryOf('models', 'acme/m-1')).toMatchObject({
+    ...{ catalogueVersion: await version(), changedBy: 'not stated' },
+    changedAt: expect.not.stringMatching(/^1970/),
+  });
+});
+
+test('the demo says that it is made up', async () => {
+  const { deployments, models } = await catalogue();
+  const demo = [...models, ...deployments].filter(({ id }) => id.startsWith('sim-'));
+  expect(demo.length).toBeGreaterThan(5);
+  for (const { entry } of demo) expect(entry?.changedBy).toBe('start of the gateway: the demo, made up');
+});
+
+test('what says who vouches for an entry is no other configuration for Envoy', async () => {
+  await addAll();
+  const configured = async () => {
+    const read = [await catalogue()];
+    return [clusterResponse(read, [], new Set()).version, listenerResponse(read).version];
+  };
+  const before = await configured();
+  await change('deployments', { pue: 1.5 });
+  await change('models', { context_window: 8192 });
+  expect(await configured()).toEqual(before);
+});
