@@ -6,12 +6,16 @@ const chat = { ownedBy: 'simulator', kind: 'chat' as const, contextWindow: 131_0
 /** The simulator reads no tokens, so any vocabulary fits it; these let prompts be counted and token lists be sent. */
 const counted = { tokenizer: 'o200k_base' };
 
+/** Nobody has stated any of it, and the entries say so. */
+const madeUp = 'made up for the demo: the simulator computes nothing';
+
 /** A known count is a range of one value. */
 const parameters = (totalB: number, activeB: number = totalB) => ({
   activeParametersMinB: activeB,
   activeParametersMaxB: activeB,
   totalParametersMinB: totalB,
   totalParametersMaxB: totalB,
+  parametersSource: madeUp,
 });
 
 export const simulatorModels: readonly Prisma.ModelCreateManyInput[] = [
@@ -47,10 +51,13 @@ const dataCentres = [
   { regionCode: 'eu-west', pue: 1.2, wueOnsiteLPerKwh: 0.2 },
 ] as const;
 
+const assumed = (source: string) => ({ kind: 'assumed', source, period: null });
+const noEvidence = { pueEvidence: assumed(madeUp), wueEvidence: assumed(madeUp) };
+
 /** Each data centre has meters at some of its accelerators: what runs there is a deployment of its own. */
 export const simulatorDeployments: readonly Prisma.DeploymentCreateManyInput[] = dataCentres.flatMap((site) => [
   {
-    ...site,
+    ...{ ...site, ...noEvidence },
     id: `sim-${site.regionCode}`,
     providerId: 'simulator',
     // Without sim-large in one, so that there is a known region that lacks a known model.
@@ -60,7 +67,7 @@ export const simulatorDeployments: readonly Prisma.DeploymentCreateManyInput[] =
         : offered('sim-small', 'sim-large', 'sim-embed'),
   },
   {
-    ...site,
+    ...{ ...site, ...noEvidence },
     id: `sim-${site.regionCode}-metered`,
     providerId: 'simulator',
     models: offered('sim-measured'),
@@ -78,7 +85,10 @@ export const customRegion: Prisma.RegionCreateInput = {
 };
 
 /** Nobody told the PUE of an unknown provider: higher than the large clouds publish, so that it is not flattered. */
-export const customPue = 1.5;
+export const customSite = {
+  pue: 1.5,
+  pueEvidence: assumed('nobody has stated it: 1.5 is more than large clouds publish'),
+};
 
 /** The models that OpenAI names; the same name at another server is taken for the same model. */
 function tokenizerOf(id: string): string | null {
@@ -89,7 +99,7 @@ function tokenizerOf(id: string): string | null {
 
 /** A model of which only the name is known; `./gw up` says what was guessed from it. */
 export function customModel(id: string): Prisma.ModelCreateManyInput {
-  const { activeB, kind, modelClass, totalB } = guessModel(id);
+  const { activeB, because, kind, modelClass, totalB } = guessModel(id);
   return {
     id,
     ownedBy: 'custom',
@@ -100,5 +110,6 @@ export function customModel(id: string): Prisma.ModelCreateManyInput {
     ...{ activeParametersMinB: activeB, activeParametersMaxB: activeB },
     ...{ totalParametersMinB: totalB, totalParametersMaxB: totalB },
     modelClass,
+    parametersSource: `guessed ${because}`,
   };
 }

@@ -13,8 +13,8 @@ import { takeCatalogueTurn } from './catalogue-turn.ts';
 import type { Database, Prisma } from './client.ts';
 import {
   customModel,
-  customPue,
   customRegion,
+  customSite,
   simulatorDeployments,
   simulatorModels,
   simulatorRegions,
@@ -161,7 +161,7 @@ async function seedCustom(tx: Transaction, provider: CustomProvider): Promise<vo
   });
   await tx.deployment.upsert({
     where: { id: 'custom' },
-    create: { id: 'custom', providerId: 'custom', regionCode: customRegion.code, models, pue: customPue },
+    create: { id: 'custom', providerId: 'custom', regionCode: customRegion.code, models, ...customSite },
     update: { models },
   });
 }

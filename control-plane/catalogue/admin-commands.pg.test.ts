@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import { newest, testApp, tokenOf, useTestApp } from '@gw/testing/control-plane/entries';
@@ -8,6 +9,8 @@ useTestApp();
 beforeAll(async () => {
   url = testApp().operatorUrl;
 });
+
+const page = readFileSync(new URL('../../docs/catalogue.md', import.meta.url), 'utf8');
 
 /** As typed in a shell, by an admin. */
 async function gw(line: string): Promise<string> {
@@ -50,7 +53,18 @@ test('each kind of entry is added, shown, listed, changed and removed', async ()
       accelerators: { model: 'H100', count: 8 },
     },
   });
-  await gw('deployments set acme-pl --accelerators none --wue none');
+  await gw('deployments set acme-pl --pue-evidence "reported 2025-01-01/2026-01-01 https://acme.example/pue 2025"');
+  const reported = { kind: 'reported', source: 'https://acme.example/pue 2025', period: '2025-01-01/2026-01-01' };
+  expect(await json('deployments show acme-pl')).toMatchObject({ pue_evidence: reported });
+  expect(await gw('deployments show acme-pl')).toContain(
+    'reported 2025-01-01/2026-01-01 https://acme.example/pue 2025',
+  );
+  await gw('deployments set acme-pl --wue-evidence "assumed by us"');
+  expect(await json('deployments show acme-pl')).toMatchObject({
+    wue_evidence: { kind: 'assumed', source: 'by us', period: null },
+  });
+  await gw('deployments set acme-pl --accelerators none --wue none --pue-evidence none');
+  expect(await json('deployments show acme-pl')).toMatchObject({ pue_evidence: null, wue_evidence: null });
   expect(await json('deployments show acme-pl')).toMatchObject({ accelerators: null, wue_onsite_l_per_kwh: null });
   await gw('models set acme/m-1 --takes-temperature no --modalities text,image --ttft none --context-window 8192');
   await gw('models set acme/m-1 --tokenizer cl100k_base');
@@ -83,9 +97,23 @@ test('what cannot be right is refused before it is sent, and shows how it is wri
     'models set sim-small --bits eight': '--bits takes a number',
     'models set sim-small --takes-temperature 1': '--takes-temperature takes yes or no',
     'deployments set sim-us-east --accelerators H100': '--accelerators "8 x H100"',
+    'deployments set sim-us-east --pue-evidence reported': '--pue-evidence "reported 2025-01-01/2026-01-01 https://…"',
     'deployments set sim-us-east --pue 0.5': '(invalid_pue)',
     'deployments set sim-us-east --model nothing-like-it': 'the catalogue has no model nothing-like-it',
   };
   for (const [line, words] of Object.entries(lines)) await expect(gw(line), line).rejects.toThrow(words);
   expect(await gw('deployments --help')).toContain('--without: a model that it serves no more');
+});
+
+test('evidence is stated as the documentation types it', async () => {
+  await addAll();
+  const [, block = ''] = /```sh\n(\.\/gw admin deployments set [^`]*)```/.exec(page) ?? [];
+  const lines = block.trim().split('\n');
+  expect(lines).toHaveLength(2);
+  for (const line of lines) await gw(line.replace('./gw admin ', ''));
+  expect(await json('deployments show acme-pl')).toMatchObject({
+    pue: 1.18,
+    pue_evidence: { kind: 'reported', source: 'https://acme.example/pue-2025', period: '2025-01-01/2026-01-01' },
+  });
+  expect(await json('models show acme/m-1')).toMatchObject({ parameters_source: expect.stringContaining('the card') });
 });

@@ -4,7 +4,7 @@ import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fie
 import { type EntryFields, slugSchema } from '@gw/contract/internal/catalogue/field';
 import { Prisma } from '@gw/prisma/client';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
-import { type EntryKind, type Tx, withGiven } from './entry-kind.ts';
+import { type EntryKind, type Tx, withGiven, withoutFormerEvidence } from './entry-kind.ts';
 
 const { addBody, changeBody, shown } = entryBodies(deploymentFields, { id: slugSchema });
 type Row = Prisma.DeploymentGetPayload<object>;
@@ -29,10 +29,11 @@ export const deploymentKind: EntryKind<DeploymentEntry> = {
   changed: (before, body) => {
     const { models: changes, ...rest } = changeBody.parse(body);
     const offered = Object.entries({ ...before.models, ...(changes ?? {}) }).filter(([, name]) => name !== null);
-    return withGiven(before, { ...rest, models: Object.fromEntries(offered) as Record<string, string> });
+    const after = withGiven(before, { ...rest, models: Object.fromEntries(offered) as Record<string, string> });
+    return withoutFormerEvidence(before, after, evidenceOf);
   },
   kept: () => ({}),
-  refusal: unknownParts,
+  refusal: async (tx, entry) => uselessEvidence(entry) ?? (await unknownParts(tx, entry)),
   // Receipts keep what they need of it.
   usedBy: async () => null,
   warnings: ({ id, models: offered, telemetry }, { gpuDeployments }) => [
@@ -53,6 +54,13 @@ export const deploymentKind: EntryKind<DeploymentEntry> = {
   },
 };
 
+const evidenceOf = { pue_evidence: ['pue'], wue_evidence: ['wue_onsite_l_per_kwh'] } as const;
+
+const uselessEvidence = ({ wue_evidence: evidence, wue_onsite_l_per_kwh: wue }: DeploymentEntry) =>
+  evidence !== null && wue === null
+    ? fieldError('wue_evidence', 'wue_evidence: there is no wue_onsite_l_per_kwh that it could be of.')
+    : null;
+
 async function unknownParts(tx: Tx, { models: offered, provider, region }: DeploymentEntry) {
   const missing = (field: string, id: string) => fieldError(field, `${field}: the catalogue has no ${id}.`);
   if ((await tx.provider.count({ where: { id: provider } })) === 0) return missing('provider', `provider ${provider}`);
@@ -68,6 +76,8 @@ const dataOf = (entry: DeploymentEntry) =>
     ...columnsOf(deploymentFields, entry),
     // What is null in JSON is null in SQL.
     accelerators: entry.accelerators ?? Prisma.DbNull,
+    pueEvidence: entry.pue_evidence ?? Prisma.DbNull,
+    wueEvidence: entry.wue_evidence ?? Prisma.DbNull,
   }) as Omit<Prisma.DeploymentUncheckedCreateInput, 'id'>;
 
 const entryOf = (row: Row): DeploymentEntry => ({

@@ -61,6 +61,30 @@ test('a file that is applied is the word of whoever applies it, for what it chan
   expect(await entryOf('models', 'acme/m-1')).toEqual(before);
 });
 
+const reported = { kind: 'reported', source: 'https://acme.example/pue', period: '2025-01-01/2026-01-01' };
+
+test('what a figure rests on goes to the services with it, and not to another figure', async () => {
+  await addAll();
+  const told = async () => {
+    const { deployments, models } = await catalogue();
+    const site = deployments.find(({ id }) => id === deployment.id);
+    return [site?.pueEvidence, site?.wueEvidence, models.find(({ id }) => id === 'acme/m-1')?.parametersSource];
+  };
+  expect(await told()).toEqual([null, null, null]);
+  await change('deployments', { pue_evidence: reported, wue_onsite_l_per_kwh: 0.2, wue_evidence: reported });
+  const size = { active_parameters_b: 8, total_parameters_b: 8 };
+  await change('models', { ...size, parameters_source: 'the card of the model' });
+  expect(await told()).toEqual([reported, reported, 'the card of the model']);
+  await change('deployments', { pue: 1.2, wue_onsite_l_per_kwh: 0.2, latency_ms: 7 });
+  await change('models', { ...size, context_window: 7 });
+  expect(await told()).toEqual([reported, reported, 'the card of the model']);
+  await change('deployments', { pue: 1.3 });
+  await change('models', { total_parameters_b: 9 });
+  expect(await told()).toEqual([null, reported, null]);
+  await change('deployments', { pue: 1.4, pue_evidence: reported, wue_onsite_l_per_kwh: null });
+  expect(await told()).toEqual([reported, null, null]);
+});
+
 test('who changes an entry without a word is not named, and nobody writes down another', async () => {
   const { db } = testApp().context;
   await add('models');
@@ -79,6 +103,10 @@ test('the demo says that it is made up', async () => {
   const demo = [...models, ...deployments].filter(({ id }) => id.startsWith('sim-'));
   expect(demo.length).toBeGreaterThan(5);
   for (const { entry } of demo) expect(entry?.changedBy).toBe('start of the gateway: the demo, made up');
+  for (const { id, pueEvidence, wueEvidence } of deployments.filter(({ provider }) => provider === 'simulator'))
+    expect([id, pueEvidence?.kind, wueEvidence?.kind]).toEqual([id, 'assumed', 'assumed']);
+  for (const { id, parametersSource } of models.filter(({ ownedBy }) => ownedBy === 'simulator'))
+    expect([id, parametersSource]).toEqual([id, expect.stringContaining('made up')]);
 });
 
 test('what says who vouches for an entry is no other configuration for Envoy', async () => {

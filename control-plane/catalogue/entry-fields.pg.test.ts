@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 
 useTestApp();
 
+const reported = { kind: 'reported', source: 'https://acme.example/pue' };
 const wrong: [Kind, object, string][] = [
   ['models', { id: 'a//b' }, 'id'],
   ['models', { id: '../b' }, 'id'],
@@ -28,6 +29,12 @@ const wrong: [Kind, object, string][] = [
   ['models', { tokens_per_s: 0 }, 'tokens_per_s'],
   ['models', { ttft_s: -1 }, 'ttft_s'],
   ['models', { created_at: 'today' }, 'created_at'],
+  ['models', { parameters_source: '' }, 'parameters_source'],
+  ['models', { parameters_source: 'x'.repeat(301) }, 'parameters_source'],
+  ['models', { parameters_source: 'the card\nof the model' }, 'parameters_source'],
+  ['models', { parameters_source: '<img src=x onerror=alert(1)>' }, 'parameters_source'],
+  ['models', { parameters_source: 'JavaScript:alert(1)' }, 'parameters_source'],
+  ['models', { parameters_source: 'https://a.example/\u202egnp' }, 'parameters_source'],
   ['regions', { code: 'PL East' }, 'code'],
   ['regions', { country: 'Poland' }, 'country'],
   ['regions', { country: 'UK' }, 'country'],
@@ -81,6 +88,16 @@ const wrong: [Kind, object, string][] = [
   ['deployments', { telemetry: 'meter' }, 'telemetry'],
   ['deployments', { accelerators: { model: 'H100', count: 0 } }, 'accelerators.count'],
   ['deployments', { accelerators: { model: 'H100' } }, 'accelerators.count'],
+  ['deployments', { pue_evidence: 'https://acme.example/pue' }, 'pue_evidence'],
+  ['deployments', { pue_evidence: { kind: 'known', source: 'x' } }, 'pue_evidence.kind'],
+  ['deployments', { pue_evidence: { kind: 'reported' } }, 'pue_evidence.source'],
+  ['deployments', { pue_evidence: { kind: 'reported', source: '<b>x</b>' } }, 'pue_evidence.source'],
+  ['deployments', { pue_evidence: { kind: 'reported', source: 'data:text/html,x' } }, 'pue_evidence.source'],
+  ['deployments', { pue_evidence: { ...reported, period: '2025' } }, 'pue_evidence.period'],
+  ['deployments', { pue_evidence: { ...reported, period: '2025-02-30/2025-03-01' } }, 'pue_evidence.period'],
+  ['deployments', { pue_evidence: { ...reported, period: '2026-01-01/2025-01-01' } }, 'pue_evidence.period'],
+  ['deployments', { pue_evidence: { ...reported, by: 'me' } }, 'pue_evidence.by'],
+  ['deployments', { wue_evidence: reported }, 'wue_evidence'],
 ];
 test.each(wrong)('%s with %j are refused, and the error names %s; nothing is changed', async (kind, changes, param) => {
   for (const other of kinds.filter((each) => each !== kind)) if (other !== 'deployments') await add(other);

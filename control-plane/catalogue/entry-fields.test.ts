@@ -8,11 +8,14 @@ import { Prisma } from '@gw/prisma/client';
 import { expect, test } from 'vitest';
 import { columnsOf } from './entry-fields.ts';
 
+/** Written by a trigger. */
+const noted = ['changedIn', 'changedAt', 'changedBy'];
+
 const columns: [kind: string, table: FieldTable, columns: object, notFields: readonly string[]][] = [
-  ['model', modelFields, Prisma.ModelScalarFieldEnum, ['id', 'createdAt']],
-  ['region', regionFields, Prisma.RegionScalarFieldEnum, ['code']],
+  ['model', modelFields, Prisma.ModelScalarFieldEnum, ['id', 'createdAt', ...noted]],
+  ['region', regionFields, Prisma.RegionScalarFieldEnum, ['code', ...noted]],
   ['provider', providerFields, Prisma.ProviderScalarFieldEnum, ['id']],
-  ['deployment', deploymentFields, Prisma.DeploymentScalarFieldEnum, ['id']],
+  ['deployment', deploymentFields, Prisma.DeploymentScalarFieldEnum, ['id', ...noted]],
   ['alias', aliasFields, Prisma.AliasScalarFieldEnum, ['id', 'createdAt']],
 ];
 test.each(columns)(

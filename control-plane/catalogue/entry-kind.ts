@@ -4,6 +4,7 @@
  * Invariant: an entry is whole: what a request leaves out has its default, and the rules are checked on the outcome,
  * whether it was added or changed.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ApiError } from '@gw/contract/errors';
 import type { Prisma } from '@gw/prisma/client';
 import type { z } from 'zod';
@@ -59,6 +60,22 @@ export const withGiven = <Entry extends object>(
   // The fields are those of the entry by the type of `given`.
   ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<Entry>),
 });
+
+/**
+ * Takes what a figure rested on away from another figure. `evidenceOf` says which fields each evidence is of; evidence that changes
+ * with them was given for the new ones.
+ */
+export function withoutFormerEvidence<Entry extends object>(
+  before: Entry,
+  after: Entry,
+  evidenceOf: { readonly [Evidence in keyof Entry]?: readonly (keyof Entry)[] },
+): Entry {
+  const differs = (field: keyof Entry): boolean => !isDeepStrictEqual(before[field], after[field]);
+  const former = Object.entries<readonly (keyof Entry)[] | undefined>(evidenceOf).filter(
+    ([evidence, figures]) => !differs(evidence as keyof Entry) && figures?.some(differs),
+  );
+  return { ...after, ...Object.fromEntries(former.map(([evidence]) => [evidence, null])) };
+}
 
 export const withArticle = (name: EntryName): string => `${name === 'alias' ? 'an' : 'a'} ${name}`;
 

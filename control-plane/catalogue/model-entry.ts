@@ -8,7 +8,7 @@ import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import { accountsLimitedTo, aliasesNaming, takenId } from './alias-use.ts';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
-import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
+import { type EntryKind, namesOf, withGiven, withoutFormerEvidence } from './entry-kind.ts';
 
 const { addBody, changeBody, shown } = entryBodies(modelFields, { id: modelIdSchema });
 
@@ -33,7 +33,7 @@ export const modelKind: EntryKind<ModelEntry> = {
     const fields = newFields(modelFields, given, { takes_temperature: given.kind === 'chat' });
     return { id: modelIdSchema.parse(given.id), object: 'model', created_at: at.toISOString(), ...fields };
   },
-  changed: (before, body) => withGiven(before, changeBody.parse(body)),
+  changed: (before, body) => withoutFormerEvidence(before, withGiven(before, changeBody.parse(body)), evidenceOf),
   kept: ({ created_at }) => ({ created_at }),
   refusal: async (tx, model) =>
     wrongSize(model) ?? (await takenId(tx, 'alias', model.id)) ?? (await wrongKind(tx, model)),
@@ -60,6 +60,8 @@ export const modelKind: EntryKind<ModelEntry> = {
     remove: (tx, id) => tx.model.delete({ where: { id } }),
   },
 };
+
+const evidenceOf = { parameters_source: ['active_parameters_b', 'total_parameters_b'] } as const;
 
 function wrongSize({ active_parameters_b: active, kind, model_class: size, total_parameters_b: total }: ModelEntry) {
   if (total !== null && active === null)

@@ -38,7 +38,13 @@ test('an entry is added with what nobody has said as unknown, is read and listed
       total_parameters_b: null,
       model_class: null,
     },
-    ...{ quantization_bits: null, tokens_per_s: null, ttft_s: null, warnings: [expect.stringContaining('degraded')] },
+    ...{
+      parameters_source: null,
+      quantization_bits: null,
+      tokens_per_s: null,
+      ttft_s: null,
+      warnings: [expect.stringContaining('degraded')],
+    },
   });
   expect(await shown('regions')).toEqual({
     ...{ ...region, object: 'region', status: 'active', preference: 100, warnings: [] },
@@ -50,6 +56,7 @@ test('an entry is added with what nobody has said as unknown, is read and listed
   expect(await shown('providers')).toEqual({ ...provider, object: 'provider', kind: 'openai', ...none, warnings: [] });
   expect(await shown('deployments')).toEqual({
     ...{ ...deployment, object: 'deployment', wue_onsite_l_per_kwh: null, telemetry: null, accelerators: null },
+    ...{ pue_evidence: null, wue_evidence: null },
     ...{ latency_ms: null, relative_cost: null, max_concurrent_requests: null },
     warnings: [],
   });

@@ -1,6 +1,7 @@
 /** How the fields of the catalogue are typed in a shell, and shown to people in the same form. */
 import { type AliasTarget, aliasFields } from '@gw/contract/internal/catalogue/alias-fields';
 import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
+import type { Evidence } from '@gw/contract/internal/catalogue/evidence';
 import type { CatalogueField, FieldTable } from '@gw/contract/internal/catalogue/field';
 import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
 import { providerFields } from '@gw/contract/internal/catalogue/provider-fields';
@@ -60,6 +61,16 @@ const accelerators: Read = (given, option) => {
   return { model, count: Number(count) };
 };
 
+/** Kind, period if there is one, and source. */
+const evidence: Read = (given, option) => {
+  const [, kind, period, source] = /^(\S+)\s+(?:(\d\S*\/\d\S*)\s+)?(\S.*)$/.exec(given) ?? [];
+  if (kind === undefined)
+    throw new Problem(
+      `--${option} takes kind, period and source: --${option} "reported 2025-01-01/2026-01-01 https://…".`,
+    );
+  return { kind, source, period: period ?? null };
+};
+
 /** `name=value,…`; without a value: null. */
 const pairs: Read = (given, option) =>
   Object.fromEntries(
@@ -89,6 +100,7 @@ const readers: Readonly<Record<Exclude<CatalogueField['form'], undefined | 'offe
   words,
   range: parameters,
   accelerators,
+  evidence,
   pairs,
   targets,
 };
@@ -107,6 +119,10 @@ function shownValue(value: unknown, form: CatalogueField['form']): unknown {
     case 'accelerators': {
       const { count, model } = value as { readonly count: number; readonly model: string };
       return `${count} x ${model}`;
+    }
+    case 'evidence': {
+      const { kind, period, source } = value as Evidence;
+      return [kind, ...(period === null ? [] : [period]), source].join(' ');
     }
     case 'pairs':
       return Object.entries(value as Readonly<Record<string, string | null>>)

@@ -1,6 +1,7 @@
 /** The fields of a deployment: which models of a provider are served in which region, and how. */
 import { z } from 'zod';
-import { type FieldTable, nameSchema } from './field.ts';
+import { evidenceRead, evidenceSchema } from './evidence.ts';
+import { type CatalogueField, type FieldTable, nameSchema } from './field.ts';
 import { modelIdSchema } from './model-fields.ts';
 
 export const deploymentIdDoc = "it stands in the names of Envoy's clusters";
@@ -23,6 +24,19 @@ const isOffer = (value: unknown, isName: (name: unknown) => boolean): boolean =>
   Object.keys(value).length <= 500 &&
   Object.entries(value).every(([id, name]) => modelIdSchema.safeParse(id).success && isName(name));
 const isName = (name: unknown): boolean => nameSchema.safeParse(name).success;
+
+const evidenceFor = <Option extends string>(what: string, option: Option) =>
+  ({
+    entry: evidenceSchema,
+    shown: evidenceRead,
+    /** Absent and null: not stated. */
+    snapshot: evidenceRead.optional(),
+    otherwise: null,
+    option,
+    form: 'evidence',
+    help: `what the ${what} rests on: "measured 2025-01-01/2026-01-01 https://…", or none`,
+    doc: `what the ${what} rests on: \`{"kind","source","period"}\`, of which \`kind\` is \`measured\`, \`reported\` or \`assumed\`, \`source\` a text or an address, and \`period\` two days, the second exclusive (\`2025-01-01/2026-01-01\`), or none. [A new figure has none](#who-vouches-for-what) until it is said anew`,
+  }) as const satisfies CatalogueField;
 
 export const deploymentFields = {
   provider: {
@@ -54,11 +68,13 @@ export const deploymentFields = {
     ...{ entry: z.number().min(1).max(10), snapshot: z.number().min(1), needed: true, option: 'pue', form: 'number' },
     help: 'power usage effectiveness of the data centre, at least 1',
   },
+  pue_evidence: evidenceFor('PUE', 'pue-evidence'),
   wue_onsite_l_per_kwh: {
     entry: z.number().min(0).max(100).nullable(),
     snapshot: z.number().nonnegative().nullable(),
     ...{ otherwise: null, option: 'wue', form: 'number', help: 'litres of water per kWh on site, or none' },
   },
+  wue_evidence: evidenceFor('water on site', 'wue-evidence'),
   telemetry: {
     entry: z.enum(telemetryShapes).nullable(),
     snapshot: z.string().nullable(),

@@ -22,7 +22,16 @@ export interface CatalogueField {
   /** Absent: the shell has commands of its own for it. */
   readonly option?: string;
   /** How it is typed in a shell, and shown there: as text unless said. */
-  readonly form?: 'number' | 'yes_or_no' | 'words' | 'range' | 'accelerators' | 'offers' | 'pairs' | 'targets';
+  readonly form?:
+    | 'number'
+    | 'yes_or_no'
+    | 'words'
+    | 'range'
+    | 'evidence'
+    | 'accelerators'
+    | 'offers'
+    | 'pairs'
+    | 'targets';
   /** For people in a shell. */
   readonly help: string;
   /** For readers of the documentation, where that says more. */

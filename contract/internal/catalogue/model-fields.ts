@@ -1,6 +1,7 @@
 /** The fields of a model. Billions of parameters, bits per weight, tokens per second, seconds. */
 import { z } from 'zod';
 import { tokenizers } from '../tokenizers.ts';
+import { sourceSchema } from './evidence.ts';
 import { type FieldTable, nameSchema } from './field.ts';
 
 export const modelClasses = ['small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'] as const;
@@ -77,6 +78,14 @@ export const modelFields = {
     ...{ columns: ['totalParametersMinB', 'totalParametersMaxB'], otherwise: null, option: 'total', form: 'range' },
     help: 'billions of parameters: 8, 30-40 or none',
     doc: `all of them; ${range}`,
+  },
+  parameters_source: {
+    entry: sourceSchema.nullable(),
+    /** Absent and null: not stated. */
+    snapshot: z.string().nullable().optional(),
+    ...{ shown: z.string().nullable(), otherwise: null, option: 'parameters-source' },
+    help: 'who says how many parameters there are: a text or an address, or none',
+    doc: 'who says how many parameters there are: a text or an address. [Other numbers have none](#who-vouches-for-what) until it is said anew',
   },
   model_class: {
     ...{ entry: modelClass, snapshot: modelClass, otherwise: null, option: 'class' },

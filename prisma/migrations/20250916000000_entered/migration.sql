@@ -4,6 +4,10 @@ ALTER TABLE "models" ADD COLUMN "changed_in" INTEGER, ADD COLUMN "changed_at" TI
 ALTER TABLE "regions" ADD COLUMN "changed_in" INTEGER, ADD COLUMN "changed_at" TIMESTAMPTZ(3), ADD COLUMN "changed_by" TEXT;
 ALTER TABLE "deployments" ADD COLUMN "changed_in" INTEGER, ADD COLUMN "changed_at" TIMESTAMPTZ(3), ADD COLUMN "changed_by" TEXT;
 
+-- What their figures rest on, as far as somebody has stated it.
+ALTER TABLE "models" ADD COLUMN "parameters_source" TEXT;
+ALTER TABLE "deployments" ADD COLUMN "pue_evidence" JSONB, ADD COLUMN "wue_evidence" JSONB;
+
 -- By trigger, so that no writer can forget it, and none can say it of another. Who changes nothing vouches for nothing. The row of the
 -- version is held from here until the transaction ends, so that the number is the one that the trigger behind raises it to.
 CREATE FUNCTION note_catalogue_change() RETURNS TRIGGER LANGUAGE plpgsql AS $$
