@@ -21,6 +21,8 @@ describe('the bundled yearly grid table', () => {
       observedAt: '2026-01-01T00:00:00.000Z',
       temporalMatch: 'annual_fallback',
       basis: 'lifecycle',
+      edition:
+        'ecologits-0.11.3-py3-none-any.whl sha256:c477b77a95c65abbc0ed475b62708ce64ada871b675df0261f345296b0a6facd',
       waterLPerKwh: 6.0315,
       waterSource: 'EcoLogits 0.11.3 (World Resources Institute)',
     });

@@ -23,7 +23,12 @@ interface Row {
   readonly source: string;
 }
 
-function readingOf({ g_per_kwh, source, year, zone }: Row, basis: GridBasis): GridReading {
+interface Package {
+  readonly wheel: string;
+  readonly wheel_sha256: string;
+}
+
+function readingOf({ g_per_kwh, source, year, zone }: Row, basis: GridBasis, from: Package): GridReading {
   const periodEnd = `${year + 1}-01-01T00:00:00.000Z`;
   return {
     zone,
@@ -35,6 +40,7 @@ function readingOf({ g_per_kwh, source, year, zone }: Row, basis: GridBasis): Gr
     observedAt: periodEnd,
     temporalMatch: 'annual_fallback',
     basis,
+    edition: `${from.wheel} sha256:${from.wheel_sha256}`,
     ...waterOf(zone),
   };
 }
@@ -53,8 +59,8 @@ function waterOf(zone: string): Pick<GridReading, 'waterLPerKwh' | 'waterSource'
 
 const readings: ReadonlyMap<string, GridReading> = new Map(
   [
-    ...annual.rows.map((row) => readingOf(row, 'lifecycle')),
-    ...regional.rows.map((row) => readingOf(row, row.basis === 'lifecycle' ? 'lifecycle' : 'direct')),
+    ...annual.rows.map((row) => readingOf(row, 'lifecycle', annual)),
+    ...regional.rows.map((row) => readingOf(row, row.basis === 'lifecycle' ? 'lifecycle' : 'direct', regional)),
   ].map((reading) => [reading.zone, reading]),
 );
 

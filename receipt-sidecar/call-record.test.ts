@@ -1,6 +1,7 @@
 import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
-import type { Snapshot, SnapshotModel } from '@gw/contract/internal/snapshot';
+import type { Snapshot, SnapshotDeployment, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type DegradedReason, type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { assess, type CallFacts } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { caller, parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
@@ -30,19 +31,20 @@ const deployment = { id: 'd', provider: 'p', region: 'us', models: { m: 'm' }, p
 
 interface Poison {
   readonly model?: Partial<SnapshotModel>;
-  readonly grid?: Partial<typeof reading>;
+  readonly grid?: Partial<Snapshot['grid'][number]>;
+  readonly site?: Partial<SnapshotDeployment>;
   readonly pue?: number;
   readonly simulated?: true;
 }
 
-function catalogueOf({ model, grid, pue, simulated }: Poison = {}): Catalogue {
+function catalogueOf({ model, grid, pue, simulated, site }: Poison = {}): Catalogue {
   return makeCatalogue({
     version: 1,
     publishedAt: at,
     models: [{ ...plainModel, ...model }],
     regions: [{ code: 'us', name: 'us', country: 'us', gridZone: 'USA', status: 'active', preference: 0 }],
     deployments: [
-      { ...deployment, telemetry: null, ...(pue !== undefined && { pue }), ...(simulated && { simulated }) },
+      { ...deployment, telemetry: null, ...(pue !== undefined && { pue }), ...(simulated && { simulated }), ...site },
     ],
     grid: [{ ...reading, ...grid }],
   });
@@ -101,6 +103,42 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
 }
 
 const withoutNumbers = { tier: 'degraded', degraded_reason: 'calculator_fault', energy_wh: null, prompt_tokens: 12 };
+
+describe('the facts of a call say who vouches for what', () => {
+  const evidence = { kind: 'reported', source: 'the report of 2025', period: '2025-01-01/2026-01-01' } as const;
+  const entryOf = (catalogueVersion: number) => ({ catalogueVersion, changedAt: at, changedBy: 'operator Ada (op_a)' });
+  const model = { entry: entryOf(4), parametersSource: 'its card' };
+  const site = { entry: entryOf(5), regionEntry: entryOf(3), pueEvidence: evidence, wueEvidence: null };
+  const grid = { replySha256: 'a'.repeat(64), fetchedAt: at };
+  const callFacts = {
+    ...{ requestedTier: 'auto', boundary: 'comprehensive', requestedAt: at },
+    ...{ usage, upstreamLatencyS: 1 },
+  } as const;
+  const factsOf = async (catalogue: Catalogue, told?: Told) => {
+    const { entries } = await callOn(catalogue, told);
+    const { facts } = JSON.parse(JSON.stringify(entries[0])) as { facts: Record<'model' | 'site' | 'grid', object> };
+    return { model: facts.model, site: facts.site, grid: facts.grid };
+  };
+
+  it('as the catalogue of the call has it', async () => {
+    const facts = await factsOf(catalogueOf({ model, site, grid }));
+    expect(facts).toMatchObject({ model, site, grid });
+  });
+
+  it('in the same words for each call until the catalogue changes, and no number follows from it', async () => {
+    const catalogue = catalogueOf({ model, site, grid });
+    const later = await factsOf(catalogue, { completionTokens: 99 });
+    expect(later).toEqual(await factsOf(catalogue));
+    const untold = { model: plainModel, site: deployment, grid: reading };
+    const call = { ...callFacts, ...(await factsOf(catalogue)) } as CallFacts;
+    expect(assess(call)).toEqual(assess({ ...call, ...untold }));
+  });
+
+  it('and nothing where a control plane of the release before does not say it', async () => {
+    const facts = JSON.stringify(await factsOf(catalogueOf()));
+    for (const word of ['entry', 'Entry', 'Evidence', 'Source"', 'Sha256']) expect(facts).not.toContain(word);
+  });
+});
 
 describe('a receipt that cannot be made is degraded, and the call goes on', () => {
   it.each<[string, Poison]>([

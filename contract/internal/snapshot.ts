@@ -71,6 +71,10 @@ export const gridReadingSchema = z.object({
   basis: z.enum(['lifecycle', 'direct', 'unknown']).optional(),
   /** True for a value that the source itself calls an estimate. */
   isEstimated: z.boolean().optional(),
+  /** SHA-256 of the reply that brought the value, and when it was fetched; of a bundled value the package that it is from. */
+  replySha256: z.string().optional(),
+  fetchedAt: z.string().optional(),
+  edition: z.string().optional(),
   /** Whose the water factor is. */
   waterSource: z.string().optional(),
 });

@@ -39,6 +39,7 @@ const settled: SettledReading = {
   periodStart: new Date(forecast.periodStart),
   periodEnd: new Date(forecast.periodEnd),
   observedAt: new Date(forecast.periodStart),
+  fetchedAt: new Date(forecast.periodEnd),
   revision: 2,
   heardFrom: new Date('2026-11-01T00:00:00.000Z'),
   rawSha256: '5f1c3c1b4b1f2a1f4d8a7f3bb7d5a4f0a9d5f4e1c2b3a495867768594a3b2c1d',

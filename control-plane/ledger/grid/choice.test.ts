@@ -27,6 +27,8 @@ function reading(hoursAgo: number, changes: Partial<StoredReading> = {}): Stored
     periodStart: new Date(start),
     periodEnd: new Date(start + hourMs),
     observedAt: new Date(start),
+    fetchedAt: new Date(start + hourMs),
+    rawSha256: 'a'.repeat(64),
     ...changes,
   };
 }
@@ -34,7 +36,7 @@ const choose = (readings: StoredReading[], sources = [live, second, marginal], a
   chooseGrid(readings, sources, annual, now);
 const moer = { source: 'watttime', kind: 'marginal' as const, signal: 'marginal' as const };
 
-test('the newest measured average that is fresh is published, with the water factor of its zone', () => {
+test('the newest measured average that is fresh is published, with its reply and the water factor of its zone', () => {
   const { receipt, routing } = choose([reading(2), reading(1), reading(3)]);
   expect(receipt).toEqual([
     {
@@ -50,6 +52,8 @@ test('the newest measured average that is fresh is published, with the water fac
       waterSource: 'EcoLogits 0.11.3 (World Resources Institute)',
       basis: 'lifecycle',
       isEstimated: false,
+      replySha256: 'a'.repeat(64),
+      fetchedAt: '2026-11-21T12:00:00.000Z',
     },
   ]);
   expect(routing).toEqual([]);

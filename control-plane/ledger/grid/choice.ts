@@ -100,5 +100,7 @@ function snapshotReading(reading: StoredReading, water: Water): SnapshotGridRead
     ...water,
     basis,
     isEstimated,
+    replySha256: reading.rawSha256,
+    fetchedAt: reading.fetchedAt.toISOString(),
   };
 }

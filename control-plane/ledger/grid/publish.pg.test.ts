@@ -182,8 +182,17 @@ test('a marginal reading is published for routing, and the receipt keeps the yea
 test('the same reading again is neither stored nor published twice, one that has settled is', async () => {
   await says(swedish());
   const version = await versionOf();
+  const published = async () => {
+    const { grid } = JSON.parse((await gateway.stores.redis.get('gw:snapshot')) ?? 'null');
+    return grid.find(({ zone }: { zone: string }) => zone === 'SWE');
+  };
+  const { rawSha256: replySha256 } = await gateway.stores.db.gridReading.findFirstOrThrow();
+  const told = { replySha256, fetchedAt: '2026-11-21T09:10:00.000Z' };
+  expect(await published()).toMatchObject(told);
+  now = new Date('2026-11-21T09:14:30Z');
   expect(await says(swedish({ updatedAt: '2026-11-21T09:14:00.000Z' }))).toEqual({ stored: 0 });
   expect(await versionOf()).toBe(version);
+  expect(await published()).toMatchObject(told);
   now = new Date('2026-11-21T10:10:00Z');
   expect(await says(swedish())).toEqual({ stored: 1 });
   expect(await says(swedish({ carbonIntensity: 22 }))).toEqual({ stored: 1 });

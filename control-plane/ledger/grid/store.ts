@@ -45,6 +45,8 @@ export type StoredReading = Pick<
   | 'periodStart'
   | 'periodEnd'
   | 'observedAt'
+  | 'fetchedAt'
+  | 'rawSha256'
 >;
 
 /**
@@ -55,7 +57,7 @@ export function recentReadings(db: Queryable, zones: readonly string[], now: Dat
   return db.$queryRaw<StoredReading[]>`
     SELECT DISTINCT ON (zone, source, place, kind, period_start, period_end) zone, source, place, kind, signal, basis,
       g_per_kwh AS "gPerKwh", is_estimated AS "isEstimated", period_start AS "periodStart", period_end AS "periodEnd",
-      observed_at AS "observedAt"
+      observed_at AS "observedAt", fetched_at AS "fetchedAt", raw_sha256 AS "rawSha256"
     FROM grid_readings
     WHERE zone = ANY(${zones}) AND (
       (period_end > ${now}::timestamptz - INTERVAL '24 hours' AND period_start <= ${now}::timestamptz

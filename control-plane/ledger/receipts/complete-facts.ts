@@ -2,9 +2,10 @@
  * Completes the facts of a degraded receipt from what is known now.
  *
  * Invariant: what was known of a call stays. Only what was missing is taken from the catalogue, and the names of what
- * was taken are given back. The grid value is one for the time of the call.
+ * was taken are given back. The grid value is one for the time of the call. Who vouches for what was taken comes with it: the first
+ * version still says who vouched for the rest.
  */
-import type { SnapshotGridReading } from '@gw/contract/internal/snapshot';
+import type { SnapshotGridReading, SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { Receipt } from '@gw/contract/receipt';
 import type { ModelFacts } from '@gw/methodology/assess';
 import type { TelemetryRefusal } from '@gw/methodology/telemetry/reading';
@@ -40,12 +41,23 @@ export async function completeFacts(
   const current = snapshot.models.find(({ id }) => id === receipt.model);
   const missing =
     current === undefined ? [] : modelFields.filter((f) => facts.model[f] === null && current[f] !== null);
-  const taken = Object.fromEntries(missing.map((field) => [field, current?.[field]]));
-  const model = { ...facts.model, ...taken };
+  const model = current === undefined ? facts.model : withTaken(facts.model, current, missing);
   const completed = missing.map((field) => `model.${field}`);
   if (facts.grid !== null) return { facts: { ...facts, model }, completed };
   const grid = await gridAt(receipt, snapshot.regions, readingAt);
   return { facts: { ...facts, model, grid }, completed: grid === null ? completed : [...completed, 'grid'] };
+}
+
+function withTaken(known: ModelFacts, current: SnapshotModel, missing: readonly (typeof modelFields)[number][]) {
+  if (missing.length === 0) return known;
+  const { entry: _, ...former } = known;
+  const isSized = missing.includes('activeParametersB') || missing.includes('totalParametersB');
+  return {
+    ...former,
+    ...Object.fromEntries(missing.map((field) => [field, current[field]])),
+    ...(isSized && { parametersSource: current.parametersSource ?? null }),
+    ...(current.entry && { entry: current.entry }),
+  };
 }
 
 /** Tries the zone that the call was in, then the one that its region is in now, since the first one can be wrong. */

@@ -83,6 +83,32 @@ test('a model without parameters: degraded, until the catalogue has them; the fi
   expect(await recalculate(known)).toBe(0);
 });
 
+const entryOf = (catalogueVersion: number, name: string) => ({
+  ...{ catalogueVersion, changedAt: `2026-11-${10 + catalogueVersion}T00:00:00.000Z` },
+  changedBy: `operator ${name} (op_${catalogueVersion})`,
+});
+
+test('who vouches for what is taken from the catalogue comes with it, and the first version keeps who did before', async () => {
+  const before = { ...unknownModel, entry: entryOf(3, 'Ada'), parametersSource: null };
+  const id = await store(callAt(at, { model: before }));
+  const entry = entryOf(6, 'Bob');
+  const held = catalogueOf([modelOf({ entry, parametersSource: 'its card' })]);
+  expect(await recalculate(held)).toBe(1);
+  const [first, second] = await versionsOf(stores.db, id);
+  expect([first?.facts?.model.entry, first?.facts?.model.parametersSource]).toEqual([before.entry, null]);
+  expect([second?.facts?.model.entry, second?.facts?.model.parametersSource]).toEqual([entry, 'its card']);
+});
+
+test('where nobody is known to vouch for what is taken, nobody else does, and what was known keeps its own', async () => {
+  const entry = entryOf(3, 'Ada');
+  const sized = { ...modelOf({ entry, parametersSource: 'its card' }), modelClass: null };
+  const taken = await store(callAt(at, { model: { ...unknownModel, entry } }));
+  const kept = await store(callAt(at, { model: sized, grid: null }));
+  expect(await recalculate(catalogueOf([modelOf()]))).toBeGreaterThan(0);
+  expect((await newestVersion(stores.db, taken)).facts?.model).not.toHaveProperty('entry');
+  expect((await newestVersion(stores.db, kept)).facts?.model).toMatchObject({ parametersSource: 'its card' });
+});
+
 test('what was known of the call stays, whatever the catalogue says by now', async () => {
   const id = await store(callAt(at, { model: { ...unknownModel, quantizationBits: 4 } }));
   const now = modelOf({ quantizationBits: 16, tokensPerS: 100 });
@@ -104,7 +130,8 @@ describe('a call without a grid value', () => {
       settledObservation('2026-11-21T10:00:00Z', 99),
     ]);
     expect(await recalculate(known)).toBe(1);
-    const { receipt, lineage } = await newestVersion(stores.db, withoutGrid.receipt.id);
+    const { facts, receipt, lineage } = await newestVersion(stores.db, withoutGrid.receipt.id);
+    expect(facts?.grid).toMatchObject({ replySha256: 'a'.repeat(64), fetchedAt: '2026-11-21T10:00:00.000Z' });
     expect(receipt).toMatchObject({
       grid_intensity_g_per_kwh: 31,
       grid_intensity_source: 'electricity-maps',

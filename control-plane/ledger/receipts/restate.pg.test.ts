@@ -69,6 +69,10 @@ test('an estimate is replaced when its hour has settled: carbon anew, energy and
       reply_sha256: 'a'.repeat(64),
     },
   });
+  expect(facts?.grid).toMatchObject({
+    replySha256: 'a'.repeat(64),
+    fetchedAt: expect.stringMatching(/^2026-11-21T10:00:00/),
+  });
   expect((await versionsOf(stores.db, first.id))[0]?.receipt).toEqual(first);
 });
 

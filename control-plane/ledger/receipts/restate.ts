@@ -198,5 +198,7 @@ function gridOf(settled: SettledReading, { waterLPerKwh, waterSource }: GridRead
     ...(waterSource !== undefined && { waterSource }),
     basis,
     isEstimated: false,
+    replySha256: settled.rawSha256,
+    fetchedAt: settled.fetchedAt.toISOString(),
   };
 }

@@ -16,7 +16,6 @@ import type { StoredReading } from '../grid/store.ts';
 /** A settled average, in the last settled revision of its interval. */
 export interface SettledReading extends StoredReading {
   readonly revision: number;
-  readonly rawSha256: string;
   /** When this source was first heard at this place: it was configured then. */
   readonly heardFrom: Date;
 }
@@ -71,7 +70,7 @@ export function settledReadings(db: Queryable, zone: string, from: Date, to: Dat
   return db.$queryRaw<SettledReading[]>`
     SELECT DISTINCT ON (source, place, period_start, period_end) zone, source, place, kind, signal, basis,
       g_per_kwh AS "gPerKwh", is_estimated AS "isEstimated", period_start AS "periodStart",
-      period_end AS "periodEnd", observed_at AS "observedAt", revision, raw_sha256 AS "rawSha256", (
+      period_end AS "periodEnd", observed_at AS "observedAt", revision, fetched_at AS "fetchedAt", raw_sha256 AS "rawSha256", (
         -- The first reply is among the first periods, which the primary key finds.
         SELECT min(f.fetched_at) FROM (
           SELECT e.fetched_at FROM grid_readings e

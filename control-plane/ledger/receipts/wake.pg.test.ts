@@ -82,6 +82,25 @@ test('what is woken while an instance tries it with an older catalogue stays due
   expect(await recalculate(known)).toBe(2);
 });
 
+test('who changed the region of a deployment wakes nothing, another PUE of it does', async () => {
+  await store(callAt(at, { model: unknownModel }));
+  await recalculate(unknown);
+  const [before] = await waiting();
+  const regionEntry = { catalogueVersion: 8, changedAt: at, changedBy: 'operator Ada (op_a)' };
+  const served = { ...site, models: { 'sim-small': 'x' } };
+  const first = catalogueOf([unknownModel], { deployments: [served] });
+  const moved = catalogueOf([unknownModel], { deployments: [{ ...served, regionEntry }] });
+  await wake(stores.db, first, moved, signal);
+  expect(await waiting()).toEqual([before]);
+  await wake(
+    stores.db,
+    moved,
+    catalogueOf([unknownModel], { deployments: [{ ...served, regionEntry, pue: 2 }] }),
+    signal,
+  );
+  expect(await waiting()).not.toEqual([before]);
+});
+
 test('hundreds of thousands are woken a few thousand at a time, and nothing else is', async () => {
   await stores.db.$executeRaw`INSERT INTO recalculations (receipt_id, created_at, due_at, waits_for)
     SELECT n::text, now(), now() + INTERVAL '1 day', CASE WHEN n <= 12000 THEN 'model sim-small' ELSE 'zone XXX' END

@@ -61,6 +61,8 @@ function changed(before: Known['snapshot'], after: Known['snapshot']): string[] 
 }
 
 function changedIn<T extends { readonly id: string }>(before: readonly T[], after: readonly T[]): T[] {
-  const old = new Map(before.map((each) => [each.id, JSON.stringify(each)]));
-  return after.filter((each) => old.get(each.id) !== JSON.stringify(each));
+  // Who changed its region is no news of a deployment.
+  const textOf = (each: T): string => JSON.stringify({ ...each, regionEntry: undefined });
+  const old = new Map(before.map((each) => [each.id, textOf(each)]));
+  return after.filter((each) => old.get(each.id) !== textOf(each));
 }
