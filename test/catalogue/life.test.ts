@@ -5,6 +5,8 @@
 import { readFileSync } from 'node:fs';
 import { modelListSchema, regionSchema } from '@gw/contract/catalogue';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import type { CallFacts } from '@gw/methodology/assess';
+import { openDatabase } from '@gw/prisma/client';
 import { inCheckout } from '@gw/stack/checkout';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -48,6 +50,17 @@ const outcome = (region?: string): Promise<string> =>
 const becomes = (wanted: string, region?: string) =>
   eventually(`a call to be answered with ${wanted}`, async () => ((await outcome(region)) === wanted ? true : null));
 const stored = async (id: string): Promise<Receipt> => receiptSchema.parse((await get(`/v1/gw/receipts/${id}`)).body);
+
+/** What each version was made from. */
+async function storedFacts(id: string): Promise<CallFacts[]> {
+  const db = openDatabase(stack.databaseUrl, { connections: 1 });
+  try {
+    const rows = await db.receipt.findMany({ where: { id }, orderBy: { version: 'asc' } });
+    return rows.map(({ facts }) => facts as unknown as CallFacts);
+  } finally {
+    await db.$disconnect();
+  }
+}
 
 /** Other tests write into the operators' chain too: what counts is what came since. */
 const auditSchema = z.object({ data: z.array(z.object({ seq: z.number(), action: z.string() })) });
@@ -125,4 +138,13 @@ test('a receipt that was degraded for want of parameters is made again once the 
   });
   expect(second).toMatchObject({ tier: 'parametric', supersedes: 1, region: 'pl-east', pue: 1.2 });
   expect(second.energy_wh).toBeGreaterThan(0);
+  const [before, after] = await storedFacts(first.id);
+  const entered = { catalogueVersion: expect.any(Number), changedBy: 'operator First operator (op_first)' };
+  const site = { entry: entered, regionEntry: entered, pueEvidence: null };
+  const grid = { edition: expect.stringContaining(' sha256:') };
+  expect([before, after]).toMatchObject([
+    { model: { entry: entered, parametersSource: null }, site, grid },
+    { model: { entry: entered }, site, grid },
+  ]);
+  expect(Number(after?.model.entry?.catalogueVersion)).toBeGreaterThan(Number(before?.model.entry?.catalogueVersion));
 });
