@@ -36,7 +36,7 @@ const modelFactsSchema = z.strictObject({
   quantizationBits: z.number().nullable(),
   tokensPerS: z.number().nullable(),
   ttftS: z.number().nullable(),
-  parametersSource: z.string().optional(),
+  parametersSource: z.string().nullable().optional(),
   entry: entrySchema,
 });
 const siteFactsSchema = z.strictObject({
@@ -47,6 +47,7 @@ const siteFactsSchema = z.strictObject({
   pueEvidence: evidenceSchema,
   wueEvidence: evidenceSchema,
   entry: entrySchema,
+  regionEntry: entrySchema,
 });
 const gridFactsSchema = z.strictObject({
   zone: z.string(),
@@ -63,6 +64,7 @@ const gridFactsSchema = z.strictObject({
   waterSource: z.string().optional(),
   fetchedAt: z.string().optional(),
   replySha256: z.string().optional(),
+  edition: z.string().optional(),
 });
 
 /** The argument of `assess` in the methodology package, without what no number follows from. */

@@ -1,5 +1,5 @@
 /** Who vouches for the facts of a call, as its lineage says it. */
-import type { CallFacts, EntryChange, Evidence } from './facts.ts';
+import type { CallFacts, CatalogueEntry, Evidence, GridReading } from './facts.ts';
 import { factSources } from './inputs.ts';
 
 export interface LineageSource {
@@ -28,7 +28,8 @@ export function sourcesOf(facts: CallFacts, provider: string | null): LineageSou
     { ...entered(factSources.site, site.entry), evidence: evidenceOf(site) },
     ...(grid === null
       ? []
-      : [{ ...said(factSources.grid, grid.source, grid.fetchedAt ?? null), sha256: grid.replySha256 ?? null }]),
+      : [{ ...said(factSources.grid, editionOf(grid), grid.fetchedAt ?? null), sha256: grid.replySha256 ?? null }]),
+    ...(site.regionEntry ? [entered('region catalogue: which grid zone it is', site.regionEntry)] : []),
     ...(telemetry ? [said(factSources.telemetry, meterOf(facts, provider), requestedAt)] : []),
   ];
 }
@@ -37,6 +38,8 @@ function meterOf({ simulated, telemetry }: CallFacts, provider: string | null): 
   if (simulated) return 'simulator';
   return telemetry?.source === 'gpu_counters' ? 'gpu_counters of the deployment' : provider;
 }
+
+const editionOf = ({ edition, source }: GridReading): string => (edition ? `${source}, from ${edition}` : source);
 
 const said = (source: string, by: string | null, since: string | null): LineageSource => ({
   source,
@@ -47,13 +50,13 @@ const said = (source: string, by: string | null, since: string | null): LineageS
   sha256: null,
 });
 
-const entered = (source: string, entry: EntryChange | undefined): LineageSource => ({
+const entered = (source: string, entry: CatalogueEntry | undefined): LineageSource => ({
   ...said(source, entry?.changedBy ?? null, entry?.changedAt ?? null),
   catalogue_version: entry?.catalogueVersion ?? null,
 });
 
-const parametersOf = (source: string | undefined): LineageSource['evidence'] =>
-  source === undefined ? [] : [{ of: 'parameters', kind: 'reported', source, period: null }];
+const parametersOf = (source: string | null | undefined): LineageSource['evidence'] =>
+  !source ? [] : [{ of: 'parameters', kind: 'reported', source, period: null }];
 
 function evidenceOf({ pueEvidence, wueEvidence }: CallFacts['site']): LineageSource['evidence'] {
   return Object.entries({ PUE: pueEvidence, WUE_site: wueEvidence }).flatMap(([of, evidence]) =>

@@ -27,6 +27,7 @@ const siteFields: Fields<SiteFacts> = {
   pueEvidence: true,
   wueEvidence: true,
   entry: true,
+  regionEntry: true,
 };
 const gridFields: Fields<GridReading> = {
   zone: true,
@@ -43,6 +44,7 @@ const gridFields: Fields<GridReading> = {
   waterSource: true,
   fetchedAt: true,
   replySha256: true,
+  edition: true,
 };
 const callFields: Fields<Omit<CallFacts, 'model' | 'site' | 'grid'>> = {
   requestedTier: true,
