@@ -18,7 +18,7 @@ export const lineageStepSchema = z
     id: z
       .string()
       .describe(
-        'A field of the receipt, or a step on the way. `@low` and `@high` are bounds, `@min` and `@max` the ends of a range of parameter counts',
+        'A field of the receipt, or a step on the way. `@low` and `@high` are bounds, `@min` and `@max` the ends of a range of parameter counts, `@modelled` what a measured figure is compared with',
       ),
     formula: z.string().describe('The formula as the methodology publishes it'),
     evaluated_as: z
@@ -66,7 +66,10 @@ const calculationSchema = z.strictObject({
   tier: z.enum(['proxy', 'parametric', 'telemetry']),
   boundary: z.enum(boundaries),
   model_kind: z.enum(['chat', 'embedding']),
-  modelled_by: z.enum(['parametric', 'proxy']).nullable().describe('What gives the parts that were not measured'),
+  modelled_by: z
+    .enum(['parametric', 'proxy'])
+    .nullable()
+    .describe('What gives the parts that were not measured, and what a measured figure is compared with'),
   parameter_range: z.boolean().describe('Whether the parameter counts are a range, computed at both ends'),
   model_class: z.string().nullable(),
   measured: z

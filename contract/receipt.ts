@@ -98,7 +98,9 @@ export const receiptSchema = z
       .number()
       .nonnegative()
       .optional()
-      .describe('Wh. Measured energy only: what the model gives for what was measured, the accelerators or the total'),
+      .describe(
+        'Wh. Measured energy only: what the model gives for what was measured, the accelerators or the total (without the overhead, where the figure is)',
+      ),
     carbon_g: amount('gCO2e. `carbon_operation_g` + `carbon_embodied_g`'),
     carbon_operation_g: amount('gCO2e. `energy_wh` / 1000 × `grid_intensity_g_per_kwh`'),
     carbon_embodied_g: amount('gCO2e. The share of making the hardware, by the time that it was used'),

@@ -181,8 +181,8 @@ function measuredImpact(
   // A class is too rough a guide to how long the accelerators were taken: the embodied part needs parameter counts.
   const making = modelled?.tier === 'parametric' ? modelled.estimate : null;
   const figures = isTotal
-    ? figuresOfTotal(reading, making, conditions)
-    : figuresOfWork(workWithMeasured(reading, modelled?.estimate ?? null, methodology), conditions);
+    ? figuresOfTotal(reading, making, expectedWh, conditions)
+    : figuresOfWork(workWithMeasured(reading, modelled?.estimate ?? null, expectedWh, methodology), conditions);
   const impact = impactOf({
     conditions,
     tier: 'telemetry',

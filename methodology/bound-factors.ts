@@ -3,7 +3,7 @@
  * it is an assumption.
  */
 
-import { attention, spreads, worldWaterLPerKwh } from './factors.ts';
+import { attention, comparison, spreads, worldWaterLPerKwh } from './factors.ts';
 
 /** Where and when a source was published; null: not stated, or nowhere that all can reach. */
 interface Published {
@@ -70,6 +70,9 @@ export const boundFactors = {
     '2022 and 2023',
     { date: '2023', locator: 'https://datacenters.google/efficiency' },
   )(spreads.overhead),
+  overhead_floor: assumption(
+    'no data centre is without overhead, and the fleet of Google has a PUE of 1.10 (https://datacenters.google/efficiency)',
+  )(spreads.overheadFloor),
   grid_hour_ratio_least: hours(spreads.gridHourLeast),
   grid_hour_ratio_most: hours(spreads.gridHourMost),
   grid_drift: factor(
@@ -99,6 +102,9 @@ export const boundFactors = {
   )(worldWaterLPerKwh, 'L/kWh'),
   water_world_ratio_least: water(spreads.waterWorldLeast),
   water_world_ratio_most: water(spreads.waterWorldMost),
+  plausible_within: assumption(
+    'the models are for batches of 64 on H100s; batches and hardware in use move the energy of a call by some times',
+  )(comparison.plausibleWithin),
   reported_ratio: assumption('what a provider reports is not verified')(spreads.reported),
   counter_ratio: factor('power readings of NVIDIA accelerators, arXiv:2312.02741', '2024', {
     date: '2024',

@@ -14,7 +14,8 @@ export function combinedSteps(calculation: Calculation): Chosen[] {
     ...['pue', 'grid_intensity_g_per_kwh', 'grid_intensity_age_minutes', 'grid_temporal_match_number'].map(once),
     ...[...sides('grid_ratio'), ...sides('water_ratio')],
     ...combinedWork(calculation),
-    ...(measured === null ? [] : combinedMeasured(measured)),
+    ...comparedSteps(calculation),
+    ...(measured === null ? [] : combinedMeasured(measured, calculation.modelled_by === null ? '/uncompared' : '')),
     ...(total ? combinedTotal(calculation) : boundary === 'narrow' ? combinedNarrow() : combinedComprehensive()),
   ];
 }
@@ -43,8 +44,27 @@ function combinedWork({ estimated_counts: estimated, ...calculation }: Calculati
   ];
 }
 
-function combinedMeasured({ includes_pue, scope, unit }: NonNullable<Calculation['measured']>): Chosen[] {
-  const converted = unit === null ? [] : [once(`reported_energy/${unit}`)];
+/** What the model gives for what was measured, in a run of its own, since the receipt has the measured energy. */
+function comparedSteps({ measured, modelled_by, parameter_range }: Calculation): Chosen[] {
+  if (measured === null || modelled_by === null) return [];
+  const { includes_pue, scope } = measured;
+  const variant = modelled_by === 'proxy' ? '/class' : parameter_range ? '/range' : '';
+  const work = ['accelerator_energy', 'host_energy'].map((id) => id + variant);
+  const account = ['idle_energy', 'request_it_energy', 'overhead_energy', 'request_energy'];
+  const overhead = scope === 'total' && includes_pue === false ? '_without_overhead' : '';
+  const modelled = scope === 'total' ? [...work, ...account] : work.slice(0, 1);
+  return [
+    ...modelled.map((program) => ({ program, run: 'modelled' })),
+    ...[`modelled_energy/${scope}${overhead}`, 'modelled_energy_wh'].map(once),
+  ];
+}
+
+function combinedMeasured(
+  { includes_pue, scope, unit }: NonNullable<Calculation['measured']>,
+  compared: '' | '/uncompared',
+): Chosen[] {
+  const stated = unit === null ? [] : [once(`reported_energy/${unit}`)];
+  const converted = [...stated, ...['least_believed', 'most_believed'].map((id) => once(id + compared))];
   if (scope === 'accelerator') {
     const ends = ['/measured_low_combined', '/measured_high_combined'] as const;
     return [...converted, once('share_ratio'), ...bounded('accelerator_energy', '/measured', ...ends)];
@@ -63,19 +83,21 @@ const embodiedSteps = [once('request_embodied_gwp'), ...sides('time'), ...twice(
 const waterSteps = ['water_ml', 'water_low_ml', 'water_high_ml'].map(once);
 
 function combinedTotal({ measured, modelled_by }: Calculation): Chosen[] {
-  const carbon = modelled_by === null ? '/operation' : '';
+  // A class is too rough a guide to how long the accelerators were taken.
+  const isMade = modelled_by === 'parametric';
+  const carbon = isMade ? '' : '/operation';
   const includes = measured?.includes_pue ?? null;
   const overhead = `${includes === true ? 'with' : 'without'}_overhead`;
   const water = [once(`request_usage_wcf/${overhead}`), ...twice('request_usage_wcf', `${overhead}_`), ...waterSteps];
   return [
     ...sides('energy', '/total'),
     ...[once('request_usage_gwp'), ...twice('request_usage_gwp')],
-    ...(modelled_by === null ? [] : embodiedSteps),
+    ...(isMade ? embodiedSteps : []),
     ...(includes === null ? [] : water),
     once('energy_wh/total'),
     ...['energy_low_wh', 'energy_high_wh'].map(once),
     ...['carbon_g', 'carbon_operation_g'].map((id) => once(id + carbon)),
-    ...(modelled_by === null ? [] : ['carbon_embodied_g', 'sci_g_per_request'].map(once)),
+    ...(isMade ? ['carbon_embodied_g', 'sci_g_per_request'].map(once) : []),
     ...['carbon_low_g', 'carbon_high_g'].map((id) => once(id + carbon)),
   ];
 }
@@ -94,8 +116,8 @@ function combinedComprehensive(): Chosen[] {
   const energies = ['energy_wh', 'energy_accelerator_wh', 'energy_host_wh', 'energy_overhead_wh', 'energy_idle_wh'];
   const rounded = ['energy_low_wh', 'energy_high_wh', 'carbon_g', 'carbon_operation_g', 'carbon_embodied_g'];
   return [
-    ...[...accounts, 'request_usage_wcf', 'idle_ratio', 'pue_ratio'].map(once),
-    ...[...sides('work'), ...sides('energy')],
+    ...[...accounts, 'request_usage_wcf', 'idle_ratio'].map(once),
+    ...[...sides('pue_ratio'), ...sides('work'), ...sides('energy')],
     ...['request_it_energy', 'request_energy', 'request_usage_gwp'].flatMap((id) => twice(id)),
     ...embodiedSteps,
     ...twice('request_usage_wcf'),

@@ -49,13 +49,42 @@ function workBounds({ id, unit, writing, reading }: Part): Record<string, Step> 
 }
 
 const measuring = {
+  ...step('modelled_energy/total', 'Wh', 'request_energy@modelled'),
+  ...step('modelled_energy/total_without_overhead', 'Wh', 'request_it_energy@modelled'),
+  ...step('modelled_energy/accelerator', 'Wh', 'accelerator_energy@modelled'),
+  ...step('modelled_energy_wh', 'Wh', 'sum12(modelled_energy)'),
+  // What the bounds have to reach: of a doubtful figure the modelled energy, else the figure itself.
+  ...step(
+    'least_believed',
+    'Wh',
+    'reported_energy > modelled_energy * plausible_within ? modelled_energy : reported_energy',
+  ),
+  ...step(
+    'most_believed',
+    'Wh',
+    'reported_energy * plausible_within < modelled_energy ? modelled_energy : reported_energy',
+  ),
+  ...step('least_believed/uncompared', 'Wh', 'reported_energy'),
+  ...step('most_believed/uncompared', 'Wh', 'reported_energy'),
   ...step('share_ratio', '1', 'call_tokens = all_tokens ? 1 : token_share_ratio'),
-  ...step('accelerator_energy/measured_low_combined', 'Wh', 'reported_energy / combined(counter_ratio, share_ratio)'),
-  ...step('accelerator_energy/measured_high_combined', 'Wh', 'reported_energy * combined(counter_ratio, share_ratio)'),
-  ...step('request_energy/reported_low_combined', 'Wh', 'reported_energy / reported_ratio'),
-  ...step('request_energy/reported_high_combined', 'Wh', 'reported_energy * reported_ratio'),
+  ...step(
+    'accelerator_energy/measured_low_combined',
+    'Wh',
+    'min(reported_energy / combined(counter_ratio, share_ratio), least_believed)',
+  ),
+  ...step(
+    'accelerator_energy/measured_high_combined',
+    'Wh',
+    'max(reported_energy * combined(counter_ratio, share_ratio), most_believed)',
+  ),
+  ...step('request_energy/reported_low_combined', 'Wh', 'min(reported_energy / reported_ratio, least_believed)'),
+  ...step('request_energy/reported_high_combined', 'Wh', 'max(reported_energy * reported_ratio, most_believed)'),
   // A total whose source does not say whether the overhead is in it can be low by all of it.
-  ...step('request_energy/reported_high_unknown_combined', 'Wh', 'reported_energy * reported_ratio * PUE'),
+  ...step(
+    'request_energy/reported_high_unknown_combined',
+    'Wh',
+    'max(reported_energy * reported_ratio * max(PUE, 1 + overhead_floor), most_believed)',
+  ),
 };
 
 const share = (amount: string, run: string): string => `${amount} = 0 ? 1 : ${amount}@${run} / ${amount}`;
@@ -74,11 +103,11 @@ function ends(run: 'low' | 'high'): Record<string, Step> {
     ...step(
       `grid_ratio_${side}`,
       '1',
-      `is_annual = 0 and known_or(grid_intensity_age_minutes, 1e9) <= 120 ? grid_live_ratio : ${grid}`,
+      `is_annual = 0 and is_estimated = 0 and known_or(grid_intensity_age_minutes, 1e9) <= 120 ? grid_live_ratio : ${grid}`,
     ),
     ...step(`water_ratio_${side}`, '1', `WUE_grid = water_world ? water_world_ratio_${side} : water_grid_ratio`),
     ...step(`work_${side}`, '1', ofActive),
-    ...step(`energy_${side}`, '1', `combined(work_${side}, idle_ratio, pue_ratio)`),
+    ...step(`energy_${side}`, '1', `combined(work_${side}, idle_ratio, pue_ratio_${side})`),
     ...step(`energy_${side}/total`, '1', share('request_energy', run)),
     ...step(`energy_${side}/narrow`, '1', share('accelerator_energy', run)),
     ...step(`time_${side}`, '1', share('accelerator_time', run)),
@@ -94,7 +123,8 @@ function ends(run: 'low' | 'high'): Record<string, Step> {
 
 const footprint = {
   ...step('idle_ratio', '1', '(1 + k_idle_max) / (1 + k_idle)'),
-  ...step('pue_ratio', '1', '(1 + (PUE - 1) * (1 + overhead_spread)) / PUE'),
+  ...step('pue_ratio_least', '1', '(1 + (PUE - 1) * (1 + overhead_spread)) / PUE'),
+  ...step('pue_ratio_most', '1', '(1 + max((PUE - 1) * (1 + overhead_spread), overhead_floor)) / PUE'),
   ...ends('low'),
   ...ends('high'),
   ...step('water_low_ml', 'mL', 'min(sum12(request_usage_wcf@low), water_ml)'),
@@ -108,7 +138,7 @@ const statements = {
   ...step(
     'grid_temporal_match_number',
     matchUnit,
-    'is_annual = 1 ? 4 : known_or(grid_intensity_age_minutes + 1, 0) = 0 ? 2 : known_or(stated_match, 0) > 2 ? stated_match : grid_intensity_age_minutes > 120 ? 5 : is_estimate = 1 ? 2 : grid_intensity_age_minutes <= 15 ? 0 : 1',
+    'is_annual = 1 ? 4 : known_or(grid_intensity_age_minutes + 1, 0) = 0 ? 2 : known_or(stated_match, 0) > 2 ? stated_match : grid_intensity_age_minutes > 120 ? 5 : is_estimated = 1 ? 2 : grid_intensity_age_minutes <= 15 ? 0 : 1',
   ),
 };
 

@@ -8,6 +8,7 @@
 import type { RequestSteps } from './boundary.ts';
 import { idleShare, spreads, worldWaterLPerKwh } from './factors.ts';
 import type { GridReading, SiteFacts } from './facts.ts';
+import { isEstimate } from './grid.ts';
 import { combined } from './uncertainty.ts';
 
 /** Wh, g, g and mL at one end; null where the amount itself is. */
@@ -40,8 +41,9 @@ export function endOfWork(side: Side, central: RequestSteps, end: RequestSteps, 
   const work = share(end.accelerator_energy + end.host_energy, active);
   const idle = (1 + spreads.idleShareMax) / (1 + idleShare);
   const { pue } = conditions.site;
-  const overhead = (1 + (pue - 1) * (1 + spreads.overhead)) / pue;
-  const energyRatio = combined(work, idle, overhead);
+  const overhead = (pue - 1) * (1 + spreads.overhead);
+  const most = side === 'least' ? overhead : Math.max(overhead, spreads.overheadFloor);
+  const energyRatio = combined(work, idle, (1 + most) / pue);
   const it = at(side, central.request_it_energy, combined(work, idle));
   const water = waterFactorAt(side, conditions);
   return {
@@ -77,9 +79,13 @@ function waterRatio(side: Side, waterLPerKwh: number): number {
 const freshMinutes = 120;
 const minutesPerYear = 525_600;
 
-/** A yearly value stands for the hour of the call, and for a later year; so does one that is not of the hour. */
+/**
+ * A yearly value stands for the hour of the call, and for a later year; so does one that is not of the hour, and an estimate
+ * is taken to say no more of the hour than that.
+ */
 function gridRatio(side: Side, { grid, gridAgeMinutes }: BoundConditions): number {
-  if (grid.signal !== 'annual' && gridAgeMinutes !== null && gridAgeMinutes <= freshMinutes) return spreads.gridLive;
+  const isLive = grid.signal !== 'annual' && gridAgeMinutes !== null && gridAgeMinutes <= freshMinutes;
+  if (isLive && !isEstimate(grid)) return spreads.gridLive;
   const hour = side === 'least' ? spreads.gridHourLeast : spreads.gridHourMost;
   return combined(spreads.gridLive, hour, spreads.gridDriftPerYear ** ((gridAgeMinutes ?? 0) / minutesPerYear));
 }

@@ -6,7 +6,10 @@ export interface Calculation {
   readonly tier: 'proxy' | 'parametric' | 'telemetry';
   readonly boundary: Boundary;
   readonly model_kind: ModelFacts['kind'];
-  /** What gives the parts that were not measured; null where nothing of the model is used. */
+  /**
+   * What gives the parts that were not measured, and from gw-1.4 on what a measured figure is compared with; null where
+   * nothing of the model is used.
+   */
   readonly modelled_by: 'parametric' | 'proxy' | null;
   /** Whether the parameter counts are a range, computed at both ends. */
   readonly parameter_range: boolean;

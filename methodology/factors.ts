@@ -106,6 +106,8 @@ export const spreads = {
   idleShareMax: 0.13,
   /** Of the overhead, PUE − 1, against the stated one. */
   overhead: 0.3,
+  /** Overhead that no stated PUE rules out, as a share of IT energy. */
+  overheadFloor: 0.1,
   /** One hour against the average of its year, and a later year, for each year in between. */
   gridHourLeast: 1.75,
   gridHourMost: 1.5,

@@ -28,9 +28,6 @@ export const temporalMatches: readonly TemporalMatch[] = [
 ];
 export const matchUnit = `0 to 5: ${temporalMatches.join(', ')}`;
 
-/** Whether the source calls the value an estimate, not a measurement. */
-export const isEstimate = ({ temporalMatch }: Pick<GridReading, 'temporalMatch'>): boolean => temporalMatch === 'fresh';
-
 const liveWindowMinutes = 15;
 const freshMinutes = 120;
 
@@ -53,7 +50,11 @@ export interface GridTimes {
 }
 
 /** What the source says of a value, apart from its times. */
-export type GridStatement = Pick<GridReading, 'signal' | 'temporalMatch'>;
+export type GridStatement = Pick<GridReading, 'signal' | 'temporalMatch' | 'isEstimated'>;
+
+/** Whether the source itself calls the value an estimate, in so many words or by the match that it states. */
+export const isEstimate = ({ isEstimated, temporalMatch }: Omit<GridStatement, 'signal'>): boolean =>
+  isEstimated === true || temporalMatch === 'fresh';
 
 /** How a methodology tells the match. */
 export interface MatchRules {
@@ -61,7 +62,7 @@ export interface MatchRules {
   readonly liveIsMeasured: boolean;
   /** The match follows from the age as it is stated, so that both agree; before gw-1.2 from the age before rounding. */
   readonly matchesStatedAge: boolean;
-  /** Such an estimate is `forecast`, with its age, since nobody has measured it; before gw-1.4 it was `fresh`. */
+  /** An estimate (`isEstimate`) is `forecast`, with its age, since nobody has measured it; before gw-1.4 it was `fresh`. */
   readonly estimatesAreForecasts: boolean;
 }
 
@@ -111,8 +112,8 @@ function matchOf(statement: GridStatement, minutes: number | null, rules: MatchR
   if (minutes === null) return 'forecast';
   const stated = statement.temporalMatch;
   if (stated === 'prior_week' || stated === 'annual_fallback' || stated === 'none') return stated;
-  const estimated = rules.liveIsMeasured && isEstimate(statement);
   if (minutes > freshMinutes) return 'none';
-  if (estimated && rules.estimatesAreForecasts) return 'forecast';
-  return minutes <= liveWindowMinutes && !estimated ? 'live_window' : 'fresh';
+  if (rules.estimatesAreForecasts && isEstimate(statement)) return 'forecast';
+  const isFresh = rules.liveIsMeasured && stated === 'fresh';
+  return minutes <= liveWindowMinutes && !isFresh ? 'live_window' : 'fresh';
 }

@@ -28,7 +28,7 @@ export interface LineageFactor extends Factor {
 }
 
 export interface LineageStep {
-  /** Ids that EcoLogits has are its own; `@low` and `@high` are the bounds, `@min` and `@max` the parameter range. */
+  /** Ids that EcoLogits has are its own; `@low` and `@high` are the bounds, `@min` and `@max` the parameter range, `@modelled` a comparison. */
   readonly id: string;
   readonly formula: string;
   /** The same formula in the order of its evaluation, where the methodology's text is written for readers. */

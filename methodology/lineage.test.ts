@@ -58,6 +58,8 @@ describe('a lineage', () => {
     const yearly = sample({ ...call, grid: annualReading('FRA') });
     expect(yearly.lineage.grid).toMatchObject({ basis: 'lifecycle', vintage: 2025, is_estimated: false });
     expect(yearly.impact).toMatchObject({ grid_basis: 'lifecycle', grid_vintage: 2025 });
+    const estimated = { ...yearly.lineage, grid: { ...yearly.lineage.grid, is_estimated: true } };
+    expect(verify(reseal(estimated), { ...yearly.impact }).ok).toBe(false);
     expect(sample().impact).toMatchObject({ grid_basis: 'unknown', grid_vintage: null });
     const before = sample({ ...call, grid: estimate }, 'gw-1.3');
     for (const field of ['basis', 'vintage', 'is_estimated']) expect(before.lineage.grid).not.toHaveProperty(field);
@@ -77,11 +79,19 @@ describe('a lineage', () => {
     for (const modelled_energy_wh of [-5, 0, 'x' as unknown as number]) {
       const forged = { ...measured.lineage, modelled_energy_wh };
       expect(verify(reseal(forged), { ...measured.impact, modelled_energy_wh }).ok).toBe(false);
+      expect(verify(reseal(forged), { ...measured.impact }).ok).toBe(false);
     }
+    const { modelled_energy_wh: _, ...silent } = measured.lineage;
+    expect(verify(reseal(silent), { ...measured.impact }).ok).toBe(false);
     for (const { impact, lineage } of [sample(), earlier]) {
       const added = { modelled_energy_wh: 1 };
       expect(verify(reseal({ ...lineage, ...added }), { ...impact, ...added }).ok).toBe(false);
+      expect(verify(lineage, { ...impact, ...added }).ok).toBe(false);
     }
+    const narrow = { ...call, boundary: 'narrow', telemetry: shapes.gpu_counters?.(0.2) ?? null } as const;
+    const { impact, lineage } = sample(narrow, 'gw-1.3');
+    const compared = { ...lineage, calculation: { ...lineage.calculation, modelled_by: 'parametric' as const } };
+    expect(verify(reseal(compared), { ...impact }).ok).toBe(false);
   });
 
   it('is the same after any JSON store, also one that reorders keys', () => {
@@ -174,6 +184,7 @@ describe('any single change is detected', () => {
       'grid.zone',
       'grid.basis',
       'grid.vintage',
+      'grid.is_estimated',
       'telemetry.used',
       'telemetry.stated.value',
     ];

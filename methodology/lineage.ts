@@ -9,7 +9,7 @@ import { assess, type CallFacts, type Impact, type Refusal } from './assess.ts';
 import type { Calculation } from './calculation.ts';
 import { estimatedIn } from './counts.ts';
 import type { GridReading } from './facts.ts';
-import { type GridTimes, gridTimes, statedBasis, temporalMatches, vintageOf } from './grid.ts';
+import { type GridTimes, gridTimes, isEstimate, statedBasis, temporalMatches, vintageOf } from './grid.ts';
 import { waterSourceOf } from './grid-factors.ts';
 import { inputValues } from './inputs.ts';
 import { type DigestedCall, lineageDigest, statedCall } from './lineage-digest.ts';
@@ -119,7 +119,7 @@ const gridOf = (grid: GridReading, method: Methodology): LineageGrid => ({
   ...(method.statesGridBasis && {
     basis: statedBasis(grid),
     vintage: vintageOf(grid),
-    is_estimated: grid.isEstimated ?? grid.temporalMatch === 'fresh',
+    is_estimated: isEstimate(grid),
   }),
 });
 
@@ -127,7 +127,8 @@ function calculationOf(facts: CallFacts, impact: Impact, method: Methodology): C
   const { boundary, model, telemetry } = facts;
   const reading = impact.tier === 'telemetry' && telemetry && 'energyWh' in telemetry ? telemetry : null;
   const best = chooseTier(facts.requestedTier === 'telemetry' ? 'auto' : facts.requestedTier, model);
-  const isServed = facts.usage !== null && (reading === null || modelServes(reading, boundary, best.tier));
+  const isServed =
+    facts.usage !== null && (reading === null || method.statesModelled || modelServes(reading, boundary, best.tier));
   const modelledBy = isServed ? best.tier : null;
   const estimated = modelledBy === null ? null : estimatedIn(facts.usage, method);
   return {
@@ -143,7 +144,7 @@ function calculationOf(facts: CallFacts, impact: Impact, method: Methodology): C
   };
 }
 
-/** Whether a part of a measured receipt comes from the model: the host, or the embodied part of a total. */
+/** Whether a part of a measured receipt comes from the model: the host, or the embodied part of a total. Later versions also compare. */
 const modelServes = ({ scope }: TelemetryReading, boundary: CallFacts['boundary'], tier: string | null): boolean =>
   scope === 'total' ? tier === 'parametric' : boundary === 'comprehensive';
 

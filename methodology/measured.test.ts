@@ -2,6 +2,7 @@ import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts, type Impact } from './assess.ts';
+import { digestOf } from './digest.ts';
 import { lineageOf } from './lineage.ts';
 import type { MethodologyId } from './methodologies.ts';
 import { verify } from './recompute.ts';
@@ -181,6 +182,39 @@ describe('the modelled energy beside the measured one', () => {
 
   it('is of the accelerators where they were measured', () => {
     expect(impact(withReading(counted)).modelled_energy_wh).toBeCloseTo(modelled.energy_accelerator_wh ?? 0, 11);
+  });
+
+  const narrow = { boundary: 'narrow' } as const;
+  const range = { ...dense70b, activeParametersB: { min: 44, max: 132 }, totalParametersB: { min: 440, max: 440 } };
+  const ofClass = { ...unknownModel, modelClass: 'large' } as const;
+  const nothing = { promptTokens: 0, cachedPromptTokens: 0, completionTokens: 0 };
+  it.each<[string, CallFacts, number]>([
+    ['a total', withReading(total), modelled.energy_wh],
+    ['a total of a class', withReading(total, { model: ofClass }), impact({ ...call, model: ofClass }).energy_wh],
+    ['a total of a range', withReading(total, { model: range }), impact({ ...call, model: range }).energy_wh],
+    [
+      'a total without overhead',
+      withReading({ ...(total as TelemetryReading), includesPue: false }),
+      modelled.energy_wh / call.site.pue,
+    ],
+    ['accelerators', withReading(counted), Number(modelled.energy_accelerator_wh)],
+    ['accelerators, narrow', withReading(counted, narrow), Number(modelled.energy_accelerator_wh)],
+    [
+      'accelerators of a class',
+      withReading(counted, { model: ofClass, ...narrow }),
+      impact({ ...call, model: ofClass, ...narrow }).energy_wh,
+    ],
+    ['a call without tokens', withReading(counter(0.5, 0), { usage: nothing }), 0],
+  ])('follows from steps of the lineage alone: %s', (_, facts, wh) => {
+    const [value, result] = [impact(facts), lineageOf(facts)];
+    if (!result.ok) throw new Error(result.explanation);
+    expect(value.modelled_energy_wh).toBeCloseTo(wh, 10);
+    const step = result.lineage.steps.find(({ id }) => id === 'modelled_energy_wh');
+    expect(step?.output).toEqual({ value: value.modelled_energy_wh, unit: 'Wh' });
+    expect(verify(result.lineage, { ...value }).ok).toBe(true);
+    const claim = { modelled_energy_wh: wh * 2 + 1 };
+    const { digest: _digest, ...content } = { ...result.lineage, ...claim };
+    expect(verify({ ...content, digest: digestOf(content) }, { ...value, ...claim })).toMatchObject({ ok: false });
   });
 
   it('is absent where there is nothing to compare, and in earlier methodologies', () => {

@@ -11,7 +11,7 @@ import type { CallFacts, GridReading, TokenUsage } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { refusals, type TelemetryReading, type TelemetryRefusal, wattHours } from './telemetry/reading.ts';
 import type { ModelledTier } from './tier.ts';
-import { combined } from './uncertainty.ts';
+import { combined, leastBelieved, mostBelieved } from './uncertainty.ts';
 import { secondsPerHour } from './units.ts';
 import type { Estimate } from './work.ts';
 
@@ -68,7 +68,7 @@ export function measure(
   if (energyWh === 0 && facts.usage.promptTokens + facts.usage.completionTokens > 0) {
     return unused('the figure was refused, it is zero for a call with tokens');
   }
-  const expected = modelled === null ? null : comparable(modelled.estimate, scope, facts, method);
+  const expected = modelled === null ? null : comparable(modelled.estimate, telemetry, facts, method);
   const ratio = telemetryLimits.plausibleRatio;
   if (expected !== null && energyWh > expected * ratio) {
     return unused(`the figure was refused, it is more than ${ratio} times the modelled energy`);
@@ -76,10 +76,10 @@ export function measure(
   if (expected !== null && energyWh * ratio < expected) {
     return unused(`the figure was refused, it is less than 1/${ratio} of the modelled energy`);
   }
-  if (ceiling !== null && energyWh > comparable(ceiling, scope, facts, method) * ratio) {
+  if (ceiling !== null && energyWh > comparable(ceiling, telemetry, facts, method) * ratio) {
     return unused(`the figure was refused, it is more than ${ratio} times what a model of the largest class takes`);
   }
-  if (floor !== null && energyWh * ratio < comparable(floor, scope, facts, method)) {
+  if (floor !== null && energyWh * ratio < comparable(floor, telemetry, facts, method)) {
     return unused(`the figure was refused, it is less than 1/${ratio} of what a model of the smallest class takes`);
   }
   return { ok: true, reading: telemetry, modelled, expectedWh: expected };
@@ -108,13 +108,13 @@ export function measureUncounted(telemetry: TelemetryReading | TelemetryRefusal,
 /** The modelled energy, Wh, of what the figure is about. */
 function comparable(
   { central }: Estimate,
-  scope: TelemetryReading['scope'],
+  { includesPue, scope }: Pick<TelemetryReading, 'includesPue' | 'scope'>,
   { grid, site }: { readonly grid: GridReading; readonly site: CallFacts['site'] },
   method: Methodology,
 ): number {
-  return scope === 'accelerator'
-    ? central.acceleratorWh
-    : accountFor(central, site, grid, method.idleShare).request_energy;
+  if (scope === 'accelerator') return central.acceleratorWh;
+  const account = accountFor(central, site, grid, method.idleShare);
+  return method.statesModelled && includesPue === false ? account.request_it_energy : account.request_energy;
 }
 
 /** A reading can come from a store, so what its reader made sure of is looked at again. */
@@ -138,6 +138,7 @@ function faultOf({ energyWh, scope, stated }: TelemetryReading): string | null {
 export function workWithMeasured(
   { energyWh, stated }: TelemetryReading,
   modelled: Estimate | null,
+  expectedWh: number | null,
   { combinesBounds }: Pick<Methodology, 'combinesBounds'>,
 ): Estimate {
   const at = (end: 'central' | 'low' | 'high', acceleratorWh: number) => ({
@@ -149,10 +150,11 @@ export function workWithMeasured(
   const tokens = stated?.tokens ?? null;
   const isAlone = tokens !== null && tokens.call === tokens.all;
   const ratio = combined(spreads.counter, isAlone ? 1 : spreads.tokenShare);
+  const [least, most] = [leastBelieved(energyWh, expectedWh), mostBelieved(energyWh, expectedWh)];
   return {
     central: at('central', energyWh),
-    low: at('low', combinesBounds ? energyWh / ratio : energyWh * (1 - uncertainty)),
-    high: at('high', combinesBounds ? energyWh * ratio : energyWh * (1 + uncertainty)),
+    low: at('low', combinesBounds ? Math.min(energyWh / ratio, least) : energyWh * (1 - uncertainty)),
+    high: at('high', combinesBounds ? Math.max(energyWh * ratio, most) : energyWh * (1 + uncertainty)),
     basis: combinesBounds ? 'combined' : 'literature_default',
   };
 }

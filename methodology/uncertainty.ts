@@ -6,7 +6,7 @@
  * a figure holds the overhead) is taken at its ends; sources with one are independent and combine as relative errors of a
  * product do (IPCC 2006 Guidelines, vol. 1, ch. 3, approach 1), by their logarithms, since they are ratios.
  */
-import { attention, prefill, spreads } from './factors.ts';
+import { attention, comparison, prefill, spreads } from './factors.ts';
 import type { SiteFacts } from './facts.ts';
 import { parametersPerBillion } from './units.ts';
 import type { CountRatios } from './work.ts';
@@ -17,6 +17,15 @@ export function combined(...ratios: readonly number[]): number {
   for (const ratio of ratios) sum += Math.log(ratio) * Math.log(ratio);
   return Math.exp(Math.sqrt(sum));
 }
+
+/**
+ * Measured energy is doubtful beyond a ratio to the modelled one. Which of the two is wrong nobody knows, so both have to lie
+ * inside the bounds: these give the one that they must reach, and the figure itself where it is plausible or nothing is modelled.
+ */
+export const leastBelieved = (measuredWh: number, modelledWh: number | null): number =>
+  modelledWh !== null && measuredWh > modelledWh * comparison.plausibleWithin ? modelledWh : measuredWh;
+export const mostBelieved = (measuredWh: number, modelledWh: number | null): number =>
+  modelledWh !== null && measuredWh * comparison.plausibleWithin < modelledWh ? modelledWh : measuredWh;
 
 /** For `functions` of a methodology's document. */
 export const combinedText = {

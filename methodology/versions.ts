@@ -70,10 +70,11 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         parts: ['rules.statesGridBasis'],
       },
       {
-        what: 'A reading that its source calls an estimate is a `forecast`, with its age, up to two hours',
-        numbers: '`grid_temporal_match` of such readings, which were `fresh`',
-        why: 'Nobody has measured it',
-        parts: ['rules.estimatesAreForecasts'],
+        what: 'A reading that its source calls an estimate (`isEstimated`, or stated `fresh`) is a `forecast`, with its age, up to two hours, and has the bounds of one hour on a yearly value',
+        numbers:
+          '`grid_temporal_match` of such readings, which were `fresh` or `live_window`; their `carbon_low_g` and `carbon_high_g`',
+        why: 'Nobody has measured it, and sources fill gaps with averages of other hours',
+        parts: ['rules.estimatesAreForecasts', 'steps'],
       },
       {
         what: 'Measured energy is what somebody measured: a provider’s own EcoLogits estimate (`ecologits_impacts`) is kept in the lineage and not used',
@@ -83,9 +84,16 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
       },
       {
         what: 'What the model gives for what was measured stands beside it, and only a figure within a factor of 5 of it is called plausible',
-        numbers: '`modelled_energy_wh` is new, and the ratio in `tier_reason`; no value moves',
+        numbers:
+          '`modelled_energy_wh` is new (without the overhead, where the figure is), with its steps in the lineage, and the ratio in `tier_reason`; no value moves',
         why: 'Every figure within a factor of 100 was called plausible, and nobody saw the factor. That of 5 is an assumption: batches and hardware in use move the energy of a call by some times',
-        parts: ['rules.statesModelled', 'constants.comparison'],
+        parts: ['rules.statesModelled', 'constants.comparison', 'steps'],
+      },
+      {
+        what: 'The bounds of a measured figure further from the model than that hold the modelled energy too',
+        numbers: '`energy_low_wh` or `energy_high_wh` of such calls, and those of carbon and water',
+        why: 'One of the two is wrong and nobody knows which, but the bounds were those of a plausible figure',
+        parts: ['steps'],
       },
       {
         what: 'Measured energy of a model that is not known is refused below a hundredth of what the class `small` takes for the tokens (an embedding: the class `embedding`)',
