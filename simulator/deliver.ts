@@ -6,10 +6,17 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import type { Directives } from './directives.ts';
+import type { Holds } from './holds.ts';
 import { delayMs, startPace } from './pace.ts';
 import type { JsonReply, Reply, ReplyHeaders, StreamReply } from './reply.ts';
 import { randomNumbers } from './seed.ts';
 import { slice } from './text.ts';
+
+export interface Timing {
+  /** A monotonic clock in milliseconds. */
+  readonly now: () => number;
+  readonly holds: Holds;
+}
 
 /** Headers that a provider might send and a gateway has no reason to pass on. */
 const PROVIDER_HEADERS = { 'x-sim-provider': 'simulator', 'set-cookie': 'sim_session=1' } as const;
@@ -34,6 +41,9 @@ const SSE_HEADERS = {
 /** How a reply ends: broken off and left hanging are for half a reply, or one that lacks only its end. */
 type Ending = 'complete' | 'cut' | 'stall';
 
+/** Where a stream without a pace is held in its middle. */
+const FASTEST_PER_SECOND = 1_000_000;
+
 const stalls = ['stall-mid', 'stall-end', 'stall-energy'] as const;
 
 function endingOf({ faults }: Directives): Ending {
@@ -54,16 +64,15 @@ function finish(res: ServerResponse, last: string | Uint8Array, ending: Ending):
   else res.write(last, () => ending === 'cut' && res.socket?.destroy());
 }
 
-/** Pieces of 1 to 24 bytes, each in a turn of its own, so that characters and events are cut anywhere. */
-function writePieces(res: ServerResponse, bytes: Uint8Array, ending: Ending): void {
+/** Pieces of 1 to 24 bytes, each in a turn of its own, so that characters and events are cut anywhere. The last is left to `end`. */
+function writePieces(res: ServerResponse, bytes: Uint8Array, end: (last: Uint8Array) => void): void {
   const random = randomNumbers(bytes.length);
   let position = 0;
   const next = (): void => {
     if (res.destroyed) return;
-    const end = position + 1 + Math.floor(random() * 24);
-    const piece = bytes.subarray(position, end);
-    position = end;
-    if (position >= bytes.length) finish(res, piece, ending);
+    const piece = bytes.subarray(position, position + 1 + Math.floor(random() * 24));
+    position += piece.length;
+    if (position >= bytes.length) end(piece);
     else if (res.write(piece)) setImmediate(next);
     else res.once('drain', next);
   };
@@ -72,10 +81,10 @@ function writePieces(res: ServerResponse, bytes: Uint8Array, ending: Ending): vo
 
 function sendBytes(
   res: ServerResponse,
-  status: number,
-  headers: ReplyHeaders,
+  { headers, status }: { readonly status: number; readonly headers: ReplyHeaders },
   text: string,
   directives: Directives,
+  { holds }: Timing,
 ): void {
   const zipped = directives.faults.has('gzip');
   const bytes = zipped ? gzipSync(text) : Buffer.from(text);
@@ -87,20 +96,32 @@ function sendBytes(
     ...(isJson && { 'content-length': String(bytes.length) }),
     ...(zipped && { 'content-encoding': 'gzip' }),
   });
-  if (directives.faults.has('split')) writePieces(res, sent, ending);
-  else finish(res, sent, ending);
+  const write = (part: Uint8Array, end: (last: Uint8Array) => void) =>
+    directives.faults.has('split') ? writePieces(res, part, end) : end(part);
+  const writeRest = (from: number) => write(sent.subarray(from), (last) => finish(res, last, ending));
+  if (directives.hold?.at !== 'middle') {
+    writeRest(0);
+    return;
+  }
+  // Between two events, if it is a stream: what holds half an event may make of it what it likes after a while.
+  const boundary = sent.lastIndexOf('\n\n', sent.length >> 1);
+  const half = boundary < 0 ? sent.length >> 1 : boundary + 2;
+  write(sent.subarray(0, half), (last) => {
+    res.write(last);
+    holds.pass(res, directives.hold, 'middle', () => writeRest(half));
+  });
 }
 
-function sendJson(res: ServerResponse, reply: JsonReply, directives: Directives): void {
-  const { faults } = directives;
+function sendJson(res: ServerResponse, reply: JsonReply, directives: Directives, timing: Timing): void {
+  const { faults, hold } = directives;
   const headers = {
     ...providerHeaders(directives),
     'content-type': reply.contentType,
     'content-length': String(Buffer.byteLength(reply.body)),
     ...reply.headers,
   };
-  if (faults.size > 0) {
-    sendBytes(res, reply.status, headers, reply.body, directives);
+  if (faults.size > 0 || hold !== null) {
+    sendBytes(res, { status: reply.status, headers }, reply.body, directives, timing);
   } else {
     res.writeHead(reply.status, headers);
     // Node sends headers and body in one write if the body is a string.
@@ -108,8 +129,8 @@ function sendJson(res: ServerResponse, reply: JsonReply, directives: Directives)
   }
 }
 
-/** Events one by one at their pace, or all in one write if the pace is 0. */
-function sendEvents(res: ServerResponse, reply: StreamReply, directives: Directives, now: () => number): void {
+/** Events one by one at their pace, or all in one write if the pace is 0 and nothing is to wait in their middle. */
+function sendEvents(res: ServerResponse, reply: StreamReply, directives: Directives, { holds, now }: Timing): void {
   const { head, tokens, tail } = reply;
   const perSecond = directives.tokensPerSecond ?? reply.tokensPerSecond;
   const ending = endingOf(directives);
@@ -117,49 +138,54 @@ function sendEvents(res: ServerResponse, reply: StreamReply, directives: Directi
   const count = whole ? tokens.length : tokens.length >> 1;
   const halfEvent = tokens.at(count)?.slice(0, 40) ?? '';
   const rest = whole ? tail.join('') : halfEvent;
+  const isHeld = directives.hold?.at === 'middle';
   res.writeHead(200, { ...providerHeaders(directives), ...SSE_HEADERS, ...reply.headers });
-  if (perSecond === 0 || count === 0) {
+  if ((perSecond === 0 && !isHeld) || count === 0) {
     finish(res, [...head, ...slice(tokens, 0, count), rest].join(''), ending);
     return;
   }
   if (head.length > 0) res.write(head.join(''));
-  const emit = (from: number, to: number): void => {
-    for (const event of slice(tokens, from, to)) res.write(event);
+  const paced = (from: number, to: number, done: () => void): void => {
+    const emit = (first: number, end: number): void => {
+      for (const event of slice(tokens, from + first, from + end)) res.write(event);
+    };
+    const stop = startPace({ count: to - from, perSecond: perSecond || FASTEST_PER_SECOND, emit, done }, now);
+    res.once('close', stop);
   };
-  const stop = startPace({ count, perSecond, emit, done: () => finish(res, rest, ending) }, now);
-  res.once('close', stop);
+  const pacedRest = (from: number): void => paced(from, count, () => finish(res, rest, ending));
+  const half = count >> 1;
+  if (isHeld) paced(0, half, () => holds.pass(res, directives.hold, 'middle', () => pacedRest(half)));
+  else pacedRest(0);
 }
 
 /** `split` and `gzip` are about bytes: they send the whole stream without a pace. */
-function sendStream(res: ServerResponse, reply: StreamReply, directives: Directives, now: () => number): void {
+function sendStream(res: ServerResponse, reply: StreamReply, directives: Directives, timing: Timing): void {
   const { faults } = directives;
   if (faults.has('split') || faults.has('gzip')) {
-    sendBytes(
-      res,
-      200,
-      { ...providerHeaders(directives), ...SSE_HEADERS, ...reply.headers },
-      [...reply.head, ...slice(reply.tokens), ...reply.tail].join(''),
-      directives,
-    );
+    const headers = { ...providerHeaders(directives), ...SSE_HEADERS, ...reply.headers };
+    const text = [...reply.head, ...slice(reply.tokens), ...reply.tail].join('');
+    sendBytes(res, { status: 200, headers }, text, directives, timing);
   } else {
-    sendEvents(res, reply, directives, now);
+    sendEvents(res, reply, directives, timing);
   }
 }
 
-/** Sends the reply after its delay. `now` is a monotonic clock in milliseconds. */
-export function deliver(res: ServerResponse, reply: Reply, directives: Directives, now: () => number): void {
+/** Sends the reply once it is released, and after its delay. */
+export function deliver(res: ServerResponse, reply: Reply, directives: Directives, timing: Timing): void {
   const { faults } = directives;
   if (faults.has('stall')) return;
   const send = (): void => {
     if (faults.has('reset')) res.socket?.resetAndDestroy();
-    else if (reply.kind === 'json') sendJson(res, reply, directives);
-    else sendStream(res, reply, directives, now);
+    else if (reply.kind === 'json') sendJson(res, reply, directives, timing);
+    else sendStream(res, reply, directives, timing);
   };
   const waitMs = delayMs(reply, directives);
-  if (waitMs === 0) {
-    send();
-  } else {
-    const timer = setTimeout(send, waitMs);
-    res.once('close', () => clearTimeout(timer));
-  }
+  timing.holds.pass(res, directives.hold, 'start', () => {
+    if (waitMs === 0) {
+      send();
+    } else {
+      const timer = setTimeout(send, waitMs);
+      res.once('close', () => clearTimeout(timer));
+    }
+  });
 }

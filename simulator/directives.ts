@@ -5,6 +5,7 @@
  * stands for two providers, and `x-sim-fault: paris:reset` breaks one of them only.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { type Hold, holdPoints } from './holds.ts';
 import type { TextStyle } from './text.ts';
 
 export const faults = [
@@ -56,6 +57,8 @@ export interface Directives {
   readonly tokensPerSecond: number | null;
   /** Time before the response headers; null is the model's own. */
   readonly delayMs: number | null;
+  /** Where the reply waits to be released by `/sim/release?marker=…`; a delay comes behind that. */
+  readonly hold: Hold | null;
   readonly faults: ReadonlySet<Fault>;
   /** What the reply says of its energy. */
   readonly energy: EnergyAsked;
@@ -80,6 +83,7 @@ export const plainDirectives: Directives = {
   tokens: null,
   tokensPerSecond: 0,
   delayMs: 0,
+  hold: null,
   faults: new Set(),
   energy: { shapes: null, value: undefined },
   usage: undefined,
@@ -113,6 +117,7 @@ const known = new Set<string>([
   'x-sim-text',
   'x-sim-echo-headers',
   'x-sim-echo-body',
+  'x-sim-hold',
   'x-sim-marker',
 ]);
 
@@ -145,6 +150,14 @@ function readEnergy(shapes: string | null, value: string | null): EnergyAsked | 
   } catch {
     return { header: 'x-sim-energy-value', message: 'x-sim-energy-value has to be JSON.' };
   }
+}
+
+/** `x-sim-hold: middle` with the marker by which it is released. */
+function readHold(point: string | null, marker: string | null): Hold | null | BadDirective {
+  if (point === null) return null;
+  const at = holdPoints.find((candidate) => candidate === point);
+  if (at !== undefined && marker !== null) return { at, marker };
+  return { header: 'x-sim-hold', message: 'x-sim-hold has to be start or middle, beside an x-sim-marker.' };
 }
 
 const isBad = (value: unknown): value is BadDirective =>
@@ -184,6 +197,7 @@ export function readDirectives(headers: IncomingHttpHeaders, site: string): Dire
   const faultText = text('x-sim-fault');
   const chosen = faultText === null ? new Set<Fault>() : readFaults(faultText, site);
   const energy = readEnergy(text('x-sim-energy'), text('x-sim-energy-value'));
+  const hold = readHold(text('x-sim-hold'), text('x-sim-marker'));
   const tokens = number('x-sim-tokens');
   const directives = {
     tokens: tokens === null ? null : Math.floor(tokens),
@@ -198,7 +212,8 @@ export function readDirectives(headers: IncomingHttpHeaders, site: string): Dire
   if (isBad(usage)) return usage;
   if (isBad(chosen)) return chosen;
   if (isBad(energy)) return energy;
-  return problems[0] ?? { ...directives, faults: chosen, energy, usage };
+  if (isBad(hold)) return hold;
+  return problems[0] ?? { ...directives, hold, faults: chosen, energy, usage };
 }
 
 export const isBadDirective = (value: Directives | BadDirective): value is BadDirective => isBad(value);

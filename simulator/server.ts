@@ -2,11 +2,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { chatReply } from './chat.ts';
 import { completionReply } from './completions.ts';
-import { deliver } from './deliver.ts';
+import { deliver, type Timing } from './deliver.ts';
 import { type Directives, isBadDirective, plainDirectives, readDirectives } from './directives.ts';
 import { type Echo, echoOf } from './echo.ts';
 import { embeddingReply } from './embeddings.ts';
 import { applyFaults } from './faults.ts';
+import { Holds } from './holds.ts';
 import { CREATED, modelList, models } from './models.ts';
 import { errorReply, jsonReply, type Reply } from './reply.ts';
 import { createRequestLog, type LogEntry, type RequestLog } from './request-log.ts';
@@ -69,8 +70,8 @@ function watchOutcome(res: ServerResponse, entry: LogEntry, breaks: () => boolea
   });
 }
 
-/** `/healthz` and the log; none of these is logged itself. Null for the provider's own API. */
-function ownReply(path: string, log: RequestLog): Reply | null {
+/** `/healthz`, the log and the word for held replies; none of these is logged itself. Null for the provider's own API. */
+function ownReply(path: string, log: RequestLog, holds: Holds): Reply | null {
   if (!URL.canParse(path, 'http://simulator')) return null;
   const url = new URL(path, 'http://simulator');
   const marker = url.searchParams.get('marker');
@@ -81,6 +82,9 @@ function ownReply(path: string, log: RequestLog): Reply | null {
       return jsonReply(log.count(marker));
     case '/sim/requests':
       return jsonReply({ requests: log.last(Number(url.searchParams.get('limit') ?? 100) || 0, marker) });
+    case '/sim/release':
+      if (marker !== null) holds.release(marker);
+      return jsonReply({});
     default:
       return null;
   }
@@ -100,7 +104,7 @@ function handleCall(
   res: ServerResponse,
   target: { site: string; rest: string },
   log: RequestLog,
-  now: () => number,
+  timing: Timing,
 ): void {
   const { method = 'GET', url: path = '/' } = req;
   const entry = log.add(method, path, req.rawHeaders);
@@ -116,22 +120,23 @@ function handleCall(
       const echo = echoOf(directives, path, req.rawHeaders, body);
       return applyFaults(answer(method, target.rest, body, directives, echo), directives);
     });
-    deliver(res, reply, directives, now);
+    deliver(res, reply, directives, timing);
   });
 }
 
 /** `now` is a monotonic clock in milliseconds; it only sets the pace of streams. */
 export function createSimulator(now: () => number): Server {
   const log = createRequestLog();
+  const timing = { now, holds: new Holds() };
   const server = createServer((req, res) => {
     const rawPath = req.url ?? '/';
     const query = rawPath.indexOf('?');
     const target = readPath(query < 0 ? rawPath : rawPath.slice(0, query));
     if (target !== null) {
-      handleCall(req, res, target, log, now);
+      handleCall(req, res, target, log, timing);
     } else {
-      const reply = ownReply(rawPath, log) ?? errorReply(404, 'There is nothing here.');
-      deliver(res, reply, plainDirectives, now);
+      const reply = ownReply(rawPath, log, timing.holds) ?? errorReply(404, 'There is nothing here.');
+      deliver(res, reply, plainDirectives, timing);
     }
   });
   // Proxies keep connections for later requests; closing an idle one races with the next request on it.

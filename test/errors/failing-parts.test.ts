@@ -90,9 +90,10 @@ test('upstream_timeout: a provider that is silent for longer than the gateway wa
 
 test('receipt_generation_failed: a completion into which nobody could put a receipt', async () => {
   const marker = 'no-receipt';
-  const reply = chat({ 'x-sim-fault': 'malformed', 'x-sim-delay-ms': '1200', 'x-sim-marker': marker });
+  const reply = chat({ 'x-sim-fault': 'malformed', 'x-sim-hold': 'start', 'x-sim-marker': marker });
   await eventually('the provider to have the call', async () => (await gateway.client.reachedProvider(marker)) === 1);
   gateway.kill('receipt-sidecar');
+  await gateway.client.release(marker);
   expect(judged(await reply)).toBe('receipt_generation_failed');
   await gateway.whole();
 });

@@ -42,6 +42,8 @@ export interface Client {
   get(path: string, key?: string): Promise<Reply>;
   /** How many requests with this marker have reached the provider. */
   reachedProvider(marker: string): Promise<number>;
+  /** Lets the provider go on with replies that it holds (`x-sim-hold`) for this marker. */
+  release(marker: string): Promise<void>;
 }
 
 const bodies = {
@@ -88,6 +90,9 @@ export function clientOf(stack: Pick<Stack, 'publicUrl' | 'simulatorUrl' | 'keys
     reachedProvider: async (marker) => {
       const reply = await fetch(`${stack.simulatorUrl}/sim/count?marker=${marker}`);
       return z.object({ count: z.number() }).parse(await reply.json()).count;
+    },
+    release: async (marker) => {
+      await fetch(`${stack.simulatorUrl}/sim/release?marker=${marker}`);
     },
   };
 }

@@ -47,9 +47,11 @@ interface End {
   readonly told: Told | Readonly<Record<Kind, Told>>;
 }
 
-const wordy = { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '20' };
+/** The second half comes when somebody has gone, if at all. */
+const wordy = { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '20', 'x-sim-hold': 'middle' };
 const silent = { 'x-sim-delay-ms': '60000' };
-const busy = { 'x-sim-delay-ms': '2500', 'x-sim-tokens-per-second': '0' };
+/** Until somebody has gone. */
+const busy = { 'x-sim-hold': 'start', 'x-sim-tokens-per-second': '0' };
 const fault = (name: string) => ({ 'x-sim-fault': name, 'x-sim-tokens': '20', 'x-sim-tokens-per-second': '0' });
 
 const notAsked = (status: number | null, over: Told['over'] = 'whole'): Told => ({ status, over, receipt: null });
@@ -273,6 +275,7 @@ describe('every end of a call', () => {
         }),
       );
       if (who) gateway.kill(who);
+      if (who && who !== 'simulator') await Promise.all(begun.map(({ marker }) => gateway.client.release(marker)));
     } else for (const { call } of begun) call.finishBody();
     await Promise.all(begun.map(({ call }) => call.over));
     if (away) await gateway.start(away);

@@ -12,6 +12,9 @@ describe('idempotency keys', () => {
     const sim = { 'idempotency-key': randomUUID(), 'x-sim-marker': marker };
     return {
       ask: (more: Readonly<Record<string, string>> = {}) => gateway.client.chat({ stream, sim: { ...sim, ...more } }),
+      /** The provider keeps the reply until it is released. */
+      askHeld: () => gateway.client.chat({ stream, sim: { ...sim, 'x-sim-hold': 'start' } }),
+      release: () => gateway.client.release(marker),
       asked: () => gateway.client.reachedProvider(marker),
     };
   }
@@ -21,10 +24,11 @@ describe('idempotency keys', () => {
   test.each([false, true])(
     'a sidecar killed in the middle of a call frees its key, and who calls again is told (stream: %s)',
     async (stream) => {
-      const { ask, asked } = keyed(stream);
-      const first = ask({ 'x-sim-delay-ms': '1500' });
+      const { ask, asked, askHeld, release } = keyed(stream);
+      const first = askHeld();
       await eventually('the provider to have the call', async () => (await asked()) === 1);
       gateway.kill('receipt-sidecar');
+      await release();
       expectDegraded(await first);
       await gateway.whole();
       // It waits until the lease of the dead one is over.
@@ -40,11 +44,12 @@ describe('idempotency keys', () => {
   test.each([false, true])(
     'a call that runs again is told so, even if its own sidecar does not finish it (stream: %s)',
     async (stream) => {
-      const { ask, asked } = keyed(stream);
+      const { ask, asked, askHeld, release } = keyed(stream);
       expect((await ask({ 'x-sim-fault': 'status-400' })).status).toBe(400);
-      const again = ask({ 'x-sim-delay-ms': '1500' });
+      const again = askHeld();
       await eventually('the provider to have the call', async () => (await asked()) === 2);
       gateway.kill('receipt-sidecar');
+      await release();
       expectDegraded(await again);
       expect(told(await again)).toBe('provider-may-have-been-asked');
       await gateway.whole();
@@ -70,10 +75,11 @@ describe('idempotency keys', () => {
   });
 
   test('a reply that Valkey cannot take arrives, and who calls again is told', async () => {
-    const { ask, asked } = keyed();
-    const first = ask({ 'x-sim-delay-ms': '1000' });
+    const { ask, asked, askHeld, release } = keyed();
+    const first = askHeld();
     await eventually('the provider to have the call', async () => (await asked()) === 1);
     await gateway.killForGood('valkey');
+    await release();
     expect((await first).status).toBe(200);
     await gateway.start('valkey');
     let again = await ask();

@@ -30,7 +30,7 @@ export interface OwnGateway {
   pause(name: PartName): () => void;
   /** Until a call passes through every part again. */
   whole(): Promise<void>;
-  /** Brings back what a test left away or standing still, as one that failed does. */
+  /** Brings back what a test left away, standing still or not whole yet, as one that failed does. */
   mend(): Promise<void>;
   /** `./gw test` keeps its logs, for whoever looks into a failure. */
   stop(): Promise<void>;
@@ -51,7 +51,11 @@ export async function startOwnGateway(
   const client = clientOf(stack);
   const away = new Set<PartName>();
   const paused = new Set<() => void>();
-  const kill = (name: PartName) => stack.part(name).kill('SIGKILL');
+  let isWhole = true;
+  const kill = (name: PartName) => {
+    isWhole = false;
+    stack.part(name).kill('SIGKILL');
+  };
   const startAll = async (names: readonly PartName[]) => {
     for (const name of names) {
       await stack.part(name).start();
@@ -62,7 +66,8 @@ export async function startOwnGateway(
   const whole = () =>
     eventually('a call to pass through every part', async () => {
       const { status, receipt } = await client.chat();
-      return status === 200 && receipt?.tier !== 'degraded';
+      isWhole = status === 200 && receipt?.tier !== 'degraded';
+      return isWhole;
     });
   return {
     stack,
@@ -81,6 +86,7 @@ export async function startOwnGateway(
     },
     start: (name) => startAll([name]),
     pause: (name) => {
+      isWhole = false;
       const { pid } = stack.part(name);
       if (pid === null) throw new Error(`${name} does not run.`);
       const pids = [pid, ...childrenOf(pid)];
@@ -93,7 +99,7 @@ export async function startOwnGateway(
       return goOn;
     },
     mend: async () => {
-      if (away.size + paused.size === 0) return;
+      if (isWhole) return;
       for (const goOn of paused) goOn();
       await startAll([...away]);
     },

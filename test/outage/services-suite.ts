@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { gateway } from './broken-gateway.ts';
 import type { Call, Reply } from './client.ts';
 import { expectComplete, expectDegraded, expectError, expectInternalError } from './expect-reply.ts';
+import { instancesOf } from './instances.ts';
 import { eventually } from './own-gateway.ts';
 
 describe('services that fail', () => {
@@ -23,16 +24,29 @@ describe('services that fail', () => {
   };
 
   let markers = 0;
-  /** Calls that the simulator holds until well after the kill, and a promise that it has got them. */
-  function held(start: (sim: Record<string, string>) => Promise<Reply>[], delayMs = 1500) {
+  const newMarker = () => {
     markers += 1;
-    const marker = `held-${markers}`;
-    const replies = start({ 'x-sim-delay-ms': String(delayMs), 'x-sim-marker': marker });
+    return `held-${markers}`;
+  };
+
+  /** Calls that the provider holds until they are released, and a promise that it has got them. */
+  function held(start: (sim: Record<string, string>) => Promise<Reply>[]) {
+    const marker = newMarker();
+    const replies = start({ 'x-sim-hold': 'start', 'x-sim-marker': marker });
     const arrived = eventually(
       'the provider to have the calls',
       async () => (await gateway.client.reachedProvider(marker)) >= replies.length,
     );
-    return { replies, arrived };
+    return { replies, arrived, release: () => gateway.client.release(marker) };
+  }
+
+  /** Calls that have got as far as a service that stands still. */
+  async function inHands(service: 'ext-authz' | 'receipt-sidecar', start: () => Promise<Reply>[]) {
+    const given = async () => (await instancesOf(gateway.stack, service)).reduce((sum, { calls }) => sum + calls, 0);
+    const before = await given();
+    const replies = start();
+    await eventually('the service to have the calls', async () => (await given()) >= before + replies.length);
+    return replies;
   }
 
   /** All endpoints, and the two that stream. */
@@ -47,29 +61,33 @@ describe('services that fail', () => {
     ];
   };
 
-  /** A slow stream during which `strike` happens once, after a few events. */
-  async function struckStream(strike: () => void, call: Call = {}): Promise<Reply> {
+  const wordy = { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '40' };
+  /** A slow stream during which `strike` happens once, after a few events; its second half comes after that. */
+  async function struckStream(strike: () => void, sim: Call['sim'] = wordy): Promise<Reply> {
+    const marker = newMarker();
     let struck = false;
     return gateway.client.chat({
       stream: true,
-      sim: { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '40' },
+      sim: { ...sim, 'x-sim-hold': 'middle', 'x-sim-marker': marker },
       onText: (text) => {
         if (struck || text.split('\n\n').length < 8) return;
         struck = true;
         strike();
+        // A provider that was struck itself hears nothing.
+        gateway.client.release(marker).catch(() => undefined);
       },
-      ...call,
     });
   }
-  const undisturbed = () => struckStream(() => {}, { sim: { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '0' } });
+  const undisturbed = () =>
+    gateway.client.chat({ stream: true, sim: { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '0' } });
 
   describe('ext-authz', () => {
     test('killed with a call in its hands: internal_error, and no provider is asked', async () => {
       gateway.pause('ext-authz');
-      const reply = gateway.client.chat({ sim: { 'x-sim-marker': 'authz-killed' } });
-      await delay(300);
+      const sim = { 'x-sim-marker': 'authz-killed' };
+      const replies = await inHands('ext-authz', () => [gateway.client.chat({ sim })]);
       gateway.kill('ext-authz');
-      expectInternalError(await reply);
+      for (const reply of await Promise.all(replies)) expectInternalError(reply);
       expect(await gateway.client.reachedProvider('authz-killed')).toBe(0);
       await gateway.whole();
     });
@@ -89,9 +107,10 @@ describe('services that fail', () => {
     });
 
     test('killed after the provider was asked: nothing happens to the call', async () => {
-      const { replies, arrived } = held(everyKind);
+      const { replies, arrived, release } = held(everyKind);
       await arrived;
       gateway.kill('ext-authz');
+      await release();
       for (const reply of await Promise.all(replies)) expectComplete(note(reply));
       await gateway.whole();
     });
@@ -100,8 +119,7 @@ describe('services that fail', () => {
   describe('receipt-sidecar, before the provider is asked', () => {
     test('killed with a call in its hands: internal_error, and no provider is asked', async () => {
       gateway.pause('receipt-sidecar');
-      const replies = everyKind({ 'x-sim-marker': 'sidecar-killed' });
-      await delay(300);
+      const replies = await inHands('receipt-sidecar', () => everyKind({ 'x-sim-marker': 'sidecar-killed' }));
       gateway.kill('receipt-sidecar');
       for (const reply of await Promise.all(replies)) expectInternalError(reply);
       expect(await gateway.client.reachedProvider('sidecar-killed')).toBe(0);
@@ -127,9 +145,10 @@ describe('services that fail', () => {
   describe('receipt-sidecar, after the provider was asked', () => {
     test('killed while the provider works: every completion arrives, with a degraded receipt', async () => {
       const plain = await Promise.all(everyKind({}));
-      const { replies, arrived } = held(everyKind);
+      const { replies, arrived, release } = held(everyKind);
       await arrived;
       gateway.kill('receipt-sidecar');
+      await release();
       for (const [at, reply] of (await Promise.all(replies)).entries()) {
         expectDegraded(note(reply));
         expect(reply.content).toBe(plain[at]?.content);
@@ -139,9 +158,10 @@ describe('services that fail', () => {
     });
 
     test('away until the calls have ended: the same, and the ledger learns of it without the sidecar', async () => {
-      const { replies, arrived } = held(everyKind, 500);
+      const { replies, arrived, release } = held(everyKind);
       await arrived;
       await gateway.killForGood('receipt-sidecar');
+      await release();
       const ids = (await Promise.all(replies)).map((reply) => expectDegraded(note(reply)));
       // Long before the leases are over: Envoy has told ext-authz too.
       const where = { id: { in: ids } };
@@ -155,14 +175,16 @@ describe('services that fail', () => {
 
     test('away until the calls have ended, and Valkey too since before they began: the ledger learns of it once Valkey is back', async () => {
       await gateway.killForGood('valkey');
-      const failing = gateway.client.chat({ sim: { 'x-sim-delay-ms': '600', 'x-sim-fault': 'status-500' } });
-      const { replies, arrived } = held(everyKind, 500);
-      await arrived;
+      const failing = held((sim) => [gateway.client.chat({ sim: { ...sim, 'x-sim-fault': 'status-500' } })]);
+      const { replies, arrived, release } = held(everyKind);
+      await Promise.all([arrived, failing.arrived]);
       await gateway.killForGood('receipt-sidecar');
+      await Promise.all([release(), failing.release()]);
       const ids = (await Promise.all(replies)).map((reply) => expectDegraded(note(reply)));
       // No receipt is in an error, but there was a call.
-      expect(await failing).toMatchObject({ status: 502, receipt: null });
-      ids.push(String((await failing).headers.get('x-gw-receipt-id')));
+      const [failed] = await Promise.all(failing.replies);
+      expect(failed).toMatchObject({ status: 502, receipt: null });
+      ids.push(String(failed?.headers.get('x-gw-receipt-id')));
       await gateway.mend();
       const where = { id: { in: ids } };
       await eventually('the ledger to know', async () => (await gateway.db.receipt.count({ where })) === ids.length);
@@ -179,9 +201,9 @@ describe('services that fail', () => {
     });
 
     test.each(['no-done', 'no-done,split'])('the same where the stream ends without [DONE] (%s)', async (fault) => {
-      const sim = { 'x-sim-tokens': '60', 'x-sim-tokens-per-second': '40', 'x-sim-fault': fault };
       const whole = await undisturbed();
-      const reply = note(await struckStream(() => gateway.kill('receipt-sidecar'), { sim }));
+      const sim = { ...wordy, 'x-sim-fault': fault };
+      const reply = note(await struckStream(() => gateway.kill('receipt-sidecar'), sim));
       expectDegraded(reply);
       expect(reply.content).toBe(whole.content);
       expect(reply.events.at(-1)).toMatchObject({ ...namesOf(reply), gw: { id: reply.receipt?.id } });
@@ -193,9 +215,10 @@ describe('services that fail', () => {
       // From then on first attempts go straight to the provider.
       expectComplete(await gateway.client.chat());
       await delay(5100);
-      const { replies, arrived } = held(everyKind, 500);
+      const { replies, arrived, release } = held(everyKind);
       await arrived;
       const goOn = gateway.pause('receipt-sidecar');
+      await release();
       const done = await Promise.all(replies);
       goOn();
       for (const reply of done) expectDegraded(note(reply));
@@ -203,10 +226,12 @@ describe('services that fail', () => {
     });
 
     test('standing still for less than Envoy’s patience: every call that it holds keeps its full receipt', async () => {
-      const { replies, arrived } = held(everyKind, 500);
+      const { replies, arrived, release } = held(everyKind);
       await arrived;
       const goOn = gateway.pause('receipt-sidecar');
-      await delay(4500);
+      await release();
+      // Of the five seconds that Envoy waits from now on.
+      await delay(4000);
       goOn();
       for (const reply of await Promise.all(replies)) expectComplete(note(reply));
     });
@@ -229,9 +254,10 @@ describe('services that fail', () => {
 
   describe('control-plane', () => {
     test('killed in mid-call, and away: calls pass with their receipts; its own routes answer internal_error', async () => {
-      const { replies, arrived } = held(everyKind, 500);
+      const { replies, arrived, release } = held(everyKind);
       await arrived;
       await gateway.killForGood('control-plane');
+      await release();
       for (const reply of await Promise.all(replies)) expectComplete(note(reply));
       for (const reply of await Promise.all(everyKind({}))) expectComplete(note(reply));
       expectInternalError(await gateway.client.get('/v1/models'));
