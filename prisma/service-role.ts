@@ -30,6 +30,7 @@ const changing = (...columns: string[]): string => `UPDATE (${columns.join(', ')
 export const serviceRights: Readonly<Record<string, Rights>> = {
   // What only grows.
   audit: grows,
+  facts_parts: grows,
   grid_readings: grows,
   onboarding_steps: grows,
   policy_versions: grows,

@@ -35,13 +35,15 @@ export interface LedgerContent {
 }
 
 /** Returns the digest of a receipt's content: SHA-256 in hexadecimal. */
-export const ledgerDigest = (content: LedgerContent): string =>
-  createHash('sha256').update(canonicalText(content), 'utf8').digest('hex');
+export const ledgerDigest = (content: LedgerContent): string => textDigest(canonicalText(content));
+
+/** Returns the SHA-256 of the UTF-8 bytes, in hexadecimal. */
+export const textDigest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
 const formOf = 'The canonical form of what a receipt is sealed by';
 
-/** Numbers that JSON cannot express are stored as null, and have no canonical form of their own. */
-function canonicalText(content: LedgerContent): string {
+/** Returns the RFC 8785 form. Numbers that JSON cannot express are stored as null, and have no canonical form of their own. */
+export function canonicalText(content: unknown): string {
   try {
     return defined(canonicalize(content), formOf);
   } catch {

@@ -131,7 +131,7 @@ function receiptId(number: number): string {
 }
 
 function withLineage(json: string, facts: string, trace: RoutingTrace): MadeCall {
-  const lineageReply = receiptLineage({ json, facts, pending: false });
+  const lineageReply = receiptLineage({ json, facts: JSON.parse(facts) });
   return { receipt: inOrder(json), facts, lineage: lineageReply.lineage, lineageReply, trace };
 }
 

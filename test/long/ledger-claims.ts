@@ -6,6 +6,7 @@ import { lineageOf } from '@gw/methodology/lineage';
 import { findMethodology } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
 import type { Database } from '@gw/prisma/client';
+import { factsOf } from '@gw/testing/control-plane/calls';
 import { z } from 'zod';
 import type { Client } from '../outage/client.ts';
 
@@ -22,7 +23,8 @@ export async function rowsSince(db: Database, from: Date, accountId?: string): P
   const select = { id: true, version: true, createdAt: true, body: true, facts: true };
   const where = { createdAt: { gte: from }, ...(accountId !== undefined && { accountId }) };
   const rows = await db.receipt.findMany({ where, select });
-  return rows as unknown as Row[];
+  const facts = await factsOf(db, rows);
+  return rows.map((row, at) => ({ ...row, facts: facts[at] })) as unknown as Row[];
 }
 
 /** Ids of what was shown and is not, or not so, in the ledger as version 1. */

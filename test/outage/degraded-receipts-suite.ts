@@ -15,6 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { degradedDefinitions } from '@gw/contract/degraded-reasons';
 import { ledgerStream } from '@gw/contract/internal/redis';
 import type { DegradedReason, Receipt } from '@gw/contract/receipt';
+import { factsOf } from '@gw/testing/control-plane/calls';
 import { Redis } from 'ioredis';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { gateway } from './broken-gateway.ts';
@@ -222,7 +223,7 @@ describe('receipts that cannot be made', () => {
       const entry = {
         ...{ accountId: row.accountId, keyId: row.keyId, endpoint: row.endpoint, routingTrace: row.routingTrace },
         receipt: { ...receipt, id, ...(part === 'receipt' && { energy_wh: 2 * (receipt.energy_wh ?? 1) }) },
-        facts: part === 'facts' ? { boundary: 'comprehensive' } : row.facts,
+        facts: part === 'facts' ? { boundary: 'comprehensive' } : (await factsOf(db, [row]))[0],
       };
       const redis = new Redis(gateway.stack.redisUrl);
       await redis.xadd(ledgerStream, '*', 'entry', JSON.stringify(entry));

@@ -8,6 +8,7 @@ import type { HeldCatalogue } from '@gw/control-plane/internals/catalogue/keeper
 import { parseEntry } from '@gw/control-plane/internals/ledger/receipts/entry-row';
 import type { StoredFacts } from '@gw/control-plane/internals/ledger/receipts/revision';
 import { insertReceipts } from '@gw/control-plane/internals/ledger/receipts/store-batch';
+import { wholeFacts } from '@gw/control-plane/internals/ledger/receipts/whole-facts';
 import { assess, type CallFacts, type GridReading } from '@gw/methodology/assess';
 import type { MethodologyId } from '@gw/methodology/methodologies';
 import type { Database } from '@gw/prisma/client';
@@ -129,11 +130,21 @@ export interface StoredVersion {
   readonly facts: StoredFacts | null;
 }
 
-/** Every version that the ledger has of a receipt, the first one first. */
+/** Every version that the ledger has of a receipt, the first one first, with its facts whole. */
 export async function versionsOf(db: Database, id: string): Promise<StoredVersion[]> {
   const rows = await db.receipt.findMany({ where: { id }, orderBy: { version: 'asc' } });
-  return rows.map(({ body, facts }) => ({
-    receipt: body as unknown as Receipt,
-    facts: facts as unknown as StoredFacts | null,
-  }));
+  const facts = await factsOf(db, rows);
+  return rows.map(({ body }, at) => ({ receipt: body as unknown as Receipt, facts: facts[at] ?? null }));
+}
+
+/** The facts of rows, whole. */
+export async function factsOf(
+  db: Database,
+  rows: readonly { readonly facts: unknown }[],
+): Promise<(StoredFacts | null)[]> {
+  const stored = rows.map(({ facts }) => ({ facts: JSON.stringify(facts) }));
+  return (await wholeFacts({ db, seals: testSeals }, stored)).map((read) => {
+    if ('fault' in read) throw new Error(read.fault);
+    return read.facts;
+  });
 }

@@ -45,8 +45,7 @@ export async function newestVersion(db: Stores['db'], id: string) {
   const found = (await versionsOf(db, id)).at(-1);
   if (found === undefined) throw new Error('there is none');
   receiptSchema.parse(found.receipt);
-  const texts = { json: JSON.stringify(found.receipt), facts: JSON.stringify(found.facts), pending: false };
-  const lineage: ReceiptLineage = receiptLineage(texts);
+  const lineage: ReceiptLineage = receiptLineage({ json: JSON.stringify(found.receipt), facts: found.facts });
   return { ...found, lineage };
 }
 
@@ -58,6 +57,7 @@ export async function restate(
   db: Stores['db'],
   sources: readonly ZoneSource[] = [sweden],
   restatesEarlier = false,
+  seals = testSeals,
 ): Promise<number> {
   let made = 0;
   await restateDue({
@@ -66,7 +66,7 @@ export async function restate(
     restatesEarlier,
     now: () => new Date('2026-11-22T00:00:00Z'),
     log: silentLog,
-    seals: testSeals,
+    seals,
     signal: new AbortController().signal,
     onRestated: (count) => {
       made += count;

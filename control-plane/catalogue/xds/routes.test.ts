@@ -95,7 +95,7 @@ function appWith(
     },
     {
       people: { keys: {} as Keys },
-      ledger: { seals: { seal: async () => [], check: async () => [] } },
+      ledger: { seals: { seal: async () => [], check: async () => [], report: async () => {} } },
       idempotency: { claim: async () => ({ is: 'unknown' }) },
       catalogue: {
         keeper: {

@@ -148,7 +148,7 @@ test('a call gets a version with the energy that was counted for it, its raw sam
     tier_reason: expect.stringMatching(/accelerators measured by gpu_counters over 15 s/),
   });
   expect(facts).not.toHaveProperty('telemetryFollows');
-  const found = { json: JSON.stringify(receipt), facts: JSON.stringify(facts), pending: false };
+  const found = { json: JSON.stringify(receipt), facts };
   const { lineage, revision } = receiptLineage(found);
   expect(revision).toMatchObject({ reason: 'measured', at: now.toISOString() });
   expect(lineage?.telemetry).toMatchObject({ used: true, interval_s: 15, energy_source: 'own_counters' });

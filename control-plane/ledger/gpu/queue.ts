@@ -9,7 +9,8 @@ import type { Receipt } from '@gw/contract/receipt';
 import { type Database, Prisma, type Queryable } from '@gw/prisma/client';
 import { parseRow, type StoredReceipt } from '../receipts/newest-rows.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
-import { genuine, type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import { genuineWhole } from '../receipts/whole-facts.ts';
 
 /** A call that waits for its counters, with the newest version of its receipt. `attempts` counts this one too. */
 export interface WaitingCall extends StoredReceipt {
@@ -52,7 +53,7 @@ export async function claimDue(
     SELECT DISTINCT ON (c.receipt_id) ${storedColumns}, c.deployment, c.attempts
     FROM claimed c JOIN receipts r ON r.id = c.receipt_id AND r.created_at = c.created_at
     ORDER BY c.receipt_id, r.version DESC`;
-  const calls = (await genuine(seals, rows)).map(({ attempts, deployment, id, ...row }) => ({
+  const calls = (await genuineWhole({ db, seals }, rows)).map(({ attempts, deployment, id, ...row }) => ({
     ...{ attempts, deployment, id },
     ...parseRow(row),
   }));

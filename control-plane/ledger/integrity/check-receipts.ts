@@ -8,8 +8,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
-import type { LedgerRow } from '../receipts/seal.ts';
+import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
 import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import { type PartFault, wholeFacts } from '../receipts/whole-facts.ts';
 import { type Fault, forgetFaults, noteFaults } from './faults.ts';
 
 export interface ReceiptCheckOptions {
@@ -43,10 +44,23 @@ const restFactor = 3;
 
 /** Checks the newest 1,000 versions, which are in every round because they are served most often. */
 export async function checkNewest({ db, seals }: Pick<ReceiptCheckOptions, 'db' | 'seals'>): Promise<void> {
-  await seals.check(
-    await db.$queryRaw<LedgerRow[]>`
-      SELECT ${storedColumns} FROM receipts r ORDER BY r.id DESC, r.version DESC LIMIT ${newestCount}`,
-  );
+  const rows = await db.$queryRaw<LedgerRow[]>`
+    SELECT ${storedColumns} FROM receipts r ORDER BY r.id DESC, r.version DESC LIMIT ${newestCount}`;
+  await check({ db, seals }, rows);
+}
+
+/** Returns what is wrong with each row or with a part of its facts, and reports it. */
+async function check(
+  stores: Pick<ReceiptCheckOptions, 'db' | 'seals'>,
+  rows: readonly LedgerRow[],
+): Promise<(LedgerFault | PartFault | null)[]> {
+  const faults = await stores.seals.check(rows);
+  const genuine = rows.filter((_, at) => faults[at] === null);
+  const whole = new Map((await wholeFacts(stores, genuine)).map((facts, at) => [genuine[at], facts]));
+  return rows.map((row, at) => {
+    const facts = whole.get(row);
+    return faults[at] ?? (facts !== undefined && 'fault' in facts ? facts.fault : null);
+  });
 }
 
 /**
@@ -60,7 +74,7 @@ export async function checkPage(
   const rows = await db.$queryRaw<LedgerRow[]>`
     SELECT ${storedColumns} FROM receipts r WHERE (r.id, r.version) > (${after.id}, ${after.version})
     ORDER BY r.id, r.version LIMIT ${pageSize}`;
-  const found = await seals.check(rows);
+  const found = await check({ db, seals }, rows);
   const altered = rows.flatMap(({ id, version }, at) => {
     const fault = found[at] ?? null;
     return fault === null ? [] : { name: id, number: version, fault };

@@ -11,9 +11,9 @@ export type FaultKind = 'audit' | 'receipt';
 
 /** One record that was found altered, missing or forged. */
 export interface Fault {
-  /** A chain, or the id of a receipt. */
+  /** A chain, the id of a receipt, or the digest of a part of facts. */
   readonly name: string;
-  /** The number of the entry in its chain, or the version of the receipt. */
+  /** The number of the entry in its chain, or the version of the receipt; 0 for a part of facts. */
   readonly number: number;
   readonly fault: string;
 }

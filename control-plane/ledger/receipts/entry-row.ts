@@ -3,7 +3,8 @@ import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import { timeOfReceipt } from './receipt-id.ts';
 
 /**
- * A row of `receipts`, without its seal. `body`, `routing_trace` and `facts` are JSON values; null if there is none.
+ * A row of `receipts`, without its seal. `body`, `routing_trace` and `facts` are JSON values; null if there is none. The
+ * facts are whole until `splitRows` takes out what is stored apart.
  */
 export interface ReceiptRow {
   readonly id: string;

@@ -5,24 +5,27 @@
  * Postgres has is given only if it is genuine, and nothing takes the place of what is not.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { elementAt } from '@gw/contract/internal/defined';
 import { receiptKey } from '@gw/contract/internal/redis';
 import type { Context } from '../../shared/context.ts';
 import { timeOfReceipt } from './receipt-id.ts';
+import type { StoredFacts } from './revision.ts';
 import type { LedgerFault, LedgerRow } from './seal.ts';
 import { type Seals, storedColumns } from './sealed-rows.ts';
+import { type PartFault, wholeFacts } from './whole-facts.ts';
 
 /** A receipt that is genuine, or `pending` while its call is under way. */
 export interface FoundReceipt {
   /** The receipt as JSON, in the text that the client saw. */
   readonly json: string;
   readonly pending: boolean;
-  /** What the numbers were made from, as JSON; the text `null` if there was nothing. */
-  readonly facts: string;
+  /** Reads what the numbers were made from; null if there was nothing. */
+  readonly readFacts: () => Promise<{ readonly facts: StoredFacts | null } | NotGenuine>;
 }
 
-/** The receipt is there, but is not what the gateway has stored. */
+/** It is there, but is not what the gateway has stored. */
 export interface NotGenuine {
-  readonly fault: LedgerFault;
+  readonly fault: LedgerFault | PartFault;
 }
 
 /** How long Postgres is waited for before the copy in Redis is served, even if it can be outdated. */
@@ -35,7 +38,7 @@ interface StoredReceipt extends FoundReceipt {
 interface StoredEntry {
   readonly accountId: string;
   readonly receipt: { readonly version: number; readonly status: string };
-  readonly facts?: unknown;
+  readonly facts?: StoredFacts | null;
 }
 
 interface ReceiptStores extends Pick<Context, 'db' | 'log' | 'redis'> {
@@ -67,7 +70,8 @@ export async function findReceipt(
     if (version === undefined || entry.receipt.version === version) {
       const pending = entry.receipt.status === 'pending';
       const newer = version === undefined && !pending ? await newerThan(stores, accountId, id, createdAt, entry) : null;
-      return newer ?? { json: JSON.stringify(entry.receipt), pending, facts: JSON.stringify(entry.facts ?? null) };
+      const facts = entry.facts ?? null;
+      return newer ?? { json: JSON.stringify(entry.receipt), pending, readFacts: async () => ({ facts }) };
     }
   }
   const stored = await readStored(stores, accountId, id, createdAt, version);
@@ -106,5 +110,7 @@ async function readStored(
   if (row === undefined) return null;
   const [fault] = await seals.check([row]);
   if (fault) return { fault };
-  return { version: row.version, json: row.body, pending: false, facts: row.facts ?? 'null' };
+  // Closed: a part of its facts that is not genuine is a fault of the lineage, and not of the receipt.
+  const readFacts = async () => elementAt(await wholeFacts({ db, seals }, [row]), 0);
+  return { version: row.version, json: row.body, pending: false, readFacts };
 }

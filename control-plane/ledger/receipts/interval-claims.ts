@@ -4,7 +4,7 @@
  * Invariant: an interval is in one hand at a time, or in none; a claim ends by itself if its holder dies. A note that
  * comes meanwhile takes nothing out of that hand: it makes the interval due again afterwards.
  */
-import type { Database } from '@gw/prisma/client';
+import { type Database, Prisma } from '@gw/prisma/client';
 
 /** An interval of a grid zone that this instance has claimed. */
 export interface Interval {
@@ -26,6 +26,12 @@ export interface Interval {
 const secondLookMs = 60_000;
 /** How long a claim lasts; then another instance looks through the interval. */
 const leaseS = 300;
+/** In both columns: an interval that a release without parts of facts has looked through is kept by a trigger. */
+const claimed = Prisma.raw(
+  ['claimed_until', 'parts_claimed_until']
+    .map((column) => `${column} = CURRENT_TIMESTAMP + ${leaseS} * INTERVAL '1 second'`)
+    .join(),
+);
 
 /**
  * Claims the interval that has been due for longest and that no other instance has; null if there is none. What is due
@@ -33,7 +39,7 @@ const leaseS = 300;
  */
 export async function claim(db: Database): Promise<Interval | null> {
   const rows = await db.$queryRaw<Interval[]>`
-    UPDATE restatements SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'
+    UPDATE restatements SET ${claimed}
     WHERE (zone, period_start, period_end) = (
       SELECT zone, period_start, period_end FROM restatements
       WHERE due_at <= CURRENT_TIMESTAMP(3) AND (claimed_until IS NULL OR claimed_until <= CURRENT_TIMESTAMP)
@@ -47,7 +53,7 @@ export async function claim(db: Database): Promise<Interval | null> {
 export async function renew(db: Database, interval: Interval): Promise<Interval | null> {
   const { zone, periodStart, periodEnd, claimedUntil } = interval;
   const [row] = await db.$queryRaw<Pick<Interval, 'claimedUntil'>[]>`
-    UPDATE restatements SET claimed_until = CURRENT_TIMESTAMP + ${leaseS}::int * INTERVAL '1 second'
+    UPDATE restatements SET ${claimed}
     WHERE (zone, period_start, period_end) = (${zone}, ${periodStart}, ${periodEnd}) AND claimed_until = ${claimedUntil}
     RETURNING claimed_until AS "claimedUntil"`;
   return row === undefined ? null : { ...interval, ...row };

@@ -9,7 +9,6 @@ import type { Receipt } from '@gw/contract/receipt';
 import { callOf, type Lineage, lineageOf } from '@gw/methodology/lineage';
 import { findMethodology } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
-import type { FoundReceipt } from './find-receipt.ts';
 import type { StoredFacts } from './revision.ts';
 
 /** What `/v1/gw/lineage/{id}` replies. `lineage` is null if nothing was calculated, and `explanation` says why. */
@@ -23,6 +22,11 @@ export interface ReceiptLineage {
   readonly revision: Revision | null;
 }
 
+interface Explained {
+  readonly json: string;
+  readonly facts: StoredFacts | null;
+}
+
 /** The stored facts do not give the stored numbers. The message names the receipt and at most three differences. */
 export class LineageMismatchError extends Error {
   constructor(receiptId: string, mismatches: readonly string[]) {
@@ -30,11 +34,12 @@ export class LineageMismatchError extends Error {
   }
 }
 
-/** Throws LineageMismatchError if the stored facts and the stored receipt contradict each other. */
-export function receiptLineage(found: FoundReceipt): ReceiptLineage {
-  const receipt = JSON.parse(found.json) as Receipt;
+/**
+ * `json` is the receipt's text, `facts` are whole. Throws LineageMismatchError if they contradict each other.
+ */
+export function receiptLineage({ facts, json }: Explained): ReceiptLineage {
+  const receipt = JSON.parse(json) as Receipt;
   const about = { object: 'gw.receipt_lineage', receipt_id: receipt.id, receipt_version: receipt.version } as const;
-  const facts = JSON.parse(found.facts) as StoredFacts | null;
   const revision = revisionSchema.safeParse(facts?.revision).data ?? null;
   const method = receipt.methodology === null ? null : findMethodology(receipt.methodology);
   if (receipt.tier === 'degraded' || facts === null || method === null) {

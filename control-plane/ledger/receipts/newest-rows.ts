@@ -1,12 +1,13 @@
 /**
  * A receipt of the ledger with the facts behind it, as a job needs them to make a new version.
  *
- * Invariant: a job asks `genuine` for the very rows that it parses. `supersede` checks the version that a receipt names,
+ * Invariant: a job asks `genuineWhole` for the very rows that it parses. `supersede` checks the version that a receipt names,
  * and would not notice that the facts lay in another row, or were other ones a moment before.
  */
 import type { Receipt } from '@gw/contract/receipt';
 import type { StoredFacts } from './revision.ts';
 import type { LedgerRow } from './seal.ts';
+import type { WholeRow } from './whole-facts.ts';
 
 /** A receipt with its facts, parsed; the facts are null if none were stored. */
 export interface StoredReceipt {
@@ -15,9 +16,8 @@ export interface StoredReceipt {
 }
 
 /** Parses a row that is genuine. Provider and region come from the facts if the receipt lacks them. */
-export function parseRow({ body, facts: text }: Pick<LedgerRow, 'body' | 'facts'>): StoredReceipt {
+export function parseRow({ body, facts }: Pick<WholeRow<LedgerRow>, 'body' | 'facts'>): StoredReceipt {
   const receipt = JSON.parse(body) as Receipt;
-  const facts = text === null ? null : (JSON.parse(text) as StoredFacts | null);
   return { receipt: facts === null ? receipt : located(receipt, facts), facts };
 }
 

@@ -17,8 +17,9 @@ import { type Completion, completeFacts, type ReadingAt, replaceFacts, unmeasure
 import { parseRow, type StoredReceipt } from './newest-rows.ts';
 import type { StoredFacts } from './revision.ts';
 import type { LedgerRow } from './seal.ts';
-import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
+import { type Seals, storedColumns } from './sealed-rows.ts';
 import { type NewVersion, supersede } from './supersede.ts';
+import { genuineWhole, type WholeRow } from './whole-facts.ts';
 
 export interface RecalculateOptions {
   readonly db: Database;
@@ -101,7 +102,7 @@ async function recalculateBatch(
   const versions: NewVersion[] = [];
   const final: string[] = [];
   const waiting: { id: string; waitsFor: string | null }[] = [];
-  for (const row of await genuine(options.seals, rows)) {
+  for (const row of await genuineWhole(options, rows)) {
     // Making a lineage takes a millisecond: requests to this process go in between.
     await setImmediate();
     const outcome = await tried(row, held, known, options.log);
@@ -129,7 +130,12 @@ async function putOff(db: Database, waiting: readonly { id: string; waitsFor: st
  * One receipt that nobody can read must not hold up the others of its batch; Postgres being away shows in the next
  * step.
  */
-async function tried(row: WaitingRow, held: HeldCatalogue, known: Known, log: Logger): Promise<Recalculation> {
+async function tried(
+  row: WholeRow<WaitingRow>,
+  held: HeldCatalogue,
+  known: Known,
+  log: Logger,
+): Promise<Recalculation> {
   try {
     const { facts, receipt } = parseRow(row);
     return await recalculated({ receipt, facts: row.isToBeMeasured ? facts : unmeasured(facts) }, held, known);

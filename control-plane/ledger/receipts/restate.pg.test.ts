@@ -214,7 +214,7 @@ test('totals are as issued or as restated: each receipt once, and the sums are t
 
 test.each([
   ['null', `facts = 'null'`],
-  ['half a character', `facts = replace(facts::text, '"source":"electricity-maps"', '"source":"\\ud800"')::json`],
+  ['half a character', `facts = replace(facts::text, '"boundary":"comprehensive"', '"boundary":"\\ud800"')::json`],
   ['a body of no version', `body = replace(body::text, '"version":1', '"version":"x"')::json`],
 ])('a receipt that somebody altered to %s keeps no other one from being restated', async (_, change) => {
   const [altered, other] = [await called(stores, estimate(nine)), await called(stores, estimate(nine))];
@@ -228,8 +228,14 @@ test.each([
 test("the body of another receipt, with facts of somebody's own, makes no version of that one", async () => {
   const [altered, other] = [await called(stores, estimate(nine)), await called(stores, estimate(nine))];
   await settles(stores, nine, 60);
-  await stores.tamper(`UPDATE receipts SET body = (SELECT body FROM receipts WHERE id = '${other.receipt.id}'),
-    facts = replace(facts::text, '"waterLPerKwh":2', '"waterLPerKwh":1')::json WHERE id = '${altered.receipt.id}'`);
+  await stores.tamper(`WITH own AS (
+      INSERT INTO facts_parts (sha256, content)
+      SELECT encode(sha256(c::bytea), 'hex'), c::json
+      FROM facts_parts, replace(content::text, '"waterLPerKwh":2', '"waterLPerKwh":1') c
+      WHERE content ->> 'waterLPerKwh' = '2' LIMIT 1 RETURNING sha256)
+    UPDATE receipts SET body = (SELECT body FROM receipts WHERE id = '${other.receipt.id}'),
+      facts = replace(facts::text, facts -> 'parts' ->> 'grid', (SELECT sha256 FROM own))::json
+    WHERE id = '${altered.receipt.id}'`);
   expect(await restate(stores.db)).toBe(1);
   const { facts } = await newestVersion(stores.db, other.receipt.id);
   expect(facts?.grid?.waterLPerKwh).toBe(2);

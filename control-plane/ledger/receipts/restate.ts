@@ -18,9 +18,10 @@ import { newest } from './ledger.ts';
 import { parseRow, type StoredReceipt } from './newest-rows.ts';
 import { gridReplacement, type StoredFacts } from './revision.ts';
 import type { LedgerRow } from './seal.ts';
-import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
+import { type Seals, storedColumns } from './sealed-rows.ts';
 import { type SettledReading, settledFor, settledReadings } from './settled-grid.ts';
 import { type NewVersion, supersede } from './supersede.ts';
+import { genuineWhole, type WholeRow } from './whole-facts.ts';
 
 export interface RestateOptions {
   readonly db: Database;
@@ -110,23 +111,22 @@ async function lookThroughPage(
   let count = 0;
   let races = 0;
   for (let after = from; !signal.aborted; ) {
-    // OFFSET 0 keeps the planner from taking the facts apart once for each use of the grid value. After the end of the
-    // interval, only what was made with its value concerns it. Half a character, which only somebody with the database can
-    // have put into the facts, would fail the whole statement: where one can be, the facts are looked at here.
+    // OFFSET 0 keeps the planner from looking for the grid value once for each use of it. After the end of the interval,
+    // only what was made with its value concerns it. Half a character, which only somebody with the database can have put
+    // into the facts or a part of them, would fail the whole statement: where one can be, the facts are looked at here.
     const rows = await db.$queryRaw<LedgerRow[]>`
       SELECT ${storedColumns}
       FROM receipts r CROSS JOIN LATERAL (
-        SELECT e."isEscaped", CASE WHEN NOT e."isEscaped" THEN r.facts -> 'grid' END AS used
-        FROM (SELECT position('\\u' IN r.facts::text) > 0 AS "isEscaped") e OFFSET 0) g
+        SELECT CASE WHEN position('\\u' IN r.facts::text) = 0 THEN facts_part(r.facts, 'grid') END AS used OFFSET 0) g
       WHERE r.body ->> 'grid_zone' = ${zone} AND r.tier <> 'degraded'
         AND r.created_at >= ${after.createdAt} AND (r.created_at, r.id) > (${after.createdAt}::timestamptz, ${after.id})
         AND r.created_at <= ${to.createdAt} AND (r.created_at, r.id) <= (${to.createdAt}::timestamptz, ${to.id})
-        AND CASE WHEN g."isEscaped" THEN TRUE ELSE
+        AND CASE WHEN position('\\u' IN g.used::text) = 0 THEN
           (r.created_at < ${periodEnd} OR g.used ->> 'periodStart' = ${periodStart.toISOString()})
-          AND concat(g.used ->> 'source', ' ', g.used ->> 'gPerKwh') <> ALL (${settledAlready}) END
+          AND concat(g.used ->> 'source', ' ', g.used ->> 'gPerKwh') <> ALL (${settledAlready}) ELSE TRUE END
         AND ${newest}
       ORDER BY r.created_at, r.id LIMIT ${batchSize}`;
-    const versions = (await genuine(options.seals, rows)).flatMap((row) => tried(row, readings, options) ?? []);
+    const versions = (await genuineWhole(options, rows)).flatMap((row) => tried(row, readings, options) ?? []);
     const made = await supersede(db, versions, options.seals);
     count += made.size;
     if (made.size > 0) onRestated(made.size);
@@ -141,7 +141,11 @@ async function lookThroughPage(
 }
 
 /** One receipt that nobody can read must not hold up the others of its interval. */
-function tried(row: LedgerRow, readings: readonly SettledReading[], options: RestateOptions): NewVersion | null {
+function tried(
+  row: WholeRow<LedgerRow>,
+  readings: readonly SettledReading[],
+  options: RestateOptions,
+): NewVersion | null {
   try {
     return restated(parseRow(row), readings, options);
   } catch (error) {

@@ -52,8 +52,10 @@ export function receiptRoutes(app: FastifyInstance, context: Context, seals: Sea
     if (found === null) return refuse(reply, apiError('receipt_not_found', { param: 'receipt_id' }), addresses);
     if ('fault' in found) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     if (found.pending) return sendJson(reply, found.json, 202);
+    const whole = await found.readFacts();
+    if ('fault' in whole) return refuse(reply, apiError('receipt_integrity_failed'), addresses);
     try {
-      return sendJson(reply, JSON.stringify(receiptLineage(found)));
+      return sendJson(reply, JSON.stringify(receiptLineage({ json: found.json, facts: whole.facts })));
     } catch (error) {
       if (!(error instanceof LineageMismatchError)) throw error;
       request.log.error({ err: error }, 'a receipt cannot be explained');

@@ -10,9 +10,10 @@ import type { ReceiptRow } from './entry-row.ts';
 import { faultOf, type LedgerFault, type LedgerKeys, type LedgerRow, type SealedReceipt, sealed } from './seal.ts';
 
 export interface FaultyRow {
+  /** Of a receipt, or the digest of a part of facts, which has version 0. */
   readonly id: string;
   readonly version: number;
-  readonly fault: LedgerFault;
+  readonly fault: string;
 }
 
 export interface SealsOptions {
@@ -24,10 +25,12 @@ export interface SealsOptions {
 }
 
 export interface Seals {
-  /** Seals rows with the current key. */
+  /** Seals rows with the current key; their facts are as they are stored. */
   seal(rows: readonly ReceiptRow[]): Promise<SealedReceipt[]>;
   /** Returns what is wrong with each row, in their order; null means nothing. It reports what it finds. */
   check(rows: readonly LedgerRow[]): Promise<(LedgerFault | null)[]>;
+  /** Tells of what else is not what was stored. */
+  readonly report: SealsOptions['report'];
 }
 
 /**
@@ -59,6 +62,7 @@ export function openSeals({ keys, report, sealedSince }: SealsOptions): Seals {
       if (faulty.length > 0) await report(faulty);
       return faults;
     },
+    report,
   };
 }
 

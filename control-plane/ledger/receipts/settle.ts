@@ -9,6 +9,7 @@
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
+import { splitRows, storingOf } from './facts-parts.ts';
 import type { LedgerRow } from './seal.ts';
 import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
 
@@ -17,7 +18,9 @@ const tries = 5;
 /** Takes the steps for `rows`, whose ids were stored already. Throws if Postgres is away; doing it again is safe. */
 export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], seals: Seals): Promise<void> {
   // An entry that has neither adds nothing to the one that is stored.
-  const adding = rows.filter((row) => row.version === 1 && (isShown(row) || isMade(row) || row.facts !== null));
+  const { parts, rows: adding } = splitRows(
+    rows.filter((row) => row.version === 1 && (isShown(row) || isMade(row) || row.facts !== null)),
+  );
   for (let left = tries; adding.length > 0; left--) {
     const before = await genuine(seals, await stored(db, adding));
     const changes = before.flatMap((row) => after(row, adding) ?? []);
@@ -25,6 +28,8 @@ export async function settleReceipts(db: Database, rows: readonly ReceiptRow[], 
     if (left === 0) throw new Error('Receipts change faster than they can be settled.');
     const replaces = new Map(before.map(({ content_sha256, id }) => [id, content_sha256]));
     const sealed = (await seals.seal(changes)).map((row) => ({ ...row, replaces: replaces.get(row.id) ?? null }));
+    // Before the rows, whose triggers read them.
+    await db.$executeRaw`${storingOf(parts)}`;
     // In one statement, so that none is settled without being noted. Another ingester may have settled some of them
     // meanwhile; those are looked at again.
     await db.$executeRaw`

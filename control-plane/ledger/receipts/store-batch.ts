@@ -7,6 +7,7 @@
  */
 import { type Database, Prisma } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
+import { type FactsPart, splitRows, storingOf } from './facts-parts.ts';
 import { noteLateReceipts } from './note-late.ts';
 import type { SealedReceipt } from './seal.ts';
 import type { Seals } from './sealed-rows.ts';
@@ -15,7 +16,8 @@ import { isMade, settleReceipts } from './settle.ts';
 /** Stores rows. One that is there stays as it is, unless the client was shown another receipt or it lacks facts. */
 export async function insertReceipts(db: Database, rows: readonly ReceiptRow[], seals: Seals): Promise<void> {
   const wanted = distinct(rows);
-  const inserted = await insert(db, await seals.seal(wanted));
+  const { parts, rows: split } = splitRows(wanted);
+  const inserted = await insert(db, await seals.seal(split), parts);
   if (inserted.size < wanted.length) {
     const others = wanted.filter((row) => !inserted.has(keyOf(row)));
     await settleReceipts(db, others, seals);
@@ -50,10 +52,17 @@ function merged(first: ReceiptRow, later: ReceiptRow): ReceiptRow {
   };
 }
 
-/** One statement, one round trip, for the whole batch: the rows, and which of them wait to be recalculated. */
-async function insert(db: Database, rows: readonly SealedReceipt[]): Promise<ReadonlySet<string>> {
+/**
+ * One statement, one round trip, for the whole batch: the rows, the parts that they name, and which of them wait to be
+ * recalculated. Parts that are there are sent again: to remember which those are would be wrong once a backup is restored.
+ */
+async function insert(
+  db: Database,
+  rows: readonly SealedReceipt[],
+  parts: readonly FactsPart[],
+): Promise<ReadonlySet<string>> {
   const stored = await db.$queryRaw<{ key: string }[]>`
-    WITH stored AS (
+    WITH parts AS (${storingOf(parts)}), stored AS (
       INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
         prompt_tokens, completion_tokens, energy_wh, carbon_g, body, routing_trace, facts, shown, content_sha256, seal,
         seal_key)

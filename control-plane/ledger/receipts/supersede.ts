@@ -13,6 +13,7 @@ import type { CallFacts } from '@gw/methodology/assess';
 import { callOf, lineageDigest } from '@gw/methodology/lineage';
 import { Prisma, type Queryable } from '@gw/prisma/client';
 import type { ReceiptRow } from './entry-row.ts';
+import { splitRows, storingOf } from './facts-parts.ts';
 import { notingOf } from './note-late.ts';
 import type { LedgerRow } from './seal.ts';
 import { genuine, type Seals, storedColumns } from './sealed-rows.ts';
@@ -61,11 +62,13 @@ export async function supersede(
   versions: readonly NewVersion[],
   seals: Seals,
 ): Promise<ReadonlySet<string>> {
-  const rows = await seals.seal(rowsOf(versions, await superseded(db, versions, seals)));
-  if (rows.length === 0) return new Set();
-  const noting = notingOf(rows);
+  const whole = rowsOf(versions, await superseded(db, versions, seals));
+  if (whole.length === 0) return new Set();
+  const noting = notingOf(whole);
+  const split = splitRows(whole);
+  const rows = await seals.seal(split.rows);
   const made = await db.$queryRaw<{ id: string }[]>`
-    WITH wanted AS (
+    WITH parts AS (${storingOf(split.parts)}), wanted AS (
       SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS w (
         id text, version int, created_at timestamptz, account_id text, key_id text, endpoint text, model text,
         region text, tier text, status text, prompt_tokens bigint, completion_tokens bigint, energy_wh numeric,

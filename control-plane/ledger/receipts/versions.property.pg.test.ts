@@ -176,7 +176,7 @@ async function checkChain(entry: Entry): Promise<void> {
     receiptSchema.parse(receipt);
     const { created_at, id, model, request_id, requested_tier, status } = entry.receipt;
     expect(receipt).toMatchObject({ created_at, id, model, request_id, requested_tier, status });
-    const lineage = receiptLineage({ json: JSON.stringify(receipt), facts: JSON.stringify(facts), pending: false });
+    const lineage = receiptLineage({ json: JSON.stringify(receipt), facts });
     expect(lineage.lineage === null).toBe(receipt.tier === 'degraded');
   }
 }
