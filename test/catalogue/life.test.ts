@@ -8,6 +8,7 @@ import { type Receipt, receiptSchema } from '@gw/contract/receipt';
 import type { CallFacts } from '@gw/methodology/assess';
 import { openDatabase } from '@gw/prisma/client';
 import { inCheckout } from '@gw/stack/checkout';
+import { factsOf } from '@gw/testing/control-plane/calls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { run } from '../cli/gateway-of-its-own.ts';
@@ -52,11 +53,11 @@ const becomes = (wanted: string, region?: string) =>
 const stored = async (id: string): Promise<Receipt> => receiptSchema.parse((await get(`/v1/gw/receipts/${id}`)).body);
 
 /** What each version was made from. */
-async function storedFacts(id: string): Promise<CallFacts[]> {
+async function storedFacts(id: string): Promise<(CallFacts | null)[]> {
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
   try {
     const rows = await db.receipt.findMany({ where: { id }, orderBy: { version: 'asc' } });
-    return rows.map(({ facts }) => facts as unknown as CallFacts);
+    return await factsOf(db, rows);
   } finally {
     await db.$disconnect();
   }
