@@ -2,7 +2,7 @@
 import type { Receipt } from '@gw/contract/receipt';
 import type { CallFacts } from '@gw/methodology/assess';
 import { exact } from '@gw/methodology/internals/testdata/exact-decimal';
-import { lineageOf } from '@gw/methodology/lineage';
+import { callOf, lineageOf } from '@gw/methodology/lineage';
 import { findMethodology } from '@gw/methodology/methodologies';
 import { verify } from '@gw/methodology/recompute';
 import type { Database } from '@gw/prisma/client';
@@ -49,7 +49,7 @@ export function notRecomputed(rows: readonly Row[]): string[] {
     if (body.tier === 'degraded') return [];
     const method = body.methodology === null ? null : findMethodology(body.methodology);
     if (method === null || facts === null) return `${body.id} has nothing to compute it from`;
-    const result = lineageOf(facts, method.id);
+    const result = lineageOf(facts, method.id, callOf(body, facts));
     if (!result.ok) return `${body.id} v${version}: ${result.explanation}`;
     const verified = verify(result.lineage, body);
     return verified.ok ? [] : `${body.id} v${version}: ${verified.mismatches.join('; ')}`;
