@@ -8,7 +8,8 @@ export interface Balancer {
   readonly url: string;
   /** Gives it no more connections, and resolves when it has none. */
   takeOut(url: string): Promise<void>;
-  takeIn(url: string): void;
+  /** Resolves when it is given connections again: before that, the other must not be taken out. */
+  takeIn(url: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -60,7 +61,10 @@ export async function startBalancer(urls: readonly string[]): Promise<Balancer> 
       out.add(url);
       while ((connections.get(url) ?? 0) > 0) await delay(checkEveryMs);
     },
-    takeIn: (url) => void out.delete(url),
+    takeIn: async (url) => {
+      out.delete(url);
+      while (isWanted && !healthy.has(url)) await delay(checkEveryMs);
+    },
     stop: async () => {
       isWanted = false;
       await checking;

@@ -104,7 +104,7 @@ describe.skipIf(whyNot !== null)(title, () => {
         const headers = { authorization: `Bearer ${gateway.stack.keys.enterprise}` };
         return (await fetch(`${url}/v1/models`, { headers })).status === 200;
       });
-      balancer.takeIn(url);
+      await balancer.takeIn(url);
     }
   }
 

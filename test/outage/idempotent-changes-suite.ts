@@ -34,11 +34,18 @@ describe('changes with an idempotency key', () => {
           async (tx) => {
             await tx.$queryRaw`SELECT 1 FROM accounts WHERE id = ${accountId} FOR UPDATE`;
             const reply = ask();
-            await eventually('the change to wait', async () => {
-              const found = await tx.$queryRaw<unknown[]>`
-                SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-              return found.length > 0;
+            let early: string | null = null;
+            void reply.then(({ status, text }) => {
+              early = `${status} ${text}`;
             });
+            // Not in this transaction: what it has seen of others once stays as it was until its end.
+            await eventually('the change to wait', async () => {
+              const found = await gateway.db.$queryRaw<unknown[]>`
+                SELECT 1 FROM pg_stat_activity
+                WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%accounts%'`;
+              return found.length > 0 || early !== null;
+            });
+            expect(early).toBeNull();
             await meanwhile();
             return { reply };
           },
