@@ -33,19 +33,25 @@ interface Options {
   readonly rounds: number;
 }
 
-async function bench({ rounds, seconds }: Options, signal: AbortSignal): Promise<Report> {
+async function bench(options: Options, signal: AbortSignal): Promise<Report> {
+  const measured = await benchTargets(options, signal);
+  // When all targets have ended: the steps have the machine's caches to themselves.
+  const limits = await startLimitStep();
+  const idempotency = await startIdempotencyStep();
+  const further = [limits.step, idempotency.step, ...screeningSteps()];
+  const micro = await microBenchmarks(cpuMs, undefined, further).finally(() =>
+    Promise.all([limits.stop(), idempotency.stop()]),
+  );
+  return { ...measured, micro };
+}
+
+async function benchTargets({ rounds, seconds }: Options, signal: AbortSignal): Promise<Omit<Report, 'micro'>> {
   const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   aborted.catch(() => undefined);
   const { model, stop, targets } = await startTargets({ log: say, signal });
   try {
     const run = runRounds({ targets, model, seconds, rounds, progress: say, signal });
     const samples = withoutIdle(await Promise.race([run, aborted]));
-    const limits = await startLimitStep();
-    const idempotency = await startIdempotencyStep();
-    const further = [limits.step, idempotency.step, ...screeningSteps()];
-    const micro = await microBenchmarks(cpuMs, undefined, further).finally(() =>
-      Promise.all([limits.stop(), idempotency.stop()]),
-    );
     return {
       machine: {
         cpus: availableParallelism(),
@@ -63,7 +69,6 @@ async function bench({ rounds, seconds }: Options, signal: AbortSignal): Promise
           Object.fromEntries(Object.entries(usedBy(pids())).map(([part, used]) => [part, used.rssBytes / 1024 ** 2])),
         ]),
       ),
-      micro,
     };
   } finally {
     await stop();

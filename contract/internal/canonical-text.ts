@@ -10,12 +10,18 @@ import type { JsonObject } from './strict-json.ts';
 const isPlain = (value: unknown): boolean => value === null || typeof value !== 'object';
 
 export function canonicalText(value: unknown): string {
-  if (Array.isArray(value))
-    return value.every(isPlain) ? JSON.stringify(value) : `[${value.map(canonicalText).join(',')}]`;
   if (isPlain(value)) return JSON.stringify(value);
+  if (Array.isArray(value)) return value.every(isPlain) ? JSON.stringify(value) : listText(value);
   const object = value as JsonObject;
-  const members = Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalText(object[key])}`);
-  return `{${members.join(',')}}`;
+  let text = '';
+  // One text that grows: a list of the members to join would be garbage for each call.
+  for (const key of Object.keys(object).sort())
+    text += `${text === '' ? '{' : ','}${JSON.stringify(key)}:${canonicalText(object[key])}`;
+  return text === '' ? '{}' : `${text}}`;
+}
+
+function listText(items: readonly unknown[]): string {
+  let text = '[';
+  for (const [index, item] of items.entries()) text += `${index === 0 ? '' : ','}${canonicalText(item)}`;
+  return `${text}]`;
 }

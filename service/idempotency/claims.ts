@@ -61,6 +61,18 @@ export function redisClaims(
   connection.defineCommand('gwClaimFinish', { lua: scripts.finish, numberOfKeys: 2 });
   connection.defineCommand('gwClaimFree', { lua: scripts.free, numberOfKeys: 1 });
   const redis = connection as Commands;
+  let isGathering = false;
+  /** What is asked in one turn of the event loop goes out in one write, in its order: a system call costs more than a command. */
+  const gather = () => {
+    const { stream } = connection;
+    if (isGathering || !stream) return;
+    isGathering = true;
+    stream.cork();
+    setImmediate(() => {
+      isGathering = false;
+      stream.uncork();
+    });
+  };
   const keyOf = ({ accountId, digest }: ClaimId) => idempotencyClaimKey(accountId, digest);
   const readReply = async (key: string): Promise<TakenClaim> => {
     const [reference, reply] = await redis.hmgetBuffer(key, 'r', 'b');
@@ -69,6 +81,7 @@ export function redisClaims(
   };
   return {
     async take(id, formerly) {
+      gather();
       const key = keyOf(id);
       const [is, ran, life] = await redis.gwClaim(key, id.owner, id.fingerprint, formerly);
       if (is === 'claimed') return { is, mayHaveRun: ran === 1, lifeMs: life };
@@ -77,6 +90,7 @@ export function redisClaims(
     },
     renew: async (id, life) => (await redis.gwClaimRenew(keyOf(id), id.owner, id.fingerprint, life)) === 1,
     async finish(id, life, reference, reply) {
+      gather();
       const keys = [keyOf(id), idempotencyBytesKey(id.accountId)];
       const code = await redis.gwClaimFinish(...keys, id.owner, id.fingerprint, life, reference, reply ?? noBytes);
       return finished[code] ?? 'lost';
