@@ -60,6 +60,12 @@ const commands: readonly Command[] = [
     run: async (args) => (await import('./commands/bench.ts')).bench(args),
   },
   {
+    name: 'verify',
+    usage: 'verify FILE [--jwks FILE] [--key THUMBPRINT]',
+    summary: 'check an evidence pack offline: signature, digests, sums, and each number from its lineage',
+    run: async (args) => (await import('./commands/verify.ts')).verify(args),
+  },
+  {
     name: 'admin',
     usage: 'admin <group> <command> [--json]',
     summary: 'the operator API from the shell: accounts, keys, people, catalogue, audit; admin help lists all',

@@ -5,6 +5,7 @@ import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regi
 import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from './chat.ts';
 import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from './completions.ts';
 import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
+import { evidencePackSchema, evidenceRequestSchema, keySetSchema } from './evidence.ts';
 import { gwOptionsSchema } from './gw-options.ts';
 import {
   issuedKeySchema,
@@ -76,6 +77,11 @@ export const operations: Readonly<Record<string, Operation>> = {
     mayBePending: true,
   },
   'GET /v1/gw/methodology/{methodology_hash}': { id: 'readMethodology', response: 'Methodology', immutable: true },
+  'POST /v1/gw/evidence-pack': {
+    id: 'createEvidencePack',
+    request: 'EvidencePackRequest',
+    response: 'EvidencePack',
+  },
   'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema },
   'GET /v1/audit-log': { id: 'listAuditEntries', response: 'AuditList', query: auditQuerySchema },
   'GET /v1/keys': { id: 'listKeys', response: 'KeyList', query: keyListQuerySchema },
@@ -84,6 +90,7 @@ export const operations: Readonly<Record<string, Operation>> = {
   'POST /v1/keys/{key_id}/rotate': { ...rotateKey, response: 'IssuedKey' },
   'POST /v1/keys/{key_id}/revoke': { id: 'revokeKey', response: 'Key' },
   'POST /v1/keys/{key_id}/restore': { id: 'restoreKey', response: 'Key' },
+  'GET /.well-known/jwks.json': { id: 'readKeySet', response: 'KeySet' },
   'GET /openapi.json': { id: 'readOpenApi', response: null },
   'GET /healthz': { id: 'readHealth', response: 'Health' },
 };
@@ -96,6 +103,7 @@ export const requestSchemas = {
   EmbeddingRequest: embeddingRequestSchema,
   KeyCreateRequest: keyCreateSchema,
   KeyRotateRequest: keyRotateSchema,
+  EvidencePackRequest: evidenceRequestSchema,
 };
 export const responseSchemas = {
   Receipt: receiptSchema,
@@ -115,6 +123,8 @@ export const responseSchemas = {
   LineageStep: lineageStepSchema,
   Revision: revisionSchema,
   Methodology: methodologySchema,
+  EvidencePack: evidencePackSchema,
+  KeySet: keySetSchema,
   Usage: usageSchema,
   UsageRow: usageRowSchema,
   UsageTotal: usageTotalSchema,

@@ -115,6 +115,14 @@ export const routes: readonly Route[] = [
     summary: 'Read the document whose hash is in a receipt',
   },
   {
+    method: 'POST',
+    path: '/v1/gw/evidence-pack',
+    scope: 'gw:export',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Export receipts as a signed JSON-LD evidence pack',
+  },
+  {
     method: 'GET',
     path: '/v1/usage',
     scope: 'gw:read',
@@ -180,6 +188,14 @@ export const routes: readonly Route[] = [
     handler: 'control',
     needsActive: true,
     summary: 'Take a revocation back, within 90 days',
+  },
+  {
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    scope: null,
+    limit: null,
+    handler: 'control',
+    summary: 'The keys that evidence packs are signed with',
   },
   { method: 'GET', path: '/openapi.json', scope: null, limit: null, handler: 'control', summary: 'This document' },
   {

@@ -8,11 +8,13 @@ import {
   readSettings,
   type SettingReader,
 } from '@gw/contract/internal/environment';
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { type Peppers, readPeppers } from '@gw/contract/internal/pepper';
 import type { ReplyCipher } from '@gw/service/idempotency';
 import { readReplyCipher } from '@gw/service/idempotency-settings';
 import { type CredentialSettings, readCredentialSettings } from './catalogue/credentials/config.ts';
 import { readScreeningSettings, type ScreeningSettings } from './customers/screening/config.ts';
+import { readEvidenceKey } from './ledger/evidence/config.ts';
 import { type GpuSettings, readGpuSettings } from './ledger/gpu/config.ts';
 import { type GridSettings, readGridSettings } from './ledger/grid/config.ts';
 import { type IntegritySettings, readIntegritySettings } from './ledger/integrity/config.ts';
@@ -40,6 +42,8 @@ export interface Config {
   readonly access: AccessSettings;
   /** The seals of the ledger, and its checks. */
   readonly integrity: IntegritySettings;
+  /** Signs evidence packs. */
+  readonly evidenceKey: SigningKey;
   /** Sources of live carbon intensity; none by default. */
   readonly grid: GridSettings;
   /** Energy counters of self-hosted GPUs; none by default. */
@@ -66,6 +70,7 @@ export function loadConfig(environment: Environment): Config {
     credentials: readCredentialSettings(settings, environment),
     access: readAccessSettings(settings),
     integrity: readIntegritySettings(settings),
+    evidenceKey: readEvidenceKey(settings),
     grid: readGridSettings(settings),
     gpu: readGpuSettings(settings),
     screening: readScreeningSettings(settings),

@@ -5,6 +5,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { openApiDocument } from '@gw/contract/openapi';
 import { routes as publicRoutes } from '@gw/contract/routes';
 import { defaultMethodology, methodologyOf } from '@gw/methodology/methodologies';
@@ -228,12 +229,15 @@ test('each route of the public port replies, and its schema is the one in the pu
   const documents = [`gw/methodology/${methodologyOf(defaultMethodology).hash}`];
   const receipts = ['gw/receipts', `gw/receipts/${id}`, `gw/lineage/${id}`, ...documents];
   for (const path of [...reads, ...receipts]) await done(ask('GET', `/v1/${path}`));
+  await done(ask('POST', '/v1/gw/evidence-pack', { receipt_ids: [id], include_lineage: false }));
   await done(ask('GET', '/healthz'));
   await askKeys(ask, '/v1/keys');
 
   const document = openApiDocument('https://gw.example') as unknown as PublicDocument;
-  // Envoy answers it by itself.
-  const here = publicRoutes.filter(({ handler, path }) => handler === 'control' && path !== '/openapi.json');
+  // Envoy answers them by itself.
+  const here = publicRoutes.filter(
+    ({ handler, path }) => handler === 'control' && path !== '/openapi.json' && path !== keySetPath,
+  );
   const expected = here.map(({ method, path }) => {
     const { responses } = document.paths[path]?.[method.toLowerCase()] ?? { responses: {} };
     const contents = [responses[200], responses[202]].flatMap((response) => response?.content ?? []);

@@ -62,6 +62,8 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});
   await services.catalogue.credentials.refresh().catch(() => {});
+  const { kid, x } = config.evidenceKey.publicJwk;
+  log.info({ kid, publicKey: x }, 'evidence packs are signed with this key');
   await people.warnOfRights(context);
   await ledger.warnOfUnsealed({ ...context, keys: integrity.keys, sealedSince: integrity.sealedSince });
   const jobs = runJobs ? await startJobs(context, services, config, stores.blockingRedis) : [];

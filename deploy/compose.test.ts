@@ -41,6 +41,8 @@ function namesIn(folder: string): Set<string> {
   const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
   const sources = files.filter((file) => /(^|\/)config\.ts$/.test(file)).map((file) => read(join(folder, file)));
   const shared = ['environment', 'pepper'].map((file) => read(`contract/internal/${file}.ts`));
+  if (sources.some((source) => source.includes('readPublicKeys')))
+    shared.push(read('contract/internal/evidence-keys.ts'));
   // What serves Envoy's calls reads its own setting.
   if (sources.some((source) => source.includes('@gw/grpc/server'))) shared.push(read('grpc/server.ts'));
   if (sources.some((source) => source.includes('@gw/service/idempotency-settings')))

@@ -1,4 +1,5 @@
 import { type Environment, readInternalTls, readSettings } from '@gw/contract/internal/environment';
+import { readPublicKeys } from '@gw/contract/internal/evidence-keys';
 import { parseHostPort } from '@gw/contract/internal/listen';
 import type { EnvoySettings } from './render.ts';
 import { addressProblem, readServiceAddresses } from './service-clusters.ts';
@@ -42,6 +43,7 @@ export function loadEnvoySettings(environment: Environment, templateDir: string)
     internalTls: readInternalTls(settings),
     accessLog: settings.optional('GW_ACCESS_LOG', '/dev/stdout'),
     addresses: settings.addresses(),
+    evidenceKeys: readPublicKeys(settings),
     corsOrigins: readOrigins(settings.optional('GW_CORS_ORIGINS', '')),
     maxConnections: settings.integer('GW_MAX_CONNECTIONS', edgeDefaults.maxConnections),
     maxConnectionsPerAddress: settings.integer('GW_MAX_CONNECTIONS_PER_ADDRESS', edgeDefaults.maxConnectionsPerAddress),

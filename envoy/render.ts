@@ -31,6 +31,8 @@ export interface EnvoySettings {
   /** A file path, or /dev/stdout. */
   readonly accessLog: string;
   readonly addresses: Addresses;
+  /** Public keys that evidence is signed with, the current one first; each 32 bytes in base64url. */
+  readonly evidenceKeys: readonly string[];
   /** Origins of web pages that may call from a browser (`https://app.example.com`). */
   readonly corsOrigins: readonly string[];
   /** Clients at once; above, connections are refused. */
@@ -138,7 +140,7 @@ export function renderEnvoy(settings: EnvoySettings): string {
     ['ROUTES', envoyRoutes(settings)],
     ['CORS', corsPolicy(settings.corsOrigins)],
     ['DEGRADED_LUA', lua],
-    ['SINK_ROUTES', sinkRoutes(addresses)],
+    ['SINK_ROUTES', sinkRoutes(addresses, settings.evidenceKeys)],
     ...serviceCluster('ext_authz', settings.extAuthz, settings.internalTls),
     ...serviceCluster('receipt_sidecar', settings.receiptSidecar, settings.internalTls),
     ...serviceCluster('control_plane', settings.controlPlane, settings.internalTls),

@@ -7,6 +7,7 @@
  */
 
 import { type Addresses, type ApiError, apiError } from '@gw/contract/errors';
+import { keySetPath } from '@gw/contract/internal/evidence-keys';
 import { attemptOrderHeader } from '@gw/contract/internal/first-attempt';
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import { type Route, routes } from '@gw/contract/routes';
@@ -179,10 +180,14 @@ const document = {
   typed_per_filter_config: byItself,
 };
 
+/** Behind the sink for the same reason. */
+const keySet = { ...document, name: 'key set', match: { path: keySetPath, ...methodMatch('GET') } };
+
 /** What needs no key. */
 const open: Readonly<Record<string, (addresses: Addresses) => object[]>> = {
   '/healthz': (addresses) => [leaving(addresses), health],
   '/openapi.json': () => [document],
+  [keySetPath]: () => [keySet],
 };
 
 function openRoutes({ path }: Route, addresses: Addresses): object[] {

@@ -6,6 +6,7 @@
  * public listener rewrites to the other paths itself and has no route for them.
  */
 import { type Addresses, type ApiError, apiError, errorBody, errorHeaders } from '@gw/contract/errors';
+import { keySetPath, publicJwkOf } from '@gw/contract/internal/evidence-keys';
 import { openApiDocument } from '@gw/contract/openapi';
 
 export const sinkPaths = {
@@ -41,11 +42,13 @@ const notForwarded = apiError('internal_error', {
 });
 
 const document = ({ baseUrl }: Addresses): string => JSON.stringify(openApiDocument(baseUrl));
-/** It is large, and changes with the product alone. */
+/** For what changes with a release or a restart alone. */
 const cached = { 'cache-control': 'public, max-age=300' };
 
-export const sinkRoutes = (addresses: Addresses): object[] => [
+/** `evidenceKeys`: the public keys that evidence is signed with, the current one first. */
+export const sinkRoutes = (addresses: Addresses, evidenceKeys: readonly string[]): object[] => [
   { match: { path: '/openapi.json' }, ...directJson(document(addresses), cached) },
+  { match: { path: keySetPath }, ...directJson(JSON.stringify({ keys: evidenceKeys.map(publicJwkOf) }), cached) },
   {
     match: { prefix: sinkPaths.refusedContentType },
     ...refusal(apiError('invalid_content_type', { param: 'Content-Type' }), addresses),

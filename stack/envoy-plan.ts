@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { edgeDefaults, readOrigins } from '@gw/envoy/config';
 import { type EnvoySettings, writeEnvoyConfig } from '@gw/envoy/render';
 import { checkout, inCheckout } from './checkout.ts';
@@ -81,6 +82,7 @@ function renderElsewhere(from: string, given: EnvoySettings, configFile: string)
     GW_ENVOY_ADMIN_SOCKET: given.adminSocket,
     GW_ACCESS_LOG: given.accessLog,
     GW_BASE_URL: given.addresses.baseUrl,
+    GW_EVIDENCE_PUBLIC_KEYS: given.evidenceKeys.join(','),
   };
   execFileSync(process.execPath, [join(from, 'dist', 'render-envoy.js'), configFile], {
     env: { ...fromUser(passedOn), ...variables },
@@ -115,6 +117,7 @@ function settings(name: EnvoyName, layout: Layout, tls: Tls | null): EnvoySettin
       auditEmail: process.env.GW_AUDIT_EMAIL ?? 'audit@example.com',
       securityEmail: process.env.GW_SECURITY_EMAIL ?? 'security@example.com',
     },
+    evidenceKeys: [signingKeyOf(layout.secrets.evidenceKey).publicJwk.x],
     // All parts of this machine talk over Unix sockets.
     internalTls: null,
     corsOrigins: readOrigins(layout.overrides.envoy?.GW_CORS_ORIGINS ?? process.env.GW_CORS_ORIGINS ?? ''),

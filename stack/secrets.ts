@@ -15,6 +15,8 @@ const shape = {
   credentialsKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** Encrypts the replies that are kept for idempotency keys, 64 hexadecimal digits. */
   idempotencyKey: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Signs evidence packs: the seed of an Ed25519 key, 64 hexadecimal digits. */
+  evidenceKey: z.string().regex(/^[0-9a-f]{64}$/),
   /** What Envoy shows to each internal listener. */
   internalToken: z.string().min(32),
   /** What scripts of the first operator show to the operator API. */
@@ -30,12 +32,16 @@ const made: Readonly<Record<keyof Secrets, () => string>> = {
   ledgerSealedSince: () => new Date().toISOString(),
   credentialsKey: () => randomBytes(32).toString('hex'),
   idempotencyKey: () => randomBytes(32).toString('hex'),
+  evidenceKey: () => randomBytes(32).toString('hex'),
   internalToken: () => randomBytes(32).toString('hex'),
   operatorToken: () => `gwop_${randomBytes(32).toString('base64url')}`,
   operatorCredential: () => randomBytes(18).toString('base64url'),
 };
 
-/** Only what is missing is made: another pepper would end every key, another ledger key would make every receipt look altered. */
+/**
+ * Only what is missing is made: another pepper would end every key, another ledger key would make every receipt look altered, and with
+ * another evidence key the packs of before would be by nobody that is known.
+ */
 export function loadSecrets(dir: string): Secrets {
   const file = join(dir, 'secrets.json');
   const found = z.record(z.string(), z.unknown()).catch({}).parse(readJson(file));

@@ -1,7 +1,10 @@
 /** The ledger: receipts in all their versions, what they are made of, and whether they are what was stored. */
+
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Context } from '../shared/context.ts';
+import { evidenceRoutes } from './evidence/routes.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { openLedgerSeals } from './integrity/open-seals.ts';
@@ -23,22 +26,34 @@ export { countWaiting } from './receipts/waiting.ts';
 export interface LedgerServices {
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
+  /** Signs evidence packs. */
+  readonly evidenceKey: SigningKey;
   /** How long after the end of a full check of the records the next one begins, s. */
   readonly fullCheckS: number;
 }
 
 /** Makes the services of this wing. Nothing is read from the stores yet. */
-export function openLedger(context: Context, { fullS, keys, sealedSince }: IntegritySettings): LedgerServices {
+export function openLedger(
+  context: Context,
+  { fullS, keys, sealedSince }: IntegritySettings,
+  evidenceKey: SigningKey,
+): LedgerServices {
   return {
+    evidenceKey,
     seals: openLedgerSeals({ ...context, keys, sealedSince }),
     versionMetrics: createVersionMetrics(context.db),
     fullCheckS: fullS,
   };
 }
 
-/** Registers the reads of receipts, lineages, methodologies and usage on the internal listener. */
-export function publicRoutes(app: FastifyInstance, context: Context, { seals }: Pick<LedgerServices, 'seals'>): void {
+/** Registers the reads of receipts, lineages, methodologies and usage, and evidence packs, on the internal listener. */
+export function publicRoutes(
+  app: FastifyInstance,
+  context: Context,
+  { evidenceKey, seals }: Pick<LedgerServices, 'evidenceKey' | 'seals'>,
+): void {
   receiptRoutes(app, context, seals);
+  evidenceRoutes(app, context, { seals, key: evidenceKey });
   methodologyRoute(app, context);
   usageRoutes(app, context);
 }

@@ -27,6 +27,7 @@ function configFor({ postgres, redisUrl }: Stores): Config {
     GW_INTERNAL_TOKEN: internalToken,
     GW_KEY_PEPPER: testPepper.toString('hex'),
     GW_LEDGER_KEY: ledgerKeys.current.secret.toString('hex'),
+    GW_EVIDENCE_KEY: 'e1'.repeat(32),
     GW_CREDENTIALS_KEY: 'ce'.repeat(32),
     GW_IDEMPOTENCY_KEY: '1d'.repeat(32),
   });

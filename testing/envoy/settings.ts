@@ -20,6 +20,7 @@ export function testSettings(dir: string, changes: Partial<EnvoySettings> = {}):
       auditEmail: 'audit@example.com',
       securityEmail: 'security@example.com',
     },
+    evidenceKeys: [],
     internalTls: null,
     corsOrigins: [],
     maxConnections: 100,

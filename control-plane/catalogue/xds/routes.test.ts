@@ -3,6 +3,7 @@ import { get } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InternalTls } from '@gw/contract/internal/environment';
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import type { Database } from '@gw/prisma/client';
 import { openAddressGuard } from '@gw/service/address-guard';
 import { makeCertificate } from '@gw/testing/envoy/certificate';
@@ -95,7 +96,10 @@ function appWith(
     },
     {
       people: { keys: {} as Keys },
-      ledger: { seals: { seal: async () => [], check: async () => [], report: async () => {} } },
+      ledger: {
+        evidenceKey: signingKeyOf('e1'.repeat(32)),
+        seals: { seal: async () => [], check: async () => [], report: async () => {} },
+      },
       idempotency: { claim: async () => ({ is: 'unknown' }) },
       catalogue: {
         keeper: {

@@ -5,6 +5,7 @@
  * asks is held and looked at again in the transaction of the change: a revocation of the calling key comes wholly
  * before the change, which is refused then, or wholly after it.
  */
+import type { Scope } from '@gw/contract/access';
 import { type ApiError, apiError } from '@gw/contract/errors';
 import type { Actor } from '@gw/contract/internal/audit-chain';
 import { workingScopes } from '@gw/contract/keys';
@@ -43,13 +44,16 @@ export async function holdForChange(
   return { row: find(id), refusal: byKey ? refusalOfKey(find(actor.id), at) : refusalOfPerson };
 }
 
-/** Returns why a key may not change keys, or null if it may. Null as `row`: its account has no such key. */
-export function refusalOfKey(row: KeyRow | null, at: Date): ApiError | null {
+/**
+ * Returns why a key may not do what needs `scope`, by default change keys, or null if it may. Null as `row`: its account has
+ * no such key.
+ */
+export function refusalOfKey(row: KeyRow | null, at: Date, scope: Scope = 'admin:keys'): ApiError | null {
   if (row === null) return apiError('invalid_api_key');
   const state = stateOf(row, at);
   if (state === 'revoked') return apiError('revoked_api_key');
   if (state === 'expired') return apiError('expired_api_key');
-  if (workingScopes(row.scopes, row.tier).includes('admin:keys')) return null;
-  const message = 'This API key lacks the scope admin:keys, which the endpoint needs.';
+  if (workingScopes(row.scopes, row.tier).includes(scope)) return null;
+  const message = `This API key lacks the scope ${scope}, which the endpoint needs.`;
   return apiError('insufficient_scope', { message });
 }

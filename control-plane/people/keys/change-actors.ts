@@ -1,8 +1,8 @@
 /**
  * Whose idempotency keys an API key uses: those of its account. And what it gets again.
  *
- * Invariant: a key gets the reply to an earlier change only if it could make the change at this moment: it is valid and
- * holds its scope, its account may issue keys, and its own limits are no lower than those of the key that it would be shown.
+ * Invariant: a key gets the reply to an earlier request only if it could make the request at this moment: it is valid and
+ * holds the scope of the route, its account may issue keys, and its own limits are no lower than those of the key that it would be shown.
  */
 import { type ApiError, apiError } from '@gw/contract/errors';
 import { issuedKeySchema } from '@gw/contract/keys';
@@ -17,9 +17,7 @@ import { ownLimitsRefusal } from './limits.ts';
 import { publicError } from './refusals.ts';
 
 const placeOf = (method: string, path: string): string => `${method} ${path.replace(/:\w+|\{\w+\}/g, '{}')}`;
-const needActive = new Set(
-  routes.filter(({ needsActive }) => needsActive).map(({ method, path }) => placeOf(method, path)),
-);
+const routeAt = new Map(routes.map((route) => [placeOf(route.method, route.path), route]));
 
 export function keyActors(context: Pick<Context, 'db' | 'now'>): Actors {
   return {
@@ -37,10 +35,11 @@ async function replayRefusal(
   { db, now }: Pick<Context, 'db' | 'now'>,
 ): Promise<ApiError | null> {
   const { accountId, keyId } = identityOf(request);
-  const refusal = refusalOfKey(await findKeyRow(db, accountId, keyId), now());
-  if (refusal !== null) return refusal;
   const { method, routeOptions } = request;
-  if (needActive.has(placeOf(method, routeOptions.url ?? ''))) {
+  const route = routeAt.get(placeOf(method, routeOptions.url ?? ''));
+  const refusal = refusalOfKey(await findKeyRow(db, accountId, keyId), now(), route?.scope ?? undefined);
+  if (refusal !== null) return refusal;
+  if (route?.needsActive) {
     const account = await db.account.findUnique({ where: { id: accountId }, select: { state: true } });
     if (account?.state !== 'active') return apiError('customer_suspended');
   }

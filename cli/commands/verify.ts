@@ -1,0 +1,94 @@
+/** `./gw verify`: whether an evidence pack holds, without the gateway and without a network. */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { errorText } from '@gw/contract/internal/error-text';
+import type { PackVerification, Trust } from '@gw/evidence/verify';
+import { Problem } from '@gw/stack/problem';
+import { z } from 'zod';
+
+const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--json]
+
+Checks an evidence pack: its signature, the digest of each part, its sums, and each number whose lineage is in it.
+
+  --jwks FILE       the key set of the gateway, as it was had from /.well-known/jwks.json
+  --key THUMBPRINT  or the thumbprint (kid) of the key that has to have signed
+  --json            the result as JSON
+
+Without either nobody is trusted, and the signature proves only that nothing was changed since somebody has signed.
+The exit code is 0 if all holds, 1 if something does not or cannot be read, 2 if all holds but nobody said whom to trust.
+`;
+
+/** Resolves with the exit code. */
+export async function verify(args: readonly string[]): Promise<number> {
+  const { positionals, values } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      jwks: { type: 'string' },
+      key: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const [file, ...more] = positionals;
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  if (file === undefined || more.length > 0)
+    throw new Problem('verify takes one file: ./gw verify FILE --jwks FILE. ./gw verify --help says more.');
+  const pack = read(file);
+  const trust: Trust = {
+    ...(values.jwks !== undefined && { keys: keysIn(values.jwks) }),
+    ...(values.key !== undefined && { thumbprint: values.key }),
+  };
+  // Loaded here, so that the other commands start as fast as without it.
+  const { verifyPack } = await import('@gw/evidence/verify');
+  const result = await verifyPack(pack, trust);
+  process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
+  return exitCode(result);
+}
+
+function read(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new Problem(`${file} cannot be read as JSON: ${errorText(error)}`);
+  }
+}
+
+function keysIn(file: string): unknown[] {
+  const found = z.object({ keys: z.array(z.unknown()) }).safeParse(read(file));
+  if (!found.success) throw new Problem(`${file} is no JSON Web Key Set: it has no list \`keys\`.`);
+  return found.data.keys;
+}
+
+function exitCode({ mismatches, signature }: PackVerification): number {
+  if (mismatches.length > 0 || signature === 'invalid' || signature === 'unknown_key') return 1;
+  return signature === 'trusted' ? 0 : 2;
+}
+
+const signatures: Readonly<Record<PackVerification['signature'], string>> = {
+  trusted: 'by a key that you trust',
+  unauthenticated: 'unauthenticated: nobody said whom to trust (--jwks, --key)',
+  unknown_key: 'by none of the keys that you trust',
+  invalid: 'does not fit',
+};
+const mostShown = 50;
+
+function textOf({ mismatches, receipts, recomputed, signature }: PackVerification): string {
+  const lines = [
+    `receipts    ${receipts}`,
+    `numbers     ${recomputed} recomputed, ${receipts - recomputed} not recomputed`,
+    `signature   ${signatures[signature]}`,
+    `mismatches  ${mismatches.length}`,
+    ...mismatches
+      .slice(0, mostShown)
+      .map(
+        ({ expected, field, found, receipt }) =>
+          `  ${receipt ?? 'pack'} ${field}: expected ${expected}, found ${found}`,
+      ),
+    ...(mismatches.length > mostShown ? [`  and ${mismatches.length - mostShown} more; --json has all of them`] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}

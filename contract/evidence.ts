@@ -1,0 +1,66 @@
+/** Evidence packs: what is asked for, and what comes. `./gw verify` checks one without the gateway. */
+import { z } from 'zod';
+import { instantSchema, receiptIdPattern } from './management.ts';
+
+/** Receipts in one pack; with their lineages, each of which is as long as ten receipts. */
+export const mostReceipts = { plain: 1000, withLineage: 100 } as const;
+
+export const evidenceRequestSchema = z
+  .strictObject({
+    from: instantSchema.optional().describe('Inclusive, by the time of the call; a UTC date or an RFC 3339 time'),
+    to: instantSchema.optional().describe('Exclusive'),
+    receipt_ids: z
+      .array(z.string().regex(receiptIdPattern, 'is not a receipt id'))
+      .min(1)
+      .max(mostReceipts.plain)
+      .optional()
+      .describe('These alone, and of them those from `from` to `to` if that is given'),
+    model: z.string().min(1).max(256).optional(),
+    region: z.string().min(1).max(64).optional(),
+    include_lineage: z
+      .boolean()
+      .default(false)
+      .describe('With the lineage of each receipt, so that its numbers can be made again; needs `gw:lineage` too'),
+  })
+  .meta({ id: 'EvidencePackRequest' });
+export type EvidenceRequest = z.infer<typeof evidenceRequestSchema>;
+
+const node = z.looseObject({ type: z.array(z.string()) });
+
+export const evidencePackSchema = z
+  .looseObject({
+    '@context': z.record(z.string(), z.unknown()).describe('The whole context: nothing is fetched'),
+    id: z.string(),
+    type: z.array(z.string()),
+    format: z.literal('gw.evidence_pack/1'),
+    issued: z.iso.datetime(),
+    account: z.string(),
+    selection: z.record(z.string(), z.unknown()).describe('What was asked for'),
+    coverage: z.record(z.string(), z.unknown()).describe('How many receipts of each kind, and which need a look'),
+    aggregates: z.array(node).describe('Sums by day, model, provider, region, grid basis, and simulated calls apart'),
+    methodologies: z.array(node).describe('With the documents that their hashes are over'),
+    sources: z.array(node),
+    excluded: z.array(node).describe('What was asked for and is not in the pack, with the reason'),
+    receipts: z.array(node).describe('Every version of each; amounts are decimals as texts'),
+    manifest: z.record(z.string(), z.unknown()).describe('SHA-256 of each part, over RFC 8785'),
+    signature: z.strictObject({
+      key: z.record(z.string(), z.string()),
+      jws: z.string().describe('Detached (RFC 7797), Ed25519, over the manifest'),
+    }),
+  })
+  .meta({ id: 'EvidencePack', description: 'JSON-LD 1.1 with PROV-O, QUDT and DCAT' });
+
+export const keySetSchema = z
+  .strictObject({
+    keys: z.array(
+      z.strictObject({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: z.string(),
+        kid: z.string().describe('Thumbprint of the key (RFC 7638)'),
+        use: z.literal('sig'),
+        alg: z.literal('EdDSA'),
+      }),
+    ),
+  })
+  .meta({ id: 'KeySet', description: 'The keys that evidence packs are signed with, those of before included' });

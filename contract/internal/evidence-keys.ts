@@ -1,0 +1,65 @@
+/**
+ * The Ed25519 keys (RFC 8032) that evidence is signed with, and their public parts as everybody finds them: JSON Web Keys
+ * (RFC 7517, 8037).
+ *
+ * Invariants: a key is known by its thumbprint (RFC 7638), which nobody can choose. Of a key that is no longer in use the
+ * public part alone is kept, and stays published: what it has signed can be checked for ever.
+ */
+import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto';
+import type { SettingReader } from './environment.ts';
+
+export interface PublicJwk {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  /** 32 bytes in base64url. */
+  readonly x: string;
+  readonly kid: string;
+  readonly use: 'sig';
+  readonly alg: 'EdDSA';
+}
+
+export const keySetPath = '/.well-known/jwks.json';
+
+/** `x`: 32 bytes in base64url. */
+export const publicJwkOf = (x: string): PublicJwk => ({
+  ...{ kty: 'OKP', crv: 'Ed25519', x },
+  kid: hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url'),
+  ...{ use: 'sig', alg: 'EdDSA' },
+});
+
+export interface SigningKey {
+  readonly privateKey: KeyObject;
+  readonly publicJwk: PublicJwk;
+}
+
+/** In front of the 32 bytes in PKCS #8 (RFC 8410). */
+const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** `seed`: 32 bytes, the private key of RFC 8032, as 64 hexadecimal digits. */
+export function signingKeyOf(seed: string): SigningKey {
+  const key = Buffer.concat([pkcs8Head, Buffer.from(seed, 'hex')]);
+  const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { privateKey, publicJwk: publicJwkOf(x) };
+}
+
+const form = /^[A-Za-z0-9_-]{43}$/;
+export const isPublicKey = (x: string): boolean => {
+  const bytes = Buffer.from(x, 'base64url');
+  // Others of the last character stand for the same bytes.
+  return form.test(x) && bytes.toString('base64url') === x;
+};
+
+/** Reads `GW_EVIDENCE_PUBLIC_KEYS`: `<key>,<key>`, the current one first. What is wrong is reported to `settings`. */
+export function readPublicKeys(settings: SettingReader): string[] {
+  const keys = settings
+    .optional('GW_EVIDENCE_PUBLIC_KEYS', '')
+    .split(',')
+    .map((x) => x.trim())
+    .filter(Boolean);
+  if (!keys.every(isPublicKey))
+    settings.problem(
+      'GW_EVIDENCE_PUBLIC_KEYS is no list of public Ed25519 keys (32 bytes in base64url, 43 characters each). The control plane says its own at its start.',
+    );
+  return keys;
+}

@@ -1,0 +1,73 @@
+/** A pack of receipts as they are stored, with their lineages if they are asked for. */
+import { setImmediate } from 'node:timers/promises';
+import { elementAt } from '@gw/contract/internal/defined';
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import { type Excluded, evidencePack, type PackContents, type PackedReceipt } from '@gw/evidence/pack';
+import type { Context } from '../../shared/context.ts';
+import { LineageMismatchError, receiptLineage } from '../receipts/lineage.ts';
+import type { LedgerRow } from '../receipts/seal.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
+import { wholeFacts } from '../receipts/whole-facts.ts';
+import { receiptOfRow, type Selected } from './select.ts';
+
+interface Stores extends Pick<Context, 'db' | 'log'> {
+  readonly seals: Seals;
+}
+
+type About = Omit<PackContents, 'receipts' | 'excluded'>;
+
+/** Resolves with the text of the pack. */
+export async function makePack(
+  stores: Stores,
+  {
+    about,
+    key,
+    selected,
+    withLineage,
+  }: {
+    readonly about: About;
+    readonly key: SigningKey;
+    readonly selected: Selected;
+    readonly withLineage: boolean;
+  },
+): Promise<string> {
+  const { excluded, rows } = selected;
+  const explained = withLineage ? await withLineages(stores, rows) : null;
+  const receipts = explained?.receipts ?? rows.map((row) => ({ receipt: receiptOfRow(row), lineage: null }));
+  const left = [...excluded, ...(explained?.excluded ?? [])];
+  return JSON.stringify(await evidencePack({ ...about, receipts, excluded: left }, key));
+}
+
+async function withLineages(
+  stores: Stores,
+  rows: readonly LedgerRow[],
+): Promise<{ receipts: PackedReceipt[]; excluded: Excluded[] }> {
+  const facts = await wholeFacts(stores, rows);
+  const receipts: PackedReceipt[] = [];
+  const excluded: Excluded[] = [];
+  for (const [at, row] of rows.entries()) {
+    // Each takes milliseconds, and others wait.
+    await setImmediate();
+    const receipt = receiptOfRow(row);
+    const lineage = lineageOrReason(stores, row, elementAt(facts, at));
+    if (typeof lineage === 'string')
+      excluded.push({ receipt_id: row.id, version: row.version, reason: `Its lineage alone. ${lineage}` });
+    receipts.push({ receipt, lineage: typeof lineage === 'string' ? null : lineage });
+  }
+  return { receipts, excluded };
+}
+
+function lineageOrReason(
+  { log }: Stores,
+  { body }: LedgerRow,
+  whole: Awaited<ReturnType<typeof wholeFacts>>[number],
+): object | string {
+  if ('fault' in whole) return 'The facts that are stored are not those of the call.';
+  try {
+    return receiptLineage({ json: body, facts: whole.facts });
+  } catch (error) {
+    if (!(error instanceof LineageMismatchError)) throw error;
+    log.error({ err: error }, 'a receipt cannot be explained');
+    return 'The facts that are stored do not give its numbers.';
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * `POST /v1/gw/evidence-pack`: receipts of the account as signed JSON-LD.
+ *
+ * Invariant: it reads alone. A pack is bounded in receipts, and few are made at once, since each is held in memory (closed:
+ * whoever asks for more is told to ask again).
+ */
+import { randomUUID } from 'node:crypto';
+import { apiError, fieldError } from '@gw/contract/errors';
+import { type EvidenceRequest, evidencePackSchema, evidenceRequestSchema, mostReceipts } from '@gw/contract/evidence';
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import type { FastifyInstance } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Context } from '../../shared/context.ts';
+import { identityOf } from '../../shared/identity.ts';
+import { refuse } from '../../shared/replies.ts';
+import type { Seals } from '../receipts/sealed-rows.ts';
+import { makePack } from './make-pack.ts';
+import { type Period, selectReceipts } from './select.ts';
+
+const atOnce = 4;
+const packType = 'application/ld+json; charset=utf-8';
+
+export function evidenceRoutes(
+  app: FastifyInstance,
+  context: Context,
+  services: { seals: Seals; key: SigningKey },
+): void {
+  const { addresses, now } = context;
+  const stores = { ...context, seals: services.seals };
+  let underWay = 0;
+  const options = { config: { reply: evidencePackSchema }, schema: { body: evidenceRequestSchema } };
+  app.withTypeProvider<ZodTypeProvider>().post('/v1/gw/evidence-pack', options, async (request, reply) => {
+    const { accountId, scopes } = identityOf(request);
+    const { body: asked } = request;
+    const period = periodOf(asked, now());
+    if ('code' in period) return refuse(reply, period, addresses);
+    const withLineage = asked.include_lineage;
+    if (withLineage && !scopes.includes('gw:lineage')) return refuse(reply, lineageScope, addresses);
+    if (underWay >= atOnce) return refuse(reply, apiError('overloaded', { retryAfterS: 1 }), addresses);
+    underWay += 1;
+    try {
+      const most = withLineage ? mostReceipts.withLineage : mostReceipts.plain;
+      const selection = { asked, period: period.is, most };
+      const selected = await selectReceipts(stores, accountId, selection);
+      if (selected === null) return refuse(reply, tooMany(asked, most), addresses);
+      const about = {
+        ...{ id: randomUUID(), issuedAt: now(), baseUrl: addresses.baseUrl, accountId, period: period.is },
+        selection: {
+          ...asked,
+          ...(period.is && { from: period.is.from.toISOString(), to: period.is.to.toISOString() }),
+        },
+      };
+      const text = await makePack(stores, { about, key: services.key, selected, withLineage });
+      return reply.type(packType).send(text);
+    } finally {
+      underWay -= 1;
+    }
+  });
+}
+
+const lineageScope = apiError('insufficient_scope', {
+  message: '`include_lineage` needs a key with the scope `gw:lineage` as well.',
+  param: 'include_lineage',
+});
+
+type ApiError = ReturnType<typeof apiError>;
+
+/** Null for receipts that are asked for by their ids alone. */
+function periodOf({ from, receipt_ids, to }: EvidenceRequest, now: Date): { readonly is: Period | null } | ApiError {
+  if (from === undefined && to === undefined) {
+    if (receipt_ids !== undefined) return { is: null };
+    return apiError('missing_required_parameter', { message: '`from` or `receipt_ids` is required.', param: 'from' });
+  }
+  if (from === undefined)
+    return apiError('missing_required_parameter', { message: '`from` is required.', param: 'from' });
+  const period = { from: new Date(from), to: to === undefined ? now : new Date(to) };
+  return period.from < period.to ? { is: period } : fieldError('to', 'to: must be after from.');
+}
+
+const tooMany = ({ receipt_ids }: EvidenceRequest, most: number): ApiError => {
+  const field = receipt_ids === undefined ? 'to' : 'receipt_ids';
+  return fieldError(field, `${field}: there are more than ${most} receipts. Ask for less at once.`);
+};

@@ -1,0 +1,40 @@
+/**
+ * Decimals as texts, without an exponent and without loss: RFC 8785 and JSON-LD print numbers in forms of their own, so a
+ * pack states none that is not whole.
+ */
+
+/** The shortest decimal that reads as this double, in plain digits, as `xsd:decimal` wants it. Throws if it is not finite. */
+export function plainDecimal(value: number): string {
+  if (!Number.isFinite(value)) throw new RangeError('A decimal has to be finite.');
+  const [, sign = '', whole = '0', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return `${sign}${digits}${'0'.repeat(point - digits.length)}`;
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+const form = /^-?\d+(\.\d+)?$/;
+export const isDecimal = (text: unknown): text is string => typeof text === 'string' && form.test(text);
+
+/** A sum that loses nothing, of texts as `plainDecimal` gives them. */
+export class ExactSum {
+  #units = 0n;
+  #places = 0;
+
+  add(text: string): void {
+    const [whole = '0', fraction = ''] = text.split('.');
+    const places = Math.max(this.#places, fraction.length);
+    this.#units *= 10n ** BigInt(places - this.#places);
+    this.#places = places;
+    this.#units += BigInt(whole + fraction.padEnd(places, '0'));
+  }
+
+  toString(): string {
+    const digits = String(this.#units < 0n ? -this.#units : this.#units).padStart(this.#places + 1, '0');
+    const at = digits.length - this.#places;
+    const fraction = digits.slice(at).replace(/0+$/, '');
+    return `${this.#units < 0n ? '-' : ''}${digits.slice(0, at)}${fraction === '' ? '' : `.${fraction}`}`;
+  }
+}

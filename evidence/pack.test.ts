@@ -1,0 +1,255 @@
+import { readFileSync } from 'node:fs';
+import { publicJwkOf, signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import fc from 'fast-check';
+import jsonld from 'jsonld';
+import { beforeAll, describe, expect, it, test } from 'vitest';
+import { z } from 'zod';
+import { packContext } from './context.ts';
+import { ExactSum, plainDecimal } from './decimal.ts';
+import { evidencePack, type PackContents, type PackedReceipt } from './pack.ts';
+import { amounts } from './quantities.ts';
+import { receiptNode, receiptOf } from './receipt-node.ts';
+import { verifyPack } from './verify.ts';
+
+const example = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../docs/examples/${name}.json`, import.meta.url), 'utf8'));
+const receipt: Receipt = example('receipt');
+const lineage: unknown = example('lineage');
+
+const key = signingKeyOf('01'.repeat(32));
+const nextKey = signingKeyOf('02'.repeat(32));
+const trust = { keys: [publicJwkOf(nextKey.publicJwk.x), publicJwkOf(key.publicJwk.x)] };
+
+const idAt = (n: number) => `rcpt_01a1fd70-f1c0-7000-8000-${String(n).padStart(12, '0')}`;
+const { simulated: _, ...real } = receipt;
+/** As other calls would have left them; none has a lineage here. */
+const others: readonly Receipt[] = [
+  { ...real, id: idAt(2), energy_wh: 4e-7, carbon_g: 0.1 },
+  { ...real, id: idAt(2), version: 2, supersedes: 1, energy_wh: 0.1, carbon_g: 0.2 },
+  { ...real, id: idAt(3), tier: 'telemetry', energy_wh: 0.2, water_ml: null },
+  { ...real, id: idAt(4), tier: 'degraded', energy_wh: null, carbon_g: null, water_ml: null, methodology_hash: null },
+];
+const receipts: readonly PackedReceipt[] = [
+  { receipt, lineage },
+  ...others.map((each) => ({ receipt: each, lineage: null })),
+];
+const contents: PackContents = {
+  id: '00000000-0000-4000-8000-000000000001',
+  issuedAt: new Date('2026-11-22T00:00:00Z'),
+  baseUrl: 'https://gw.example',
+  accountId: 'acct_1',
+  selection: { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z' },
+  period: { from: new Date('2026-11-21T00:00:00Z'), to: new Date('2026-11-22T00:00:00Z') },
+  receipts,
+  excluded: [{ receipt_id: idAt(5), version: null, reason: 'There is no such receipt.' }],
+};
+
+type Json = Record<string, unknown>;
+let pack: Json;
+let text: string;
+beforeAll(async () => {
+  pack = (await evidencePack(contents, key)) as Json;
+  text = JSON.stringify(pack);
+});
+
+const fieldsOfReceipts = Object.entries(receiptSchema.shape);
+/** The schema without what makes it optional. */
+function inner(schema: unknown): z.ZodType {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
+    ? inner(schema.unwrap())
+    : (schema as z.ZodType);
+}
+
+test('each field of a receipt that need not be whole is an amount, and each field is a term', () => {
+  const numbers = fieldsOfReceipts.filter(([, schema]) => {
+    const plain = inner(schema);
+    return plain instanceof z.ZodNumber && !plain.safeParse(1.5).error;
+  });
+  expect([...amounts].sort()).toEqual(numbers.map(([name]) => name).sort());
+  const terms = fieldsOfReceipts.map(([name]) => name).filter((name) => !['id', 'object'].includes(name));
+  for (const name of terms) expect(packContext, name).toHaveProperty([name]);
+});
+
+test('a decimal is written in plain digits that read as the same number, and sums lose nothing', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }), (value) => {
+      const digits = plainDecimal(value);
+      expect(digits).toMatch(/^\d+(\.\d+)?$/);
+      expect(Number(digits)).toBe(value);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 15n }), fc.integer({ min: 0, max: 12 }))), (all) => {
+      const sum = new ExactSum();
+      let scaled = 0n;
+      for (const [units, places] of all) {
+        const digits = String(units).padStart(places + 1, '0');
+        const at = digits.length - places;
+        sum.add(places === 0 ? digits : `${digits.slice(0, at)}.${digits.slice(at)}`);
+        scaled += units * 10n ** BigInt(12 - places);
+      }
+      const again = new ExactSum();
+      again.add(String(sum));
+      const [whole = '', fraction = ''] = String(again).split('.');
+      expect(BigInt(whole + fraction.padEnd(12, '0'))).toBe(scaled);
+    }),
+  );
+});
+
+test('a receipt that was taken into a pack is had back as it was', () => {
+  for (const each of receipts) expect(receiptOf(receiptNode(each, 'https://gw.example'))).toEqual(each.receipt);
+});
+
+test('a pack is JSON-LD of which every term is known, without fetching anything', async () => {
+  const fetchNothing = (url: string): never => {
+    throw new Error(`${url} was asked for.`);
+  };
+  const [node] = await jsonld.expand(
+    structuredClone(pack) as jsonld.JsonLdDocument,
+    {
+      safe: true,
+      documentLoader: fetchNothing,
+    } as jsonld.Options.Expand,
+  );
+  const [restated] = ((node?.['http://purl.org/dc/terms/hasPart'] ?? []) as Json[]).slice(2);
+  expect(restated).toMatchObject({
+    '@type': ['http://www.w3.org/ns/prov#Entity', 'urn:gw:terms:Receipt'],
+    'urn:gw:terms:energy_wh': [{ '@type': 'http://www.w3.org/2001/XMLSchema#decimal', '@value': '0.1' }],
+    'urn:gw:terms:tier': [{ '@id': 'urn:gw:terms:tier-parametric' }],
+    'http://www.w3.org/ns/prov#wasRevisionOf': [{ '@id': `urn:gw:receipt:${idAt(2)}:1` }],
+  });
+});
+
+test('sums count the newest version of each receipt, and simulated calls apart', () => {
+  expect(pack.coverage).toEqual({
+    receipts: 4,
+    versions: 5,
+    excluded: 1,
+    measured: { requests: 1, energy_wh: '0.2' },
+    modelled: { requests: 1, energy_wh: '0.1' },
+    estimated: { requests: 0, energy_wh: null },
+    degraded: { requests: 1, energy_wh: null },
+    simulated: [receipt.id],
+    degraded_receipts: [idAt(4)],
+    restated: [idAt(2)],
+    superseded: [`urn:gw:receipt:${idAt(2)}:1`],
+  });
+  const rows = pack.aggregates as Json[];
+  expect(rows.map(({ simulated, requests, energy_wh }) => [simulated, requests, energy_wh])).toEqual([
+    [false, 3, '0.3'],
+    [true, 1, String(receipt.energy_wh)],
+  ]);
+  expect(rows[0]).toMatchObject({ date: '2026-11-21', requests_degraded: 1, missing: { energy_wh: 1, water_ml: 2 } });
+});
+
+describe('a pack verifies', () => {
+  it('with the published keys, also behind parse and stringify, and after the key was exchanged', async () => {
+    for (const each of [pack, JSON.parse(JSON.stringify(pack, null, 2))])
+      expect(await verifyPack(each, trust)).toEqual({
+        signature: 'trusted',
+        mismatches: [],
+        receipts: 5,
+        recomputed: 1,
+      });
+  });
+
+  it('by the thumbprint of the key, and never by what it brings along', async () => {
+    const { kid } = key.publicJwk;
+    const signature = async (each: object) => (await verifyPack(pack, each)).signature;
+    expect(await signature({ thumbprint: kid })).toBe('trusted');
+    expect(await signature({})).toBe('unauthenticated');
+    expect(await signature({ thumbprint: nextKey.publicJwk.kid })).toBe('unknown_key');
+    expect(await signature({ keys: [] })).toBe('unknown_key');
+    // Somebody else's key under the name of ours.
+    expect(await signature({ keys: [{ ...nextKey.publicJwk, kid }] })).toBe('unknown_key');
+  });
+});
+
+/** The paths of all values that hold no others. */
+function* leaves(value: unknown, path: readonly string[] = []): Generator<readonly string[]> {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) yield path;
+  else for (const [name, item] of Object.entries(value)) yield* leaves(item, [...path, name]);
+}
+
+/** The pack with another value at a place, or without it. */
+function altered(path: readonly string[], how: 'changed' | 'gone'): unknown {
+  const copy = JSON.parse(text);
+  const last = path.at(-1) ?? '';
+  const owner = path.slice(0, -1).reduce((at, name) => at[name], copy);
+  const was = owner[last];
+  if (how === 'gone') Array.isArray(owner) ? owner.splice(Number(last), 1) : delete owner[last];
+  else owner[last] = typeof was === 'string' ? `${was}0` : typeof was === 'number' ? was + 1 : 'another';
+  return copy;
+}
+
+describe('what was altered is found', () => {
+  const found = async (each: unknown): Promise<boolean> => {
+    const { mismatches, signature } = await verifyPack(each, trust);
+    return mismatches.length > 0 || signature !== 'trusted';
+  };
+
+  it('wherever it is', async () => {
+    const places = [...leaves(pack)];
+    // The text of a methodology is one place, the lineage has thousands.
+    const outside = places.filter((path) => path[0] !== 'receipts' || path[1] !== '0' || path[2] !== 'lineage');
+    const inside = places.filter((path) => !outside.includes(path)).filter((_, at) => at % 97 === 0);
+    const some = [
+      ...outside.filter((_, at) => at % 7 === 0),
+      ...outside.filter(([top]) => top === 'signature'),
+      ...inside,
+    ];
+    for (const path of some)
+      for (const how of ['changed', 'gone'] as const)
+        expect(await found(altered(path, how)), `${path} ${how}`).toBe(true);
+  });
+
+  it('and named, as far as one can', async () => {
+    const more = JSON.parse(text);
+    more.receipts[2].energy_wh = '0.7';
+    const { mismatches } = await verifyPack(more, trust);
+    const id = `urn:gw:receipt:${idAt(2)}:2`;
+    expect(mismatches).toContainEqual(expect.objectContaining({ receipt: id, field: 'sha256' }));
+    expect(mismatches).toContainEqual(
+      expect.objectContaining({ field: 'coverage.modelled.energy_wh', expected: '"0.7"', found: '"0.1"' }),
+    );
+    const without = await verifyPack(altered(['receipts', '3'], 'gone'), trust);
+    expect(without.mismatches).toContainEqual({
+      receipt: `urn:gw:receipt:${idAt(3)}:1`,
+      field: 'receipt',
+      expected: 'in the pack',
+      found: 'nothing',
+    });
+  });
+
+  it('even if whoever has the key signs other numbers than follow from the lineage', async () => {
+    const lied = { ...receipt, carbon_g: 0.01 };
+    const signed = await evidencePack({ ...contents, receipts: [{ receipt: lied, lineage }] }, key);
+    const { mismatches, signature } = await verifyPack(signed, trust);
+    expect(signature).toBe('trusted');
+    expect(mismatches).toContainEqual({
+      receipt: `urn:gw:receipt:${receipt.id}:1`,
+      field: 'receipt.carbon_g',
+      expected: String(receipt.carbon_g),
+      found: '0.01',
+    });
+  });
+
+  it('a receipt outside of the period too, and one that is there twice', async () => {
+    const period = { from: new Date('2026-11-21T09:30:00.001Z'), to: new Date('2026-11-22T00:00:00Z') };
+    const early = await verifyPack(await evidencePack({ ...contents, period }, key), trust);
+    expect(early.mismatches.map(({ field }) => field)).toContain('created_at');
+    const twice = { ...contents, receipts: [...receipts, ...receipts.slice(1, 2)] };
+    expect((await verifyPack(await evidencePack(twice, key), trust)).mismatches).not.toEqual([]);
+  });
+
+  it('and anything at all gets an answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        expect((await verifyPack(value, trust)).signature).toBe('invalid');
+        const { signature } = await verifyPack({ ...pack, receipts: [value], manifest: value }, trust);
+        expect(signature).not.toBe('trusted');
+      }),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+/**
+ * An evidence pack: receipts of one account, what they were made by, and sums of them, as JSON-LD 1.1 that needs nothing from
+ * elsewhere, with a detached signature (RFC 7797) over a manifest of its parts.
+ */
+import type { PublicJwk, SigningKey } from '@gw/contract/internal/evidence-keys';
+import { methodologyOfHash } from '@gw/methodology/methodologies';
+import { FlattenedSign } from 'jose';
+import { canonicalText } from './canonical.ts';
+import { packContext } from './context.ts';
+import { type Manifest, manifestOf } from './manifest.ts';
+import { statedQuantities } from './quantities.ts';
+import { gatewayOf, type Node, type PackedReceipt, planOf, receiptNode } from './receipt-node.ts';
+import { sourcesOf } from './sources.ts';
+import { aggregatesOf, coverage } from './sums.ts';
+
+export type { PackedReceipt } from './receipt-node.ts';
+
+export const packFormat = 'gw.evidence_pack/1';
+
+/** A receipt that is not in the pack although it was asked for. */
+export interface Excluded {
+  readonly receipt_id: string;
+  readonly version: number | null;
+  /** In words. */
+  readonly reason: string;
+}
+
+export interface PackContents {
+  /** A UUID. */
+  readonly id: string;
+  readonly issuedAt: Date;
+  readonly baseUrl: string;
+  readonly accountId: string;
+  /** What was asked for. */
+  readonly selection: Node;
+  /** Half-open; null if receipts were asked for by their ids alone. */
+  readonly period: { readonly from: Date; readonly to: Date } | null;
+  /** By time and id, all versions of each. */
+  readonly receipts: readonly PackedReceipt[];
+  readonly excluded: readonly Excluded[];
+}
+
+export interface PackSignature {
+  /** Of the one who signed; only whoever knows it from elsewhere can trust it. */
+  readonly key: PublicJwk;
+  /** Detached and compact: over the manifest, as JSON by RFC 8785. */
+  readonly jws: string;
+}
+
+export async function evidencePack(contents: PackContents, key: SigningKey): Promise<Node> {
+  const receipts = contents.receipts.map((each) => receiptNode(each, contents.baseUrl));
+  const head = headOf(contents, receipts);
+  const manifest = manifestOf(head, receipts);
+  return { ...head, receipts, manifest, signature: await signed(manifest, key) };
+}
+
+function headOf(contents: PackContents, receipts: readonly Node[]): Node {
+  const { accountId, baseUrl, excluded, id, issuedAt, period, selection } = contents;
+  return {
+    '@context': packContext,
+    id: `urn:uuid:${id}`,
+    type: ['dcat:Dataset', 'prov:Entity', 'gw:EvidencePack'],
+    format: packFormat,
+    title: 'Environmental receipts of calls to language models',
+    issued: issuedAt.toISOString(),
+    publisher: { id: gatewayOf(baseUrl), type: ['prov:SoftwareAgent'] },
+    account: accountId,
+    selection,
+    ...(period && {
+      temporal: { type: ['dct:PeriodOfTime'], start: period.from.toISOString(), end: period.to.toISOString() },
+    }),
+    quantities: statedQuantities,
+    coverage: coverage(receipts, excluded.length),
+    aggregates: aggregatesOf(receipts),
+    methodologies: methodologiesOf(receipts),
+    sources: sourcesOf(receipts),
+    excluded: excluded.map((each) => ({ type: ['gw:Exclusion'], ...each })),
+  };
+}
+
+/** With their documents: all constants and formulas, in the text that their hash is over. */
+export function methodologiesOf(receipts: readonly Node[]): Node[] {
+  const hashes = new Set(receipts.flatMap(({ methodology_hash: hash }) => (typeof hash === 'string' ? hash : [])));
+  return [...hashes].toSorted().map((hash) => {
+    const known = methodologyOfHash(hash);
+    return {
+      id: planOf(hash),
+      type: ['prov:Plan', 'prov:Entity'],
+      name: known?.id ?? null,
+      version: known?.version ?? null,
+      hash,
+      document: known?.document ?? null,
+    };
+  });
+}
+
+async function signed(manifest: Manifest, { privateKey, publicJwk }: SigningKey): Promise<PackSignature> {
+  const { protected: head, signature } = await new FlattenedSign(new TextEncoder().encode(canonicalText(manifest)))
+    .setProtectedHeader({ alg: 'EdDSA', kid: publicJwk.kid, b64: false, crit: ['b64'] })
+    .sign(privateKey);
+  return { key: publicJwk, jws: `${head}..${signature}` };
+}

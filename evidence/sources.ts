@@ -1,0 +1,40 @@
+/** Who published what the numbers rest on, as far as the lineages in a pack name it; without them the grid's sources alone. */
+import type { Node } from './receipt-node.ts';
+
+interface Factor {
+  readonly source?: unknown;
+  readonly version?: unknown;
+  readonly licence?: unknown;
+  readonly locator?: unknown;
+}
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+
+function factorsOf(node: Node): Factor[] {
+  const steps = fieldOf(fieldOf(node.lineage, 'lineage'), 'steps');
+  if (!isList(steps)) return [];
+  return steps.flatMap((step) => {
+    const factors = fieldOf(step, 'factors');
+    return isList(factors) ? factors.filter((factor): factor is Factor => typeof factor === 'object') : [];
+  });
+}
+
+/** Each source once, in the order of its name. */
+export function sourcesOf(receipts: readonly Node[]): Node[] {
+  const found = new Map<string, Node>();
+  for (const node of receipts) {
+    const grid = textOf(node.grid_intensity_source);
+    const factors: Factor[] = factorsOf(node);
+    for (const { licence, locator, source, version } of [...factors, ...(grid === null ? [] : [{ source: grid }])]) {
+      const name = textOf(source);
+      if (name === null) continue;
+      const stated = { name, version: textOf(version), licence: textOf(licence), locator: textOf(locator) };
+      const key = JSON.stringify(stated);
+      found.set(key, { type: ['prov:Entity', 'dct:BibliographicResource'], ...stated });
+    }
+  }
+  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, node]) => node);
+}

@@ -1,0 +1,117 @@
+/** Evidence as an auditor gets it: calls through the gateway, their pack, the published key, and the shell command. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { keySetSchema } from '@gw/contract/evidence';
+import { inCheckout } from '@gw/stack/checkout';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { run } from '../cli/gateway-of-its-own.ts';
+import { stack } from '../shared-stack.ts';
+
+let dir: string;
+let pack: string;
+let ids: string[];
+const inDir = (name: string, text: string): string => {
+  const file = join(dir, name);
+  writeFileSync(file, text);
+  return file;
+};
+const gw = (...args: string[]) => run(inCheckout('gw'), args, process.env);
+
+async function packOf(body: object, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${stack.publicUrl}/v1/gw/evidence-pack`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stack.keys.auditPlus}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(stack.dir, 'evidence-'));
+  const client = new OpenAI({ apiKey: stack.keys.auditPlus, baseURL: `${stack.publicUrl}/v1`, maxRetries: 0 });
+  const replies = await Promise.all(
+    ['sim-small', 'sim-measured'].map((model) =>
+      client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 }),
+    ),
+  );
+  ids = replies.map((reply) => (reply as unknown as { gw: { id: string } }).gw.id);
+  // They are written behind.
+  for (let tries = 0; tries < 100; tries += 1) {
+    const reply = await packOf({ receipt_ids: ids, include_lineage: true });
+    pack = await reply.text();
+    expect(reply.status, pack).toBe(200);
+    if (JSON.parse(pack).receipts.length === 2) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('The receipts were not stored within 10 s.');
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+test('a pack of two calls verifies by the key that the gateway publishes to everybody', async () => {
+  const reply = await fetch(`${stack.publicUrl}/.well-known/jwks.json`);
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/json']);
+  const keys = keySetSchema.parse(await reply.json());
+  const file = inDir('pack.jsonld', pack);
+  const trusted = await gw('verify', file, '--jwks', inDir('jwks.json', JSON.stringify(keys)));
+  expect(trusted).toMatchObject({ code: 0, err: '' });
+  expect(trusted.out).toBe(
+    'receipts    2\nnumbers     2 recomputed, 0 not recomputed\nsignature   by a key that you trust\nmismatches  0\n',
+  );
+  expect(await gw('verify', file, '--key', keys.keys[0]?.kid ?? '')).toMatchObject({ code: 0 });
+  const untrusted = await gw('verify', file);
+  expect(untrusted).toMatchObject({ code: 2 });
+  expect(untrusted.out).toContain('unauthenticated');
+  expect(await gw('verify', file, '--key', 'x')).toMatchObject({ code: 1 });
+});
+
+test('an altered number is named, with what it has to be', async () => {
+  const altered = JSON.parse(pack);
+  const was = altered.receipts[0].carbon_g;
+  altered.receipts[0].carbon_g = '0.000001';
+  const { code, out } = await gw('verify', inDir('altered.jsonld', JSON.stringify(altered)), '--json');
+  expect(code).toBe(1);
+  expect(JSON.parse(out).mismatches).toContainEqual({
+    receipt: altered.receipts[0].id,
+    field: 'receipt.carbon_g',
+    expected: String(Number(was)),
+    found: '0.000001',
+  });
+});
+
+test('what is no pack ends with one clear line', async () => {
+  const { code, err } = await gw('verify', inDir('none.jsonld', 'nothing'));
+  expect([code, err.trim().split('\n')]).toEqual([1, [expect.stringContaining('cannot be read as JSON')]]);
+});
+
+test('the commands of the documentation do what it says', async () => {
+  const page = readFileSync(inCheckout('docs/evidence.md'), 'utf8');
+  const [, text = ''] = /^```sh\n([\s\S]*?)^```/m.exec(page) ?? [];
+  const commands = text.replaceAll('http://127.0.0.1:8080', stack.publicUrl).replace('./gw', inCheckout('gw'));
+  // Calls of other tests since then may be more than a pack can hold.
+  const of = commands.replace('"from":"2026-11-21"', `"receipt_ids":${JSON.stringify(ids)}`);
+  const env = { ...process.env, GW_KEY: stack.keys.auditPlus };
+  const { code, err, out } = await run('sh', ['-c', `cd ${dir} && ${of}`], env);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('by a key that you trust');
+});
+
+test('the same idempotency key gives the same pack, byte for byte', async () => {
+  const asked = (key: string) =>
+    packOf({ receipt_ids: ids }, { 'idempotency-key': `${ids[0]} ${key}`.replace(' ', '-') });
+  const [one, again, other] = [await asked('1'), await asked('1'), await asked('2')];
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+  expect(again.headers.get('content-type')).toBe('application/ld+json; charset=utf-8');
+  const text = await one.text();
+  expect(await again.text()).toBe(text);
+  expect(await other.text()).not.toBe(text);
+});
+
+test('a key without the scope is refused', async () => {
+  const reply = await fetch(`${stack.publicUrl}/v1/gw/evidence-pack`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stack.keys.audit}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ receipt_ids: ids }),
+  });
+  const { error } = (await reply.json()) as { error: { code: string } };
+  expect([reply.status, error.code]).toEqual([403, 'insufficient_scope']);
+});
