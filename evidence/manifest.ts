@@ -17,11 +17,17 @@ export interface Manifest {
   readonly parts: readonly ManifestEntry[];
 }
 
-const entryOf = (part: string, value: unknown): ManifestEntry => ({ part, sha256: sha256Of(canonicalText(value)) });
+/** `text`: the part as JSON by RFC 8785. */
+export const entryOf = (part: string, text: string): ManifestEntry => ({ part, sha256: sha256Of(text) });
 
-export function manifestOf(head: Node, receipts: readonly Node[]): Manifest {
-  return {
-    digest: 'SHA-256 over RFC 8785',
-    parts: [entryOf('head', head), ...receipts.map((node) => entryOf(String(node.id), node))],
-  };
-}
+/** `head`: its text by RFC 8785. */
+export const manifestWith = (head: string, receipts: readonly ManifestEntry[]): Manifest => ({
+  digest: 'SHA-256 over RFC 8785',
+  parts: [entryOf('head', head), ...receipts],
+});
+
+export const manifestOf = (head: Node, receipts: readonly Node[]): Manifest =>
+  manifestWith(
+    canonicalText(head),
+    receipts.map((node) => entryOf(String(node.id), canonicalText(node))),
+  );

@@ -7,10 +7,10 @@ import { methodologyOfHash } from '@gw/methodology/methodologies';
 import { FlattenedSign } from 'jose';
 import { canonicalText } from './canonical.ts';
 import { packContext } from './context.ts';
-import { type Manifest, manifestOf } from './manifest.ts';
+import { entryOf, type Manifest, type ManifestEntry, manifestWith } from './manifest.ts';
 import { statedQuantities } from './quantities.ts';
 import { gatewayOf, type Node, type PackedReceipt, planOf, receiptNode } from './receipt-node.ts';
-import { sourcesOf } from './sources.ts';
+import { SourceList } from './sources.ts';
 import { aggregatesOf, coverage } from './sums.ts';
 
 export type { PackedReceipt } from './receipt-node.ts';
@@ -47,14 +47,42 @@ export interface PackSignature {
   readonly jws: string;
 }
 
-export async function evidencePack(contents: PackContents, key: SigningKey): Promise<Node> {
-  const receipts = contents.receipts.map((each) => receiptNode(each, contents.baseUrl));
-  const head = headOf(contents, receipts);
-  const manifest = manifestOf(head, receipts);
-  return { ...head, receipts, manifest, signature: await signed(manifest, key) };
+/** So much of the text, in characters, is made at once: some milliseconds. */
+const pieceLength = 250_000;
+
+/**
+ * Resolves with the text of the pack. `pause` is waited for every few milliseconds, so that a service can look after its other
+ * requests.
+ */
+export async function evidencePack(
+  contents: PackContents,
+  key: SigningKey,
+  pause: () => Promise<unknown> = async () => undefined,
+): Promise<string> {
+  const texts: string[] = [];
+  const nodes: Node[] = [];
+  const entries: ManifestEntry[] = [];
+  const sources = new SourceList();
+  let madeAtOnce = 0;
+  for (const each of contents.receipts) {
+    const node = receiptNode(each, contents.baseUrl);
+    const text = canonicalText(node);
+    nodes.push(node);
+    texts.push(text);
+    entries.push(entryOf(String(node.id), text));
+    sources.add(node);
+    madeAtOnce += text.length;
+    if (madeAtOnce < pieceLength) continue;
+    await pause();
+    madeAtOnce = 0;
+  }
+  const head = headOf(contents, nodes, sources.list());
+  const manifest = manifestWith(canonicalText(head), entries);
+  const last = JSON.stringify({ manifest, signature: await signed(manifest, key) });
+  return `${JSON.stringify(head).slice(0, -1)},"receipts":[${texts.join(',')}],${last.slice(1)}`;
 }
 
-function headOf(contents: PackContents, receipts: readonly Node[]): Node {
+function headOf(contents: PackContents, receipts: readonly Node[], sources: readonly Node[]): Node {
   const { accountId, baseUrl, excluded, id, issuedAt, period, selection } = contents;
   return {
     '@context': packContext,
@@ -73,7 +101,7 @@ function headOf(contents: PackContents, receipts: readonly Node[]): Node {
     coverage: coverage(receipts, excluded.length),
     aggregates: aggregatesOf(receipts),
     methodologies: methodologiesOf(receipts),
-    sources: sourcesOf(receipts),
+    sources,
     excluded: excluded.map((each) => ({ type: ['gw:Exclusion'], ...each })),
   };
 }

@@ -23,9 +23,10 @@ function factorsOf(node: Node): Factor[] {
 }
 
 /** Each source once, in the order of its name. */
-export function sourcesOf(receipts: readonly Node[]): Node[] {
-  const found = new Map<string, Node>();
-  for (const node of receipts) {
+export class SourceList {
+  readonly #found = new Map<string, Node>();
+
+  add(node: Node): void {
     const grid = textOf(node.grid_intensity_source);
     const factors: Factor[] = factorsOf(node);
     for (const { licence, locator, source, version } of [...factors, ...(grid === null ? [] : [{ source: grid }])]) {
@@ -33,8 +34,18 @@ export function sourcesOf(receipts: readonly Node[]): Node[] {
       if (name === null) continue;
       const stated = { name, version: textOf(version), licence: textOf(licence), locator: textOf(locator) };
       const key = JSON.stringify(stated);
-      found.set(key, { type: ['prov:Entity', 'dct:BibliographicResource'], ...stated });
+      if (!this.#found.has(key))
+        this.#found.set(key, { type: ['prov:Entity', 'dct:BibliographicResource'], ...stated });
     }
   }
-  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, node]) => node);
+
+  list(): Node[] {
+    return [...this.#found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, node]) => node);
+  }
+}
+
+export function sourcesOf(receipts: readonly Node[]): Node[] {
+  const sources = new SourceList();
+  for (const node of receipts) sources.add(node);
+  return sources.list();
 }

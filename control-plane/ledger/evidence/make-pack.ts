@@ -33,9 +33,21 @@ export async function makePack(
 ): Promise<string> {
   const { excluded, rows } = selected;
   const explained = withLineage ? await withLineages(stores, rows) : null;
-  const receipts = explained?.receipts ?? rows.map((row) => ({ receipt: receiptOfRow(row), lineage: null }));
+  const receipts = explained?.receipts ?? (await withoutLineages(rows));
   const left = [...excluded, ...(explained?.excluded ?? [])];
-  return JSON.stringify(await evidencePack({ ...about, receipts, excluded: left }, key));
+  return evidencePack({ ...about, receipts, excluded: left }, key, setImmediate);
+}
+
+/** Read in a few milliseconds. */
+const readAtOnce = 100;
+
+async function withoutLineages(rows: readonly LedgerRow[]): Promise<PackedReceipt[]> {
+  const receipts: PackedReceipt[] = [];
+  for (const [at, row] of rows.entries()) {
+    if (at % readAtOnce === 0) await setImmediate();
+    receipts.push({ receipt: receiptOfRow(row), lineage: null });
+  }
+  return receipts;
 }
 
 async function withLineages(

@@ -1,0 +1,68 @@
+/** A pack is computed again by code that shares nothing with the product, on receipts of every kind that the documentation shows. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { evidencePack } from '@gw/evidence/pack';
+import { verifyPack } from '@gw/evidence/verify';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { examples } from './examples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gw-recompute-pack-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const script = fileURLToPath(new URL('../examples/recompute_pack.py', import.meta.url));
+
+function python(pack: string): { code: number | null; out: string } {
+  const file = join(folder, 'pack.jsonld');
+  writeFileSync(file, pack);
+  const { status, stderr, stdout } = spawnSync('python3', ['-B', script, file], { encoding: 'utf8' });
+  return { code: status, out: stdout + stderr };
+}
+
+/** Each example as a call of its own: they share their ids. */
+const receipts = Object.values(examples).map(({ lineage, receipt }) => ({
+  receipt,
+  lineage: lineage === null ? null : { object: 'gw.receipt_lineage', lineage },
+}));
+const single = receipts.filter(({ receipt: { id, version } }, at) => {
+  const first = receipts.findIndex((each) => each.receipt.id === id && each.receipt.version === version);
+  return first === at;
+});
+
+let text: string;
+beforeAll(async () => {
+  const contents = {
+    ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
+    ...{ accountId: 'acct_1', selection: {}, period: null, excluded: [], receipts: single },
+  };
+  text = await evidencePack(contents, signingKeyOf('01'.repeat(32)));
+  expect((await verifyPack(JSON.parse(text), {})).mismatches).toEqual([]);
+});
+
+test('everything in a pack is had again from the pack alone', () => {
+  const explained = single.filter(({ lineage }) => lineage !== null).length;
+  expect(explained).toBeGreaterThan(0);
+  expect(python(text)).toEqual({
+    code: 0,
+    out: `${single.length} receipts, ${explained} recomputed, 0 faults\n`,
+  });
+});
+
+test.each([
+  [
+    'a number of a receipt',
+    /"carbon_operation_g":"[\d.]+"/,
+    '"carbon_operation_g":"0.5"',
+    'carbon_operation_g: 0.5 is stated',
+  ],
+  ['a sum', /("aggregates":.*?"energy_wh":")[\d.]+/, '$19', 'sums of '],
+  ['a word of the head', '"account":"acct_1"', '"account":"acct_2"', 'digest of head'],
+])('%s that was altered is found', (_, was, is, told) => {
+  const altered = text.replace(was, is);
+  expect(altered).not.toBe(text);
+  const { code, out } = python(altered);
+  expect(code).toBe(1);
+  expect(out).toContain(told);
+});
