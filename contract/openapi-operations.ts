@@ -36,6 +36,8 @@ export interface Operation {
   /** Component name of the 200 body, or null for a body without a schema. */
   readonly response: string | null;
   readonly query?: z.ZodObject;
+  /** Of the 200 body; JSON unless it says otherwise. */
+  readonly mediaType?: string;
   /** Component name of the data of one event, where the reply can be a stream. */
   readonly chunk?: string;
   readonly mayBePending?: boolean;
@@ -81,6 +83,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     id: 'createEvidencePack',
     request: 'EvidencePackRequest',
     response: 'EvidencePack',
+    mediaType: 'application/ld+json',
   },
   'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema },
   'GET /v1/audit-log': { id: 'listAuditEntries', response: 'AuditList', query: auditQuerySchema },

@@ -10,7 +10,7 @@ import type { Route } from './routes.ts';
 export type Json = Record<string, unknown>;
 
 export const ref = (kind: string, name: string): Json => ({ $ref: `#/components/${kind}/${name}` });
-export const jsonBody = (schema: Json): Json => ({ 'application/json': { schema } });
+export const jsonBody = (schema: Json, mediaType = 'application/json'): Json => ({ [mediaType]: { schema } });
 
 export const idempotencyParameter: Json = {
   name: 'Idempotency-Key',

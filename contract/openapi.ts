@@ -125,7 +125,8 @@ const streamText =
   'Success. With `stream: true` server-sent events: each `data:` is one chunk, the last chunk with choices carries `gw` and `routing_trace`, and `[DONE]` ends the stream; a provider that fails midway gives one event with an error instead';
 
 function responses(route: Route, known: Operation): Json {
-  const content: Json = jsonBody(known.response === null ? { type: 'object' } : ref('schemas', known.response));
+  const schema = known.response === null ? { type: 'object' } : ref('schemas', known.response);
+  const content: Json = jsonBody(schema, known.mediaType);
   if (known.chunk) content['text/event-stream'] = { schema: eventSchema(known.chunk) };
   const success = {
     description: known.chunk ? streamText : 'Success',

@@ -240,8 +240,8 @@ test('each route of the public port replies, and its schema is the one in the pu
   );
   const expected = here.map(({ method, path }) => {
     const { responses } = document.paths[path]?.[method.toLowerCase()] ?? { responses: {} };
-    const contents = [responses[200], responses[202]].flatMap((response) => response?.content ?? []);
-    const names = new Set(contents.map((each) => each['application/json'].schema.$ref));
+    const contents = [responses[200], responses[202]].flatMap((response) => Object.values(response?.content ?? {}));
+    const names = new Set(contents.map(({ schema }) => schema.$ref));
     return [`${method} ${asPath(path)}`, [...names]];
   });
   const found = [...replied].map(([route, reply]) => [
@@ -256,7 +256,10 @@ interface PublicDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Responses }>>>>;
 }
 type Responses = Readonly<
-  Record<number, { readonly content: { readonly 'application/json': { readonly schema: { readonly $ref: string } } } }>
+  Record<
+    number,
+    { readonly content: Readonly<Record<string, { readonly schema: { readonly $ref: string } }>> } | undefined
+  >
 >;
 
 /** Of a route that may reply in more than one way, all of them. */

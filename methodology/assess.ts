@@ -8,6 +8,7 @@ import { exclusions } from './boundary.ts';
 import { countRatios, countsText } from './counts.ts';
 import { decimal } from './decimal.ts';
 import { areSound } from './domain.ts';
+import { uncountedBounds } from './factors.ts';
 import type { CallFacts, GridReading, ModelClass, TokenUsage } from './facts.ts';
 import { type Conditions, type Figures, figuresOfTotal, figuresOfWork } from './footprint.ts';
 import { type GridProvenance, gridProvenance } from './grid.ts';
@@ -98,7 +99,9 @@ function measurementOf(facts: CallFacts, method: Methodology): Measurement | nul
   if (method.measurementsOnly && telemetry.source === 'ecologits_impacts') return estimateUnused;
   const missing = missingIn(facts);
   if (missing === 'usage_missing' && method.measuresUncounted) {
-    return missingButUsage(facts) === null ? measureUncounted(telemetry, facts) : null;
+    const { grid } = facts;
+    if (missingButUsage(facts) !== null || grid === null) return null;
+    return measureUncounted(telemetry, facts, { grid, method, floor: fewestTokens({ ...facts, grid }, method) });
   }
   if (missing !== null || !isReady(facts)) return null;
   const modelled = modelledOf(chooseTier('auto', model), facts, method);
@@ -107,6 +110,20 @@ function measurementOf(facts: CallFacts, method: Methodology): Measurement | nul
   const floorClass = method.floorClasses?.[model.kind] ?? null;
   const comparison = { modelled, ceiling: ofClass(method.ceilingClass), floor: ofClass(floorClass) };
   return measure(telemetry, facts, method, comparison);
+}
+
+/** What the smallest class takes for as little as a call can be; null where the methodology has no floor for uncounted calls. */
+function fewestTokens(facts: CallFacts & { readonly grid: GridReading }, method: Methodology): Estimate | null {
+  const { kind } = facts.model;
+  const floorClass = method.floorClasses?.[kind] ?? null;
+  if (!method.boundsUncounted || floorClass === null) return null;
+  const { fewestTokens: tokens } = uncountedBounds;
+  const [promptTokens, completionTokens] = kind === 'embedding' ? [tokens, 0] : [0, tokens];
+  return classEstimate(
+    floorClass,
+    { ...facts, usage: { promptTokens, cachedPromptTokens: 0, completionTokens } },
+    method,
+  );
 }
 
 /** What is missing in the facts for an explicit telemetry tier comes first, then why a figure was not used. */
@@ -187,8 +204,12 @@ function measuredImpact(
     conditions,
     tier: 'telemetry',
     tierReason:
-      measuredReason(requestedTier, { ...conditions, usage, simulated: facts.simulated === true }, reading, compared) +
-      cutShortText(facts),
+      measuredReason(
+        requestedTier,
+        { ...conditions, usage, simulated: facts.simulated === true, isTimed: facts.upstreamLatencyS !== null },
+        reading,
+        compared,
+      ) + cutShortText(facts),
     figures,
     split: isTotal ? 'unavailable' : 'measured',
     excludes: excludesOf(figures, conditions, facts, !isTotal || reading.includesPue !== false),

@@ -128,6 +128,36 @@ describe('measured energy of a call whose tokens nobody counted', () => {
     });
   });
 
+  it('is bounded by an hour of that where the time is not known, and before gw-1.4 by nothing', () => {
+    const untimed = { upstreamLatencyS: null };
+    expect(assess(measured(120_000 * 3600, untimed)).ok).toBe(true);
+    expect(assess(measured(120_000 * 3600 + 1, { ...untimed, requestedTier: 'telemetry' }))).toMatchObject({
+      ok: false,
+      explanation: expect.stringContaining('120000 W take in an hour'),
+    });
+    expect(assess(measured(120_000 * 3600 + 1, untimed), 'gw-1.3').ok).toBe(true);
+    expect(impactOf(measured(720, untimed)).impact.tier_reason).toContain(
+      'in an hour and with a token of the smallest',
+    );
+  });
+
+  it.each([
+    ['chat', 0.004],
+    ['embedding', 2e-5],
+  ] as const)(
+    'of the kind %s is no less than a hundredth of a token of its smallest class, and before gw-1.4 anything',
+    (kind, least) => {
+      const ofKind = { model: { ...call.model, kind } };
+      const asked = { ...ofKind, requestedTier: 'telemetry' } as const;
+      expect(assess(measured(least, ofKind)).ok).toBe(true);
+      expect(assess(measured(least / 3, asked))).toMatchObject({
+        ok: false,
+        explanation: expect.stringContaining('less than 1/100 of what a model of the smallest class takes for a token'),
+      });
+      expect(assess(measured(1e-12, ofKind), 'gw-1.3').ok).toBe(true);
+    },
+  );
+
   it('serves neither a zero, nor the narrow boundary, nor a modelled tier', () => {
     expect(assess(measured(0))).toMatchObject({ ok: false, reason: 'usage_missing' });
     expect(assess(measured(720, { boundary: 'narrow' }))).toMatchObject({ ok: false, reason: 'usage_missing' });

@@ -86,6 +86,13 @@ export const estimatedCounts = { ratio: 2.5 } as const;
 export const uncountedCalls = { ceilingPowerW: 120_000 } as const;
 
 /**
+ * From gw-1.4 on such a call has bounds by itself too: without its time it is taken to last no longer than an hour, and to
+ * have written, or as an embedding read, at least one token. Assumptions: providers and clients give up long before, and who
+ * replies has written something.
+ */
+export const uncountedBounds = { longestS: 3600, fewestTokens: 1 } as const;
+
+/**
  * How far each part can be from its value, as ratios either way (at least 1): gw-1.4 combines them (uncertainty.ts), older
  * versions have `literatureUncertainty` and `telemetryLimits.uncertainty`. Each is taken for the 90 % interval of a
  * log-normal distribution. The sources stand in bound-factors.ts.

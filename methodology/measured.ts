@@ -6,7 +6,7 @@
  * hundred times what the largest class takes, and no less than a hundredth of the smallest. It is never corrected.
  */
 import { accountFor } from './boundary.ts';
-import { spreads, telemetryLimits, uncountedCalls } from './factors.ts';
+import { spreads, telemetryLimits, uncountedBounds, uncountedCalls } from './factors.ts';
 import type { CallFacts, GridReading, TokenUsage } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { refusals, type TelemetryReading, type TelemetryRefusal, wattHours } from './telemetry/reading.ts';
@@ -85,11 +85,23 @@ export function measure(
   return { ok: true, reading: telemetry, modelled, expectedWh: expected };
 }
 
+/** What an uncounted call is compared with. */
+interface UncountedLimits {
+  readonly grid: GridReading;
+  readonly method: Methodology;
+  /** The fewest tokens of the smallest class; null in methodologies before gw-1.4. */
+  readonly floor: Estimate | null;
+}
+
 /**
  * Nobody counted the tokens, so there is no modelled energy to compare a figure with, and an accelerator's part cannot be
- * completed: a total is taken up to what a whole rack draws in the time of the call.
+ * completed: a total is taken up to what a whole rack draws in the time of the call, and down to what next to nothing takes.
  */
-export function measureUncounted(telemetry: TelemetryReading | TelemetryRefusal, facts: CallFacts): Measurement {
+export function measureUncounted(
+  telemetry: TelemetryReading | TelemetryRefusal,
+  facts: CallFacts,
+  { floor, grid, method }: UncountedLimits,
+): Measurement {
   if ('refused' in telemetry) return unused(`the figure was refused, ${refusals[telemetry.refused]}`);
   const fault = faultOf(telemetry);
   if (fault !== null) return unused(`the figure was refused, ${fault}`);
@@ -99,8 +111,17 @@ export function measureUncounted(telemetry: TelemetryReading | TelemetryRefusal,
     return unused('a total does not tell the accelerator that the narrow boundary counts');
   if (energyWh === 0) return unused('the figure was refused, it is zero');
   const { ceilingPowerW } = uncountedCalls;
-  if (facts.upstreamLatencyS !== null && energyWh > (ceilingPowerW * facts.upstreamLatencyS) / secondsPerHour) {
-    return unused(`the figure was refused, it is more than ${ceilingPowerW} W take in the upstream time`);
+  const seconds =
+    facts.upstreamLatencyS ?? (method.boundsUncounted ? uncountedBounds.longestS : Number.POSITIVE_INFINITY);
+  if (energyWh > (ceilingPowerW * seconds) / secondsPerHour) {
+    const time = facts.upstreamLatencyS === null ? 'an hour' : 'the upstream time';
+    return unused(`the figure was refused, it is more than ${ceilingPowerW} W take in ${time}`);
+  }
+  const ratio = telemetryLimits.plausibleRatio;
+  if (floor !== null && energyWh * ratio < comparable(floor, telemetry, { ...facts, grid }, method)) {
+    return unused(
+      `the figure was refused, it is less than 1/${ratio} of what a model of the smallest class takes for a token`,
+    );
   }
   return { ok: true, reading: telemetry, modelled: null, expectedWh: null };
 }

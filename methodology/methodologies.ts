@@ -19,6 +19,7 @@ import {
   spreads,
   standIns,
   telemetryLimits,
+  uncountedBounds,
   uncountedCalls,
   worldWaterLPerKwh,
 } from './factors.ts';
@@ -55,6 +56,8 @@ export interface Methodology {
   readonly widensEstimates: boolean;
   /** Whether a measured total is used where nobody counted the tokens of the call. */
   readonly measuresUncounted: boolean;
+  /** Whether such a total has a floor, and a ceiling even if the time of the call is not known. */
+  readonly boundsUncounted: boolean;
   /** Whether receipt and lineage state what the grid value counts, its year, and whether it is an estimate. */
   readonly statesGridBasis: boolean;
   /** Whether the match of a value that its source calls an estimate is `forecast`, and never `fresh`. */
@@ -78,6 +81,7 @@ type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'> & {
   readonly ceilingClass?: ModelClass;
   readonly widensEstimates?: true;
   readonly measuresUncounted?: true;
+  readonly boundsUncounted?: true;
   readonly statesGridBasis?: true;
   readonly estimatesAreForecasts?: true;
   readonly combinesBounds?: true;
@@ -102,6 +106,7 @@ function methodology(id: MethodologyId, version: string, rules: Rules, content: 
     ceilingClass: null,
     widensEstimates: false,
     measuresUncounted: false,
+    boundsUncounted: false,
     statesGridBasis: false,
     estimatesAreForecasts: false,
     combinesBounds: false,
@@ -140,6 +145,7 @@ const credited = Object.fromEntries(
     .map(([key, step]) => [key, partlyOurs.includes(key) ? { ...step, origin: 'gw' as const } : step]),
 );
 const measuringOf14 = {
+  boundsUncounted: true,
   measurementsOnly: true,
   floorClasses: { chat: 'small', embedding: 'embedding' },
   statesModelled: true,
@@ -161,6 +167,7 @@ const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
           telemetry: { plausibleRatio: telemetryLimits.plausibleRatio },
           estimatedCounts,
           uncountedCalls,
+          uncountedBounds,
           comparison,
           classFactors,
         },

@@ -99,10 +99,15 @@ function otherHardware({ accelerators }: SiteFacts): string | null {
 interface MeasuredFacts {
   readonly boundary: Boundary;
   readonly site: SiteFacts;
-  readonly methodology: Pick<Methodology, 'ceilingClass' | 'floorClasses' | 'statesModelled' | 'widensEstimates'>;
+  readonly methodology: Pick<
+    Methodology,
+    'boundsUncounted' | 'ceilingClass' | 'floorClasses' | 'statesModelled' | 'widensEstimates'
+  >;
   readonly simulated: boolean;
   /** Null where nobody counted the tokens. */
   readonly usage: TokenUsage | null;
+  /** Whether the upstream time is known. */
+  readonly isTimed: boolean;
 }
 
 /** What a figure was compared with, and what gives the parts that were not measured. */
@@ -115,7 +120,7 @@ interface Compared {
 /** `modelled`: null where the model is not known at all. */
 export function measuredReason(
   requested: RequestedTier,
-  { boundary, methodology, simulated, site, usage }: MeasuredFacts,
+  { boundary, isTimed, methodology, simulated, site, usage }: MeasuredFacts,
   reading: TelemetryReading,
   modelled: Compared | null,
 ): string {
@@ -124,7 +129,7 @@ export function measuredReason(
   const why = requested === 'auto' ? 'auto' : 'as requested';
   const compared =
     usage === null
-      ? `no token counts, so it is only compared with the ${uncountedCalls.ceilingPowerW} W of a whole rack in the upstream time`
+      ? uncountedText(isTimed, methodology)
       : modelled === null
         ? `no model to compare it with${classesText(methodology)}`
         : comparedText(reading.energyWh, modelled, methodology);
@@ -136,6 +141,12 @@ export function measuredReason(
     return `${why}: accelerators ${by}${interval}, by share of the tokens; ${compared}${rest}${unlike}${counts}`;
   }
   return `${why}: ${natureOf(reading, simulated)}; ${compared}; a total that cannot be split, ${overheadText(reading.includesPue)}${unlike}${counts}`;
+}
+
+function uncountedText(isTimed: boolean, { boundsUncounted }: MeasuredFacts['methodology']): string {
+  const rack = `no token counts, so it is only compared with the ${uncountedCalls.ceilingPowerW} W of a whole rack`;
+  if (!boundsUncounted) return `${rack} in the upstream time`;
+  return `${rack} in ${isTimed ? 'the upstream time' : 'an hour'} and with a token of the smallest class`;
 }
 
 function classesText({ ceilingClass, floorClasses }: MeasuredFacts['methodology']): string {

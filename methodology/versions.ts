@@ -101,6 +101,12 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         why: 'Nothing was too little to be believed',
         parts: ['rules.floorClasses'],
       },
+      {
+        what: 'A measured total of a call whose tokens nobody counted has a floor, a hundredth of what one token of the class `small` takes (of an embedding, of the class `embedding`), and a ceiling even if the time of the call is not known: an hour is taken then',
+        numbers: 'the calls with figures beyond that are degraded, and no longer `telemetry`',
+        why: 'A figure of any size was believed there. That a call ends within an hour, and has at least one token, are assumptions',
+        parts: ['rules.boundsUncounted', 'constants.uncountedBounds'],
+      },
     ],
   },
   'gw-1.3': {

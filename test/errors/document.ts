@@ -86,7 +86,7 @@ function makeJudge(raw: unknown, publicUrl: string): Judge {
     const { pointer, response } = responseOf(method, path, reply.status);
     const type = String(reply.headers['content-type']).split(';', 1)[0] ?? '';
     expect(Object.keys(response.content), reply.text.slice(0, 300)).toContain(type);
-    if (type === 'application/json') {
+    if (/^application\/(ld\+)?json$/.test(type)) {
       const validate = validatorOf(`${pointer}/content/${escaped(type)}/schema`);
       expect(validate(JSON.parse(reply.text)), ajv.errorsText(validate.errors)).toBe(true);
     }

@@ -13,6 +13,7 @@ const bodies: Readonly<Record<string, object>> = {
   '/v1/completions': { model: 'sim-small', prompt: 'hi' },
   '/v1/embeddings': { model: 'sim-embed', input: 'hi' },
   '/v1/keys': { name: 'one' },
+  '/v1/gw/evidence-pack': { receipt_ids: ['rcpt_01890a5d-ac96-774b-bcce-b302099a8057'] },
 };
 
 export interface RouteRequest extends Sent {

@@ -9,7 +9,7 @@ import { pythonWith } from '../sdk/python-client.ts';
 /** Each by an account of its own: reads of the ledger and of keys have a small rate, and a run of all would wait for it. */
 export const groups = {
   inference: /^\/(v1\/(chat|completions|embeddings|models|regions)|openapi|healthz)/,
-  ledger: /^\/v1\/(gw|usage|audit-log)/,
+  ledger: /^\/(v1\/(gw|usage|audit-log)|\.well-known)/,
   keys: /^\/v1\/keys/,
 } as const;
 

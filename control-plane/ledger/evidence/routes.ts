@@ -13,6 +13,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
 import { refuse } from '../../shared/replies.ts';
+import { withStrictBodies } from '../../shared/strict-body.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { makePack } from './make-pack.ts';
 import { type Period, selectReceipts } from './select.ts';
@@ -20,11 +21,16 @@ import { type Period, selectReceipts } from './select.ts';
 const atOnce = 4;
 const packType = 'application/ld+json; charset=utf-8';
 
-export function evidenceRoutes(
-  app: FastifyInstance,
-  context: Context,
-  services: { seals: Seals; key: SigningKey },
-): void {
+interface EvidenceServices {
+  readonly seals: Seals;
+  readonly key: SigningKey;
+}
+
+export function evidenceRoutes(app: FastifyInstance, context: Context, services: EvidenceServices): void {
+  withStrictBodies(app, context, (scope) => registerRoute(scope, context, services));
+}
+
+function registerRoute(app: FastifyInstance, context: Context, services: EvidenceServices): void {
   const { addresses, now } = context;
   const stores = { ...context, seals: services.seals };
   let underWay = 0;
@@ -51,7 +57,7 @@ export function evidenceRoutes(
         },
       };
       const text = await makePack(stores, { about, key: services.key, selected, withLineage });
-      return reply.type(packType).send(text);
+      return reply.type(packType).header('cache-control', 'no-store').send(text);
     } finally {
       underWay -= 1;
     }

@@ -18,6 +18,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { refuse } from '../../shared/replies.ts';
+import { withStrictBodies } from '../../shared/strict-body.ts';
 import { grantOf } from '../access/change.ts';
 import type { Access } from '../access/guard.ts';
 import { actorOf, type OperatorRole, organisationAdminOf } from '../access/principal.ts';
@@ -26,7 +27,6 @@ import type { Caller } from './caller.ts';
 import type { Keys } from './keys.ts';
 import { peopleError } from './refusals.ts';
 import type { KeyResult } from './result.ts';
-import { withStrictBodies } from './strict-body.ts';
 
 interface Place {
   readonly prefix: string;

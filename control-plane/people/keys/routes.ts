@@ -19,11 +19,11 @@ import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
 import { refuse } from '../../shared/replies.ts';
+import { withStrictBodies } from '../../shared/strict-body.ts';
 import type { Caller } from './caller.ts';
 import type { Keys } from './keys.ts';
 import { publicError } from './refusals.ts';
 import type { KeyResult } from './result.ts';
-import { withStrictBodies } from './strict-body.ts';
 
 const params = z.object({ id: z.string() });
 

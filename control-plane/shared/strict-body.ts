@@ -2,8 +2,8 @@
 import { apiError } from '@gw/contract/errors';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../shared/context.ts';
-import { refuse } from '../../shared/replies.ts';
+import type { Context } from './context.ts';
+import { refuse } from './replies.ts';
 
 /** Registers `routes` in a scope of their own, where a body that is not strict JSON, or is null, is `invalid_json`. */
 export function withStrictBodies(
