@@ -16,18 +16,11 @@ import {
   keySchema,
 } from './keys.ts';
 import { lineageContentSchema, lineageSchema, lineageStepSchema, revisionSchema } from './lineage.ts';
-import {
-  healthSchema,
-  ledgerQuerySchema,
-  receiptQuerySchema,
-  usageQuerySchema,
-  usageRowSchema,
-  usageSchema,
-  usageTotalSchema,
-} from './management.ts';
+import { healthSchema, ledgerQuerySchema, receiptQuerySchema } from './management.ts';
 import { methodologySchema } from './methodology.ts';
 import { receiptSchema } from './receipt.ts';
 import { routingTraceSchema } from './routing-trace.ts';
+import { usageQuerySchema, usageRowSchema, usageSchema, usageTotalSchema } from './usage.ts';
 
 export interface Operation {
   readonly id: string;
@@ -38,6 +31,8 @@ export interface Operation {
   readonly query?: z.ZodObject;
   /** Of the 200 body; JSON unless it says otherwise. */
   readonly mediaType?: string;
+  /** The same as a table, where the query asks for it. */
+  readonly csv?: true;
   /** Component name of the data of one event, where the reply can be a stream. */
   readonly chunk?: string;
   readonly mayBePending?: boolean;
@@ -85,7 +80,7 @@ export const operations: Readonly<Record<string, Operation>> = {
     response: 'EvidencePack',
     mediaType: 'application/ld+json',
   },
-  'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema },
+  'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema, csv: true },
   'GET /v1/audit-log': { id: 'listAuditEntries', response: 'AuditList', query: auditQuerySchema },
   'GET /v1/keys': { id: 'listKeys', response: 'KeyList', query: keyListQuerySchema },
   'POST /v1/keys': { id: 'createKey', request: 'KeyCreateRequest', response: 'IssuedKey' },

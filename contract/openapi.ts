@@ -127,6 +127,7 @@ const streamText =
 function responses(route: Route, known: Operation): Json {
   const schema = known.response === null ? { type: 'object' } : ref('schemas', known.response);
   const content: Json = jsonBody(schema, known.mediaType);
+  if (known.csv) content['text/csv'] = { schema: { type: 'string' } };
   if (known.chunk) content['text/event-stream'] = { schema: eventSchema(known.chunk) };
   const success = {
     description: known.chunk ? streamText : 'Success',

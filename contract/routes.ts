@@ -128,7 +128,7 @@ export const routes: readonly Route[] = [
     scope: 'gw:read',
     limit: 'management',
     handler: 'control',
-    summary: 'Requests, tokens, energy and carbon by day and model',
+    summary: 'Sums of requests, tokens, energy, carbon and water by day, model and more',
   },
   {
     method: 'GET',

@@ -68,6 +68,8 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   regions: whole,
   restatements: whole,
   sessions: whole,
+  usage_changes: ['SELECT', 'INSERT', 'DELETE'],
+  usage_hours: ['SELECT', 'INSERT', 'DELETE'],
   _prisma_migrations: [],
 };
 

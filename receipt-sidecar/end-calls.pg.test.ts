@@ -7,7 +7,7 @@ import { createReplyCipher } from '@gw/service/internals/idempotency/reply-ciphe
 import { callForTests, chatBody, contextForTests } from '@gw/testing/receipt-sidecar/call';
 import { emptyValkey } from '@gw/testing/valkey';
 import { Redis } from 'ioredis';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { CallContext } from './call.ts';
 import { endCalls } from './end-calls.ts';
 import { makeFindClaim } from './idempotency/find-claim.ts';
@@ -23,14 +23,16 @@ test('those who wait are told to come back before the drain, and the key of a ca
     ...{ idempotency: ours, giveBack: async () => undefined, metrics: { found: () => undefined } },
   });
   const claim: CallContext['claim'] = (asked, request) => find(asked, { ...request, bodySha256: 'sha' });
-  const ask = async () => {
+  const ask = async (answers: number) => {
     const call = callForTests(contextForTests({ claim }).context);
     call.ask(chatBody(), {}, { 'idempotency-key': 'once' });
-    await delay(50);
+    await vi.waitFor(() => expect(call.answers.length).toBe(answers), 20_000);
     return call;
   };
-  const runs = await ask();
-  const waits = await ask();
+  const runs = await ask(2);
+  const waits = await ask(1);
+  // Until it waits for the other.
+  await delay(100);
   expect([runs.answers.length, waits.answers.length]).toEqual([2, 1]);
 
   const order: string[] = [];

@@ -17,6 +17,7 @@ import { operatorCommands } from './admin/operators.ts';
 import { policyCommands } from './admin/policy.ts';
 import { providerCommands } from './admin/provider-commands.ts';
 import { receiptCommands } from './admin/receipts.ts';
+import { usageCommands } from './admin/usage.ts';
 
 /** In the order in which help shows them. */
 const commands: readonly AdminCommand[] = [
@@ -31,6 +32,7 @@ const commands: readonly AdminCommand[] = [
   ...policyCommands,
   ...auditCommands,
   ...receiptCommands,
+  ...usageCommands,
 ];
 
 export const admin = (args: readonly string[]): Promise<number> =>
@@ -54,9 +56,9 @@ export async function runAdmin(args: readonly string[], { openApi, print, tell }
     print(overview(group));
     return 0;
   }
-  const command = commands.find(({ name }) => name === `${group} ${verb}`);
+  const command = commands.find(({ name }) => name === `${group} ${verb}` || name === group);
   if (!command) throw new Problem(`There is no command "admin ${`${group} ${verb}`.trim()}".\n${overview(group)}`);
-  const { json, ...call } = readCall(command, args.slice(2));
+  const { json, ...call } = readCall(command, args.slice(command.name.split(' ').length));
   const {
     exitCode = 0,
     note = '',
@@ -117,7 +119,7 @@ function usage({ args, name, options }: AdminCommand): string {
 
 /** All commands, or those of one group with their options. */
 function overview(group: string): string {
-  const own = commands.filter(({ name }) => name.startsWith(`${group} `));
+  const own = commands.filter(({ name }) => `${name} `.startsWith(`${group} `));
   const lines = (own.length > 0 ? own : commands).flatMap((command) => [
     `  ./gw admin ${usage(command)}`,
     `      ${command.summary}`,

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
+import { parseStrictJson } from '@gw/contract/internal/strict-json';
 import type { PackVerification, Trust } from '@gw/evidence/verify';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
@@ -49,12 +50,18 @@ export async function verify(args: readonly string[]): Promise<number> {
   return exitCode(result);
 }
 
+/** Strictly: of a member that is there twice, other programs might show the other one. */
 function read(file: string): unknown {
+  let bytes: Buffer;
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    bytes = readFileSync(file);
   } catch (error) {
-    throw new Problem(`${file} cannot be read as JSON: ${errorText(error)}`);
+    throw new Problem(`${file} cannot be read: ${errorText(error)}`);
   }
+  // A pack of lineages has more parts than a request may have.
+  const parsed = parseStrictJson(bytes, Number.POSITIVE_INFINITY);
+  if (!parsed.ok) throw new Problem(`${file} cannot be read as JSON: ${parsed.error.problem}`);
+  return parsed.value;
 }
 
 function keysIn(file: string): unknown[] {

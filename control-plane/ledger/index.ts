@@ -15,7 +15,7 @@ import type { Seals } from './receipts/sealed-rows.ts';
 import { setAsideRoutes } from './receipts/set-aside.ts';
 import { createVersionMetrics, type VersionMetrics } from './receipts/version-metrics.ts';
 import { registerWaiting } from './receipts/waiting.ts';
-import { usageRoutes } from './usage/routes.ts';
+import { usageOperatorRoutes, usageRoutes } from './usage/routes.ts';
 
 export { countFaults, isCheckOverdue } from './integrity/faults.ts';
 export { warnOfUnsealed } from './integrity/open-seals.ts';
@@ -61,6 +61,7 @@ export function publicRoutes(
 export function operatorRoutes(app: FastifyInstance, context: Context, { seals }: LedgerServices): void {
   integrityOperatorRoutes(app, context, seals);
   setAsideRoutes(app, context);
+  usageOperatorRoutes(app, context);
 }
 
 export function registerMetrics(registry: Registry, { db, redis }: Context, { versionMetrics }: LedgerServices): void {

@@ -26,6 +26,7 @@ import type { Seals } from './receipts/sealed-rows.ts';
 import { openSweeper } from './receipts/sweep.ts';
 import { startVersionJobs } from './receipts/version-jobs.ts';
 import type { VersionMetrics } from './receipts/version-metrics.ts';
+import { startUsageHours } from './usage/hours.ts';
 
 interface JobServices {
   readonly seals: Seals;
@@ -56,6 +57,7 @@ export function startJobs(
     startIngester({ db, redis: blockingRedis, log, consumer, seals }),
     startVersionJobs(context, { catalogue, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, seals }, integrity),
+    startUsageHours({ db, log }),
     // Even without any source: it takes out what an earlier configuration has published.
     repeat({
       name: 'grid choice',

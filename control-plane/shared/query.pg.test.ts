@@ -22,7 +22,7 @@ const behindEnvoy = routes
   .map(({ path }) => path.replaceAll(/\{\w+\}/g, 'some-id'));
 
 test.each(behindEnvoy)('GET %s names a parameter that it does not take', async (path) => {
-  expect(shown(await running.get(`${path}?group_by=model`))).toEqual([400, 'invalid_group_by', 'group_by']);
+  expect(shown(await running.get(`${path}?sort_by=model`))).toEqual([400, 'invalid_sort_by', 'sort_by']);
   expect(shown(await running.get(`${path}?account_id=acct_demo_enterprise`))).toEqual([
     400,
     'invalid_account_id',
@@ -72,8 +72,8 @@ test('so do changes, and nothing is changed', async () => {
 
 test('strangers are told nothing of it, and a probe may say what it likes', async () => {
   const asked = (url: string) => running.operator.inject({ url });
-  expect(shown(await asked('/operator/v1/accounts?group_by=x'))).toEqual([401, 'invalid_session', null]);
-  expect(shown(await asked('/nowhere?group_by=x'))[0]).toBe(404);
+  expect(shown(await asked('/operator/v1/accounts?sort_by=x'))).toEqual([401, 'invalid_session', null]);
+  expect(shown(await asked('/nowhere?sort_by=x'))[0]).toBe(404);
   expect((await asked('/healthz?t=1')).statusCode).toBe(200);
   expect((await running.get('/healthz?t=1')).statusCode).toBe(200);
 });

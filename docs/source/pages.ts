@@ -15,9 +15,9 @@ import { providerFields, providerIdDoc } from '@gw/contract/internal/catalogue/p
 import { regionCodeDoc, regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import { policyRulesSchema } from '@gw/contract/internal/policy-rules';
 import { lineageStepSchema, revisionSchema } from '@gw/contract/lineage';
-import { usageSchema } from '@gw/contract/management';
 import { openApiDocument } from '@gw/contract/openapi';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { usageSchema } from '@gw/contract/usage';
 import { assess, type CallFacts } from '@gw/methodology/assess';
 import { checkTexts } from '@gw/methodology/internals/checks';
 import type { Lineage } from '@gw/methodology/lineage';

@@ -38,7 +38,8 @@ beforeAll(async () => {
 afterAll(() => stores?.stop());
 
 it.each<CountedVersion>(['issued', 'restated'])('as %s', async (version) => {
-  const { data, from, to, total } = usageReply(version);
-  const question = { from: new Date(from), to: new Date(to), version, simulated: 'include' } as const;
-  expect(await usageOf(stores.db, accountId, question)).toEqual({ data, total });
+  const { data, from, to, total, interval, simulated } = usageReply(version);
+  const period = { from: new Date(from), to: new Date(to) };
+  const question = { accountId, ...period, version, simulated, interval, group_by: ['model' as const] };
+  expect(await usageOf(stores.db, question)).toEqual({ data, total });
 });

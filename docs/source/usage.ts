@@ -1,6 +1,8 @@
 /** The usage of a day with two of the calls of this documentation, as issued and as restated. */
 import { dayMs } from '@gw/contract/internal/durations';
-import type { CountedVersion, UsageRow, UsageTotal } from '@gw/contract/management';
+import type { CountedVersion } from '@gw/contract/management';
+import type { Receipt } from '@gw/contract/receipt';
+import { type UsageAmount, type UsageRow, type UsageTotal, usageAmountNames } from '@gw/contract/usage';
 import { callTime, type MadeCall } from './calls.ts';
 import { examples } from './examples.ts';
 
@@ -25,18 +27,47 @@ function sum(values: readonly (number | null)[]): number {
   return Number(Number(`${text.slice(0, -places)}.${text.slice(-places)}`).toPrecision(12));
 }
 
-export function usageReply(version: CountedVersion) {
-  const receipts = counted[version].map(({ receipt }) => receipt);
-  const date = callTime.slice(0, 10);
-  const total: UsageTotal = {
+const tiers = {
+  requests_measured: 'telemetry',
+  requests_modelled: 'parametric',
+  requests_estimated: 'proxy',
+  requests_degraded: 'degraded',
+};
+
+function totalOf(receipts: readonly Receipt[]): UsageTotal {
+  const amounts = usageAmountNames.map((name) => [name, sum(receipts.map((receipt) => receipt[name] ?? null))]);
+  const missing = (['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const).flatMap((name) => {
+    const unknown = receipts.filter((receipt) => (receipt[name] ?? null) === null).length;
+    return unknown > 0 ? [[name, unknown]] : [];
+  });
+  const bases = new Set(receipts.flatMap(({ grid_basis }) => grid_basis ?? []));
+  const counts = Object.entries(tiers).map(([name, of]) => [name, receipts.filter(({ tier }) => tier === of).length]);
+  return {
     requests: receipts.length,
-    requests_degraded: receipts.filter(({ tier }) => tier === 'degraded').length,
+    ...(Object.fromEntries(counts) as Record<keyof typeof tiers, number>),
+    requests_aborted: 0,
     prompt_tokens: sum(receipts.map((receipt) => receipt.prompt_tokens)),
     completion_tokens: sum(receipts.map((receipt) => receipt.completion_tokens)),
-    energy_wh: sum(receipts.map((receipt) => receipt.energy_wh)),
-    carbon_g: sum(receipts.map((receipt) => receipt.carbon_g)),
+    ...(Object.fromEntries(amounts) as Record<UsageAmount, number>),
+    energy_aborted_wh: null,
+    grid_basis: bases.size > 1 ? 'mixed' : ([...bases][0] ?? null),
+    missing: Object.fromEntries(missing),
   };
+}
+
+/** The question with its answer. */
+export function usageReply(version: CountedVersion) {
+  const date = callTime.slice(0, 10);
+  const total = totalOf(counted[version].map(({ receipt }) => receipt));
   const row: UsageRow = { object: 'gw.usage', date, model: 'sim-large', simulated: true, ...total };
   const to = new Date(Date.parse(date) + dayMs).toISOString();
-  return { object: 'list', data: [row], from: new Date(date).toISOString(), to, version, simulated: 'include', total };
+  const asked = {
+    from: new Date(date).toISOString(),
+    to,
+    version,
+    simulated: 'include',
+    interval: 'day',
+    group_by: ['model'],
+  } as const;
+  return { object: 'list', data: [row], ...asked, total };
 }

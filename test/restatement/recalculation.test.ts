@@ -1,6 +1,7 @@
 /** A degraded receipt is made again by itself, once the catalogue knows what it lacked. */
-import { usageSchema } from '@gw/contract/management';
+
 import { receiptSchema } from '@gw/contract/receipt';
+import { usageSchema } from '@gw/contract/usage';
 import type { Lineage } from '@gw/methodology/lineage';
 import { verify } from '@gw/methodology/recompute';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -2,8 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { minuteMs } from '@gw/contract/internal/durations';
-import { usageSchema } from '@gw/contract/management';
 import { type Receipt, receiptSchema } from '@gw/contract/receipt';
+import { usageSchema } from '@gw/contract/usage';
 import type { Lineage } from '@gw/methodology/lineage';
 import { verify } from '@gw/methodology/recompute';
 import { inCheckout } from '@gw/stack/checkout';

@@ -1,7 +1,7 @@
 /** A call with an `Idempotency-Key` runs once, through the whole gateway, as the official client sends it. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { usageSchema } from '@gw/contract/management';
+import { usageSchema } from '@gw/contract/usage';
 import OpenAI from 'openai';
 import { afterAll, describe, expect, test } from 'vitest';
 import { call, newMarker, quick, type Reply, reachedProvider, send } from '../input/ask.ts';

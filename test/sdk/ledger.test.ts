@@ -1,7 +1,7 @@
 /** The ledger of an account page by page, and what its usage adds up to. */
 import { receiptListSchema } from '@gw/contract/catalogue';
-import { usageSchema } from '@gw/contract/management';
 import type { Receipt } from '@gw/contract/receipt';
+import { usageSchema } from '@gw/contract/usage';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { collect, eventually, get, openAi, quick, receiptOf } from './gateway.ts';
 import { openTestAccounts, type TestAccounts } from './test-account.ts';

@@ -2,7 +2,7 @@
 import type { OperatorApi } from './api.ts';
 
 export interface AdminCommand {
-  /** Two words: `accounts list`. */
+  /** One word or two: `accounts list`. */
   readonly name: string;
   /** Names of the arguments, in order; all are needed. */
   readonly args: readonly string[];

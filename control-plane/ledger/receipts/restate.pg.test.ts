@@ -22,7 +22,7 @@ import {
   settles,
 } from '@gw/testing/control-plane/restatements';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { usageOf } from '../usage/usage.ts';
+import { type UsageQuestion, usageOf } from '../usage/usage.ts';
 import { supersede } from './supersede.ts';
 
 let stores: Stores;
@@ -198,7 +198,14 @@ test('totals are as issued or as restated: each receipt once, and the sums are t
   expect(await restate(stores.db)).toBe(20);
   const total = async (version: 'issued' | 'restated') => {
     const time = { from: new Date(nine), to: new Date('2026-11-22') };
-    const { data } = await usageOf(stores.db, accountId, { ...time, version, simulated: 'exclude' });
+    const asked = {
+      accountId,
+      version,
+      simulated: 'exclude',
+      interval: 'day',
+      group_by: ['model'],
+    } satisfies Partial<UsageQuestion>;
+    const { data } = (await usageOf(stores.db, { ...time, ...asked })) ?? { data: [] };
     expect(data).toHaveLength(1);
     return data[0];
   };

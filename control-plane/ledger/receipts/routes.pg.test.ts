@@ -1,5 +1,4 @@
 import { receiptKey } from '@gw/contract/internal/redis';
-import { usageSchema } from '@gw/contract/management';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { entryOf, eventually, type OwnStores, receiptIdAt, startOwnStores } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -133,109 +132,6 @@ test('a query parameter at fault is named, with its own code', async () => {
     expect([url, reply.statusCode]).toEqual([url, 400]);
     expect(reply.json().error).toMatchObject({ code: `invalid_${param}`, type: 'validation_error', param });
   }
-});
-
-test('usage sums requests, tokens, energy and carbon by UTC day and model, each receipt once', async () => {
-  const at = (time: string) => receiptIdAt(new Date(time));
-  const first = entryOf({ id: at('2026-03-01T23:59:59.999Z'), energy_wh: 0.1, carbon_g: 0.1 }, 'acct_usage');
-  const newer = entryOf({ ...first.receipt, version: 2, supersedes: 1, energy_wh: 0.1, carbon_g: 0.3 }, 'acct_usage');
-  const unknown = { energy_wh: null, carbon_g: null, tier: 'degraded' as const };
-  await running.store(
-    first,
-    newer,
-    entryOf({ id: at('2026-03-01T00:00:00.000Z'), energy_wh: 0.2, carbon_g: 0.2 }, 'acct_usage'),
-    entryOf({ id: at('2026-03-02T00:00:00.000Z'), model: 'sim-large', ...unknown }, 'acct_usage'),
-    entryOf({ id: at('2026-03-03T00:00:00.000Z') }, 'acct_usage'),
-  );
-  const reply = (await running.get('/v1/usage?from=2026-03-01&to=2026-03-03', account('acct_usage'))).json();
-  const common = { object: 'gw.usage', prompt_tokens: 10, completion_tokens: 20 };
-  expect(reply).toEqual({
-    object: 'list',
-    from: '2026-03-01T00:00:00.000Z',
-    to: '2026-03-03T00:00:00.000Z',
-    version: 'restated',
-    simulated: 'exclude',
-    total: {
-      requests: 3,
-      requests_degraded: 1,
-      prompt_tokens: 30,
-      completion_tokens: 60,
-      energy_wh: 0.3,
-      carbon_g: 0.5,
-    },
-    data: [
-      {
-        ...common,
-        date: '2026-03-01',
-        model: 'sim-small',
-        simulated: false,
-        requests: 2,
-        requests_degraded: 0,
-        prompt_tokens: 20,
-        completion_tokens: 40,
-        energy_wh: 0.3,
-        carbon_g: 0.5,
-      },
-      {
-        ...common,
-        date: '2026-03-02',
-        model: 'sim-large',
-        simulated: false,
-        requests: 1,
-        requests_degraded: 1,
-        energy_wh: null,
-        carbon_g: null,
-      },
-    ],
-  });
-});
-
-test('a sum of tokens is exact, or null where no JSON number could be, and the rest of the reply stands', async () => {
-  const most = Number.MAX_SAFE_INTEGER;
-  const tokens = (time: string, prompt_tokens: number) =>
-    entryOf({ id: receiptIdAt(new Date(time)), prompt_tokens, completion_tokens: 1 }, 'acct_sums');
-  const usage = () => running.get('/v1/usage?from=2026-04-01&to=2026-04-02', account('acct_sums'));
-  await running.store(tokens('2026-04-01T01:00:00.000Z', most - 3), tokens('2026-04-01T02:00:00.000Z', 3));
-  expect((await usage()).json().data).toMatchObject([{ prompt_tokens: most, completion_tokens: 2 }]);
-  await running.store(tokens('2026-04-01T03:00:00.000Z', 2));
-  await running.store(entryOf({ id: receiptIdAt(new Date('2026-04-01T04:00:00.000Z')), model: 'other' }, 'acct_sums'));
-  const beyond = await usage();
-  expect(beyond.statusCode).toBe(200);
-  expect(usageSchema.parse(beyond.json()).data).toMatchObject([
-    { model: 'other', requests: 1, prompt_tokens: 10, completion_tokens: 20 },
-    { model: 'sim-small', requests: 3, prompt_tokens: null, completion_tokens: 3, energy_wh: expect.any(Number) },
-  ]);
-});
-
-test('simulated calls have rows of their own, and are in the total only if that is asked for', async () => {
-  const at = (time: string) => receiptIdAt(new Date(`2026-05-01T${time}:00.000Z`));
-  const simulated = entryOf({ id: at('03:00'), energy_wh: 0.4, carbon_g: 4, simulated: true }, 'acct_simulated');
-  await running.store(
-    entryOf({ id: at('01:00'), energy_wh: 0.1, carbon_g: 1 }, 'acct_simulated'),
-    entryOf({ id: at('02:00'), energy_wh: 0.2, carbon_g: 2 }, 'acct_simulated'),
-    simulated,
-    entryOf({ ...simulated.receipt, version: 2, supersedes: 1, carbon_g: 5 }, 'acct_simulated'),
-  );
-  const usage = async (query = '') =>
-    (await running.get(`/v1/usage?from=2026-05-01&to=2026-05-02${query}`, account('acct_simulated'))).json();
-  const rows = [
-    { model: 'sim-small', simulated: false, requests: 2, energy_wh: 0.3, carbon_g: 3 },
-    { model: 'sim-small', simulated: true, requests: 1, energy_wh: 0.4, carbon_g: 5 },
-  ];
-  const left = { requests: 2, energy_wh: 0.3, carbon_g: 3 };
-  expect(await usage()).toMatchObject({ data: rows, simulated: 'exclude', total: left });
-  expect(await usage('&simulated=exclude')).toMatchObject({ data: rows, total: left });
-  const all = { requests: 3, energy_wh: 0.7, carbon_g: 8 };
-  expect(await usage('&simulated=include')).toMatchObject({ data: rows, simulated: 'include', total: all });
-  expect(await usage('&simulated=include&version=issued')).toMatchObject({ total: { ...all, carbon_g: 7 } });
-  const none = await running.get('/v1/usage', account('acct_nobody'));
-  expect(none.json()).toMatchObject({ data: [], total: { requests: 0, prompt_tokens: 0, energy_wh: null } });
-});
-
-test('usage as issued sums the first versions', async () => {
-  const url = '/v1/usage?from=2026-03-01&to=2026-03-03&version=issued';
-  const reply = (await running.get(url, account('acct_usage'))).json();
-  expect(reply).toMatchObject({ version: 'issued', data: [{ requests: 2, carbon_g: 0.3 }, { requests: 1 }] });
 });
 
 test('the metrics say how many receipts and intervals wait, and how many versions were made', async () => {

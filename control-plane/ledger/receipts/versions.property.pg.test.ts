@@ -26,7 +26,7 @@ import { openGpuJob } from '../gpu/job.ts';
 import type { Prometheus, Series } from '../gpu/prometheus.ts';
 import type { GridObservation } from '../grid/reading.ts';
 import { storeReadings } from '../grid/store.ts';
-import { usageOf } from '../usage/usage.ts';
+import { type UsageQuestion, usageOf } from '../usage/usage.ts';
 import { receiptLineage } from './lineage.ts';
 import { recalculateDue } from './recalculate.ts';
 import { restateDue } from './restate.ts';
@@ -209,7 +209,14 @@ async function checkNewest(entry: Entry, facts: CallFacts, gPerKwh: number): Pro
   expect(newest.facts?.telemetryFollows ?? false).toBe(false);
   for (const version of ['issued', 'restated'] as const) {
     const time = { from: new Date(hour), to: new Date('2026-11-22') };
-    const { data } = await usageOf(stores.db, accountId, { ...time, version, simulated: 'exclude' });
+    const asked = {
+      accountId,
+      version,
+      simulated: 'exclude',
+      interval: 'day',
+      group_by: ['model'],
+    } satisfies Partial<UsageQuestion>;
+    const { data } = (await usageOf(stores.db, { ...time, ...asked })) ?? { data: [] };
     expect(data.map(({ requests }) => requests)).toEqual([1]);
     if (version === 'restated') expect(data[0]?.carbon_g).toBe(carbon_g);
   }

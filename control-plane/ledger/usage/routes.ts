@@ -1,30 +1,81 @@
-/** `GET /v1/usage`. */
-import { fieldError } from '@gw/contract/errors';
+/** `GET /v1/usage`, and `GET /operator/v1/usage` over all accounts. */
+import { type ApiError, fieldError } from '@gw/contract/errors';
 import { dayMs } from '@gw/contract/internal/durations';
-import { usageQuerySchema, usageSchema } from '@gw/contract/management';
-import type { FastifyInstance } from 'fastify';
+import {
+  groupsOf,
+  operatorUsageQuerySchema,
+  operatorUsageSchema,
+  type UsageQuery,
+  usageQuerySchema,
+  usageSchema,
+} from '@gw/contract/usage';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
 import { refuse } from '../../shared/replies.ts';
-import { usageOf } from './usage.ts';
+import { usageCsv } from './csv.ts';
+import { mostRows, usageOf } from './usage.ts';
 
 const defaultDays = 30;
 const maxDays = 366;
 
-export function usageRoutes(app: FastifyInstance, { db, addresses, now }: Context): void {
+export function usageRoutes(app: FastifyInstance, context: Context): void {
   const options = { config: { reply: usageSchema }, schema: { querystring: usageQuerySchema } };
-  app.withTypeProvider<ZodTypeProvider>().get('/v1/usage', options, async (request, reply) => {
-    const { accountId } = identityOf(request);
-    // A date without a time is read as midnight UTC.
-    const to = request.query.to === undefined ? now() : new Date(request.query.to);
-    const from =
-      request.query.from === undefined ? new Date(to.getTime() - defaultDays * dayMs) : new Date(request.query.from);
-    if (from >= to) return refuse(reply, fieldError('to', 'to: must be after from.'), addresses);
-    if (to.getTime() - from.getTime() > maxDays * dayMs)
-      return refuse(reply, fieldError('from', `from: at most ${maxDays} days before to.`), addresses);
-    const { simulated, version } = request.query;
-    const { data, total } = await usageOf(db, accountId, { from, to, simulated, version });
-    return { object: 'list', data, from: from.toISOString(), to: to.toISOString(), version, simulated, total };
-  });
+  app
+    .withTypeProvider<ZodTypeProvider>()
+    .get('/v1/usage', options, (request, reply) =>
+      answer(reply, context, request.query, identityOf(request).accountId),
+    );
+}
+
+export function usageOperatorRoutes(app: FastifyInstance, context: Context): void {
+  const config = { access: { kind: 'operator', role: 'viewer' }, reply: operatorUsageSchema } as const;
+  const options = { config, schema: { querystring: operatorUsageQuerySchema } };
+  app
+    .withTypeProvider<ZodTypeProvider>()
+    .get('/operator/v1/usage', options, (request, reply) =>
+      answer(reply, context, request.query, request.query.account_id ?? null),
+    );
+}
+
+/** `accountId` null: of all accounts. */
+async function answer(
+  reply: FastifyReply,
+  { addresses, db, now }: Context,
+  query: UsageQuery,
+  accountId: string | null,
+): Promise<unknown> {
+  const period = periodOf(query, now());
+  if ('code' in period) return refuse(reply, period, addresses);
+  const { from, to } = period;
+  const { format, interval, simulated, version } = query;
+  const group_by = groupsOf(query.group_by);
+  const usage = await usageOf(db, { accountId, from, to, group_by, interval, simulated, version });
+  if (usage === null) return refuse(reply, tooMany, addresses);
+  const { data, total } = usage;
+  if (format === 'csv') {
+    const groups = [...(interval === 'total' ? [] : ['date']), ...group_by];
+    return reply
+      .type('text/csv; charset=utf-8; header=present')
+      .header('content-disposition', 'attachment; filename="usage.csv"')
+      .send(usageCsv(data, groups));
+  }
+  const asked = { from: from.toISOString(), to: to.toISOString(), version, simulated, interval, group_by };
+  return { object: 'list', data, ...asked, total };
+}
+
+const tooMany = fieldError(
+  'group_by',
+  `group_by: there are more than ${mostRows} rows. Ask for a shorter period, a longer interval, or fewer groups.`,
+);
+
+function periodOf(query: UsageQuery, now: Date): { readonly from: Date; readonly to: Date } | ApiError {
+  // A date without a time is read as midnight UTC.
+  const to = query.to === undefined ? now : new Date(query.to);
+  const from = query.from === undefined ? new Date(to.getTime() - defaultDays * dayMs) : new Date(query.from);
+  if (from >= to) return fieldError('to', 'to: must be after from.');
+  if (to.getTime() - from.getTime() > maxDays * dayMs)
+    return fieldError('from', `from: at most ${maxDays} days before to.`);
+  return { from, to };
 }

@@ -1,37 +1,22 @@
 /**
- * What an account used, by UTC day and model, and in total.
+ * What was used: sums over receipts, by time and by what a question names, and in total.
  *
- * Invariant: simulated calls are never in one sum with others, unless the total was asked for with them.
+ * Invariants: simulated calls are never in one sum with others, unless the total was asked for with them. Hours that are
+ * summed already are read from their sums, all others from their receipts, in one snapshot: the answer is the same either way.
  */
-import type { CountedSimulated, CountedVersion, UsageRow, UsageTotal } from '@gw/contract/management';
-import type { Database } from '@gw/prisma/client';
+import type { OperatorUsageGroup, UsageQuery, UsageRow, UsageTotal } from '@gw/contract/usage';
+import { usageAmountNames } from '@gw/contract/usage';
+import { type Database, Prisma } from '@gw/prisma/client';
 import { counted } from '../receipts/ledger.ts';
+import { asSums, body, facetColumns, facetsAndAmounts, sumColumns, summed } from './calls.ts';
 
-interface Sums {
-  readonly requests: number;
-  readonly requests_degraded: number;
-  /** Decimal digits, since a double would round a sum beyond 2^53. */
-  readonly prompt_tokens: string;
-  readonly completion_tokens: string;
-  readonly energy_wh: number | null;
-  readonly carbon_g: number | null;
-}
-
-/** The first three are null in a sum over all days, models and kinds. */
-interface Row extends Sums {
-  readonly date: string | null;
-  readonly model: string | null;
-  readonly simulated: boolean | null;
-  /** Whether it is in the total. */
-  readonly is_counted: boolean;
-}
-
-export interface UsageQuestion {
+export interface UsageQuestion extends Pick<UsageQuery, 'interval' | 'simulated' | 'version'> {
+  readonly group_by: readonly OperatorUsageGroup[];
   /** The time of the calls: from this one, until before that one. */
   readonly from: Date;
   readonly to: Date;
-  readonly version: CountedVersion;
-  readonly simulated: CountedSimulated;
+  /** Null: of all accounts. */
+  readonly accountId: string | null;
 }
 
 export interface Usage {
@@ -39,65 +24,139 @@ export interface Usage {
   readonly total: UsageTotal;
 }
 
-const nothing: Sums = {
-  requests: 0,
-  requests_degraded: 0,
-  prompt_tokens: '0',
-  completion_tokens: '0',
-  energy_wh: null,
-  carbon_g: null,
-};
+type Summed = (typeof summed)[number];
+type Counts = Record<'requests' | (typeof kinds)[number]['name'], number> & Record<`known_${Summed}`, number>;
+type Amounts = Record<(typeof usageAmountNames)[number] | 'energy_aborted_wh', number | null>;
+interface Row extends Counts, Amounts {
+  /** Of the sum over all rows, counted or not; its groups are null. */
+  readonly is_total: boolean;
+  readonly is_counted: boolean;
+  readonly groups: Pick<UsageRow, 'date'> & Record<string, unknown>;
+  readonly bases: UsageTotal['grid_basis'][];
+  /** Decimal digits, since a double would round a sum beyond 2^53. */
+  readonly prompt_tokens: string | null;
+  readonly completion_tokens: string | null;
+}
+
+/** Counts of calls of one kind. */
+const kinds = [
+  { name: 'requests_measured', where: "tier = 'telemetry'" },
+  { name: 'requests_modelled', where: "tier = 'parametric'" },
+  { name: 'requests_estimated', where: "tier = 'proxy'" },
+  { name: 'requests_degraded', where: "tier = 'degraded'" },
+  { name: 'requests_aborted', where: "status <> 'complete'" },
+] as const;
+
+/** How many rows an answer has at most, since it is made in memory. */
+export const mostRows = 10_000;
 
 /**
- * Energy (Wh) and carbon (gCO2e) are summed in decimal by the database, and rounded to 12 significant digits at the end; null
- * if no receipt has a number. Receipts that were found not to be genuine are in no sum and no count. Whether a call was simulated
- * is what its receipt says, which is sealed.
+ * Energy, carbon and water are summed in decimal by the database, and rounded to 12 significant digits at the end; null if no
+ * receipt has a number. Receipts that were found not to be genuine are in no sum and no count. Returns null if there are more
+ * than `mostRows` rows.
  */
-export async function usageOf(db: Database, accountId: string, question: UsageQuestion): Promise<Usage> {
-  const { from, simulated, to, version } = question;
+export async function usageOf(db: Database, question: UsageQuestion): Promise<Usage | null> {
+  const { group_by, interval, simulated } = question;
+  const dates = { day: "'YYYY-MM-DD'", month: "'YYYY-MM'", total: null }[interval];
+  const date = dates === null ? 'NULL' : `to_char(hour AT TIME ZONE 'UTC', ${dates})`;
+  const groups = Prisma.raw(['date', ...group_by, 'simulated'].join());
+  const shown = Prisma.raw(['date', ...group_by, 'simulated'].map((name) => `'${name}', ${name}`).join());
   const rows = await db.$queryRaw<Row[]>`
-    SELECT date, model, simulated, is_counted, count(*)::int AS requests,
-      (count(*) FILTER (WHERE tier = 'degraded'))::int AS requests_degraded,
-      coalesce(sum(prompt_tokens), 0)::text AS prompt_tokens,
-      coalesce(sum(completion_tokens), 0)::text AS completion_tokens,
-      sum(energy_wh)::float8 AS energy_wh,
-      sum(carbon_g)::float8 AS carbon_g
+    WITH ${calls(question)}
+    SELECT GROUPING(simulated) = 1 AS is_total, is_counted, json_build_object(${shown}) AS groups,
+      ${countsAndSums}, coalesce(array_agg(DISTINCT grid_basis) FILTER (WHERE grid_basis IS NOT NULL), '{}') AS bases
     FROM (
-      SELECT r.*, to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, s.simulated,
-        NOT s.simulated OR ${simulated === 'include'} AS is_counted
-      FROM receipts r, LATERAL (SELECT r.body ->> 'simulated' IS NOT NULL AS simulated) s
-      WHERE r.account_id = ${accountId} AND r.created_at >= ${from} AND r.created_at < ${to} AND ${counted(version)}
-        AND NOT EXISTS (
-          SELECT 1 FROM integrity_faults f WHERE f.kind = 'receipt' AND f.name = r.id AND f.number = r.version
-            AND f.mended_at IS NULL)
-    ) calls
-    GROUP BY GROUPING SETS ((date, model, simulated, is_counted), (is_counted)) ORDER BY 1, 2, 3`;
-  const data = rows.flatMap((row): UsageRow[] => {
-    const { date, model, simulated: isSimulated } = row;
-    if (date === null || model === null || isSimulated === null) return [];
-    return [{ object: 'gw.usage', date, model, simulated: isSimulated, ...sumsOf(row) }];
-  });
-  const total = rows.find(({ date, is_counted }) => date === null && is_counted);
-  return { data, total: sumsOf(total ?? nothing) };
-}
-
-function sumsOf({
-  carbon_g,
-  completion_tokens,
-  energy_wh,
-  prompt_tokens,
-  requests,
-  requests_degraded,
-}: Sums): UsageTotal {
+      SELECT *, ${Prisma.raw(date)} AS date, NOT simulated OR ${simulated === 'include'} AS is_counted FROM calls
+    ) counted
+    GROUP BY GROUPING SETS ((${groups}, is_counted), (is_counted)) ORDER BY is_total DESC, ${groups}
+    LIMIT ${mostRows + 3}`;
+  const data = rows.filter(({ is_total }) => !is_total);
+  if (data.length > mostRows) return null;
+  const total = rows.find(({ is_counted, is_total }) => is_total && is_counted);
   return {
-    requests,
-    requests_degraded,
-    prompt_tokens: exact(prompt_tokens),
-    completion_tokens: exact(completion_tokens),
-    energy_wh: rounded(energy_wh),
-    carbon_g: rounded(carbon_g),
+    data: data.map((row) => ({ object: 'gw.usage', ...rowGroups(row, interval), ...sumsOf(row) }) as UsageRow),
+    total: total === undefined ? nothing() : sumsOf(total),
   };
 }
+
+/** Common table expressions, of which `calls` has a row per hour and facets from sums, and one per receipt from the others. */
+function calls({ accountId, from, to, version }: UsageQuestion): Prisma.Sql {
+  const own = (table: string): Prisma.Sql =>
+    accountId === null ? Prisma.sql`TRUE` : Prisma.sql`${Prisma.raw(table)}.account_id = ${accountId}`;
+  const first = hourOf(from);
+  // Of an hour that the period has a part of, the sum is too much.
+  const parts = [from, to].filter((end) => end.getTime() !== hourOf(end).getTime()).map(hourOf);
+  const isFault = Prisma.sql`f.kind = 'receipt' AND f.name = r.id AND f.number = r.version AND f.mended_at IS NULL`;
+  return Prisma.sql`
+    unsummed AS (
+      SELECT account_id, hour FROM usage_changes c WHERE ${own('c')} AND hour >= ${first} AND hour < ${to}
+      UNION
+      SELECT account_id, hour FROM usage_hours u WHERE ${own('u')} AND hour = ANY(${parts}::timestamptz[])
+      UNION
+      SELECT r.account_id, date_trunc('hour', r.created_at, 'UTC') FROM integrity_faults f JOIN receipts r ON ${isFault}
+      WHERE ${own('r')} AND r.created_at >= ${from} AND r.created_at < ${to}),
+    calls AS (
+      SELECT account_id, hour, requests, ${facetColumns}, ${sumColumns} FROM usage_hours u
+      WHERE ${own('u')} AND issued = ${version === 'issued'} AND hour >= ${first} AND hour < ${to}
+        AND NOT EXISTS (SELECT 1 FROM unsummed n WHERE (n.account_id, n.hour) = (u.account_id, u.hour))
+      UNION ALL
+      SELECT account_id, hour, 1, ${facetColumns}, ${asSums} FROM (
+        SELECT n.account_id, n.hour, ${facetsAndAmounts}
+        FROM unsummed n
+        JOIN receipts r ON r.account_id = n.account_id AND r.created_at >= greatest(n.hour, ${from})
+          AND r.created_at < least(n.hour + INTERVAL '1 hour', ${to})
+        CROSS JOIN LATERAL ${body}
+        WHERE ${counted(version)} AND NOT EXISTS (SELECT 1 FROM integrity_faults f WHERE ${isFault})
+      ) receipts_of_hours)`;
+}
+
+const countsAndSums = Prisma.raw(
+  [
+    'sum(requests)::float8 AS requests',
+    ...kinds.map(({ name, where }) => `coalesce(sum(requests) FILTER (WHERE ${where}), 0)::float8 AS ${name}`),
+    ...['prompt_tokens', 'completion_tokens'].map((name) => `sum(${name})::text AS ${name}`),
+    ...usageAmountNames.map((name) => `sum(${name})::float8 AS ${name}`),
+    "sum(energy_wh) FILTER (WHERE status <> 'complete')::float8 AS energy_aborted_wh",
+    ...summed.map((name) => `sum(known_${name})::float8 AS known_${name}`),
+  ].join(),
+);
+
+const hourMs = 3_600_000;
+const hourOf = (time: Date): Date => new Date(Math.floor(time.getTime() / hourMs) * hourMs);
+
+function rowGroups({ groups }: Row, interval: UsageQuestion['interval']): Row['groups'] {
+  const { date, ...others } = groups;
+  return interval === 'total' ? others : { date, ...others };
+}
+
+function sumsOf(row: Row): UsageTotal {
+  const amounts = usageAmountNames.map((name) => [name, rounded(row[name])]);
+  const missing = summed.flatMap((name) => {
+    const unknown = row.requests - row[`known_${name}`];
+    return unknown > 0 ? [[name, unknown]] : [];
+  });
+  return {
+    requests: row.requests,
+    ...Object.fromEntries(kinds.map(({ name }) => [name, row[name]])),
+    prompt_tokens: exact(row.prompt_tokens ?? '0'),
+    completion_tokens: exact(row.completion_tokens ?? '0'),
+    ...Object.fromEntries(amounts),
+    energy_aborted_wh: rounded(row.energy_aborted_wh),
+    grid_basis: row.bases.length > 1 ? 'mixed' : (row.bases[0] ?? null),
+    missing: Object.fromEntries(missing),
+  } as UsageTotal;
+}
+
+const nothing = (): UsageTotal =>
+  ({
+    requests: 0,
+    ...Object.fromEntries(kinds.map(({ name }) => [name, 0])),
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    ...Object.fromEntries([...usageAmountNames, 'energy_aborted_wh'].map((name) => [name, null])),
+    grid_basis: null,
+    missing: {},
+  }) as UsageTotal;
 
 /**
  * Returns null beyond 2^53, where a number would be inexact. Only counts that a provider made up can add up to that.

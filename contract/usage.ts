@@ -1,0 +1,145 @@
+/** Requests and replies about what was used: sums over receipts, for accounts and for operators. */
+import { z } from 'zod';
+import { listSchema } from './list.ts';
+import { countedSimulated, countedVersion, instantSchema } from './management.ts';
+import { gridBases, receiptStatuses, receiptTiers } from './receipt.ts';
+
+/** By what the rows of an account can be told apart, beside the time and whether the calls were simulated. */
+export const usageGroups = ['key_id', 'model', 'provider', 'region', 'tier', 'status', 'grid_basis'] as const;
+/** The same for operators. */
+export const operatorUsageGroups = ['account_id', ...usageGroups] as const;
+export type OperatorUsageGroup = (typeof operatorUsageGroups)[number];
+
+export const usageIntervals = ['day', 'month', 'total'] as const;
+
+/** Amounts of a receipt that are summed; those of the same calls with different `grid_basis` count different things. */
+export const usageAmounts = {
+  energy_wh: 'Wh',
+  energy_low_wh: 'Wh. Sum of the lower bounds, as if all were off in the same direction; so are the other bounds',
+  energy_high_wh: 'Wh. Sum of the upper bounds',
+  carbon_g: 'gCO2e, location-based',
+  carbon_low_g: 'gCO2e. Sum of the lower bounds',
+  carbon_high_g: 'gCO2e. Sum of the upper bounds',
+  carbon_operation_g: 'gCO2e. The part of `carbon_g` that is of the electricity',
+  carbon_embodied_g: 'gCO2e. The part of `carbon_g` that is of making the hardware',
+  water_ml: 'mL',
+  water_low_ml: 'mL. Sum of the lower bounds',
+  water_high_ml: 'mL. Sum of the upper bounds',
+} as const;
+export type UsageAmount = keyof typeof usageAmounts;
+export const usageAmountNames = Object.keys(usageAmounts) as readonly UsageAmount[];
+
+/** A list in one parameter, such as `model,region`; each name once. */
+function groupBy(groups: readonly string[]) {
+  const one = `(${groups.join('|')})`;
+  return z
+    .string()
+    .regex(new RegExp(`^(${one}(,${one})*)?$`), `takes a list with commas of ${groups.join(', ')}`)
+    .refine((text) => new Set(text.split(',')).size === text.split(',').length, 'names something twice')
+    .default('model')
+    .describe(`What rows are told apart by: a list with commas of ${groups.join(', ')}; empty: nothing but the time`);
+}
+/** What a `group_by` that fits names. */
+export const groupsOf = (text: string): OperatorUsageGroup[] =>
+  text === '' ? [] : (text.split(',') as OperatorUsageGroup[]);
+
+const period = {
+  from: instantSchema.optional().describe('Inclusive; a UTC date or an RFC 3339 time. Default: 30 days before `to`'),
+  to: instantSchema.optional().describe('Exclusive. Default: now. At most 366 days after `from`'),
+  version: countedVersion,
+  simulated: countedSimulated,
+  interval: z.enum(usageIntervals).default('day').describe('A row per UTC day or month, or for the whole period'),
+  format: z
+    .enum(['json', 'csv'])
+    .default('json')
+    .describe('`csv`: the rows alone, by RFC 4180 with a head, in UTF-8; `missing` is a column for each amount'),
+};
+export const usageQuerySchema = z.object({ ...period, group_by: groupBy(usageGroups) });
+export const operatorUsageQuerySchema = z.object({
+  ...period,
+  group_by: groupBy(operatorUsageGroups),
+  account_id: z.string().min(1).max(256).optional().describe('Of this account alone'),
+});
+export type UsageQuery = z.infer<typeof operatorUsageQuerySchema>;
+
+const count = (description: string) => z.int().nonnegative().describe(description);
+const tokens = z
+  .int()
+  .nonnegative()
+  .nullable()
+  .describe('Exact sum of what is known; null if it is above 2^53 - 1, which no JSON number tells exactly');
+const sum = (unit: string) =>
+  z.number().nonnegative().nullable().describe(`${unit}. Sum of what is known; null if nothing is`);
+
+const sums = {
+  requests: count('Calls with a receipt'),
+  requests_measured: count('Of those, calls whose energy was measured (`tier`: `telemetry`)'),
+  requests_modelled: count('Calls of models whose size is known (`parametric`)'),
+  requests_estimated: count('Calls of which something better was not known (`proxy`)'),
+  requests_degraded: count('Calls whose receipt has no numbers (`degraded`)'),
+  requests_aborted: count('Calls that the client left or the provider broke off'),
+  prompt_tokens: tokens,
+  completion_tokens: tokens,
+  ...(Object.fromEntries(Object.entries(usageAmounts).map(([name, unit]) => [name, sum(unit)])) as Record<
+    UsageAmount,
+    ReturnType<typeof sum>
+  >),
+  energy_aborted_wh: sum('Wh. The part of `energy_wh` that is of calls in `requests_aborted`'),
+  grid_basis: z
+    .enum([...gridBases, 'mixed'])
+    .nullable()
+    .describe(
+      'What the carbon counts, as `grid_basis` of the receipts; `mixed`: sums of different things, which `group_by=grid_basis` tells apart; null: there are no numbers',
+    ),
+  missing: z
+    .partialRecord(z.enum(['prompt_tokens', 'completion_tokens', ...usageAmountNames]), z.int().positive())
+    .describe('Name of a sum → calls whose value is unknown, and in no sum; where there are some'),
+};
+
+const groupFields = {
+  account_id: z.string(),
+  key_id: z.string(),
+  model: z.string(),
+  provider: z.string().nullable(),
+  region: z.string().nullable(),
+  tier: z.enum(receiptTiers),
+  status: z.enum(receiptStatuses),
+} as const;
+const { account_id, ...ownFields } = Object.fromEntries(
+  Object.entries(groupFields).map(([name, schema]) => [name, schema.optional().describe('Where `group_by` names it')]),
+) as unknown as { [Name in keyof typeof groupFields]: z.ZodOptional<(typeof groupFields)[Name]> };
+
+const rowSchema = z.strictObject({
+  object: z.literal('gw.usage'),
+  date: z
+    .string()
+    .regex(/^\d{4}-\d{2}(-\d{2})?$/)
+    .optional()
+    .describe('The UTC day, or the month as 2026-11; absent where `interval` is `total`'),
+  ...ownFields,
+  simulated: z.boolean().describe('Whether a simulator answered these calls; they are in no row with others'),
+  ...sums,
+});
+
+export const usageRowSchema = rowSchema.meta({ id: 'UsageRow' });
+const operatorUsageRowSchema = rowSchema.extend({ account_id });
+export type UsageRow = z.infer<typeof operatorUsageRowSchema>;
+
+export const usageTotalSchema = z.strictObject(sums).meta({
+  id: 'UsageTotal',
+  description: 'All rows, without those of simulated calls unless `simulated` is `include`',
+});
+export type UsageTotal = z.infer<typeof usageTotalSchema>;
+
+const usageOf = <Row extends z.ZodType, Group extends string>(row: Row, groups: readonly Group[]) =>
+  listSchema(row).extend({
+    from: z.iso.datetime({ precision: 3 }),
+    to: z.iso.datetime({ precision: 3 }),
+    version: countedVersion,
+    simulated: countedSimulated,
+    interval: z.enum(usageIntervals),
+    group_by: z.array(z.enum(groups)),
+    total: usageTotalSchema,
+  });
+export const usageSchema = usageOf(usageRowSchema, usageGroups).meta({ id: 'Usage' });
+export const operatorUsageSchema = usageOf(operatorUsageRowSchema, operatorUsageGroups);

@@ -1,0 +1,44 @@
+/**
+ * What of a receipt counts in usage, as SQL: the one place that both the sums of hours and the reads of receipts take it from, so that
+ * they cannot differ.
+ */
+import { usageAmountNames } from '@gw/contract/usage';
+import { Prisma } from '@gw/prisma/client';
+
+/** The columns of a call that can tell rows apart. */
+const facets = ['key_id', 'model', 'provider', 'region', 'tier', 'status', 'grid_basis', 'simulated'] as const;
+
+/** Everything that is summed; each has a column `known_…` with the number of calls of which it is known. */
+export const summed = ['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const;
+
+/** Of these the ledger has columns, which filters and seals agree on with the body. */
+const inColumns: readonly string[] = ['prompt_tokens', 'completion_tokens', 'energy_wh', 'carbon_g'];
+const inBody = summed.filter((name) => !inColumns.includes(name));
+
+const fromBody = ['provider', 'grid_basis', 'simulated', ...inBody].map((name) => `${name} text`).join();
+const amounts = summed.map((name) =>
+  inColumns.includes(name) ? `r.${name}::numeric AS ${name}` : `usage_amount(b.${name}) AS ${name}`,
+);
+
+/** To be joined to `receipts r`: what is in the body alone. A body that is no object, as none of ours is, has nothing. */
+export const body = Prisma.raw(
+  `json_to_record(CASE WHEN json_typeof(r.body) = 'object' THEN r.body ELSE '{}' END) AS b(${fromBody})`,
+);
+
+/** Of `receipts r` and `body b`. Methodologies before gw-1.4 did not say what the grid's value counts. */
+export const facetsAndAmounts = Prisma.raw(
+  `r.key_id, r.model, b.provider, r.region, r.tier, r.status,
+   CASE WHEN r.carbon_g IS NULL THEN NULL WHEN b.grid_basis IN ('lifecycle', 'combustion') THEN b.grid_basis
+     ELSE 'unknown' END AS grid_basis,
+   b.simulated IS NOT NULL AS simulated, ${amounts.join()}`,
+);
+
+const list = (columns: readonly string[]): Prisma.Sql => Prisma.raw(columns.join());
+
+export const facetColumns = list(facets);
+/** Names of the columns of sums, in the order of the next two. */
+export const sumColumns = list(summed.flatMap((name) => [name, `known_${name}`]));
+/** Over calls. */
+export const sumsOfCalls = list(summed.flatMap((name) => [`sum(${name})`, `count(${name})`]));
+/** Of one call, as if it were a sum. */
+export const asSums = list(summed.flatMap((name) => [name, `(${name} IS NOT NULL)::int`]));

@@ -1,0 +1,32 @@
+/** Rows of usage as CSV (RFC 4180), for spreadsheets. */
+import { type UsageRow, usageAmountNames } from '@gw/contract/usage';
+
+const sums = ['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const;
+const counts = [
+  'requests_measured',
+  'requests_modelled',
+  'requests_estimated',
+  'requests_degraded',
+  'requests_aborted',
+];
+
+/** Text with a head; unknown numbers are empty. `groups`: the columns in front. */
+export function usageCsv(rows: readonly UsageRow[], groups: readonly string[]): string {
+  const own = ['requests', ...counts, ...sums, 'energy_aborted_wh'];
+  // What a row is grouped by comes first, and is not repeated.
+  const columns = [...groups, 'simulated', ...own, ...(groups.includes('grid_basis') ? [] : ['grid_basis'])];
+  const head = [...columns, ...sums.map((name) => `missing_${name}`)];
+  const lines = rows.map((row) => [
+    ...columns.map((name) => (row as unknown as Record<string, unknown>)[name]),
+    ...sums.map((name) => row.missing[name] ?? 0),
+  ]);
+  return [head, ...lines].map((cells) => `${cells.map(cell).join()}\r\n`).join('');
+}
+
+/** A spreadsheet takes what begins like a formula for one, so such text gets an apostrophe in front. */
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

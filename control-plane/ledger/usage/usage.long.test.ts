@@ -1,0 +1,52 @@
+/** Sums over a million receipts: the same as those of the receipts, and how long both take. */
+import { type OwnStores, startOwnStores } from '@gw/testing/control-plane/fixtures';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sumHours } from './hours.ts';
+import { type UsageQuestion, usageOf } from './usage.ts';
+
+const receipts = 1_000_000;
+const chunk = 50_000;
+let stores: OwnStores;
+beforeAll(async () => {
+  stores = await startOwnStores();
+}, 120_000);
+afterAll(() => stores?.stop());
+
+it(`over ${receipts} receipts of a month`, { timeout: 900_000 }, async () => {
+  // Five models, two regions, three keys; without what only a lineage needs.
+  for (let first = 0; first < receipts; first += chunk)
+    await stores.tamper(`
+    INSERT INTO receipts (id, version, created_at, account_id, key_id, endpoint, model, region, tier, status,
+      prompt_tokens, completion_tokens, energy_wh, carbon_g, body)
+    SELECT 'rcpt_' || n, 1, timestamptz '2026-09-01Z' + n * INTERVAL '30 days' / ${receipts}, 'acct_large', 'key' || n % 3,
+      '/v1/chat/completions', 'model' || n % 5, 'region' || n % 2, 'parametric', 'complete', n % 1000, n % 500,
+      n % 977 / 1000.0, n % 491 / 1000.0,
+      json_build_object('provider', 'p', 'grid_basis', 'lifecycle', 'energy_low_wh', n % 977 / 2000.0, 'water_ml', n % 91)
+    FROM generate_series(${first}, ${first + chunk - 1}) n`);
+  const from = new Date('2026-09-01');
+  const asked = {
+    accountId: 'acct_large',
+    from,
+    to: new Date('2026-10-01'),
+    version: 'restated',
+    simulated: 'exclude',
+  } as const;
+  const question: UsageQuestion = { ...asked, interval: 'day', group_by: ['model', 'region', 'key_id'] };
+  const timed = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
+    const begun = performance.now();
+    return [await run(), Math.round(performance.now() - begun)];
+  };
+  await stores.tamper(`INSERT INTO usage_changes (account_id, hour)
+    SELECT DISTINCT account_id, date_trunc('hour', created_at, 'UTC') FROM receipts`);
+  const [live, liveMs] = await timed(() => usageOf(stores.db, question));
+  const [, sumMs] = await timed(async () => {
+    while ((await sumHours(stores.db)) > 0);
+  });
+  const [summed, summedMs] = await timed(() => usageOf(stores.db, question));
+  console.log(
+    `${receipts} receipts: ${liveMs} ms from the receipts, ${summedMs} ms from the sums, made in ${sumMs} ms`,
+  );
+  expect(summed).toEqual(live);
+  expect(summed?.total.requests).toBe(receipts);
+  expect(summed?.data.length).toBe(30 * 30);
+});

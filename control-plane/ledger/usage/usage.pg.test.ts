@@ -1,0 +1,326 @@
+import { createHash } from 'node:crypto';
+import { runAdmin } from '@gw/cli/internals/commands/admin';
+import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
+import type { Receipt } from '@gw/contract/receipt';
+import { operatorUsageSchema, type UsageRow, usageAmountNames, usageSchema } from '@gw/contract/usage';
+import { checkAnHour, sumHours } from '@gw/control-plane/internals/ledger/usage/hours';
+import { seedOperators } from '@gw/testing/control-plane/access';
+import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
+import { entryOf, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let running: TestApp;
+beforeAll(async () => {
+  running = await startTestApp();
+}, 120_000);
+afterAll(() => running?.stop());
+
+const account = (id: string) => ({ 'x-gw-account-id': id });
+const ask = async (id: string, query: string) => (await running.get(`/v1/usage?${query}`, account(id))).json();
+
+test('usage sums requests, tokens, energy and carbon by UTC day and model, each receipt once', async () => {
+  const at = (time: string) => receiptIdAt(new Date(time));
+  const first = entryOf({ id: at('2026-03-01T23:59:59.999Z'), energy_wh: 0.1, carbon_g: 0.1 }, 'acct_usage');
+  const newer = entryOf({ ...first.receipt, version: 2, supersedes: 1, energy_wh: 0.1, carbon_g: 0.3 }, 'acct_usage');
+  const unknown = { energy_wh: null, carbon_g: null, tier: 'degraded' as const };
+  await running.store(
+    first,
+    newer,
+    entryOf({ id: at('2026-03-01T00:00:00.000Z'), energy_wh: 0.2, carbon_g: 0.2 }, 'acct_usage'),
+    entryOf({ id: at('2026-03-02T00:00:00.000Z'), model: 'sim-large', ...unknown }, 'acct_usage'),
+    entryOf({ id: at('2026-03-03T00:00:00.000Z') }, 'acct_usage'),
+  );
+  const reply = (await running.get('/v1/usage?from=2026-03-01&to=2026-03-03', account('acct_usage'))).json();
+  const sums = { requests_degraded: 0, requests_aborted: 0, requests_estimated: 0, requests_measured: 0 };
+  const known = { energy_low_wh: 2.4, carbon_high_g: 1.6, water_ml: 5, energy_aborted_wh: null, grid_basis: 'unknown' };
+  const missing = { water_low_ml: 2, water_high_ml: 2 };
+  expect(reply).toMatchObject({
+    object: 'list',
+    from: '2026-03-01T00:00:00.000Z',
+    to: '2026-03-03T00:00:00.000Z',
+    version: 'restated',
+    simulated: 'exclude',
+    interval: 'day',
+    group_by: ['model'],
+    total: {
+      requests: 3,
+      requests_modelled: 2,
+      requests_degraded: 1,
+      prompt_tokens: 30,
+      completion_tokens: 60,
+      energy_wh: 0.3,
+      carbon_g: 0.5,
+      missing: { energy_wh: 1, carbon_g: 1, water_low_ml: 3 },
+    },
+    data: [
+      {
+        object: 'gw.usage',
+        date: '2026-03-01',
+        model: 'sim-small',
+        simulated: false,
+        requests: 2,
+        requests_modelled: 2,
+        prompt_tokens: 20,
+        completion_tokens: 40,
+        energy_wh: 0.3,
+        carbon_g: 0.5,
+        ...sums,
+        ...known,
+        missing,
+      },
+      { date: '2026-03-02', model: 'sim-large', requests: 1, requests_degraded: 1, energy_wh: null, grid_basis: null },
+    ],
+  });
+  expect(reply.data).toHaveLength(2);
+});
+
+test('a sum of tokens is exact, or null where no JSON number could be, and the rest of the reply stands', async () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const tokens = (time: string, prompt_tokens: number) =>
+    entryOf({ id: receiptIdAt(new Date(time)), prompt_tokens, completion_tokens: 1 }, 'acct_sums');
+  const usage = () => running.get('/v1/usage?from=2026-04-01&to=2026-04-02', account('acct_sums'));
+  await running.store(tokens('2026-04-01T01:00:00.000Z', most - 3), tokens('2026-04-01T02:00:00.000Z', 3));
+  expect((await usage()).json().data).toMatchObject([{ prompt_tokens: most, completion_tokens: 2 }]);
+  await running.store(tokens('2026-04-01T03:00:00.000Z', 2));
+  await running.store(entryOf({ id: receiptIdAt(new Date('2026-04-01T04:00:00.000Z')), model: 'other' }, 'acct_sums'));
+  const beyond = await usage();
+  expect(beyond.statusCode).toBe(200);
+  expect(usageSchema.parse(beyond.json()).data).toMatchObject([
+    { model: 'other', requests: 1, prompt_tokens: 10, completion_tokens: 20 },
+    { model: 'sim-small', requests: 3, prompt_tokens: null, completion_tokens: 3, energy_wh: expect.any(Number) },
+  ]);
+});
+
+test('simulated calls have rows of their own, and are in the total only if that is asked for', async () => {
+  const at = (time: string) => receiptIdAt(new Date(`2026-05-01T${time}:00.000Z`));
+  const simulated = entryOf({ id: at('03:00'), energy_wh: 0.4, carbon_g: 4, simulated: true }, 'acct_simulated');
+  await running.store(
+    entryOf({ id: at('01:00'), energy_wh: 0.1, carbon_g: 1 }, 'acct_simulated'),
+    entryOf({ id: at('02:00'), energy_wh: 0.2, carbon_g: 2 }, 'acct_simulated'),
+    simulated,
+    entryOf({ ...simulated.receipt, version: 2, supersedes: 1, carbon_g: 5 }, 'acct_simulated'),
+  );
+  const usage = async (query = '') =>
+    (await running.get(`/v1/usage?from=2026-05-01&to=2026-05-02${query}`, account('acct_simulated'))).json();
+  const rows = [
+    { model: 'sim-small', simulated: false, requests: 2, energy_wh: 0.3, carbon_g: 3 },
+    { model: 'sim-small', simulated: true, requests: 1, energy_wh: 0.4, carbon_g: 5 },
+  ];
+  const left = { requests: 2, energy_wh: 0.3, carbon_g: 3 };
+  expect(await usage()).toMatchObject({ data: rows, simulated: 'exclude', total: left });
+  expect(await usage('&simulated=exclude')).toMatchObject({ data: rows, total: left });
+  const all = { requests: 3, energy_wh: 0.7, carbon_g: 8 };
+  expect(await usage('&simulated=include')).toMatchObject({ data: rows, simulated: 'include', total: all });
+  expect(await usage('&simulated=include&version=issued')).toMatchObject({ total: { ...all, carbon_g: 7 } });
+  const none = await running.get('/v1/usage', account('acct_nobody'));
+  expect(none.json()).toMatchObject({ data: [], total: { requests: 0, prompt_tokens: 0, energy_wh: null } });
+});
+
+test('usage as issued sums the first versions', async () => {
+  const url = '/v1/usage?from=2026-03-01&to=2026-03-03&version=issued';
+  const reply = (await running.get(url, account('acct_usage'))).json();
+  expect(reply).toMatchObject({ version: 'issued', data: [{ requests: 2, carbon_g: 0.3 }, { requests: 1 }] });
+});
+
+test('rows are told apart by what the question names, in days, months or not at all', async () => {
+  const at = (time: string) => receiptIdAt(new Date(time));
+  const id = 'acct_groups';
+  await running.store(
+    entryOf({ id: at('2026-06-30T23:00:00.000Z'), grid_basis: 'lifecycle', energy_wh: 1, tier: 'telemetry' }, id),
+    entryOf({ id: at('2026-07-01T00:00:00.000Z'), grid_basis: 'combustion', energy_wh: 2, region: null }, id),
+    entryOf(
+      { id: at('2026-07-02T00:00:00.000Z'), grid_basis: 'lifecycle', energy_wh: 4, status: 'client_aborted' },
+      id,
+    ),
+  );
+  const rows = async (query: string) =>
+    (await ask(id, `from=2026-06-01&to=2026-08-01&${query}`)).data.map((row: UsageRow) => [
+      ...[row.date, row.model, row.region, row.tier, row.grid_basis].filter((each) => each !== undefined),
+      row.energy_wh,
+    ]);
+  expect(await rows('interval=month&group_by=')).toEqual([
+    ['2026-06', 'lifecycle', 1],
+    ['2026-07', 'mixed', 6],
+  ]);
+  expect(await rows('interval=total&group_by=grid_basis')).toEqual([
+    ['combustion', 2],
+    ['lifecycle', 5],
+  ]);
+  expect(await rows('interval=total&group_by=region,tier')).toEqual([
+    ['us-east', 'parametric', 'lifecycle', 4],
+    ['us-east', 'telemetry', 'lifecycle', 1],
+    [null, 'parametric', 'combustion', 2],
+  ]);
+  expect((await ask(id, 'from=2026-06-01&to=2026-08-01')).total).toMatchObject({
+    ...{ requests: 3, requests_measured: 1, requests_modelled: 2, requests_aborted: 1 },
+    ...{ energy_wh: 7, energy_aborted_wh: 4, grid_basis: 'mixed' },
+  });
+});
+
+test.each([
+  ['group_by=colour', 'group_by'],
+  ['group_by=model,model', 'group_by'],
+  ['group_by=account_id', 'group_by'],
+  ['interval=week', 'interval'],
+  ['format=xml', 'format'],
+  ['project=x', 'project'],
+  ['account_id=acct_other', 'account_id'],
+])('%s is an error that names it', async (query, param) => {
+  const reply = await running.get(`/v1/usage?${query}`);
+  expect([reply.statusCode, reply.json().error]).toMatchObject([400, { code: `invalid_${param}`, param }]);
+});
+
+test('as CSV the rows have a head, and no cell that a spreadsheet would take for a formula', async () => {
+  const id = 'acct_csv';
+  const time = receiptIdAt(new Date('2026-06-01T00:00:00.000Z'));
+  await running.store(entryOf({ id: time, model: '=1+1,"', energy_wh: 0.25, water_ml: null }, id));
+  const reply = await running.get('/v1/usage?from=2026-06-01&to=2026-06-02&format=csv', account(id));
+  expect(reply.headers['content-type']).toMatch(/^text\/csv; charset=utf-8/);
+  const [head = '', line = '', end] = reply.body.split('\r\n');
+  expect(head).toMatch(/^date,model,simulated,requests,/);
+  expect(line).toMatch(/^2026-06-01,"'=1\+1,""",false,1,/);
+  const cells = line.split(',').slice(-head.split(',').length + 2);
+  const of = (name: string) => cells[head.split(',').indexOf(name) - 2];
+  expect([of('energy_wh'), of('water_ml'), of('missing_water_ml'), end]).toEqual(['0.25', '', '1', '']);
+});
+
+/** Half a year of calls of every kind, among them versions that replace others. */
+function randomEntries(seed: number, id: string) {
+  let count = 0;
+  const random = (): number => createHash('sha256').update(`${seed} ${count++}`).digest().readUInt32LE() / 2 ** 32;
+  const pick = <T>(...each: T[]): T => each[Math.floor(random() * each.length)] as T;
+  return Array.from({ length: 300 }, () => {
+    const made = new Date(Date.UTC(2026, 0, 1) + Math.floor(random() * 40) * 1_800_000);
+    const amount = () => pick(null, random() / 7, 1e-7 * random());
+    const receipt: Partial<Receipt> = {
+      id: receiptIdAt(made),
+      model: pick('a', 'b'),
+      region: pick('eu-west', null),
+      tier: pick('proxy', 'parametric', 'degraded'),
+      status: pick('complete', 'client_aborted'),
+      grid_basis: pick('lifecycle', 'combustion', undefined),
+      ...(random() < 0.2 && { simulated: true as const }),
+      ...Object.fromEntries(usageAmountNames.map((name) => [name, amount()])),
+    };
+    const first = entryOf(receipt, id);
+    const second = entryOf({ ...first.receipt, version: 2, supersedes: 1, energy_wh: amount(), region: 'new' }, id);
+    return random() < 0.3 ? [first, second] : [first];
+  });
+}
+
+const questions = [
+  '',
+  '&version=issued',
+  '&simulated=include&group_by=model,region,tier,status,grid_basis,key_id',
+  '&interval=total',
+];
+
+test.each([1, 2, 3])('sums of hours are those of the receipts, whatever is summed already (seed %i)', async (seed) => {
+  const id = `acct_hours_${seed}`;
+  const { db } = running.stores;
+  const periods = ['from=2026-01-01&to=2026-01-02', 'from=2026-01-01T03:20:00Z&to=2026-01-01T17:45:01Z'];
+  const answers = () => Promise.all(periods.flatMap((period) => questions.map((query) => ask(id, period + query))));
+  const entries = randomEntries(seed, id);
+  const half = entries.slice(0, 150).flat();
+  await running.store(...half);
+  const marks = () => db.usageChange.count({ where: { accountId: id } });
+  expect(await marks()).toBeGreaterThan(0);
+  const live = await answers();
+  while ((await sumHours(db)) > 0);
+  expect(await marks()).toBe(0);
+  expect(await db.usageHour.count({ where: { accountId: id } })).toBeGreaterThan(50);
+  expect(await answers()).toEqual(live);
+  expect(live[0].total.requests).toBeGreaterThan(50);
+  // New ones: their hours are read from the receipts until they are summed again.
+  await running.store(...entries.slice(150).flat());
+  const more = await answers();
+  expect(more[0].total.requests).toBeGreaterThan(live[0].total.requests);
+  while ((await sumHours(db)) > 0);
+  expect(await answers()).toEqual(more);
+});
+
+test('a receipt that comes while its hour is being summed is in the next sum', async () => {
+  const id = 'acct_race';
+  const { db } = running.stores;
+  const hours = Array.from({ length: 6 }, (_, hour) => new Date(Date.UTC(2026, 1, 1, hour)));
+  const entries = Array.from({ length: 240 }, (_, at) =>
+    entryOf({ id: receiptIdAt(hours[at % 6] as Date), energy_wh: 1 }, id),
+  );
+  let stored = false;
+  const summing = [0, 1].map(async () => {
+    while (!stored) await sumHours(db);
+  });
+  for (let at = 0; at < entries.length; at += 4) await running.store(...entries.slice(at, at + 4));
+  stored = true;
+  await Promise.all(summing);
+  const asked = () => ask(id, 'from=2026-02-01&to=2026-02-02&interval=total');
+  expect((await asked()).total).toMatchObject({ requests: 240, energy_wh: 240 });
+  while ((await sumHours(db)) > 0);
+  expect((await asked()).total).toMatchObject({ requests: 240, energy_wh: 240 });
+  expect(await db.usageChange.count({ where: { accountId: id } })).toBe(0);
+});
+
+test('a receipt that is known to be altered is in no sum, also where its hour is summed already', async () => {
+  const id = 'acct_altered';
+  const time = new Date('2026-02-03T05:00:00.000Z');
+  const [good, bad] = [entryOf({ id: receiptIdAt(time), energy_wh: 1 }, id), entryOf({ id: receiptIdAt(time) }, id)];
+  await running.store(good, bad);
+  while ((await sumHours(running.stores.db)) > 0);
+  await running.stores.tamper(`UPDATE receipts SET energy_wh = 99 WHERE id = '${bad.receipt.id}'`);
+  // Reading it finds the fault.
+  expect((await running.get(`/v1/gw/receipts/${bad.receipt.id}`, account(id))).statusCode).toBe(500);
+  expect((await ask(id, 'from=2026-02-03&to=2026-02-04')).total).toMatchObject({ requests: 1, energy_wh: 1 });
+});
+
+test('a sum that somebody has changed in the database is found and made again', async () => {
+  const id = 'acct_forged_sum';
+  const { db } = running.stores;
+  await running.store(entryOf({ id: receiptIdAt(new Date('2026-02-05T05:00:00.000Z')), energy_wh: 1 }, id));
+  while ((await sumHours(db)) > 0);
+  await running.stores.tamper(`DELETE FROM usage_hours WHERE account_id <> '${id}'`);
+  const lines: unknown[] = [];
+  const log = { ...silentLog, error: (fault: unknown) => void lines.push(fault) } as unknown as typeof silentLog;
+  await checkAnHour({ db, log });
+  expect(lines).toEqual([]);
+  await running.stores.tamper(`UPDATE usage_hours SET energy_wh = 0.5 WHERE account_id = '${id}'`);
+  await checkAnHour({ db, log });
+  expect(lines).toEqual([{ accountId: id, hour: '2026-02-05T05:00:00.000Z' }]);
+  while ((await sumHours(db)) > 0);
+  expect((await ask(id, 'from=2026-02-05&to=2026-02-06')).total).toMatchObject({ energy_wh: 1 });
+});
+
+test('operators see all accounts, together or one', async () => {
+  const time = '2026-02-07T05:00:00.000Z';
+  for (const id of ['acct_one', 'acct_two'])
+    await running.store(entryOf({ id: receiptIdAt(new Date(time)), energy_wh: 1 }, id));
+  const path = '/operator/v1/usage?from=2026-02-07&to=2026-02-08';
+  expect((await running.operator.inject(path)).statusCode).toBe(401);
+  const { viewer } = await seedOperators(running.context);
+  const headers = { authorization: `Bearer ${viewer}` };
+  const read = async (query: string) =>
+    operatorUsageSchema.parse((await running.operator.inject({ url: `${path}${query}`, headers })).json());
+  expect((await read('&group_by=account_id')).data).toMatchObject([
+    { account_id: 'acct_one', energy_wh: 1 },
+    { account_id: 'acct_two', energy_wh: 1 },
+  ]);
+  expect(await read('&account_id=acct_two')).toMatchObject({ total: { requests: 1 }, data: [{ model: 'sim-small' }] });
+  const target = findTarget({ GW_CONTROL_URL: running.operatorUrl, GW_OPERATOR_TOKEN: viewer }, null);
+  const gw = async (line: string): Promise<string> => {
+    let out = '';
+    const print = (text: string): void => {
+      out += text;
+    };
+    await runAdmin(line.split(' '), { openApi: () => openOperatorApi(target), print, tell: () => {} });
+    return out;
+  };
+  const table = await gw('usage --from 2026-02-07 --to 2026-02-08 --interval total --group-by account_id');
+  expect(table.split('\n').map((line) => line.split(/ +/).slice(0, 3))).toEqual([
+    ['ACCOUNT_ID', 'SIMULATED', 'REQUESTS'],
+    ['acct_one', 'false', '1'],
+    ['acct_two', 'false', '1'],
+    ['total', '-', '2'],
+    [''],
+  ]);
+  expect(await gw('usage --from 2026-02-09 --to 2026-02-10')).toMatch(/^No calls from 2026-02-09/);
+  await expect(gw('usage --group-by colour')).rejects.toThrow(/The option is --group-by/);
+});
