@@ -8,6 +8,7 @@ interface Usage {
   readonly from: string;
   readonly to: string;
   readonly interval: string;
+  readonly simulated: string;
   readonly group_by: readonly string[];
 }
 
@@ -20,6 +21,8 @@ const sums = [
   'carbon_g',
   'water_ml',
 ];
+
+const units = 'Energy is in Wh, carbon in gCO2e, water in mL; docs/reporting.md says what they are.\n';
 
 export const usageCommands: readonly AdminCommand[] = [
   {
@@ -51,9 +54,7 @@ async function showUsage(call: AdminCall) {
   const rows = [...usage.data, { ...usage.total, [first]: 'total' }];
   const columns = [...groups, ...sums, ...(groups.includes('grid_basis') ? [] : ['grid_basis'])];
   const text = table(usage.data.length === 0 ? [] : rows, columns, `No calls from ${usage.from} to ${usage.to}.`);
-  return {
-    value: usage,
-    text,
-    note: 'Energy is in Wh, carbon in gCO2e, water in mL; docs/reporting.md says what they are.\n',
-  };
+  const left = usage.data.some(({ simulated }) => simulated === true) && usage.simulated !== 'include';
+  const note = left ? `${units}The total leaves simulated calls out; --simulated include counts them.\n` : units;
+  return { value: usage, text, note };
 }

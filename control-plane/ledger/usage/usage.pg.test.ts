@@ -3,10 +3,10 @@ import { runAdmin } from '@gw/cli/internals/commands/admin';
 import { findTarget, openOperatorApi } from '@gw/cli/internals/commands/admin/api';
 import type { Receipt } from '@gw/contract/receipt';
 import { operatorUsageSchema, type UsageRow, usageAmountNames, usageSchema } from '@gw/contract/usage';
-import { checkAnHour, sumHours } from '@gw/control-plane/internals/ledger/usage/hours';
+import { checkAnHour, startUsageHours, sumHours } from '@gw/control-plane/internals/ledger/usage/hours';
 import { seedOperators } from '@gw/testing/control-plane/access';
 import { startTestApp, type TestApp } from '@gw/testing/control-plane/app';
-import { entryOf, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
+import { entryOf, eventually, receiptIdAt, silentLog } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let running: TestApp;
@@ -260,6 +260,32 @@ test('a receipt that comes while its hour is being summed is in the next sum', a
   expect(await db.usageChange.count({ where: { accountId: id } })).toBe(0);
 });
 
+test('two instances that sum the same hours at once sum them once', async () => {
+  const id = 'acct_twice';
+  const { db } = running.stores;
+  const hours = Array.from({ length: 15 }, (_, hour) => new Date(Date.UTC(2026, 1, 2, hour)));
+  for (let round = 1; round <= 5; round += 1) {
+    await running.store(...hours.map((hour) => entryOf({ id: receiptIdAt(hour), energy_wh: 1 }, id)));
+    await Promise.all([1, 2, 3, 4].map(() => sumHours(db)));
+    expect((await ask(id, 'from=2026-02-02&to=2026-02-03')).total).toMatchObject({ requests: 15 * round });
+  }
+});
+
+test('a receipt that changes in its row makes its hour be summed again', async () => {
+  const id = 'acct_made';
+  const { db } = running.stores;
+  const time = new Date(Date.now() - 3 * 3_600_000);
+  const made = entryOf({ id: receiptIdAt(time), energy_wh: 1, carbon_g: 1 }, id);
+  const unknown = Object.fromEntries(usageAmountNames.map((name) => [name, null]));
+  const closed = { tier: 'degraded' as const, degraded_reason: 'sidecar_unavailable' as const, ...unknown };
+  await running.store({ ...entryOf({ ...made.receipt, ...closed }, id), facts: null });
+  while ((await sumHours(db)) > 0);
+  expect((await ask(id, 'interval=total')).total).toMatchObject({ requests_degraded: 1, energy_wh: null });
+  await running.store(made);
+  expect(await db.receipt.count({ where: { accountId: id } })).toBe(1);
+  expect((await ask(id, 'interval=total')).total).toMatchObject({ requests_degraded: 0, energy_wh: 1 });
+});
+
 test('a receipt that is known to be altered is in no sum, also where its hour is summed already', async () => {
   const id = 'acct_altered';
   const time = new Date('2026-02-03T05:00:00.000Z');
@@ -283,7 +309,9 @@ test('a sum that somebody has changed in the database is found and made again', 
   await checkAnHour({ db, log });
   expect(lines).toEqual([]);
   await running.stores.tamper(`UPDATE usage_hours SET energy_wh = 0.5 WHERE account_id = '${id}'`);
-  await checkAnHour({ db, log });
+  const job = startUsageHours({ db, log });
+  await eventually(() => lines.length > 0);
+  await job.stop();
   expect(lines).toEqual([{ accountId: id, hour: '2026-02-05T05:00:00.000Z' }]);
   while ((await sumHours(db)) > 0);
   expect((await ask(id, 'from=2026-02-05&to=2026-02-06')).total).toMatchObject({ energy_wh: 1 });
