@@ -187,19 +187,19 @@ function modelledImpact(
 
 function measuredImpact(
   facts: MeasurableFacts,
-  { expectedWh, modelled, reading }: Measurement & { readonly ok: true },
+  { expected, modelled, reading }: Measurement & { readonly ok: true },
   methodology: Methodology,
   provenance: GridProvenance,
 ): Impact | null {
   const { boundary, grid, requestedTier, site, usage } = facts;
   const conditions: Conditions = { boundary, site, grid, methodology, gridAgeMinutes: provenance.ageMinutes };
   const isTotal = reading.scope === 'total';
-  const compared = modelled === null || expectedWh === null ? null : { tier: modelled.tier, energyWh: expectedWh };
+  const compared = modelled === null || expected === null ? null : { tier: modelled.tier, energyWh: expected.wh };
   // A class is too rough a guide to how long the accelerators were taken: the embodied part needs parameter counts.
   const making = modelled?.tier === 'parametric' ? modelled.estimate : null;
   const figures = isTotal
-    ? figuresOfTotal(reading, making, expectedWh, conditions)
-    : figuresOfWork(workWithMeasured(reading, modelled?.estimate ?? null, expectedWh, methodology), conditions);
+    ? figuresOfTotal(reading, making, expected, conditions)
+    : figuresOfWork(workWithMeasured(reading, modelled?.estimate ?? null, expected, methodology), conditions);
   const impact = impactOf({
     conditions,
     tier: 'telemetry',
@@ -216,8 +216,8 @@ function measuredImpact(
     usage,
     provenance,
   });
-  if (impact === null || expectedWh === null || !methodology.statesModelled) return impact;
-  return Object.assign(impact, { modelled_energy_wh: decimal(expectedWh) });
+  if (impact === null || expected === null || !methodology.statesModelled) return impact;
+  return Object.assign(impact, { modelled_energy_wh: decimal(expected.wh) });
 }
 
 function excludesOf(
@@ -250,10 +250,11 @@ function classEstimate(modelClass: ModelClass, facts: ReadyFacts, method: Method
 /** What is read and written, as far as it is charged. */
 function tokensOf({ model, site, usage }: ReadyFacts, method: Methodology) {
   const { cachedPromptTokens, completionTokens, promptTokens } = usage;
+  const outputTokens = model.kind === 'embedding' ? 0 : completionTokens;
   return {
     inputTokens: method.chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0,
-    outputTokens: model.kind === 'embedding' ? 0 : completionTokens,
-    facts: { promptTokens, cachedPromptTokens, site, ratios: countRatios(usage, method) },
+    outputTokens,
+    facts: { promptTokens, cachedPromptTokens, outputTokens, site, ratios: countRatios(usage, method) },
     combinesBounds: method.combinesBounds,
   };
 }

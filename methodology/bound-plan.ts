@@ -20,7 +20,14 @@ export function combinedSteps(calculation: Calculation): Chosen[] {
   ];
 }
 
-const sized = ['attention_most', 'writing_least', 'writing_most', 'reading_least', 'reading_most'];
+const sized = [
+  'attention_most',
+  'writing_attention_most',
+  'writing_least',
+  'writing_most',
+  'reading_least',
+  'reading_most',
+];
 
 function combinedWork({ estimated_counts: estimated, ...calculation }: Calculation): Chosen[] {
   const { measured, modelled_by, parameter_range } = calculation;
@@ -52,10 +59,20 @@ function comparedSteps({ measured, modelled_by, parameter_range }: Calculation):
   const work = ['accelerator_energy', 'host_energy'].map((id) => id + variant);
   const account = ['idle_energy', 'request_it_energy', 'overhead_energy', 'request_energy'];
   const overhead = scope === 'total' && includes_pue === false ? '_without_overhead' : '';
-  const modelled = scope === 'total' ? [...work, ...account] : work.slice(0, 1);
+  const works = scope === 'total' ? work : work.slice(0, 1);
+  const of = modelled_by === 'proxy' ? 'class_' : parameter_range ? 'range_' : '';
+  const ends = (['low', 'high'] as const).flatMap((end) =>
+    works.map((program) => ({ program: `${program.split('/')[0]}/${of}${end}_combined`, run: `modelled_${end}` })),
+  );
+  const whole = [...account.map((program) => ({ program, run: 'modelled' })), once('idle_ratio')];
   return [
-    ...modelled.map((program) => ({ program, run: 'modelled' })),
-    ...[`modelled_energy/${scope}${overhead}`, 'modelled_energy_wh'].map(once),
+    ...[...works.map((program) => ({ program, run: 'modelled' })), ...ends],
+    ...(scope === 'total' ? [...whole, ...sides('pue_ratio'), ...sides('modelled_work')] : []),
+    ...[
+      `modelled_energy/${scope}${overhead}`,
+      ...sides('modelled_energy', `/${scope}${overhead}`).map(({ program }) => program),
+    ].map(once),
+    once('modelled_energy_wh'),
   ];
 }
 

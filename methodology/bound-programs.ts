@@ -23,11 +23,13 @@ function sized(variant: string, { active, more, total }: Readonly<Record<'active
   const writing = (model: string) => `combined(${model}, hardware_ratio, completion_ratio${more})`;
   const reading = `combined(hardware_ratio, prompt_ratio${more})`;
   const layersByWidth = `aspect * ((${active} * ${total}) ^ 0.5 * 1e9 / (parameters_per_squared_width * aspect * aspect)) ^ (2 / 3)`;
+  const attention = (context: string) => `1 + (${context}) * (${layersByWidth}) / (${active} * 1e9)`;
   return {
     ...step(`size_ratio${variant}`, '1', `${total} > fitted_up_to ? extrapolation_ratio_least : 1`),
-    ...step(`attention_most${variant}`, '1', `1 + (T_in + T_cached) * (${layersByWidth}) / (${active} * 1e9)`),
+    ...step(`attention_most${variant}`, '1', attention('T_in + T_cached')),
+    ...step(`writing_attention_most${variant}`, '1', attention('2 * T_in + T_out')),
     ...step(`writing_least${variant}`, '1', `1 / ${writing('model_ratio_least, size_ratio')}`),
-    ...step(`writing_most${variant}`, '1', writing('model_ratio_most')),
+    ...step(`writing_most${variant}`, '1', `writing_attention_most * ${writing('model_ratio_most')}`),
     ...step(`reading_least${variant}`, '1', `utilisation / utilisation_max / ${reading}`),
     ...step(`reading_most${variant}`, '1', `utilisation / utilisation_min * attention_most * ${reading}`),
   };
@@ -48,22 +50,40 @@ function workBounds({ id, unit, writing, reading }: Part): Record<string, Step> 
   };
 }
 
+/** One end of the modelled energy of what a figure is about. */
+function modelledEnd(side: 'least' | 'most', run: string, at: '/' | '*'): Record<string, Step> {
+  const active = 'accelerator_energy@modelled + host_energy@modelled';
+  const ofActive = `(accelerator_energy@${run} + host_energy@${run}) / (${active})`;
+  const work = `modelled_work_${side}`;
+  return {
+    ...step(work, '1', `${active} = 0 ? 1 : ${ofActive}`),
+    ...step(
+      `modelled_energy_${side}/total`,
+      'Wh',
+      `request_energy@modelled ${at} combined(${work}, idle_ratio, pue_ratio_${side})`,
+    ),
+    ...step(
+      `modelled_energy_${side}/total_without_overhead`,
+      'Wh',
+      `request_it_energy@modelled ${at} combined(${work}, idle_ratio)`,
+    ),
+    ...step(`modelled_energy_${side}/accelerator`, 'Wh', `accelerator_energy@${run}`),
+  };
+}
+
+const believed = (side: 'least' | 'most'): string =>
+  `reported_energy > modelled_energy * plausible_within ? modelled_energy_${side} : reported_energy * plausible_within < modelled_energy ? modelled_energy_${side} : reported_energy`;
+
 const measuring = {
   ...step('modelled_energy/total', 'Wh', 'request_energy@modelled'),
   ...step('modelled_energy/total_without_overhead', 'Wh', 'request_it_energy@modelled'),
   ...step('modelled_energy/accelerator', 'Wh', 'accelerator_energy@modelled'),
   ...step('modelled_energy_wh', 'Wh', 'sum12(modelled_energy)'),
-  // What the bounds have to reach: of a doubtful figure the modelled energy, else the figure itself.
-  ...step(
-    'least_believed',
-    'Wh',
-    'reported_energy > modelled_energy * plausible_within ? modelled_energy : reported_energy',
-  ),
-  ...step(
-    'most_believed',
-    'Wh',
-    'reported_energy * plausible_within < modelled_energy ? modelled_energy : reported_energy',
-  ),
+  ...modelledEnd('least', 'modelled_low', '/'),
+  ...modelledEnd('most', 'modelled_high', '*'),
+  // What the bounds have to reach: of a doubtful figure those of the modelled energy, else the figure itself.
+  ...step('least_believed', 'Wh', believed('least')),
+  ...step('most_believed', 'Wh', believed('most')),
   ...step('least_believed/uncompared', 'Wh', 'reported_energy'),
   ...step('most_believed/uncompared', 'Wh', 'reported_energy'),
   ...step('share_ratio', '1', 'call_tokens = all_tokens ? 1 : token_share_ratio'),

@@ -138,6 +138,15 @@ describe('bounds', () => {
     expect(Number(found) / extra).toBeCloseTo(1, 0);
   });
 
+  it('are higher for a long context, to which every token that is written attends', () => {
+    const after = (promptTokens: number, completionTokens = 1000): CallFacts => ({
+      ...call,
+      usage: { promptTokens, cachedPromptTokens: promptTokens, completionTokens },
+    });
+    isWider(after(100_000), after(1000), all, [1]);
+    isWider(after(0, 100_000), after(0), all, [1]);
+  });
+
   it('hold the overhead where a total does not say whether it has it', () => {
     const at = (includesPue: boolean | null): CallFacts => ({
       ...measured,
@@ -151,15 +160,44 @@ describe('bounds', () => {
 });
 
 describe('Monte Carlo over the stated distributions', () => {
+  const totalThat = (includesPue: boolean | null, wh = 0.3): CallFacts => ({
+    ...call,
+    site: { ...call.site, pue: 1.45 },
+    telemetry: { ...Object(shapes.neuralwatt?.(wh)), includesPue },
+  });
+  const ofFrontier = {
+    ...call.model,
+    activeParametersB: null,
+    totalParametersB: null,
+    modelClass: 'frontier',
+  } as const;
   it.each<[string, CallFacts]>([
     ['a known model', call],
     ['a range of parameters', of([8, 28])],
     ['a model beyond the fit, on a yearly grid value', of(405, { grid: annual })],
     ['an embedding', { ...call, model: embedding }],
     ['a long prompt', { ...call, usage: { promptTokens: 60_000, cachedPromptTokens: 0, completionTokens: 200 } }],
+    ['a long answer', { ...call, usage: { promptTokens: 100, cachedPromptTokens: 0, completionTokens: 100_000 } }],
+    [
+      'estimated counts',
+      { ...call, usage: { promptTokens: 1200, cachedPromptTokens: 200, completionTokens: 400, estimated: 'both' } },
+    ],
+    ['a class', proxy],
+    ['the class frontier', { ...call, model: ofFrontier }],
+    ['a measured total of which nobody knows whether the overhead is in it', totalThat(null)],
+    ['one with the overhead', totalThat(true)],
+    ['one without', totalThat(false)],
+    ['one far above the model', totalThat(null, 8)],
+    ['one far below', totalThat(null, 0.01)],
+    ['one far below without the overhead', totalThat(false, 0.01)],
+    ['one far above with it', totalThat(true, 8)],
+    ['accelerators that were shared', counters(500, 200_000)],
+    ['accelerators far from the model', { ...counters(500, 500), telemetry: shapes.gpu_counters?.(12) ?? null }],
+    ['accelerators of this call alone', counters(500, 500)],
   ])('nine of ten draws or more lie inside the bounds of %s', (_, facts) => {
     const coverage = coverageOf(facts, impact(facts));
-    for (const share of Object.values(coverage)) {
+    expect(coverage.length).toBeGreaterThan(1);
+    for (const share of coverage) {
       expect(share).toBeGreaterThan(0.895);
       // Bounds that hold everything would say nothing.
       expect(share).toBeLessThan(1);

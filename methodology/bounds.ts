@@ -37,21 +37,36 @@ export const share = (end: number, amount: number): number => (amount === 0 ? 1 
 
 /** Of work in the comprehensive boundary: `central` and `end` are accounts of the work and of its low or high end. */
 export function endOfWork(side: Side, central: RequestSteps, end: RequestSteps, conditions: BoundConditions): End {
-  const active = central.accelerator_energy + central.host_energy;
-  const work = share(end.accelerator_energy + end.host_energy, active);
-  const idle = (1 + spreads.idleShareMax) / (1 + idleShare);
-  const { pue } = conditions.site;
-  const overhead = (pue - 1) * (1 + spreads.overhead);
-  const most = side === 'least' ? overhead : Math.max(overhead, spreads.overheadFloor);
-  const energyRatio = combined(work, idle, (1 + most) / pue);
-  const it = at(side, central.request_it_energy, combined(work, idle));
+  const ratios = energyRatios(side, central, end, conditions.site);
+  const it = at(side, central.request_it_energy, ratios.it);
   const water = waterFactorAt(side, conditions);
   return {
-    energyWh: at(side, central.request_energy, energyRatio),
-    operationG: operationAt(side, central.request_usage_gwp, energyRatio, conditions),
+    energyWh: at(side, central.request_energy, ratios.all),
+    operationG: operationAt(side, central.request_usage_gwp, ratios.all, conditions),
     embodiedG: embodiedAt(side, central.request_embodied_gwp, share(end.accelerator_time, central.accelerator_time)),
     waterMl: water === null ? null : it * water,
   };
+}
+
+/** How far the energy of the machines, and all with the overhead, is from its value at one end of the work. */
+function energyRatios(side: Side, central: RequestSteps, end: RequestSteps, { pue }: SiteFacts) {
+  const active = central.accelerator_energy + central.host_energy;
+  const work = share(end.accelerator_energy + end.host_energy, active);
+  const idle = (1 + spreads.idleShareMax) / (1 + idleShare);
+  const overhead = (pue - 1) * (1 + spreads.overhead);
+  const most = side === 'least' ? overhead : Math.max(overhead, spreads.overheadFloor);
+  return { it: combined(work, idle), all: combined(work, idle, (1 + most) / pue) };
+}
+
+/** Wh of a whole call that is modelled, at one end of its work: with the overhead, or without. */
+export function modelledAt(
+  side: Side,
+  { central, end }: { readonly central: RequestSteps; readonly end: RequestSteps },
+  site: SiteFacts,
+  withOverhead: boolean,
+): number {
+  const ratios = energyRatios(side, central, end, site);
+  return withOverhead ? at(side, central.request_energy, ratios.all) : at(side, central.request_it_energy, ratios.it);
 }
 
 export function operationAt(side: Side, gwp: number, energyShare: number, conditions: BoundConditions): number {

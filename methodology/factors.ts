@@ -139,7 +139,8 @@ export const worldWaterLPerKwh = 3.908;
 
 /**
  * Attention to what was read before, which 2 operations per parameter and token leave out: 4 · layers · width operations
- * per token of context, and on average half of the input is context (Kaplan et al. 2020). Layers and width follow from the parameters, of
+ * per token of context (Kaplan et al. 2020). On average half of the input is context for what is read; all of it, and half of the
+ * output, for what is written. Layers and width follow from the parameters, of
  * which a layer has 12 · width², at a width of 100 layers (the aspect ratio of common models). The bound alone has it.
  */
 export const attention = { aspect: 100, parametersPerSquaredWidth: 12 } as const;

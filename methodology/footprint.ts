@@ -12,7 +12,7 @@ import type { Boundary, GridReading, SiteFacts } from './facts.ts';
 import { embodiedOf } from './indicators.ts';
 import type { Methodology } from './methodologies.ts';
 import { type TelemetryReading, wattHours } from './telemetry/reading.ts';
-import { leastBelieved, mostBelieved } from './uncertainty.ts';
+import { type Expected, leastBelieved, mostBelieved } from './uncertainty.ts';
 import { gPerKg, whPerKwh } from './units.ts';
 import type { Estimate } from './work.ts';
 
@@ -91,12 +91,12 @@ const totalsAt = ({ embodiedG, energyWh, operationG, waterMl }: End): Totals => 
 
 /**
  * A total that cannot be split, in the comprehensive boundary. `making` carries the embodied part, if it is known;
- * `expectedWh` is the modelled energy, if there is any.
+ * `expected` is the modelled energy, if there is any.
  */
 export function figuresOfTotal(
   reading: TelemetryReading,
   making: Estimate | null,
-  expectedWh: number | null,
+  expected: Expected | null,
   conditions: Conditions,
 ): Figures {
   const { grid } = conditions;
@@ -107,7 +107,7 @@ export function figuresOfTotal(
   const central = embodied('central');
   const carbon = decimalSum(central === null ? [gwp(reading.energyWh)] : [gwp(reading.energyWh), central]);
   const water = waterOfTotal(reading, conditions);
-  const bounds = boundsOfTotal(reading, expectedWh, conditions);
+  const bounds = boundsOfTotal(reading, expected, conditions);
   const totals = (side: 'least' | 'most', energyWh: number, end: 'low' | 'high'): Totals =>
     conditions.methodology.combinesBounds
       ? totalsAt(endOfTotal(side, reading, energyWh, making === null ? null : { making, end }, conditions))
@@ -159,9 +159,9 @@ interface Range {
 }
 
 /** The source's own bounds, else the literature's: for an estimate those of the model, else those of measurements. */
-function boundsOfTotal(reading: TelemetryReading, expectedWh: number | null, { methodology, site }: Conditions): Range {
+function boundsOfTotal(reading: TelemetryReading, expected: Expected | null, { methodology, site }: Conditions): Range {
   const { energyWh, source, stated } = reading;
-  if (methodology.combinesBounds) return combinedTotal(reading, expectedWh, site.pue);
+  if (methodology.combinesBounds) return combinedTotal(reading, expected, site.pue);
   if (stated?.range) {
     const { min, max } = stated.range;
     return { low: wattHours(stated, min), high: wattHours(stated, max), basis: 'parameter_range' };
@@ -171,13 +171,13 @@ function boundsOfTotal(reading: TelemetryReading, expectedWh: number | null, { m
 }
 
 /** A figure that may lack the overhead can be low by it, and the bounds of a doubtful one reach the modelled energy. */
-function combinedTotal({ energyWh, includesPue }: TelemetryReading, expectedWh: number | null, pue: number): Range {
+function combinedTotal({ energyWh, includesPue }: TelemetryReading, expected: Expected | null, pue: number): Range {
   const high = energyWh * spreads.reported;
   return {
-    low: Math.min(energyWh / spreads.reported, leastBelieved(energyWh, expectedWh)),
+    low: Math.min(energyWh / spreads.reported, leastBelieved(energyWh, expected)),
     high: Math.max(
       includesPue === null ? high * Math.max(pue, 1 + spreads.overheadFloor) : high,
-      mostBelieved(energyWh, expectedWh),
+      mostBelieved(energyWh, expected),
     ),
     basis: 'combined',
   };

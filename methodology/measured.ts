@@ -6,12 +6,13 @@
  * hundred times what the largest class takes, and no less than a hundredth of the smallest. It is never corrected.
  */
 import { accountFor } from './boundary.ts';
+import { modelledAt } from './bounds.ts';
 import { spreads, telemetryLimits, uncountedBounds, uncountedCalls } from './factors.ts';
 import type { CallFacts, GridReading, TokenUsage } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { refusals, type TelemetryReading, type TelemetryRefusal, wattHours } from './telemetry/reading.ts';
 import type { ModelledTier } from './tier.ts';
-import { combined, leastBelieved, mostBelieved } from './uncertainty.ts';
+import { combined, type Expected, leastBelieved, mostBelieved } from './uncertainty.ts';
 import { secondsPerHour } from './units.ts';
 import type { Estimate } from './work.ts';
 
@@ -26,8 +27,8 @@ export type Measurement =
       readonly ok: true;
       readonly reading: TelemetryReading;
       readonly modelled: Modelled | null;
-      /** Wh, modelled, of what the figure is about; null where nothing of it can be modelled. */
-      readonly expectedWh: number | null;
+      /** What is modelled of what the figure is about; null where nothing of it can be. */
+      readonly expected: Expected | null;
     }
   | { readonly ok: false; readonly why: string };
 
@@ -68,12 +69,12 @@ export function measure(
   if (energyWh === 0 && facts.usage.promptTokens + facts.usage.completionTokens > 0) {
     return unused('the figure was refused, it is zero for a call with tokens');
   }
-  const expected = modelled === null ? null : comparable(modelled.estimate, telemetry, facts, method);
+  const expected = modelled === null ? null : expectedOf(modelled.estimate, telemetry, facts, method);
   const ratio = telemetryLimits.plausibleRatio;
-  if (expected !== null && energyWh > expected * ratio) {
+  if (expected !== null && energyWh > expected.wh * ratio) {
     return unused(`the figure was refused, it is more than ${ratio} times the modelled energy`);
   }
-  if (expected !== null && energyWh * ratio < expected) {
+  if (expected !== null && energyWh * ratio < expected.wh) {
     return unused(`the figure was refused, it is less than 1/${ratio} of the modelled energy`);
   }
   if (ceiling !== null && energyWh > comparable(ceiling, telemetry, facts, method) * ratio) {
@@ -82,7 +83,7 @@ export function measure(
   if (floor !== null && energyWh * ratio < comparable(floor, telemetry, facts, method)) {
     return unused(`the figure was refused, it is less than 1/${ratio} of what a model of the smallest class takes`);
   }
-  return { ok: true, reading: telemetry, modelled, expectedWh: expected };
+  return { ok: true, reading: telemetry, modelled, expected };
 }
 
 /** What an uncounted call is compared with. */
@@ -123,7 +124,7 @@ export function measureUncounted(
       `the figure was refused, it is less than 1/${ratio} of what a model of the smallest class takes for a token`,
     );
   }
-  return { ok: true, reading: telemetry, modelled: null, expectedWh: null };
+  return { ok: true, reading: telemetry, modelled: null, expected: null };
 }
 
 /** The modelled energy, Wh, of what the figure is about. */
@@ -136,6 +137,24 @@ function comparable(
   if (scope === 'accelerator') return central.acceleratorWh;
   const account = accountFor(central, site, grid, method.idleShare);
   return method.statesModelled && includesPue === false ? account.request_it_energy : account.request_energy;
+}
+
+function expectedOf(
+  estimate: Estimate,
+  telemetry: Pick<TelemetryReading, 'includesPue' | 'scope'>,
+  facts: CallFacts & { readonly grid: GridReading },
+  method: Methodology,
+): Expected {
+  const { grid, site } = facts;
+  const wh = comparable(estimate, telemetry, facts, method);
+  const account = (work: Estimate['central']) => accountFor(work, site, grid, method.idleShare);
+  const central = account(estimate.central);
+  const withOverhead = telemetry.includesPue !== false;
+  const at = (side: 'least' | 'most', work: Estimate['central']): number =>
+    telemetry.scope === 'accelerator'
+      ? work.acceleratorWh
+      : modelledAt(side, { central, end: account(work) }, site, withOverhead);
+  return { wh, leastWh: at('least', estimate.low), mostWh: at('most', estimate.high) };
 }
 
 /** A reading can come from a store, so what its reader made sure of is looked at again. */
@@ -159,7 +178,7 @@ function faultOf({ energyWh, scope, stated }: TelemetryReading): string | null {
 export function workWithMeasured(
   { energyWh, stated }: TelemetryReading,
   modelled: Estimate | null,
-  expectedWh: number | null,
+  expected: Expected | null,
   { combinesBounds }: Pick<Methodology, 'combinesBounds'>,
 ): Estimate {
   const at = (end: 'central' | 'low' | 'high', acceleratorWh: number) => ({
@@ -171,7 +190,7 @@ export function workWithMeasured(
   const tokens = stated?.tokens ?? null;
   const isAlone = tokens !== null && tokens.call === tokens.all;
   const ratio = combined(spreads.counter, isAlone ? 1 : spreads.tokenShare);
-  const [least, most] = [leastBelieved(energyWh, expectedWh), mostBelieved(energyWh, expectedWh)];
+  const [least, most] = [leastBelieved(energyWh, expected), mostBelieved(energyWh, expected)];
   return {
     central: at('central', energyWh),
     low: at('low', combinesBounds ? Math.min(energyWh / ratio, least) : energyWh * (1 - uncertainty)),

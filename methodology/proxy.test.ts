@@ -3,7 +3,10 @@ import { classFactors, proxyEstimate } from './proxy.ts';
 import { exactly } from './work.ts';
 
 const site = { pue: 1.2, wueOnsiteLPerKwh: null };
-const rules = { combinesBounds: false, facts: { promptTokens: 10, cachedPromptTokens: 0, site, ratios: exactly } };
+const rules = {
+  combinesBounds: false,
+  facts: { promptTokens: 10, cachedPromptTokens: 0, outputTokens: 0, site, ratios: exactly },
+};
 
 describe('the proxy classes', () => {
   // Published with the methodology: Wh per 1,000 output tokens, accelerator and host, before the overhead.

@@ -9,7 +9,7 @@ import type { Boundary, CallFacts, ModelClass, ModelFacts, RequestedTier, SiteFa
 import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
-import { isOtherHardware, leastBelieved, mostBelieved } from './uncertainty.ts';
+import { isDoubtful, isOtherHardware } from './uncertainty.ts';
 
 export type ModelledTier = 'proxy' | 'parametric';
 
@@ -165,7 +165,7 @@ function comparedText(
   const ratio = measured / energyWh;
   const beside = `${brief(ratio)} times the ${brief(energyWh)} Wh of the ${tier} tier`;
   const most = comparison.plausibleWithin;
-  return leastBelieved(measured, energyWh) !== measured || mostBelieved(measured, energyWh) !== measured
+  return isDoubtful(measured, energyWh)
     ? `${beside}, further from it than ${most} times, so one of them is doubtful`
     : `plausible, ${beside}`;
 }

@@ -18,14 +18,25 @@ export function combined(...ratios: readonly number[]): number {
   return Math.exp(Math.sqrt(sum));
 }
 
+/** Wh: what the model gives for what a figure is about, and its bounds. */
+export interface Expected {
+  readonly wh: number;
+  readonly leastWh: number;
+  readonly mostWh: number;
+}
+
+export const isDoubtful = (measuredWh: number, modelledWh: number): boolean =>
+  measuredWh > modelledWh * comparison.plausibleWithin || measuredWh * comparison.plausibleWithin < modelledWh;
+
 /**
- * Measured energy is doubtful beyond a ratio to the modelled one. Which of the two is wrong nobody knows, so both have to lie
- * inside the bounds: these give the one that they must reach, and the figure itself where it is plausible or nothing is modelled.
+ * Measured energy is doubtful beyond a ratio to the modelled one. Which of the two is wrong nobody knows, so the bounds of both
+ * have to lie inside those of the receipt: these give the end of the model's that they must reach, and the figure itself where
+ * it is plausible or nothing is modelled.
  */
-export const leastBelieved = (measuredWh: number, modelledWh: number | null): number =>
-  modelledWh !== null && measuredWh > modelledWh * comparison.plausibleWithin ? modelledWh : measuredWh;
-export const mostBelieved = (measuredWh: number, modelledWh: number | null): number =>
-  modelledWh !== null && measuredWh * comparison.plausibleWithin < modelledWh ? modelledWh : measuredWh;
+export const leastBelieved = (measuredWh: number, expected: Expected | null): number =>
+  expected !== null && isDoubtful(measuredWh, expected.wh) ? expected.leastWh : measuredWh;
+export const mostBelieved = (measuredWh: number, expected: Expected | null): number =>
+  expected !== null && isDoubtful(measuredWh, expected.wh) ? expected.mostWh : measuredWh;
 
 /** For `functions` of a methodology's document. */
 export const combinedText = {
@@ -43,6 +54,8 @@ export interface WorkBounds {
 /** The facts that widen the bounds of modelled work. `promptTokens`: with those that a cache served. */
 export interface WorkFacts {
   readonly cachedPromptTokens: number;
+  /** 0 for an embedding. */
+  readonly outputTokens: number;
   readonly promptTokens: number;
   readonly site: SiteFacts;
   readonly ratios: CountRatios;
@@ -67,22 +80,27 @@ function workBounds(size: Size, mostB: number, facts: WorkFacts, more: readonly 
   const reading = combined(hardware, ratios.promptMost, ...more);
   return {
     writingLeast: 1 / combined(spreads.modelLeast, beyond, hardware, ratios.completionMost, ...more),
-    writingMost: combined(spreads.modelMost, hardware, ratios.completionMost, ...more),
+    writingMost:
+      attentionMost(2 * facts.promptTokens + facts.outputTokens, size) *
+      combined(spreads.modelMost, hardware, ratios.completionMost, ...more),
     readingLeast: prefill.utilisation / prefill.utilisationMax / reading,
-    readingMost: (prefill.utilisation / prefill.utilisationMin) * attentionMost(facts, size) * reading,
+    readingMost:
+      (prefill.utilisation / prefill.utilisationMin) *
+      attentionMost(facts.promptTokens + facts.cachedPromptTokens, size) *
+      reading,
   };
 }
 
 /**
- * Operations of a forward pass with attention to the input, per operation without. What a cache served is context from the
- * beginning. Of a mixture of experts the layers and the width follow neither from all parameters nor from the active ones:
- * their geometric mean comes close.
+ * Operations of a forward pass with attention, per operation without. `context`: twice the tokens that a token finds before it, on
+ * average. What a cache served is before all that is read, and the whole input before all that is written. Of a mixture of
+ * experts the layers and the width follow neither from all parameters nor from the active ones: their geometric mean comes close.
  */
-function attentionMost({ cachedPromptTokens, promptTokens }: WorkFacts, { activeB, totalB }: Size): number {
+function attentionMost(context: number, { activeB, totalB }: Size): number {
   const { aspect, parametersPerSquaredWidth } = attention;
   const parameters = (activeB * totalB) ** 0.5 * parametersPerBillion;
   const layersByWidth = aspect * (parameters / (parametersPerSquaredWidth * aspect * aspect)) ** (2 / 3);
-  return 1 + ((promptTokens + cachedPromptTokens) * layersByWidth) / (activeB * parametersPerBillion);
+  return 1 + (context * layersByWidth) / (activeB * parametersPerBillion);
 }
 
 /** The only hardware that is modelled: the SXM5 module. The cards named PCIe and NVL draw about half its power. */

@@ -44,6 +44,13 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         ],
       },
       {
+        what: 'Attention to what was read before, which the formulas leave out, is in the upper bounds, of reading (to the input) and of writing (to the input and the output)',
+        numbers:
+          '`energy_high_wh`, `carbon_high_g` and `water_high_ml`: next to nothing at 1,000 tokens of context, some times at 100,000',
+        why: 'A long context takes more operations than 2 per parameter and token, and a model of the operations without it is a lower bound',
+        parts: ['constants.attention', 'steps'],
+      },
+      {
         what: 'Formulas that hold a part of ours (idle, reading, an empty output) are no longer credited to EcoLogits',
         numbers:
           'none: the `origin` of `generation_latency`, `request_it_energy` and `request_embodied_gwp` in the lineage is `gw`',
@@ -90,7 +97,7 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         parts: ['rules.statesModelled', 'constants.comparison', 'steps'],
       },
       {
-        what: 'The bounds of a measured figure further from the model than that hold the modelled energy too',
+        what: 'The bounds of a measured figure further from the model than that hold those of the modelled energy too',
         numbers: '`energy_low_wh` or `energy_high_wh` of such calls, and those of carbon and water',
         why: 'One of the two is wrong and nobody knows which, but the bounds were those of a plausible figure',
         parts: ['steps'],

@@ -4,7 +4,7 @@ import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fie
 import { type EntryFields, slugSchema } from '@gw/contract/internal/catalogue/field';
 import { Prisma } from '@gw/prisma/client';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
-import { type EntryKind, type Tx, withGiven, withoutFormerEvidence } from './entry-kind.ts';
+import { changeColumns, type EntryKind, type Tx, withGiven, withoutFormerEvidence } from './entry-kind.ts';
 
 const { addBody, changeBody, shown } = entryBodies(deploymentFields, { id: slugSchema });
 type Row = Prisma.DeploymentGetPayload<object>;
@@ -44,6 +44,8 @@ export const deploymentKind: EntryKind<DeploymentEntry> = {
   ],
   rows: {
     list: async (tx) => (await tx.deployment.findMany({ orderBy: { id: 'asc' } })).map(entryOf),
+    changes: (tx, id) =>
+      tx.deployment.findMany({ where: id === undefined ? {} : { id }, select: { id: true, ...changeColumns } }),
     find: async (tx, id) => {
       const row = await tx.deployment.findUnique({ where: { id } });
       return row && entryOf(row);

@@ -61,6 +61,36 @@ test('a file that is applied is the word of whoever applies it, for what it chan
   expect(await entryOf('models', 'acme/m-1')).toEqual(before);
 });
 
+test('operators see who changed an entry last, and when', async () => {
+  await addAll();
+  const read = async (kind: 'models' | 'regions' | 'deployments' | 'providers', id: string) =>
+    (await as('viewer')('GET', at(`${kind}/${id}`))).json();
+  const expected = async () => {
+    const { catalogueVersion: catalogue_version, changedAt, changedBy } = byAdmin(await version());
+    return { catalogue_version, changed_at: changedAt, changed_by: changedBy };
+  };
+  for (const [kind, id] of [
+    ['regions', 'pl-east'],
+    ['models', 'acme/m-1'],
+    ['deployments', deployment.id],
+  ] as const) {
+    const changed = await change(
+      kind,
+      kind === 'regions' ? { grid_zone: 'FRA' } : kind === 'models' ? { context_window: 99 } : { pue: 1.7 },
+    );
+    expect(changed.json()).toMatchObject({ last_change: await expected() });
+    expect(await read(kind, id)).toMatchObject({ last_change: await expected() });
+    const { data } = (await as('viewer')('GET', at(kind))).json();
+    expect(data.find((each: { id?: string; code?: string }) => (each.id ?? each.code) === id).last_change).toEqual(
+      await expected(),
+    );
+  }
+  // Nobody notes it of a provider, which no number rests on.
+  expect(await read('providers', 'acme')).not.toHaveProperty('last_change');
+  // What a reply shows can be sent back, as a file, without it.
+  expect((await as('viewer')('GET', at('catalogue'))).json().models[0]).not.toHaveProperty('last_change');
+});
+
 const reported = { kind: 'reported', source: 'https://acme.example/pue', period: '2025-01-01/2026-01-01' };
 
 test('what a figure rests on goes to the services with it, and not to another figure', async () => {

@@ -6,19 +6,35 @@
  * one up by itself.
  */
 import { ok } from '@gw/contract/internal/result';
+import { z } from 'zod';
 import type { ChangeContext } from '../people/access/change.ts';
 import type { ChangeResult } from '../people/access/refusals.ts';
 import { appendAudit } from '../people/audit/append.ts';
 import type { Context } from '../shared/context.ts';
 import { changesOf, type EntryChanges, inTurn } from './entry-changes.ts';
-import type { EntryKind, EntryName } from './entry-kind.ts';
+import type { EntryKind, EntryName, LastChange } from './entry-kind.ts';
 import { refusedAddress } from './named-address.ts';
 import type { Surroundings } from './surroundings.ts';
 
+/** Who vouches for an entry, as receipts name it. */
+export const lastChangeSchema = z
+  .strictObject({ catalogue_version: z.int(), changed_at: z.iso.datetime(), changed_by: z.string() })
+  .nullable()
+  .describe(
+    'Which version of the catalogue changed the entry last, when, and who: `sources` of a lineage name it as vouching for the entry. Null where nobody knows',
+  );
+
 export type Viewed<Entry> = Entry & {
+  /** Of models, regions and deployments. */
+  readonly last_change?: z.infer<typeof lastChangeSchema>;
   /** Sentences that say what will not work as one may expect. */
   readonly warnings: readonly string[];
 };
+
+function shownChange({ changedAt, changedBy, changedIn }: LastChange): z.infer<typeof lastChangeSchema> {
+  if (changedIn === null || changedAt === null || changedBy === null) return null;
+  return { catalogue_version: changedIn, changed_at: changedAt.toISOString(), changed_by: changedBy };
+}
 
 /** The reply to a removal. */
 export interface Removed {
@@ -44,19 +60,26 @@ export function openEntries<Entry extends object>(
   around: Surroundings,
 ): Entries<Entry> {
   const { name, rows } = kind;
-  const viewOf = async (): Promise<(entry: Entry) => Viewed<Entry>> => {
+  const viewOf = async (id?: string): Promise<(entry: Entry) => Viewed<Entry>> => {
     const beside = await kind.warningsBeside?.(db);
-    return (entry) => ({ ...entry, warnings: [...kind.warnings(entry, around), ...(beside?.(entry) ?? [])] });
+    const noted = await rows.changes?.(db, id);
+    const changes = new Map(noted?.map((change) => [change.id, shownChange(change)]));
+    return (entry) => ({
+      ...entry,
+      ...(noted && { last_change: changes.get(kind.idOf(entry)) ?? null }),
+      warnings: [...kind.warnings(entry, around), ...(beside?.(entry) ?? [])],
+    });
   };
   const make = <T>(change: ChangeContext, work: (changes: EntryChanges<Entry>) => Promise<ChangeResult<T>>) =>
     inTurn(db, change, (tx) => work(changesOf(tx, change, kind, (fact) => appendAudit(tx, change.at, fact))));
-  const viewed = async (outcome: ChangeResult<Entry>) => (outcome.ok ? ok((await viewOf())(outcome.value)) : outcome);
+  const viewed = async (outcome: ChangeResult<Entry>) =>
+    outcome.ok ? ok((await viewOf(kind.idOf(outcome.value)))(outcome.value)) : outcome;
 
   return {
     list: async () => (await rows.list(db)).map(await viewOf()),
     read: async (id) => {
       const entry = await rows.find(db, id);
-      return entry && (await viewOf())(entry);
+      return entry && (await viewOf(id))(entry);
     },
     add: async (change, body) =>
       (await refusedAddress(guard, kind, body)) ?? viewed(await make(change, (changes) => changes.add(body))),

@@ -14,6 +14,15 @@ export type Tx = Prisma.TransactionClient;
 
 export type EntryName = 'model' | 'region' | 'provider' | 'deployment' | 'alias';
 
+/** As a trigger noted it; null where nobody knows. */
+export interface LastChange {
+  readonly id: string;
+  readonly changedAt: Date | null;
+  readonly changedBy: string | null;
+  readonly changedIn: number | null;
+}
+export const changeColumns = { changedAt: true, changedBy: true, changedIn: true } as const;
+
 /** One kind of entry. `Entry` is one as operators see it, whole. */
 export interface EntryKind<Entry extends object> {
   readonly name: EntryName;
@@ -43,6 +52,8 @@ export interface EntryKind<Entry extends object> {
   /** Returns what warns of an entry beside other entries. */
   readonly warningsBeside?: (tx: Tx) => Promise<(entry: Entry) => readonly string[]>;
   readonly rows: {
+    /** Returns who changed each entry last, or the one of that id; absent where the kind does not keep it. */
+    readonly changes?: (tx: Tx, id?: string) => Promise<readonly LastChange[]>;
     readonly list: (tx: Tx) => Promise<Entry[]>;
     readonly find: (tx: Tx, id: string) => Promise<Entry | null>;
     readonly insert: (tx: Tx, entry: Entry) => Promise<unknown>;

@@ -8,7 +8,7 @@ import type { Prisma } from '@gw/prisma/client';
 import { z } from 'zod';
 import { accountsLimitedTo, aliasesNaming, takenId } from './alias-use.ts';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
-import { type EntryKind, namesOf, withGiven, withoutFormerEvidence } from './entry-kind.ts';
+import { changeColumns, type EntryKind, namesOf, withGiven, withoutFormerEvidence } from './entry-kind.ts';
 
 const { addBody, changeBody, shown } = entryBodies(modelFields, { id: modelIdSchema });
 
@@ -50,6 +50,8 @@ export const modelKind: EntryKind<ModelEntry> = {
       : ['Neither its parameters nor its size class are known: unless its energy is measured, receipts are degraded.'],
   rows: {
     list: async (tx) => (await tx.model.findMany({ orderBy: { id: 'asc' } })).map(entryOf),
+    changes: (tx, id) =>
+      tx.model.findMany({ where: id === undefined ? {} : { id }, select: { id: true, ...changeColumns } }),
     find: async (tx, id) => {
       const row = await tx.model.findUnique({ where: { id } });
       return row && entryOf(row);

@@ -12,7 +12,7 @@ import type { Context } from '../shared/context.ts';
 import { refuse } from '../shared/replies.ts';
 import { aliasKind } from './alias-entry.ts';
 import { deploymentKind } from './deployment-entry.ts';
-import { openEntries } from './entries.ts';
+import { lastChangeSchema, openEntries } from './entries.ts';
 import type { EntryKind } from './entry-kind.ts';
 import { modelKind } from './model-entry.ts';
 import { providerKind } from './provider-entry.ts';
@@ -84,6 +84,7 @@ function entryRoutes<Entry extends object>(
   const { addBody, changeBody, idSchema, name, path, shown } = kind;
   const viewed = shown.extend({
     object: z.literal(name),
+    ...(kind.rows.changes && { last_change: lastChangeSchema }),
     warnings: z.array(z.string()).describe('What will not work as one may expect'),
   });
   const removed = z.strictObject({ id: idSchema, object: z.literal(name), deleted: z.literal(true) });

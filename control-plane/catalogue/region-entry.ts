@@ -4,7 +4,7 @@ import type { EntryFields } from '@gw/contract/internal/catalogue/field';
 import { regionCodeSchema, regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import type { Prisma } from '@gw/prisma/client';
 import { columnsOf, entryBodies, fieldsIn, newFields } from './entry-fields.ts';
-import { type EntryKind, namesOf, withGiven } from './entry-kind.ts';
+import { changeColumns, type EntryKind, namesOf, withGiven } from './entry-kind.ts';
 
 const { addBody, changeBody, shown } = entryBodies(regionFields, { code: regionCodeSchema });
 
@@ -39,6 +39,13 @@ export const regionKind: EntryKind<RegionEntry> = {
     knowsZone(zone) ? [] : [`No carbon intensity is known for the zone ${zone}: receipts of this region are degraded.`],
   rows: {
     list: async (tx) => (await tx.region.findMany({ orderBy: [{ preference: 'asc' }, { code: 'asc' }] })).map(entryOf),
+    changes: async (tx, code) => {
+      const rows = await tx.region.findMany({
+        where: code === undefined ? {} : { code },
+        select: { code: true, ...changeColumns },
+      });
+      return rows.map(({ code: id, ...row }) => ({ id, ...row }));
+    },
     find: async (tx, code) => {
       const row = await tx.region.findUnique({ where: { code } });
       return row && entryOf(row);

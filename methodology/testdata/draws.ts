@@ -4,8 +4,11 @@
  */
 import { cases } from '@gw/testing/cases';
 import type { CallFacts, Impact } from '../assess.ts';
-import { embodied, idleShare, prefill, serving, spreads } from '../factors.ts';
+import { comparison, embodied, estimatedCounts, idleShare, prefill, serving, spreads, standIns } from '../factors.ts';
+import type { TokenUsage } from '../facts.ts';
 import { decode, decodeWork, prefillWork, readInput, totalOf } from '../parametric.ts';
+import { classFactors } from '../proxy.ts';
+import { combine, type Work } from '../work.ts';
 
 /** Uniform in [0, 1), the same in each run. */
 function randoms(seed: number): () => number {
@@ -21,69 +24,166 @@ function randoms(seed: number): () => number {
 /** Of the normal distribution: nine of ten lie within this many standard deviations. */
 const ninety = 1.6449;
 
-/** One draw from the distributions: Wh, g and mL. */
-function drawn(facts: CallFacts, random: () => number) {
-  const normal = () => (Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())) / ninety;
+class Draw {
+  readonly random: () => number;
+  constructor(random: () => number) {
+    this.random = random;
+  }
+  normal(): number {
+    return (Math.sqrt(-2 * Math.log(1 - this.random())) * Math.cos(2 * Math.PI * this.random())) / ninety;
+  }
   /** Log-normal around 1, with its own width to each side. */
-  const ratio = (least: number, most = least) => {
-    const z = normal();
+  ratio(least: number, most = least): number {
+    const z = this.normal();
     return (z < 0 ? least : most) ** z;
-  };
-  const atMost = (least: number) => Math.min(1, ratio(least));
-  const { grid, model, site, upstreamLatencyS, usage } = facts;
-  const [active, total] = [model.activeParametersB, totalOf(model)];
-  if (!grid || !usage || !active || !total) throw new Error('These facts cannot be drawn from.');
-  const end = random();
-  const activeB = active.min + (active.max - active.min) * end;
-  const totalB = total.min + (total.max - total.min) * end;
+  }
+  atMost(least: number): number {
+    return Math.min(1, this.ratio(least));
+  }
+  between(least: number, most: number): number {
+    return least + (most - least) * this.random();
+  }
+}
+
+/** What one call makes the hardware do; `seconds` as they carry the embodied part, which have a spread of their own. */
+interface DrawnWork extends Work {
+  readonly seconds: number;
+}
+
+/** Operations of attention per operation of the rest, for twice this many tokens of context: at most, since it overlaps with the rest. */
+function attentionOf(draw: Draw, context: number, activeB: number, totalB: number): number {
+  const scale = (Math.sqrt(activeB * totalB) * 1e9) / 12 / 10_000;
+  return 1 + draw.random() * ((context * 100 * scale ** (2 / 3)) / (activeB * 1e9));
+}
+
+function modelOf(facts: CallFacts, draw: Draw) {
+  const { model } = facts;
+  if (model.activeParametersB === null || facts.requestedTier === 'proxy') {
+    const { active, total } = standIns[model.modelClass ?? 'large'];
+    return { activeB: active.max, totalB: total.max, classes: classFactors[model.modelClass ?? 'large'] };
+  }
+  const [active, total] = [model.activeParametersB, totalOf(model) ?? model.activeParametersB];
+  const end = draw.random();
+  const at = ({ max, min }: typeof active) => min + (max - min) * end;
+  return { activeB: at(active), totalB: at(total), classes: null };
+}
+
+function drawnWork(facts: CallFacts, usage: TokenUsage, draw: Draw): DrawnWork {
+  const { model, upstreamLatencyS } = facts;
+  const { activeB, classes, totalB } = modelOf(facts, draw);
   const outputTokens = model.kind === 'embedding' ? 0 : usage.completionTokens;
-  const writing = decodeWork(decode(outputTokens, activeB, totalB, { ...model, upstreamLatencyS }));
-  const reading = prefillWork(readInput(usage.promptTokens - usage.cachedPromptTokens, activeB));
-  const off = ratio(spreads.modelLeast, spreads.modelMost) * (totalB > 200 ? atMost(spreads.extrapolationLeast) : 1);
-  const hardware = ratio(spreads.otherHardware);
-  const used = prefill.utilisationMin + (prefill.utilisationMax - prefill.utilisationMin) * random();
-  const layers = (Math.sqrt(activeB * totalB) * 1e9) / 12 / 10_000;
-  const attention =
-    1 + random() * (((usage.promptTokens + usage.cachedPromptTokens) * 100 * layers ** (2 / 3)) / (activeB * 1e9));
-  const read = (prefill.utilisation / used) * attention;
-  const idle = idleShare + normal() * (spreads.idleShareMax - idleShare);
-  const computing =
-    (writing.acceleratorWh + writing.hostWh) * off * hardware +
-    (reading.acceleratorWh + reading.hostWh) * read * hardware;
-  const it = computing * (1 + idle);
-  const energy = it * (1 + (site.pue - 1) * (1 + normal() * spreads.overhead));
-  const seconds = (writing.acceleratorS * off * atMost(spreads.latencyLeast) + reading.acceleratorS * read) * hardware;
-  const perGpu = (embodied.serverGwpKg / serving.serverGpus + embodied.gpuGwpKg) * 1000;
-  const made = (seconds / embodied.lifespanS) * perGpu * ratio(spreads.embodiedLeast, spreads.embodiedMost);
-  const onSite = Number(site.wueOnsiteLPerKwh) * ratio(spreads.waterOnSite);
+  const inputTokens = usage.promptTokens - usage.cachedPromptTokens;
+  const [writing, reading] =
+    classes === null
+      ? [
+          decodeWork(decode(outputTokens, activeB, totalB, { ...model, upstreamLatencyS })),
+          prefillWork(readInput(inputTokens, activeB)),
+        ]
+      : [
+          combine(classes.perOutputToken, outputTokens, classes.perInputToken, 0),
+          combine(classes.perOutputToken, 0, classes.perInputToken, inputTokens),
+        ];
+  const counted = (count: 'completion' | 'prompt') =>
+    usage.estimated === count || usage.estimated === 'both' ? draw.ratio(estimatedCounts.ratio) : 1;
+  const size = classes === null ? 1 : draw.ratio(spreads.sizeClass);
+  const shared = draw.ratio(spreads.otherHardware) * size;
+  const write =
+    draw.ratio(spreads.modelLeast, spreads.modelMost) *
+    (totalB > 200 ? draw.atMost(spreads.extrapolationLeast) : 1) *
+    attentionOf(draw, 2 * usage.promptTokens + outputTokens, activeB, totalB) *
+    counted('completion') *
+    shared;
+  const read =
+    (prefill.utilisation / draw.between(prefill.utilisationMin, prefill.utilisationMax)) *
+    attentionOf(draw, usage.promptTokens + usage.cachedPromptTokens, activeB, totalB) *
+    counted('prompt') *
+    shared;
   return {
-    energy,
-    carbon: (energy / 1000) * grid.gPerKwh * gridOff(facts, ratio) + made,
-    water: it * (onSite + site.pue * Number(grid.waterLPerKwh) * ratio(spreads.waterGrid)),
+    ...combine(writing, write, reading, read),
+    seconds: writing.acceleratorS * write * draw.atMost(spreads.latencyLeast) + reading.acceleratorS * read,
   };
 }
 
-function gridOff({ grid, requestedAt }: CallFacts, ratio: (least: number, most?: number) => number): number {
-  if (grid?.signal !== 'annual') return ratio(spreads.gridLive);
+/** Wh of all and of the machines alone; null where nobody knows whether the overhead is in it. */
+interface DrawnEnergy {
+  readonly energy: number;
+  readonly it: number | null;
+}
+
+function ofWork({ site }: CallFacts, work: Work, draw: Draw): DrawnEnergy {
+  const idle = idleShare + draw.normal() * (spreads.idleShareMax - idleShare);
+  const it = (work.acceleratorWh + work.hostWh) * (1 + idle);
+  return { energy: it * (1 + (site.pue - 1) * (1 + draw.normal() * spreads.overhead)), it };
+}
+
+/** Of a figure far from the modelled energy either of the two is right. */
+function isBelieved(measuredWh: number, expectedWh: number, draw: Draw): boolean {
+  const ratio = measuredWh / expectedWh;
+  const isDoubtful = ratio > comparison.plausibleWithin || ratio * comparison.plausibleWithin < 1;
+  return !isDoubtful || draw.random() < 0.5;
+}
+
+function drawnEnergy(facts: CallFacts, work: DrawnWork, expectedWh: number, draw: Draw): DrawnEnergy {
+  const { site, telemetry } = facts;
+  if (!telemetry || 'refused' in telemetry) return ofWork(facts, work, draw);
+  const { energyWh, includesPue, scope, stated } = telemetry;
+  const modelled = ofWork(facts, work, draw);
+  if (!isBelieved(energyWh, expectedWh, draw))
+    return scope === 'accelerator' || includesPue === true
+      ? modelled
+      : includesPue === false
+        ? { energy: Number(modelled.it), it: modelled.it }
+        : { ...modelled, it: null };
+  if (scope === 'accelerator') {
+    const isAlone = stated?.tokens?.call === stated?.tokens?.all;
+    const off = draw.ratio(spreads.counter) * (isAlone ? 1 : draw.ratio(spreads.tokenShare));
+    return ofWork(facts, { ...work, acceleratorWh: energyWh * off }, draw);
+  }
+  const total = energyWh * draw.ratio(spreads.reported);
+  if (includesPue === true) return { energy: total, it: total / site.pue };
+  if (includesPue === false) return { energy: total, it: total };
+  return { energy: total * (draw.random() < 0.5 ? 1 : site.pue), it: null };
+}
+
+/** One draw from the distributions: Wh, g and mL; null where the receipt has none. */
+function drawn(facts: CallFacts, { modelled_energy_wh: expected }: Impact, draw: Draw) {
+  const { grid, site, usage } = facts;
+  if (!grid || !usage) throw new Error('These facts cannot be drawn from.');
+  const work = drawnWork(facts, usage, draw);
+  const { energy, it } = drawnEnergy(facts, work, expected ?? Number.NaN, draw);
+  const perGpu = (embodied.serverGwpKg / serving.serverGpus + embodied.gpuGwpKg) * 1000;
+  const made = (work.seconds / embodied.lifespanS) * perGpu * draw.ratio(spreads.embodiedLeast, spreads.embodiedMost);
+  const onSite = Number(site.wueOnsiteLPerKwh) * draw.ratio(spreads.waterOnSite);
+  const perKwh = onSite + site.pue * Number(grid.waterLPerKwh) * draw.ratio(spreads.waterGrid);
+  return {
+    energy,
+    carbon: (energy / 1000) * grid.gPerKwh * gridOff(facts, draw) + made,
+    water: it === null ? null : it * perKwh,
+  };
+}
+
+function gridOff({ grid, requestedAt }: CallFacts, draw: Draw): number {
+  if (grid?.signal !== 'annual') return draw.ratio(spreads.gridLive);
   const years = (Date.parse(requestedAt) - Date.parse(grid.periodEnd)) / (365 * 24 * 3.6e6);
   return (
-    ratio(spreads.gridLive) *
-    ratio(spreads.gridHourLeast, spreads.gridHourMost) *
-    ratio(spreads.gridDriftPerYear ** years)
+    draw.ratio(spreads.gridLive) *
+    draw.ratio(spreads.gridHourLeast, spreads.gridHourMost) *
+    draw.ratio(spreads.gridDriftPerYear ** years)
   );
 }
 
-/** The share of draws that lie inside the bounds of energy, carbon and water. */
-export function coverageOf(facts: CallFacts, impact: Impact) {
-  const random = randoms(42);
+/** The share of draws that lie inside the bounds of energy, carbon and, where the receipt has it, water. */
+export function coverageOf(facts: CallFacts, impact: Impact): number[] {
+  const draw = new Draw(randoms(42));
   const draws = cases(100_000, 20_000);
   const inside = { energy: 0, carbon: 0, water: 0 };
   const isIn = (value: number, low: number, high: number) => (low <= value && value <= high ? 1 : 0);
-  for (let draw = 0; draw < draws; draw += 1) {
-    const { carbon, energy, water } = drawn(facts, random);
+  for (let at = 0; at < draws; at += 1) {
+    const { carbon, energy, water } = drawn(facts, impact, draw);
     inside.energy += isIn(energy, impact.energy_low_wh, impact.energy_high_wh);
     inside.carbon += isIn(carbon, impact.carbon_low_g, impact.carbon_high_g);
-    inside.water += isIn(water, Number(impact.water_low_ml), Number(impact.water_high_ml));
+    inside.water += isIn(Number(water), Number(impact.water_low_ml), Number(impact.water_high_ml));
   }
-  return { energy: inside.energy / draws, carbon: inside.carbon / draws, water: inside.water / draws };
+  const counts = impact.water_ml === null ? [inside.energy, inside.carbon] : Object.values(inside);
+  return counts.map((count) => count / draws);
 }

@@ -19,6 +19,9 @@ export interface BoundInputs {
   readonly totalB: number;
   /** Those of a cache twice: they are context from the beginning. */
   readonly contextTokens: number;
+  /** Those that were charged. */
+  readonly promptTokens: number;
+  readonly completionTokens: number;
   readonly pue: number;
   readonly wue: number;
   readonly gridWue: number;
@@ -39,8 +42,13 @@ function workShare(side: 'low' | 'high', inputs: BoundInputs) {
   const parameters = inputs.activeB * 1e9;
   // 12 · width² parameters in a layer, 100 layers wide: width = 100 · layers.
   const layers = Math.cbrt((Math.sqrt(inputs.activeB * inputs.totalB) * 1e9) / (12 * 100 * 100));
-  const attention = 1 + (inputs.contextTokens * layers * (100 * layers)) / parameters;
-  return { written: off(3.7, proxy, hardware), read: (0.4 / 0.25) * attention * off(proxy, hardware) };
+  const attention = (context: number) => 1 + (context * layers * (100 * layers)) / parameters;
+  const { completionTokens, contextTokens, promptTokens } = inputs;
+  return {
+    // The charged input and that with the cached part twice are twice the whole input.
+    written: attention(contextTokens + promptTokens + completionTokens) * off(3.7, proxy, hardware),
+    read: (0.4 / 0.25) * attention(contextTokens) * off(proxy, hardware),
+  };
 }
 
 export interface Central {

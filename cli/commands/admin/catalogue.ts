@@ -1,5 +1,6 @@
 /** `./gw admin models|regions|providers|deployments|aliases list|show|add|set|remove`. */
 import { Problem } from '@gw/stack/problem';
+import { z } from 'zod';
 import type { Page } from './accounts.ts';
 import {
   aliasGroup,
@@ -50,9 +51,21 @@ const optionsOf = ({ fields }: CatalogueGroup): Record<string, string> =>
 const warningsOf = (group: CatalogueGroup, entry: Row): string[] =>
   (entry.warnings as readonly string[]).map((warning) => `Warning: ${entry[group.idField]}: ${warning}\n`);
 
+const lastChangeSchema = z.object({ catalogue_version: z.int(), changed_at: z.string(), changed_by: z.string() });
+
+/** Who vouches for the entry; nothing of kinds that no number rests on. */
+function lastChangeOf(change: unknown): Row {
+  if (change === undefined) return {};
+  const { data } = lastChangeSchema.safeParse(change);
+  if (data === undefined) return { last_change: 'not known' };
+  return {
+    last_change: `${data.changed_at} by ${data.changed_by}, version ${data.catalogue_version} of the catalogue`,
+  };
+}
+
 function shown(group: CatalogueGroup, value: unknown): AdminResult {
-  const { warnings: _, ...entry } = group.shown(value as Row);
-  return { value, text: card(entry), note: warningsOf(group, value as Row).join('') };
+  const { last_change: change, warnings: _, ...entry } = group.shown(value as Row);
+  return { value, text: card({ ...entry, ...lastChangeOf(change) }), note: warningsOf(group, value as Row).join('') };
 }
 
 function listed(group: CatalogueGroup, { data }: Page): AdminResult {
