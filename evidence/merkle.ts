@@ -102,7 +102,7 @@ export function consistencySpans(from: number, to: number): Span[] {
   return spans.reverse();
 }
 
-const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+export const isHash = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 const isPath = (path: unknown): path is string[] => Array.isArray(path) && path.length <= 64 && path.every(isHash);
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 

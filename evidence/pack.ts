@@ -2,14 +2,14 @@
  * An evidence pack: receipts of one account, what they were made by, and sums of them, as JSON-LD 1.1 that needs nothing from
  * elsewhere, with a detached signature (RFC 7797) over a manifest of its parts.
  */
-import type { PublicJwk, SigningKey } from '@gw/contract/internal/evidence-keys';
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { methodologyOfHash } from '@gw/methodology/methodologies';
-import { FlattenedSign } from 'jose';
 import { canonicalText } from './canonical.ts';
 import { packContext } from './context.ts';
-import { entryOf, type Manifest, type ManifestEntry, manifestWith } from './manifest.ts';
+import { entryOf, type ManifestEntry, manifestWith } from './manifest.ts';
 import { statedQuantities } from './quantities.ts';
 import { gatewayOf, type Node, type PackedReceipt, planOf, receiptNode } from './receipt-node.ts';
+import { signed } from './signature.ts';
 import { SourceList } from './sources.ts';
 import { aggregatesOf, coverage } from './sums.ts';
 
@@ -38,13 +38,6 @@ export interface PackContents {
   /** By time and id, all versions of each. */
   readonly receipts: readonly PackedReceipt[];
   readonly excluded: readonly Excluded[];
-}
-
-export interface PackSignature {
-  /** Of the one who signed; only whoever knows it from elsewhere can trust it. */
-  readonly key: PublicJwk;
-  /** Detached and compact: over the manifest, as JSON by RFC 8785. */
-  readonly jws: string;
 }
 
 /** So much of the text, in characters, is made at once: some milliseconds. */
@@ -120,11 +113,4 @@ export function methodologiesOf(receipts: readonly Node[]): Node[] {
       document: known?.document ?? null,
     };
   });
-}
-
-async function signed(manifest: Manifest, { privateKey, publicJwk }: SigningKey): Promise<PackSignature> {
-  const { protected: head, signature } = await new FlattenedSign(new TextEncoder().encode(canonicalText(manifest)))
-    .setProtectedHeader({ alg: 'EdDSA', kid: publicJwk.kid, b64: false, crit: ['b64'] })
-    .sign(privateKey);
-  return { key: publicJwk, jws: `${head}..${signature}` };
 }

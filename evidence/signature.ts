@@ -1,6 +1,6 @@
-/** Who has signed a manifest. */
-import { isPublicKey, publicJwkOf } from '@gw/contract/internal/evidence-keys';
-import { decodeProtectedHeader, flattenedVerify, importJWK } from 'jose';
+/** Signatures over JSON: detached (RFC 7797), Ed25519, over RFC 8785; and who has signed. */
+import { isPublicKey, type PublicJwk, publicJwkOf, type SigningKey } from '@gw/contract/internal/evidence-keys';
+import { decodeProtectedHeader, FlattenedSign, flattenedVerify, importJWK } from 'jose';
 import { canonicalText } from './canonical.ts';
 
 /**
@@ -16,9 +16,18 @@ export interface Trust {
 /** `unauthenticated`: it fits the key in the pack, which nobody here knows. `unknown_key`: it is by none of the trusted ones. */
 export type SignatureCheck = 'trusted' | 'unauthenticated' | 'unknown_key' | 'invalid';
 
-interface Signature {
-  readonly key: { readonly x: string };
+export interface Signed {
+  /** Of the one who signed; only whoever knows it from elsewhere can trust it. */
+  readonly key: PublicJwk;
+  /** Detached and compact: over the value, as JSON by RFC 8785. */
   readonly jws: string;
+}
+
+export async function signed(value: unknown, { privateKey, publicJwk }: SigningKey): Promise<Signed> {
+  const { protected: head, signature } = await new FlattenedSign(new TextEncoder().encode(canonicalText(value)))
+    .setProtectedHeader({ alg: 'EdDSA', kid: publicJwk.kid, b64: false, crit: ['b64'] })
+    .sign(privateKey);
+  return { key: publicJwk, jws: `${head}..${signature}` };
 }
 
 const xOf = (key: unknown): string[] => {
@@ -27,16 +36,16 @@ const xOf = (key: unknown): string[] => {
 };
 
 /** Never rejects. */
-export async function checkSignature(manifest: unknown, signature: unknown, trust: Trust): Promise<SignatureCheck> {
+export async function checkSignature(value: unknown, signature: unknown, trust: Trust): Promise<SignatureCheck> {
   try {
-    const { jws, key } = signature as Signature;
+    const { jws, key } = signature as Signed;
     const signer = publicJwkOf(key.x);
     // Nothing beside it: what is not signed must say nothing.
     if (canonicalText(signature) !== canonicalText({ key: signer, jws })) return 'invalid';
     const [head = '', payload, tail = '', ...more] = jws.split('.');
     if (payload !== '' || more.length > 0 || decodeProtectedHeader({ protected: head }).kid !== signer.kid)
       return 'invalid';
-    const signed = { protected: head, payload: canonicalText(manifest), signature: tail };
+    const signed = { protected: head, payload: canonicalText(value), signature: tail };
     await flattenedVerify(signed, await importJWK({ ...signer }), { algorithms: ['EdDSA'] });
     // Others of the last character stand for the same bytes.
     if (Buffer.from(tail, 'base64url').toString('base64url') !== tail) return 'invalid';

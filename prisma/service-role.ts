@@ -35,6 +35,9 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   onboarding_steps: grows,
   policy_versions: grows,
   receipts: grows,
+  receipt_log: grows,
+  receipt_log_checkpoints: grows,
+  receipt_log_nodes: grows,
   receipt_replacements: read,
   // What triggers write.
   audit_heads: read,
@@ -65,6 +68,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   providers: whole,
   published_grid: whole,
   recalculations: whole,
+  receipt_log_changes: ['SELECT', 'INSERT', 'DELETE'],
   regions: whole,
   restatements: whole,
   sessions: whole,

@@ -6,6 +6,7 @@
  */
 
 import { dayMs } from '@gw/contract/internal/durations';
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { annualReading } from '@gw/methodology/grid-annual';
 import { ensurePartitions } from '@gw/prisma/partitions';
 import type { Redis } from 'ioredis';
@@ -21,6 +22,7 @@ import { publishGrid } from './grid/publish.ts';
 import { adaptersOf, createRefresh } from './grid/refresh.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { startIntegrityJobs } from './integrity/jobs.ts';
+import { startReceiptLog } from './log/append.ts';
 import { startIngester } from './receipts/ingest.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
 import { openSweeper } from './receipts/sweep.ts';
@@ -29,6 +31,8 @@ import type { VersionMetrics } from './receipts/version-metrics.ts';
 import { startUsageHours } from './usage/hours.ts';
 
 interface JobServices {
+  /** Signs checkpoints of the log of receipts. */
+  readonly evidenceKey: SigningKey;
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
 }
@@ -50,7 +54,7 @@ export function startJobs(
   { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
   const { db, redis, log, now } = context;
-  const { seals, versionMetrics } = services;
+  const { evidenceKey: key, seals, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, log) }),
     dailyPartitions(context),
@@ -58,6 +62,7 @@ export function startJobs(
     startVersionJobs(context, { catalogue, seals, versionMetrics, grid }),
     startIntegrityJobs({ db, log, seals }, integrity),
     startUsageHours({ db, log }),
+    startReceiptLog({ db, key, log, now, seals }),
     // Even without any source: it takes out what an earlier configuration has published.
     repeat({
       name: 'grid choice',
@@ -74,7 +79,7 @@ export function startJobs(
 /** Runs even if no counters are configured, since a call that was promised a measurement has to get its verdict. */
 function gpuCounters(
   { db, guard, log, now }: Context,
-  { seals, versionMetrics }: JobServices,
+  { seals, versionMetrics }: Pick<JobServices, 'seals' | 'versionMetrics'>,
   settings: GpuSettings,
 ): RepeatedJob {
   const http = { guard, now, timeoutMs: 10_000, maxBytes: 20 * 1024 * 1024 };

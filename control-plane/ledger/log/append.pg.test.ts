@@ -1,0 +1,177 @@
+/** The log of receipts: that each receipt comes into it once, and that nobody can take one out unseen. */
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { canonicalText } from '@gw/contract/internal/ledger-entry';
+import { type Checkpoint, checkCheckpoint } from '@gw/evidence/checkpoint';
+import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
+import { cases } from '@gw/testing/cases';
+import { callAt, type Entry, entryFrom, ingest } from '@gw/testing/control-plane/calls';
+import { type Stores, startStores, testSeals } from '@gw/testing/control-plane/fixtures';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readAudit } from '../../people/audit/read.ts';
+import { appendReceipts } from './append.ts';
+import { consistencyPath, inclusionPaths, LogBrokenError, logSize, rootOf } from './tree.ts';
+
+let stores: Stores;
+beforeAll(async () => {
+  stores = await startStores();
+}, 120_000);
+afterAll(() => stores?.stop());
+beforeEach(() =>
+  stores.empty(
+    'receipts',
+    'receipt_log',
+    'receipt_log_nodes',
+    'receipt_log_checkpoints',
+    'receipt_log_changes',
+    'integrity_faults',
+  ),
+);
+
+const accountId = 'acct_log';
+const key = signingKeyOf('e1'.repeat(32));
+const clock = new Date('2026-11-22T00:00:00Z');
+const append = () => appendReceipts({ db: stores.db, now: () => clock, key, seals: testSeals });
+const at = (minute: number) => new Date(Date.parse('2026-11-20T10:00:00Z') + minute * 60_000).toISOString();
+const receipt = (minute: number, account = accountId, changes: object = {}): Entry =>
+  entryFrom(callAt(at(minute)), { accountId: account, changes });
+const logged = (account = accountId) =>
+  stores.db.receiptLogEntry.findMany({ where: { accountId: account }, orderBy: { index: 'asc' } });
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+const marks = () => stores.db.receiptLogChange.count();
+const checkpoints = async (account = accountId) =>
+  (await stores.db.receiptLogCheckpoint.findMany({ where: { accountId: account }, orderBy: { treeSize: 'asc' } })).map(
+    ({ checkpoint }) => checkpoint as unknown as Checkpoint,
+  );
+
+/** Every entry proves that it is in the log of the newest checkpoint, and each earlier checkpoint that the log goes on from it. */
+async function expectProven(account = accountId): Promise<void> {
+  const signed = await checkpoints(account);
+  const newest = signed.at(-1);
+  if (newest === undefined) throw new Error('There is no checkpoint.');
+  const { root_hash: root, tree_size: size } = newest;
+  const entries = await logged(account);
+  expect(entries.map(({ index }) => Number(index))).toEqual(entries.map((_, index) => index));
+  expect(entries).toHaveLength(size);
+  const paths = await inclusionPaths(stores.db, account, [...entries.keys()], size);
+  for (const [index, { leafHash: leaf }] of entries.entries())
+    expect(isIncluded(hex(leaf), { index, size, path: paths[index], root })).toBe(true);
+  for (const each of signed) {
+    expect(await checkCheckpoint(each, { thumbprint: key.publicJwk.kid })).toBe('trusted');
+    const path = await consistencyPath(stores.db, account, each.tree_size, size);
+    expect(isConsistent({ size: each.tree_size, root: each.root_hash }, { size, root }, path)).toBe(true);
+  }
+}
+
+test('the receipts of an hour that is over come into the log of their account, and a checkpoint is signed', async () => {
+  const [first, second, other] = [receipt(1), receipt(2), receipt(2, 'acct_other')];
+  await ingest(stores.db, second, first, other);
+  await append();
+  const entries = await logged();
+  expect(entries.map(({ receiptId }) => receiptId)).toEqual([first.receipt.id, second.receipt.id]);
+  expect(entries.map(({ leafHash: leaf }) => hex(leaf))).toEqual(
+    [first, second].map((each) => leafHash(canonicalText(each.receipt))),
+  );
+  expect(await logged('acct_other')).toHaveLength(1);
+  expect(await marks()).toBe(0);
+  await expectProven();
+  await expectProven('acct_other');
+  const [checkpoint] = await checkpoints();
+  expect(checkpoint).toMatchObject({ account: accountId, tree_size: 2, issued: clock.toISOString() });
+  const [audit] = await readAudit(stores.db, accountId, { order: 'desc', limit: 1 });
+  expect(audit).toMatchObject({
+    action: 'receipt_log.signed',
+    actor: { kind: 'system', id: 'receipt_log' },
+    after: { tree_size: 2, root_hash: checkpoint?.root_hash },
+  });
+});
+
+test('an hour that is not over stays out, and nothing new gives no checkpoint', async () => {
+  await ingest(stores.db, entryFrom(callAt(new Date().toISOString()), { accountId }));
+  await append();
+  expect([await logSize(stores.db, accountId), await marks(), await checkpoints()]).toEqual([0, 1, []]);
+  await ingest(stores.db, receipt(1));
+  await append();
+  await append();
+  expect(await checkpoints()).toHaveLength(1);
+});
+
+test('whatever the order and the pieces in which receipts come, all are in the log once, behind what was there', async () => {
+  let account = 0;
+  const batches = fc.array(fc.array(fc.nat(300), { minLength: 1, maxLength: 30 }), { minLength: 1, maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(batches, fc.infiniteStream(fc.boolean()), async (minutes, appends) => {
+      const name = `acct_random_${account++}`;
+      const all: string[] = [];
+      for (const batch of minutes) {
+        const entries = batch.map((minute) => receipt(minute, name));
+        all.push(...entries.map(({ receipt: { id } }) => id));
+        await ingest(stores.db, ...entries);
+        const before = (await logged(name)).map(({ receiptId }) => receiptId);
+        if (appends.next().value) await append();
+        expect((await logged(name)).map(({ receiptId }) => receiptId).slice(0, before.length)).toEqual(before);
+      }
+      await append();
+      expect((await logged(name)).map(({ receiptId }) => receiptId).toSorted()).toEqual(all.toSorted());
+      await expectProven(name);
+    }),
+    { numRuns: cases(20, 10) },
+  );
+}, 120_000);
+
+test('two instances at once beside a writer log each receipt once', async () => {
+  const minutes = Array.from({ length: 700 }, (_, minute) => receipt(minute % 240));
+  const writing = (async () => {
+    for (let from = 0; from < minutes.length; from += 70) await ingest(stores.db, ...minutes.slice(from, from + 70));
+  })();
+  for (let round = 0; round < 4; round += 1) await Promise.all([append(), append()]);
+  await writing;
+  await Promise.all([append(), append()]);
+  expect((await logged()).map(({ receiptId }) => receiptId).toSorted()).toEqual(
+    minutes.map(({ receipt: { id } }) => id).toSorted(),
+  );
+  expect(await marks()).toBe(0);
+  await expectProven();
+}, 120_000);
+
+test('a later version comes into the log when it is made, and is another entry', async () => {
+  const first = receipt(1);
+  await ingest(stores.db, first, receipt(2));
+  await append();
+  await ingest(stores.db, receipt(1, accountId, { id: first.receipt.id, version: 2, supersedes: 1 }));
+  await append();
+  expect((await logged()).map(({ receiptId, version }) => [receiptId, version])[2]).toEqual([first.receipt.id, 2]);
+  expect(await checkpoints()).toHaveLength(2);
+  await expectProven();
+});
+
+test('a row that was altered is not logged; it is when it is mended', async () => {
+  const [altered, other] = [receipt(1), receipt(2)];
+  await ingest(stores.db, altered, other);
+  const where = `WHERE id = '${altered.receipt.id}'`;
+  await stores.tamper(`UPDATE receipts SET energy_wh = energy_wh + 1 ${where}`);
+  await append();
+  expect((await logged()).map(({ receiptId }) => receiptId)).toEqual([other.receipt.id]);
+  expect(await marks()).toBeGreaterThan(0);
+  await stores.tamper(`UPDATE receipts SET energy_wh = energy_wh - 1 ${where}`);
+  await append();
+  expect((await logged()).map(({ receiptId }) => receiptId)).toEqual([other.receipt.id, altered.receipt.id]);
+  expect(await marks()).toBe(0);
+  await expectProven();
+});
+
+test('the services cannot change the log, and without an entry there is no proof', async () => {
+  await ingest(stores.db, ...Array.from({ length: 40 }, (_, minute) => receipt(minute)));
+  await append();
+  for (const table of ['receipt_log', 'receipt_log_nodes', 'receipt_log_checkpoints']) {
+    await expect(stores.db.$executeRawUnsafe(`DELETE FROM ${table}`)).rejects.toThrow(/permission denied/);
+    await expect(stores.db.$executeRawUnsafe(`UPDATE ${table} SET account_id = 'x'`)).rejects.toThrow(
+      /permission denied/,
+    );
+  }
+  const root = await rootOf(stores.db, accountId, 40);
+  await stores.tamper(`DELETE FROM receipt_log WHERE index = 39`);
+  await expect(rootOf(stores.db, accountId, 40)).rejects.toThrow(LogBrokenError);
+  await stores.tamper(`UPDATE receipt_log SET leaf_hash = decode(repeat('00', 32), 'hex') WHERE index = 38`);
+  expect(await rootOf(stores.db, accountId, 39)).not.toBe(root);
+});

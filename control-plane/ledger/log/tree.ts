@@ -1,0 +1,140 @@
+/**
+ * The Merkle log of an account as it is stored: its leaves are rows of `receipt_log`, and of the nodes above each fourth level
+ * is kept.
+ *
+ * Invariant: rows are added alone, by whoever holds the lock of the account's log until the end of the transaction.
+ */
+import {
+  childrenOf,
+  completedNodes,
+  consistencySpans,
+  inclusionSpans,
+  joined,
+  nodesOf,
+  type Place,
+  type Span,
+  spanHash,
+} from '@gw/evidence/merkle';
+import type { Queryable } from '@gw/prisma/client';
+
+export interface Leaf {
+  readonly receiptId: string;
+  readonly version: number;
+  readonly createdAt: Date;
+  /** Hexadecimal. */
+  readonly hash: string;
+  readonly contentSha256: string;
+}
+
+export const lockLog = (tx: Queryable, accountId: string): Promise<unknown> =>
+  tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('receipt_log:' || ${accountId}, 0))`;
+
+export async function logSize(db: Queryable, accountId: string): Promise<number> {
+  const [found] = await db.$queryRaw<{ size: number }[]>`
+    SELECT (coalesce(max(index), -1) + 1)::float8 AS size FROM receipt_log WHERE account_id = ${accountId}`;
+  return found?.size ?? 0;
+}
+
+/** `tx` has to hold the lock. Returns the new size. */
+export async function appendLeaves(tx: Queryable, accountId: string, leaves: readonly Leaf[]): Promise<number> {
+  const before = await logSize(tx, accountId);
+  const size = before + leaves.length;
+  const rows = leaves.map(({ contentSha256, createdAt, hash, receiptId, version }, at) => ({
+    ...{ index: before + at, receipt_id: receiptId, version, created_at: createdAt.toISOString() },
+    ...{ leaf_hash: hash, content_sha256: contentSha256 },
+  }));
+  await tx.$executeRaw`
+    INSERT INTO receipt_log (account_id, index, receipt_id, version, created_at, leaf_hash, content_sha256)
+    SELECT ${accountId}, index, receipt_id, version, created_at, decode(leaf_hash, 'hex'), content_sha256
+    FROM json_to_recordset(${JSON.stringify(rows)}::json) AS r (index bigint, receipt_id text, version int,
+      created_at timestamptz, leaf_hash text, content_sha256 text)`;
+  await storeNodes(
+    tx,
+    accountId,
+    completedNodes(before, size),
+    new Map(leaves.map(({ hash }, at) => [before + at, hash])),
+  );
+  return size;
+}
+
+/** Level by level, each from the one below. `newLeaves`: their hashes by index. */
+async function storeNodes(
+  tx: Queryable,
+  accountId: string,
+  levels: readonly (readonly Place[])[],
+  newLeaves: ReadonlyMap<number, string>,
+): Promise<void> {
+  let known = new Map([...newLeaves].map(([index, hash]) => [keyOf({ level: 0, index }), hash]));
+  const made: (Place & { readonly hash: string })[] = [];
+  for (const places of levels) {
+    const missing = places.flatMap(childrenOf).filter((place) => !known.has(keyOf(place)));
+    for (const [key, hash] of await readNodes(tx, accountId, missing)) known.set(key, hash);
+    const nodes = places.map((place) => ({
+      ...place,
+      hash: joined(childrenOf(place).map((child) => hashIn(known, child))),
+    }));
+    made.push(...nodes);
+    known = new Map(nodes.map((node) => [keyOf(node), node.hash]));
+  }
+  if (made.length === 0) return;
+  await tx.$executeRaw`
+    INSERT INTO receipt_log_nodes (account_id, level, index, hash)
+    SELECT ${accountId}, level, index, decode(hash, 'hex')
+    FROM json_to_recordset(${JSON.stringify(made)}::json) AS n (level smallint, index bigint, hash text)`;
+}
+
+const keyOf = ({ index, level }: Place): string => `${level}:${index}`;
+
+function hashIn(nodes: ReadonlyMap<string, string>, place: Place): string {
+  const hash = nodes.get(keyOf(place));
+  if (hash === undefined) throw new LogBrokenError(`The log of receipts has no node ${keyOf(place)}.`);
+  return hash;
+}
+
+/** Rows of the log are gone. */
+export class LogBrokenError extends Error {}
+
+async function readNodes(db: Queryable, accountId: string, places: readonly Place[]): Promise<Map<string, string>> {
+  if (places.length === 0) return new Map();
+  const of = (isLeaf: boolean) => places.filter(({ level }) => (level === 0) === isLeaf);
+  const found = await db.$queryRaw<{ level: number; index: number; hash: string }[]>`
+    SELECT 0 AS level, index::float8 AS index, encode(leaf_hash, 'hex') AS hash FROM receipt_log
+    WHERE account_id = ${accountId} AND index = ANY (${of(true).map(({ index }) => index)}::bigint[])
+    UNION ALL
+    SELECT n.level::int, n.index::float8, encode(n.hash, 'hex') FROM receipt_log_nodes n
+    WHERE n.account_id = ${accountId} AND (n.level, n.index) IN (
+      SELECT * FROM unnest(${of(false).map(({ level }) => level)}::int[], ${of(false).map(({ index }) => index)}::bigint[]))`;
+  return new Map(found.map(({ hash, index, level }) => [keyOf({ level, index }), hash]));
+}
+
+/** The hashes of spans of the log, in their order. Throws LogBrokenError if a row that they follow from is gone. */
+async function spanHashes(db: Queryable, accountId: string, spans: readonly Span[]): Promise<string[]> {
+  const nodes = await readNodes(db, accountId, spans.flatMap(nodesOf));
+  return spans.map((span) => spanHash(span, (place) => hashIn(nodes, place)));
+}
+
+export async function rootOf(db: Queryable, accountId: string, size: number): Promise<string> {
+  const [root = ''] = await spanHashes(db, accountId, [{ begin: 0, end: size }]);
+  return root;
+}
+
+/** That each entry is in the log of the first `size`. */
+export async function inclusionPaths(
+  db: Queryable,
+  accountId: string,
+  indexes: readonly number[],
+  size: number,
+): Promise<string[][]> {
+  const spans = indexes.map((index) => inclusionSpans(index, size));
+  // Neighbours have most of their way to the root in common.
+  const distinct = new Map(spans.flat().map((span) => [nameOf(span), span]));
+  const hashes = await spanHashes(db, accountId, [...distinct.values()]);
+  const byName = new Map([...distinct.keys()].map((name, at) => [name, hashes[at] ?? '']));
+  return spans.map((path) => path.map((span) => byName.get(nameOf(span)) ?? ''));
+}
+
+const nameOf = ({ begin, end }: Span): string => `${begin}:${end}`;
+
+/** That the log of the first `size` entries goes on from that of the first `from`. */
+export const consistencyPath = (db: Queryable, accountId: string, from: number, size: number): Promise<string[]> =>
+  from === 0 ? Promise.resolve([]) : spanHashes(db, accountId, consistencySpans(from, size));
