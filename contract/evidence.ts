@@ -21,6 +21,11 @@ export const evidenceRequestSchema = z
       .boolean()
       .default(false)
       .describe('With the lineage of each receipt, so that its numbers can be made again; needs `gw:lineage` too'),
+    earlier_tree_size: z
+      .int()
+      .min(1)
+      .optional()
+      .describe('`tree_size` of a checkpoint that was kept: with a proof that the log of the account goes on from it'),
   })
   .meta({ id: 'EvidencePackRequest' });
 export type EvidenceRequest = z.infer<typeof evidenceRequestSchema>;
@@ -41,6 +46,12 @@ export const evidencePackSchema = z
     methodologies: z.array(node).describe('With the documents that their hashes are over'),
     sources: z.array(node),
     excluded: z.array(node).describe('What was asked for and is not in the pack, with the reason'),
+    log: z
+      .looseObject({ checkpoint: z.looseObject({ tree_size: z.int(), root_hash: z.string() }) })
+      .nullable()
+      .describe(
+        'The signed checkpoint of the log of the account that the proofs of `receipts` lead to; null before the first',
+      ),
     receipts: z.array(node).describe('Every version of each; amounts are decimals as texts'),
     manifest: z.record(z.string(), z.unknown()).describe('SHA-256 of each part, over RFC 8785'),
     signature: z.strictObject({

@@ -43,6 +43,7 @@ const contents: PackContents = {
   period: { from: new Date('2026-11-21T00:00:00Z'), to: new Date('2026-11-22T00:00:00Z') },
   receipts,
   excluded: [{ receipt_id: idAt(5), version: null, reason: 'There is no such receipt.' }],
+  log: null,
 };
 
 type Json = Record<string, unknown>;
@@ -162,6 +163,7 @@ describe('a pack verifies', () => {
         mismatches: [],
         receipts: 5,
         recomputed: 1,
+        log: { proven: 0, late: [] },
       });
   });
 

@@ -5,6 +5,7 @@
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { methodologyOfHash } from '@gw/methodology/methodologies';
 import { canonicalText } from './canonical.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import { packContext } from './context.ts';
 import { entryOf, type ManifestEntry, manifestWith } from './manifest.ts';
 import { statedQuantities } from './quantities.ts';
@@ -23,6 +24,17 @@ export interface Excluded {
   readonly version: number | null;
   /** In words. */
   readonly reason: string;
+  /** Of an entry of the account's log whose receipt is not stored any more, or not as it was. */
+  readonly log_index?: number;
+}
+
+/** How far the log of the account was when the pack was made. */
+export interface PackLog {
+  readonly checkpoint: Checkpoint;
+  /** That it goes on from the log of the first `from` entries; null if that was not asked for. */
+  readonly consistency: { readonly from: number; readonly path: readonly string[] } | null;
+  /** In words: why there are no proofs. */
+  readonly fault?: string;
 }
 
 export interface PackContents {
@@ -38,6 +50,8 @@ export interface PackContents {
   /** By time and id, all versions of each. */
   readonly receipts: readonly PackedReceipt[];
   readonly excluded: readonly Excluded[];
+  /** Null: it has none yet. */
+  readonly log: PackLog | null;
 }
 
 /** So much of the text, in characters, is made at once: some milliseconds. */
@@ -76,7 +90,7 @@ export async function evidencePack(
 }
 
 function headOf(contents: PackContents, receipts: readonly Node[], sources: readonly Node[]): Node {
-  const { accountId, baseUrl, excluded, id, issuedAt, period, selection } = contents;
+  const { accountId, baseUrl, excluded, id, issuedAt, log, period, selection } = contents;
   return {
     '@context': packContext,
     id: `urn:uuid:${id}`,
@@ -96,6 +110,7 @@ function headOf(contents: PackContents, receipts: readonly Node[], sources: read
     methodologies: methodologiesOf(receipts),
     sources,
     excluded: excluded.map((each) => ({ type: ['gw:Exclusion'], ...each })),
+    log,
   };
 }
 

@@ -1,5 +1,6 @@
 /** A receipt as a node of a pack, and back. Nothing of it is lost on the way. */
 import type { Receipt } from '@gw/contract/receipt';
+import { canonicalText } from './canonical.ts';
 import { isDecimal, plainDecimal } from './decimal.ts';
 import { isAmount } from './quantities.ts';
 
@@ -8,7 +9,30 @@ export interface PackedReceipt {
   readonly receipt: Receipt;
   /** As `GET /v1/gw/lineage/{id}` gives it; null if it was not asked for. */
   readonly lineage: unknown;
+  /** Where it is in the log of the account, with the way from there to the root; absent: not yet. */
+  readonly log?: { readonly index: number; readonly path: readonly string[] };
 }
+
+export interface PackMismatch {
+  /** `id` of a receipt in the pack; null: of the pack itself. */
+  readonly receipt: string | null;
+  readonly field: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+export const ofPack = (field: string, expected: string, found: string): PackMismatch => ({
+  receipt: null,
+  field,
+  expected,
+  found,
+});
+export const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+export const shown = (value: unknown): string => {
+  const text = value === undefined ? 'nothing' : canonicalText(value);
+  return text.length > 120 ? `${text.slice(0, 117)}…` : text;
+};
 
 export type Node = Readonly<Record<string, unknown>>;
 
@@ -16,7 +40,7 @@ const urnOf = (id: unknown, version: unknown): string => `urn:gw:receipt:${id}:$
 export const gatewayOf = (baseUrl: string): string => `${baseUrl}/#gateway`;
 export const planOf = (hash: string): string => `urn:gw:methodology:${hash.replace('sha256:', '')}`;
 
-export function receiptNode({ receipt, lineage }: PackedReceipt, baseUrl: string): Node {
+export function receiptNode({ lineage, log, receipt }: PackedReceipt, baseUrl: string): Node {
   const { id, object: _, ...fields } = receipt;
   const stated = Object.entries(fields).map(([field, value]) => [
     field,
@@ -30,6 +54,7 @@ export function receiptNode({ receipt, lineage }: PackedReceipt, baseUrl: string
     ...(receipt.supersedes !== null && { wasRevisionOf: urnOf(id, receipt.supersedes) }),
     ...(receipt.methodology_hash !== null && { wasGeneratedBy: assessment(receipt.methodology_hash, baseUrl) }),
     ...(lineage !== null && { lineage }),
+    ...(log !== undefined && { log }),
   };
 }
 
@@ -38,7 +63,7 @@ const assessment = (hash: string, baseUrl: string): Node => ({
   qualifiedAssociation: { type: ['prov:Association'], agent: gatewayOf(baseUrl), hadPlan: planOf(hash) },
 });
 
-const ofNode = ['id', 'type', 'receipt_id', 'wasRevisionOf', 'wasGeneratedBy', 'lineage'];
+const ofNode = ['id', 'type', 'receipt_id', 'wasRevisionOf', 'wasGeneratedBy', 'lineage', 'log'];
 
 /** The fields of the receipt that a node states; amounts are numbers again. */
 export function receiptOf(node: Node): Readonly<Record<string, unknown>> {

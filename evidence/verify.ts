@@ -12,20 +12,14 @@ import { packContext } from './context.ts';
 import { manifestOf } from './manifest.ts';
 import { methodologiesOf, packFormat } from './pack.ts';
 import { statedQuantities } from './quantities.ts';
-import { type Node, receiptOf } from './receipt-node.ts';
+import { isNode, type Node, ofPack, type PackMismatch, receiptOf, shown } from './receipt-node.ts';
 import { checkSignature, type SignatureCheck, type Trust } from './signature.ts';
 import { sourcesOf } from './sources.ts';
 import { aggregatesOf, coverage } from './sums.ts';
+import { type LogVerification, verifyLog } from './verify-log.ts';
 
+export type { PackMismatch } from './receipt-node.ts';
 export type { Trust } from './signature.ts';
-
-export interface PackMismatch {
-  /** `id` of a receipt in the pack; null: of the pack itself. */
-  readonly receipt: string | null;
-  readonly field: string;
-  readonly expected: string;
-  readonly found: string;
-}
 
 export interface PackVerification {
   readonly signature: SignatureCheck;
@@ -33,16 +27,18 @@ export interface PackVerification {
   readonly receipts: number;
   /** Whose numbers were made again. The others came without a lineage, or are degraded and have none. */
   readonly recomputed: number;
+  readonly log: Omit<LogVerification, 'mismatches'>;
 }
 
-/** `pack`: parsed JSON. */
-export async function verifyPack(pack: unknown, trust: Trust): Promise<PackVerification> {
-  const nothing = { receipts: 0, recomputed: 0 };
+/** `pack`: parsed JSON. `earlier`: the same, a checkpoint of the account's log or a pack with one, if somebody has kept any. */
+export async function verifyPack(pack: unknown, trust: Trust, earlier?: unknown): Promise<PackVerification> {
+  const nothing = { receipts: 0, recomputed: 0, log: { proven: 0, late: [] } };
   try {
     const form = formOf(pack);
     if ('fault' in form) return { ...nothing, signature: 'invalid', mismatches: [form.fault] };
     const { head, manifest, receipts, signature } = form;
     const lineages = receipts.map(checkReceipt);
+    const { mismatches: ofLog, ...log } = await verifyLog(form, trust, earlier);
     return {
       signature: await checkSignature(manifest, signature, trust),
       mismatches: [
@@ -51,9 +47,11 @@ export async function verifyPack(pack: unknown, trust: Trust): Promise<PackVerif
         ...checkPeriod(head, receipts),
         ...checkOnce(receipts),
         ...lineages.flatMap(({ mismatches }) => mismatches),
+        ...ofLog,
       ],
       receipts: receipts.length,
       recomputed: lineages.filter(({ recomputed }) => recomputed).length,
+      log,
     };
   } catch {
     return { ...nothing, signature: 'invalid', mismatches: [ofPack('pack', packFormat, 'something else')] };
@@ -67,17 +65,6 @@ interface Form {
   readonly signature: unknown;
 }
 
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
-const ofPack = (field: string, expected: string, found: string): PackMismatch => ({
-  receipt: null,
-  field,
-  expected,
-  found,
-});
-const shown = (value: unknown): string => {
-  const text = value === undefined ? 'nothing' : canonicalText(value);
-  return text.length > 120 ? `${text.slice(0, 117)}…` : text;
-};
 const same = (a: unknown, b: unknown): boolean => shown(a) === shown(b) && canonicalText(a) === canonicalText(b);
 
 function formOf(pack: unknown): Form | { readonly fault: PackMismatch } {

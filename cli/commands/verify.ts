@@ -7,16 +7,20 @@ import type { PackVerification, Trust } from '@gw/evidence/verify';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 
-const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--json]
+const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--earlier FILE] [--json]
 
-Checks an evidence pack: its signature, the digest of each part, its sums, and each number whose lineage is in it.
+Checks an evidence pack: its signature, the digest of each part, its sums, each number whose lineage is in it, and that its
+receipts are in the log of the account.
 
   --jwks FILE       the key set of the gateway, as it was had from /.well-known/jwks.json
   --key THUMBPRINT  or the thumbprint (kid) of the key that has to have signed
+  --earlier FILE    a pack or a checkpoint that was kept: whether the log goes on from it, and nothing in front of it has
+                    changed. The new pack has to be asked for with its tree_size as "earlier_tree_size"
   --json            the result as JSON
 
 Without either nobody is trusted, and the signature proves only that nothing was changed since somebody has signed.
-The exit code is 0 if all holds, 1 if something does not or cannot be read, 2 if all holds but nobody said whom to trust.
+The exit code is 0 if all holds, 1 if something does not or cannot be read, 2 if all holds but nobody said whom to trust,
+3 if all holds but receipts came into the log after the earlier checkpoint, although the hour of their call was over before it.
 `;
 
 /** Resolves with the exit code. */
@@ -27,6 +31,7 @@ export async function verify(args: readonly string[]): Promise<number> {
     options: {
       jwks: { type: 'string' },
       key: { type: 'string' },
+      earlier: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -45,7 +50,7 @@ export async function verify(args: readonly string[]): Promise<number> {
   };
   // Loaded here, so that the other commands start as fast as without it.
   const { verifyPack } = await import('@gw/evidence/verify');
-  const result = await verifyPack(pack, trust);
+  const result = await verifyPack(pack, trust, values.earlier === undefined ? undefined : read(values.earlier));
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
   return exitCode(result);
 }
@@ -70,8 +75,9 @@ function keysIn(file: string): unknown[] {
   return found.data.keys;
 }
 
-function exitCode({ mismatches, signature }: PackVerification): number {
+function exitCode({ log, mismatches, signature }: PackVerification): number {
   if (mismatches.length > 0 || signature === 'invalid' || signature === 'unknown_key') return 1;
+  if (log.late.length > 0) return 3;
   return signature === 'trusted' ? 0 : 2;
 }
 
@@ -83,10 +89,12 @@ const signatures: Readonly<Record<PackVerification['signature'], string>> = {
 };
 const mostShown = 50;
 
-function textOf({ mismatches, receipts, recomputed, signature }: PackVerification): string {
+function textOf({ log, mismatches, receipts, recomputed, signature }: PackVerification): string {
   const lines = [
     `receipts    ${receipts}`,
     `numbers     ${recomputed} recomputed, ${receipts - recomputed} not recomputed`,
+    `log         ${log.proven} proven, ${receipts - log.proven} not in it yet`,
+    ...log.late.map((receipt) => `  ${receipt} came into it after the earlier checkpoint, and belongs before it`),
     `signature   ${signatures[signature]}`,
     `mismatches  ${mismatches.length}`,
     ...mismatches

@@ -27,7 +27,7 @@ def sha256(value):
 
 def receipt_of(node):
     """The receipt that a node states, its amounts as numbers."""
-    receipt = {name: value for name, value in node.items() if name not in ("id", "type", "lineage")}
+    receipt = {name: value for name, value in node.items() if name not in ("id", "type", "lineage", "log")}
     amounts = {name: float(value) for name, value in receipt.items() if AMOUNT.search(name) and isinstance(value, str)}
     return {**receipt, **amounts, "id": node["receipt_id"]}
 

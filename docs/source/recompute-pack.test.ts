@@ -35,7 +35,7 @@ let text: string;
 beforeAll(async () => {
   const contents = {
     ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
-    ...{ accountId: 'acct_1', selection: {}, period: null, excluded: [], receipts: single },
+    ...{ accountId: 'acct_1', selection: {}, period: null, excluded: [], log: null, receipts: single },
   };
   text = await evidencePack(contents, signingKeyOf('01'.repeat(32)));
   expect((await verifyPack(JSON.parse(text), {})).mismatches).toEqual([]);

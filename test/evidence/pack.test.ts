@@ -55,7 +55,7 @@ test('a pack of two calls verifies by the key that the gateway publishes to ever
   const trusted = await gw('verify', file, '--jwks', inDir('jwks.json', JSON.stringify(keys)));
   expect(trusted).toMatchObject({ code: 0, err: '' });
   expect(trusted.out).toBe(
-    'receipts    2\nnumbers     2 recomputed, 0 not recomputed\nsignature   by a key that you trust\nmismatches  0\n',
+    'receipts    2\nnumbers     2 recomputed, 0 not recomputed\nlog         0 proven, 2 not in it yet\nsignature   by a key that you trust\nmismatches  0\n',
   );
   expect(await gw('verify', file, '--key', keys.keys[0]?.kid ?? '')).toMatchObject({ code: 0 });
   const untrusted = await gw('verify', file);

@@ -8,19 +8,21 @@ import { LineageMismatchError, receiptLineage } from '../receipts/lineage.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { wholeFacts } from '../receipts/whole-facts.ts';
+import { withProofs } from './log-proofs.ts';
 import { receiptOfRow, type Selected } from './select.ts';
 
 interface Stores extends Pick<Context, 'db' | 'log'> {
   readonly seals: Seals;
 }
 
-type About = Omit<PackContents, 'receipts' | 'excluded'>;
+type About = Omit<PackContents, 'excluded' | 'log' | 'receipts'>;
 
 /** Resolves with the text of the pack. */
 export async function makePack(
   stores: Stores,
   {
     about,
+    earlierSize,
     key,
     selected,
     withLineage,
@@ -29,13 +31,19 @@ export async function makePack(
     readonly key: SigningKey;
     readonly selected: Selected;
     readonly withLineage: boolean;
+    readonly earlierSize: number | null;
   },
 ): Promise<string> {
-  const { excluded, rows } = selected;
+  const { checkpoint, excluded, rows } = selected;
   const explained = withLineage ? await withLineages(stores, rows) : null;
   const receipts = explained?.receipts ?? (await withoutLineages(rows));
   const left = [...excluded, ...(explained?.excluded ?? [])];
-  return evidencePack({ ...about, receipts, excluded: left }, key, setImmediate);
+  const { log, ...proven } = await withProofs(
+    stores.db,
+    { ...about, receipts, excluded: left },
+    { checkpoint, earlierSize },
+  );
+  return evidencePack({ ...about, ...proven, log }, key, setImmediate);
 }
 
 /** Read in a few milliseconds. */

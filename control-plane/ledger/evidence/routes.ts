@@ -56,7 +56,8 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
           ...(period.is && { from: period.is.from.toISOString(), to: period.is.to.toISOString() }),
         },
       };
-      const text = await makePack(stores, { about, key: services.key, selected, withLineage });
+      const earlierSize = asked.earlier_tree_size ?? null;
+      const text = await makePack(stores, { about, earlierSize, key: services.key, selected, withLineage });
       return reply.type(packType).header('cache-control', 'no-store').send(text);
     } finally {
       underWay -= 1;

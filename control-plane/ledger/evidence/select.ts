@@ -5,6 +5,7 @@
  */
 import type { EvidenceRequest } from '@gw/contract/evidence';
 import type { Receipt } from '@gw/contract/receipt';
+import type { Checkpoint } from '@gw/evidence/checkpoint';
 import type { Excluded } from '@gw/evidence/pack';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
@@ -12,6 +13,7 @@ import { newest } from '../receipts/ledger.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
 import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
+import { newestCheckpoint } from './log-proofs.ts';
 
 export interface Period {
   readonly from: Date;
@@ -22,6 +24,8 @@ export interface Selected {
   /** By time, id and version. */
   readonly rows: readonly LedgerRow[];
   readonly excluded: readonly Excluded[];
+  /** Of the account's log, from before the receipts were read; null: there is none yet. */
+  readonly checkpoint: Checkpoint | null;
 }
 
 type Stores = Pick<Context, 'db'> & { readonly seals: Seals };
@@ -36,6 +40,7 @@ export async function selectReceipts(
   accountId: string,
   { asked, period, most }: { readonly asked: EvidenceRequest; readonly period: Period | null; readonly most: number },
 ): Promise<Selected | null> {
+  const checkpoint = await newestCheckpoint(stores.db, accountId);
   const places = await placesOf(stores, accountId, { asked, period, most });
   if (places.length > most) return null;
   const rows = await versionsOf(stores, accountId, places);
@@ -43,6 +48,7 @@ export async function selectReceipts(
   const found = new Set(places.map(({ id }) => id));
   const missing = (asked.receipt_ids ?? []).filter((id) => !found.has(id));
   return {
+    checkpoint,
     rows: rows.filter((_, at) => faults[at] === null),
     excluded: [
       ...rows.flatMap(({ id, version }, at) =>

@@ -6,7 +6,7 @@
  * ledger is: then it takes longer than the period, and the time of the last one tells.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '@gw/prisma/client';
+import { type Database, Prisma } from '@gw/prisma/client';
 import type { Logger } from '@gw/service/log';
 import type { LedgerFault, LedgerRow } from '../receipts/seal.ts';
 import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
@@ -65,7 +65,7 @@ async function check(
 
 /**
  * Checks the 250 versions after this place, and reports what it finds. If a version lacks the one before it, that one
- * was deleted, and is `missing`.
+ * was deleted, and is `missing`; so is one that the log of its account has.
  */
 export async function checkPage(
   { db, log, seals }: Pick<ReceiptCheckOptions, 'db' | 'log' | 'seals'>,
@@ -84,13 +84,24 @@ export async function checkPage(
     const expected = before?.id === id ? before.version + 1 : 1;
     return version === expected ? [] : { name: id, number: expected, fault: 'missing' };
   });
-  await noteFaults({ db, log }, 'receipt', missing);
-  const last = rows.at(-1);
-  return {
-    checked: rows.length,
-    faults: [...altered, ...missing],
-    next: rows.length < pageSize ? null : (last ?? null),
-  };
+  const next = rows.length < pageSize ? null : (rows.at(-1) ?? null);
+  const removed = (await removedSince(db, after, next)).filter(
+    ({ name, number }) => !missing.some((fault) => fault.name === name && fault.number === number),
+  );
+  await noteFaults({ db, log }, 'receipt', [...missing, ...removed]);
+  return { checked: rows.length, faults: [...altered, ...missing, ...removed], next };
+}
+
+/** What the logs of the accounts have between two places, and the ledger does not. `to` null: to the end. */
+async function removedSince(db: Database, after: Place, to: Place | null): Promise<Fault[]> {
+  const end = to === null ? Prisma.empty : Prisma.sql`AND (l.receipt_id, l.version) <= (${to.id}, ${to.version})`;
+  return db.$queryRaw<Fault[]>`
+    SELECT DISTINCT l.receipt_id AS name, l.version AS number, 'missing' AS fault FROM receipt_log l
+    WHERE (l.receipt_id, l.version) > (${after.id}, ${after.version}) ${end}
+      AND NOT EXISTS (
+        SELECT 1 FROM receipts r
+        WHERE r.id = l.receipt_id AND r.created_at = l.created_at AND r.version = l.version)
+    LIMIT ${pageSize}`;
 }
 
 /** Begins the full check or goes on with it, if it is due and no other instance has it. Throws if Postgres is away. */
