@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { add, tallyLine, tallyOfVitest } from './tally.ts';
+import { add, failuresText, tallyLine, tallyOfVitest } from './tally.ts';
+
+const root = '/work';
 
 const report = (numbers: { passed: number; failed: number; skipped: number }, files: unknown[] = []): string =>
   JSON.stringify({
@@ -17,24 +19,43 @@ test('the closing line names skipped tests only if there are any', () => {
 });
 
 test('a run that went wrong never looks green', () => {
-  expect(tallyOfVitest(null, true).failed).toBe(1);
-  expect(tallyOfVitest('{', true).failed).toBe(1);
-  expect(tallyOfVitest(report({ passed: 5, failed: 0, skipped: 0 }), false)).toEqual({
+  expect(tallyOfVitest(null, true, root).failed).toBe(1);
+  expect(tallyOfVitest('{', true, root).failed).toBe(1);
+  expect(tallyOfVitest(report({ passed: 5, failed: 0, skipped: 0 }), false, root)).toEqual({
     passed: 5,
     failed: 1,
     skipped: 0,
   });
-  const notLoaded = { status: 'failed', assertionResults: [] };
-  expect(tallyOfVitest(report({ passed: 5, failed: 0, skipped: 0 }, [notLoaded, notLoaded]), false).failed).toBe(2);
+  const notLoaded = { name: '/work/a.test.ts', status: 'failed', assertionResults: [] };
+  expect(tallyOfVitest(report({ passed: 5, failed: 0, skipped: 0 }, [notLoaded, notLoaded]), false, root).failed).toBe(
+    2,
+  );
 });
 
 test('every test is counted once, and sums add up', () => {
   const number = fc.nat(1000);
   fc.assert(
     fc.property(fc.record({ passed: number, failed: number, skipped: number }), (numbers) => {
-      const counted = tallyOfVitest(report(numbers), numbers.failed === 0);
+      const counted = tallyOfVitest(report(numbers), numbers.failed === 0, root);
       expect(counted).toEqual(numbers);
       expect(add(counted, { passed: 1, failed: 0, skipped: 0 }).passed).toBe(numbers.passed + 1);
     }),
   );
+});
+
+test('what failed is named at the end, which is all that a log may keep', () => {
+  const ran = (name: string, ...tests: readonly [string, string][]) => ({
+    name: `/work/test/${name}.test.ts`,
+    status: tests.some(([status]) => status === 'failed') ? 'failed' : 'passed',
+    assertionResults: tests.map(([status, fullName]) => ({ status, fullName })),
+  });
+  const files = [ran('a', ['passed', 'one'], ['failed', 'group two']), ran('b', ['passed', 'three'])];
+  const broken = { name: '/work/test/c.test.ts', status: 'failed', assertionResults: [] };
+  const tally = tallyOfVitest(report({ passed: 2, failed: 1, skipped: 0 }, [...files, broken]), false, root);
+  expect(failuresText(add(tally, { passed: 1, failed: 0, skipped: 0 }))).toBe(
+    '\nFailed:\n  test/a.test.ts: group two\n  test/c.test.ts could not be run\n',
+  );
+  expect(failuresText({ passed: 1, failed: 0, skipped: 0 })).toBe('');
+  const many = { passed: 0, failed: 30, skipped: 0, failures: Array.from({ length: 30 }, (_, at) => `t${at}`) };
+  expect(failuresText(many)).toContain('\n  t19\n  and 10 more\n');
 });

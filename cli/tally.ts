@@ -1,14 +1,28 @@
 /** Counting of tests and checks. */
+import { relative } from 'node:path';
 import { z } from 'zod';
 
 export interface Tally {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** Tests that failed, by file and name, as far as they have one. */
+  readonly failures?: readonly string[];
 }
 
 export function add(a: Tally, b: Tally): Tally {
-  return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
+  const failures = [...(a.failures ?? []), ...(b.failures ?? [])];
+  const counts = { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
+  return failures.length > 0 ? { ...counts, failures } : counts;
+}
+
+const mostNamed = 20;
+
+/** What failed, for the end of a run, whose beginning may be far above; empty if nothing did, or nothing that has a name. */
+export function failuresText({ failures = [] }: Tally): string {
+  if (failures.length === 0) return '';
+  const more = failures.length > mostNamed ? [`  and ${failures.length - mostNamed} more`] : [];
+  return ['', 'Failed:', ...failures.slice(0, mostNamed).map((name) => `  ${name}`), ...more, ''].join('\n');
 }
 
 /** The line that closes a run. */
@@ -22,14 +36,20 @@ const reportSchema = z.object({
   numFailedTests: z.int().nonnegative(),
   numPendingTests: z.int().nonnegative(),
   numTodoTests: z.int().nonnegative(),
-  testResults: z.array(z.object({ status: z.string(), assertionResults: z.array(z.object({ status: z.string() })) })),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })),
+    }),
+  ),
 });
 
 /**
- * `report` is vitest's JSON, or null if it left none; `succeeded` is its exit. A file that failed to load, and a run
+ * `report` is vitest's JSON, or null if it left none; `succeeded` is its exit; files are named from `root` on. A file that failed to load, and a run
  * that failed for any other reason, count as one failed test each: a run that went wrong never looks green.
  */
-export function tallyOfVitest(report: string | null, succeeded: boolean): Tally {
+export function tallyOfVitest(report: string | null, succeeded: boolean, root: string): Tally {
   const broken: Tally = { passed: 0, failed: 1, skipped: 0 };
   if (report === null) return broken;
   const parsed = reportSchema.safeParse(parseOrNull(report));
@@ -39,10 +59,18 @@ export function tallyOfVitest(report: string | null, succeeded: boolean): Tally 
     (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
   ).length;
   const failed = numFailedTests + notLoaded;
+  const failures = testResults
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ assertionResults, name }) => {
+      const file = relative(root, name);
+      const names = assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+      return names.length === 0 ? [`${file} could not be run`] : names.map((each) => `${file}: ${each}`);
+    });
   return {
     passed: numPassedTests,
     failed: failed === 0 && !succeeded ? 1 : failed,
     skipped: numPendingTests + numTodoTests,
+    ...(failures.length > 0 && { failures }),
   };
 }
 

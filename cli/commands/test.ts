@@ -11,7 +11,7 @@ import { inCheckout } from '@gw/stack/checkout';
 import { makeTemplateCluster } from '@gw/stack/migrate-and-seed';
 import { templateVariable } from '@gw/stack/services/postgres';
 import { z } from 'zod';
-import { add, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
+import { add, failuresText, type Tally, tallyLine, tallyOfVitest } from '../tally.ts';
 
 interface Check {
   readonly title: string;
@@ -108,7 +108,7 @@ async function runAll(run: Run, files: readonly string[]): Promise<number> {
     // To find no test at all is no success, nor is to be stopped.
     if (stopping.signal.aborted || tests.passed + tests.failed === 0) tests = { ...tests, failed: tests.failed + 1 };
     const all = add(statics, tests);
-    process.stdout.write(`\n${tallyLine(all)}\n`);
+    process.stdout.write(`${failuresText(all)}\n${tallyLine(all)}\n`);
     return all.failed === 0 ? 0 : 1;
   } finally {
     rmSync(dir, { recursive: true, force: true });
@@ -216,7 +216,7 @@ async function runVitest(
     child.once('close', resolve);
   });
   const found = existsSync(report) ? readFileSync(report, 'utf8') : null;
-  return tallyOfVitest(found, code === 0);
+  return tallyOfVitest(found, code === 0, inCheckout());
 }
 
 /** What the parts said, for whoever looks into the failure. */

@@ -53,13 +53,15 @@ test('a key from its issue over rotation and revocation to its restoring, and th
   expect(await chat(first.key)).toBe('200');
   const log = auditListSchema.parse((await ask(admin, 'GET', '/v1/audit-log?order=asc')).body);
   const key = `key:${first.id}`;
-  expect(log.data.map(({ action, target }) => [action, target])).toEqual([
+  // Checkpoints are signed when an hour is over, which can be now.
+  const changes = log.data.filter(({ action }) => action !== 'receipt_log.signed');
+  expect(changes.map(({ action, target }) => [action, target])).toEqual([
     ['key.created', key],
     ['key.rotated', key],
     ['key.revoked', key],
     ['key.restored', key],
   ]);
-  for (const { actor } of log.data) expect(actor).toEqual({ kind: 'api_key', id: idOf(admin), name: 'Test' });
+  for (const { actor } of changes) expect(actor).toEqual({ kind: 'api_key', id: idOf(admin), name: 'Test' });
   const listed = keyListSchema.parse((await ask(admin, 'GET', '/v1/keys')).body);
   expect(listed.data.map(({ id }) => id).sort()).toEqual([first.id, second.id, idOf(admin)].sort());
   expect(JSON.stringify([log, listed])).not.toContain(first.key.slice(16));

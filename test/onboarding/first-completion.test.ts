@@ -52,7 +52,8 @@ test('an application is screened by itself, and its first key completes a chat a
     headers: { authorization: `Bearer ${body.key.key}` },
   });
   const { data } = JSON.parse(await log.text()) as { data: { action: string }[] };
-  expect(data.map(({ action }) => action)).toEqual([
+  // Signed when an hour is over, which can be now.
+  expect(data.map(({ action }) => action).filter((action) => action !== 'receipt_log.signed')).toEqual([
     'application.created',
     'application.declared',
     'application.contract_signed',

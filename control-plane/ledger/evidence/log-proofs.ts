@@ -2,7 +2,7 @@
  * What a pack says of the log of the account: the newest checkpoint, the way of each receipt to its root, and the entries whose
  * receipts are gone.
  */
-import { type Checkpoint, checkpointIn } from '@gw/evidence/checkpoint';
+import type { Checkpoint } from '@gw/evidence/checkpoint';
 import type { Excluded, PackContents, PackedReceipt, PackLog } from '@gw/evidence/pack';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { entryHash } from '../log/append.ts';
@@ -17,12 +17,6 @@ interface LogEntry {
   readonly version: number;
   /** Hexadecimal. */
   readonly leaf: string;
-}
-
-/** What the proofs of a pack lead to. Read before the receipts: whatever it counts was stored by then. */
-export async function newestCheckpoint(db: Database, accountId: string): Promise<Checkpoint | null> {
-  const found = await db.receiptLogCheckpoint.findFirst({ where: { accountId }, orderBy: { treeSize: 'desc' } });
-  return checkpointIn(found?.checkpoint);
 }
 
 /** Returns the receipts and the exclusions with what the log says of them. `earlierSize`: to prove that it goes on from there. */

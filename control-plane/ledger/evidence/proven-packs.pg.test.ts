@@ -5,6 +5,7 @@ import { identified, startTestApp, type TestApp } from '@gw/testing/control-plan
 import { callAt, type Entry, entryFrom } from '@gw/testing/control-plane/calls';
 import { testSeals } from '@gw/testing/control-plane/fixtures';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { checkPage } from '../integrity/check-receipts.ts';
 import { appendReceipts } from '../log/append.ts';
 
 let running: TestApp;
@@ -44,6 +45,7 @@ beforeEach(async () => {
       'receipt_log_nodes',
       'receipt_log_checkpoints',
       'receipt_log_changes',
+      'integrity_faults',
       'audit',
       'audit_heads',
     ],
@@ -106,6 +108,17 @@ test('a receipt that was taken out of the database is named', async () => {
     expect.objectContaining({ receipt: urnOf(first()), field: 'receipt', expected: 'the entry 7 of the log' }),
   );
   expect(mismatches.every(({ receipt }) => receipt === urnOf(first()))).toBe(true);
+});
+
+test('the check of the ledger finds it too, and that the newest was taken out', async () => {
+  await log();
+  const [newest] = await running.stores.db.receiptLogEntry.findMany({ orderBy: { createdAt: 'desc' }, take: 1 });
+  const gone = [first().receipt.id, String(newest?.receiptId)];
+  for (const id of gone) await running.stores.tamper(`DELETE FROM receipts WHERE id = '${id}'`);
+  const { faults } = await checkPage({ ...running.context, seals: testSeals }, { id: '', version: 0 });
+  expect(faults.map(({ fault, name, number }) => [name, number, fault]).toSorted()).toEqual(
+    gone.map((id) => [id, 1, 'missing']).toSorted(),
+  );
 });
 
 test('also if its entry went too, by the earlier pack; the log then does not go on from it', async () => {

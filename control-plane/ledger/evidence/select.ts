@@ -9,11 +9,11 @@ import type { Checkpoint } from '@gw/evidence/checkpoint';
 import type { Excluded } from '@gw/evidence/pack';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
+import { newestCheckpoint } from '../log/tree.ts';
 import { newest } from '../receipts/ledger.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
 import { type Seals, storedColumns } from '../receipts/sealed-rows.ts';
-import { newestCheckpoint } from './log-proofs.ts';
 
 export interface Period {
   readonly from: Date;
@@ -40,6 +40,7 @@ export async function selectReceipts(
   accountId: string,
   { asked, period, most }: { readonly asked: EvidenceRequest; readonly period: Period | null; readonly most: number },
 ): Promise<Selected | null> {
+  // Before the receipts: whatever it counts was stored by then.
   const checkpoint = await newestCheckpoint(stores.db, accountId);
   const places = await placesOf(stores, accountId, { asked, period, most });
   if (places.length > most) return null;

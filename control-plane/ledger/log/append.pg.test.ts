@@ -160,6 +160,24 @@ test('a row that was altered is not logged; it is when it is mended', async () =
   await expectProven();
 });
 
+test('an account whose audit chain or log is broken holds up no other, and gets no checkpoint', async () => {
+  const accounts = ['acct_chain', 'acct_cut', 'acct_filled', 'acct_gap', 'acct_sound'];
+  const all = (minute: number) => accounts.map((name) => receipt(minute, name));
+  await ingest(stores.db, ...all(1), ...all(2));
+  await append();
+  // The next entry of the chain would be one that is there.
+  await stores.tamper(`UPDATE audit_heads SET seq = 0, hash = repeat('0', 64) WHERE chain = 'acct_chain'`);
+  await stores.tamper(`DELETE FROM receipt_log WHERE account_id = 'acct_cut'`);
+  // The entry that comes next takes its place.
+  await stores.tamper(`DELETE FROM receipt_log WHERE account_id = 'acct_filled' AND index = 1`);
+  await stores.tamper(`DELETE FROM receipt_log WHERE account_id = 'acct_gap' AND index = 0`);
+  await stores.tamper(`DELETE FROM receipts WHERE account_id IN ('acct_cut', 'acct_filled', 'acct_gap')`);
+  await ingest(stores.db, ...all(3));
+  await expect(append()).rejects.toThrow('The logs of 4 accounts cannot go on.');
+  for (const name of accounts) expect(await checkpoints(name)).toHaveLength(name === 'acct_sound' ? 2 : 1);
+  await expectProven('acct_sound');
+});
+
 test('the services cannot change the log, and without an entry there is no proof', async () => {
   await ingest(stores.db, ...Array.from({ length: 40 }, (_, minute) => receipt(minute)));
   await append();

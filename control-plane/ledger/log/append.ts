@@ -8,7 +8,7 @@
 
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
-import { signedCheckpoint } from '@gw/evidence/checkpoint';
+import { type Checkpoint, signedCheckpoint } from '@gw/evidence/checkpoint';
 import { leafHash } from '@gw/evidence/merkle';
 import type { Database, Queryable } from '@gw/prisma/client';
 import { appendAudit } from '../../people/audit/append.ts';
@@ -16,7 +16,7 @@ import type { Context } from '../../shared/context.ts';
 import { type RepeatedJob, repeat } from '../../shared/repeat.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
 import { genuine, type Seals, storedColumns } from '../receipts/sealed-rows.ts';
-import { appendLeaves, type Leaf, lockLog, logSize, rootOf } from './tree.ts';
+import { appendLeaves, type Leaf, LogBrokenError, lockLog, logSize, newestCheckpoint, rootOf } from './tree.ts';
 
 const everyMs = 60_000;
 /** Hours of accounts in one round, and receipts in one transaction. */
@@ -53,21 +53,29 @@ interface DueHour {
   readonly marks: bigint[];
 }
 
-/** Logs all hours that are over and have marks, and signs a checkpoint of each account whose log has grown. */
+/** Logs all hours that are over and have marks, and signs a checkpoint of each account whose log has grown. Rejects if one could not. */
 export async function appendReceipts(options: LogOptions, signal?: AbortSignal): Promise<void> {
   const { db } = options;
+  const failures: Error[] = [];
+  // What somebody has broken of one account holds up no other.
+  const apart = (account: string, work: () => Promise<void>) =>
+    work().catch(
+      (cause) => void failures.push(new Error(`The log of receipts of ${account} cannot go on.`, { cause })),
+    );
   for (let after = { account_id: '', hour: new Date(0) }; !signal?.aborted; ) {
     const due = await db.$queryRaw<DueHour[]>`
       SELECT account_id, hour, array_agg(seq) AS marks FROM receipt_log_changes
       WHERE (hour, account_id) > (${after.hour}, ${after.account_id})
         AND hour < date_trunc('hour', now() - ${restS}::int * INTERVAL '1 second', 'UTC')
       GROUP BY hour, account_id ORDER BY hour, account_id LIMIT ${hoursAtOnce}`;
-    for (const hour of due) if (!signal?.aborted) await appendHour(options, hour, signal);
-    for (const account of new Set(due.map(({ account_id }) => account_id))) await signCheckpoint(options, account);
+    for (const hour of due) if (!signal?.aborted) await apart(hour.account_id, () => appendHour(options, hour, signal));
+    for (const account of new Set(due.map(({ account_id }) => account_id)))
+      await apart(account, () => signCheckpoint(options, account));
     const last = due.at(-1);
-    if (last === undefined || due.length < hoursAtOnce) return;
+    if (last === undefined || due.length < hoursAtOnce) break;
     after = last;
   }
+  if (failures.length > 0) throw new AggregateError(failures, `The logs of ${failures.length} accounts cannot go on.`);
 }
 
 async function appendHour(
@@ -136,7 +144,9 @@ async function signCheckpoint({ db, key, now }: LogOptions, accountId: string): 
   await db.$transaction(async (tx) => {
     await lockLog(tx, accountId);
     const size = await logSize(tx, accountId);
-    if (size === (await checkpointSize(tx, accountId))) return;
+    const before = await newestCheckpoint(tx, accountId);
+    if (before !== null) await expectToGoOn(tx, before, size);
+    if (size === (before?.tree_size ?? 0)) return;
     const root = await rootOf(tx, accountId, size);
     const checkpoint = await signedCheckpoint({ account: accountId, size, root, issued: now() }, key);
     await tx.$executeRaw`
@@ -149,8 +159,8 @@ async function signCheckpoint({ db, key, now }: LogOptions, accountId: string): 
   });
 }
 
-async function checkpointSize(tx: Queryable, accountId: string): Promise<number> {
-  const [found] = await tx.$queryRaw<{ size: number | null }[]>`
-    SELECT max(tree_size)::float8 AS size FROM receipt_log_checkpoints WHERE account_id = ${accountId}`;
-  return found?.size ?? 0;
+/** Nothing is signed that does not go on from what was signed before. */
+async function expectToGoOn(tx: Queryable, { account, root_hash, tree_size }: Checkpoint, size: number): Promise<void> {
+  if (size < tree_size || (await rootOf(tx, account, tree_size)) !== root_hash)
+    throw new LogBrokenError('The log of receipts does not go on from its last checkpoint.');
 }

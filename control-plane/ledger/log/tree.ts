@@ -4,6 +4,7 @@
  *
  * Invariant: rows are added alone, by whoever holds the lock of the account's log until the end of the transaction.
  */
+import { type Checkpoint, checkpointIn } from '@gw/evidence/checkpoint';
 import {
   childrenOf,
   completedNodes,
@@ -24,6 +25,12 @@ export interface Leaf {
   /** Hexadecimal. */
   readonly hash: string;
   readonly contentSha256: string;
+}
+
+export async function newestCheckpoint(db: Queryable, accountId: string): Promise<Checkpoint | null> {
+  const [found] = await db.$queryRaw<{ checkpoint: unknown }[]>`
+    SELECT checkpoint FROM receipt_log_checkpoints WHERE account_id = ${accountId} ORDER BY tree_size DESC LIMIT 1`;
+  return checkpointIn(found?.checkpoint);
 }
 
 export const lockLog = (tx: Queryable, accountId: string): Promise<unknown> =>
