@@ -2,8 +2,9 @@
 """Recomputes an evidence pack from itself alone: python3 recompute_pack.py pack.jsonld
 
 Needs nothing but Python 3 and recompute.py beside it. Makes again the digest of each part, the sums, the coverage, and each
-number of each receipt whose lineage is in the pack. The signature is left to a library: `signature.jws` is detached
-(RFC 7797) over `manifest` as JSON by RFC 8785. Exit code 1 if anything differs.
+number of each receipt whose lineage is in the pack, and follows each receipt's way to the root of the log. The signatures are left
+to a library: `signature.jws` is detached (RFC 7797) over `manifest` as JSON by RFC 8785, that of `log.checkpoint` over the rest of
+the checkpoint. Exit code 1 if anything differs.
 """
 import contextlib
 import hashlib
@@ -85,6 +86,35 @@ def check_sums(pack, checks):
         checks.compare(f"coverage, {kind}", pack["coverage"][kind], follows)
 
 
+def root_of(leaf, index, size, path):
+    """The root that a way leads to (RFC 6962, 2.1.1); None if it is not as long as it has to be."""
+    begin, end, turns = 0, size, []
+    while end - begin > 1:
+        half = 1
+        while half * 2 < end - begin:
+            half *= 2
+        turns.append(index < begin + half)
+        begin, end = (begin, begin + half) if turns[-1] else (begin + half, end)
+    for is_left, sibling in zip(reversed(turns), path):
+        pair = leaf + sibling if is_left else sibling + leaf
+        leaf = hashlib.sha256(b"\x01" + bytes.fromhex(pair)).hexdigest()
+    return leaf if len(turns) == len(path) else None
+
+
+def check_log(pack, checks):
+    """How many receipts are in the log of the checkpoint."""
+    logged = [node for node in pack["receipts"] if "log" in node]
+    for node in logged:
+        beside = ("receipt_id", "wasRevisionOf", "wasGeneratedBy")
+        receipt = {name: value for name, value in receipt_of(node).items() if name not in beside}
+        entry = recompute.canonical({**receipt, "object": "gw.receipt"}).encode()
+        checkpoint, log = pack["log"]["checkpoint"], node["log"]
+        leaf = hashlib.sha256(b"\x00" + entry).hexdigest()
+        found = root_of(leaf, log["index"], checkpoint["tree_size"], log["path"])
+        checks.compare(f"{node['id']}: root of the log", checkpoint["root_hash"], found)
+    return len(logged)
+
+
 def check_numbers(pack, checks):
     """How many receipts were recomputed."""
     done = 0
@@ -109,8 +139,9 @@ def main(file):
     checks = recompute.Checks()
     check_manifest(pack, checks)
     check_sums(pack, checks)
+    logged = check_log(pack, checks)
     done = check_numbers(pack, checks)
-    print(f"{len(pack['receipts'])} receipts, {done} recomputed, {checks.faults} faults")
+    print(f"{len(pack['receipts'])} receipts, {done} recomputed, {logged} in the log, {checks.faults} faults")
     return 1 if checks.faults else 0
 
 

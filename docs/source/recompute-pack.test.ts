@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { canonicalText } from '@gw/contract/internal/ledger-entry';
+import { signedCheckpoint } from '@gw/evidence/checkpoint';
+import { inclusionSpans, joined, leafHash, type Span, spanHash } from '@gw/evidence/merkle';
 import { evidencePack } from '@gw/evidence/pack';
 import { verifyPack } from '@gw/evidence/verify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,13 +34,28 @@ const single = receipts.filter(({ receipt: { id, version } }, at) => {
   return first === at;
 });
 
+const key = signingKeyOf('01'.repeat(32));
+/** All but the last are in the log. */
+const leaves = single.slice(0, -1).map(({ receipt }) => leafHash(canonicalText(receipt)));
+const hash = (span: Span): string =>
+  spanHash(span, ({ index, level }) =>
+    level === 0 ? (leaves[index] ?? '') : joined(leaves.slice(index * 2 ** level, (index + 1) * 2 ** level)),
+  );
+const logged = single.map((each, index) =>
+  index === leaves.length ? each : { ...each, log: { index, path: inclusionSpans(index, leaves.length).map(hash) } },
+);
+
 let text: string;
 beforeAll(async () => {
+  const size = leaves.length;
+  const root = hash({ begin: 0, end: size });
+  const checkpoint = await signedCheckpoint({ account: 'acct_1', size, root, issued: new Date(0) }, key);
   const contents = {
     ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
-    ...{ accountId: 'acct_1', selection: {}, period: null, excluded: [], log: null, receipts: single },
+    ...{ accountId: 'acct_1', selection: {}, period: null, excluded: [], receipts: logged },
+    log: { checkpoint, consistency: null },
   };
-  text = await evidencePack(contents, signingKeyOf('01'.repeat(32)));
+  text = await evidencePack(contents, key);
   expect((await verifyPack(JSON.parse(text), {})).mismatches).toEqual([]);
 });
 
@@ -46,7 +64,7 @@ test('everything in a pack is had again from the pack alone', () => {
   expect(explained).toBeGreaterThan(0);
   expect(python(text)).toEqual({
     code: 0,
-    out: `${single.length} receipts, ${explained} recomputed, 0 faults\n`,
+    out: `${single.length} receipts, ${explained} recomputed, ${leaves.length} in the log, 0 faults\n`,
   });
 });
 
@@ -58,6 +76,7 @@ test.each([
     'carbon_operation_g: 0.5 is stated',
   ],
   ['a sum', /("aggregates":.*?"energy_wh":")[\d.]+/, '$19', 'sums of '],
+  ['the root of the log', /"root_hash":"..../, '"root_hash":"0000', 'root of the log'],
   ['a word of the head', '"account":"acct_1"', '"account":"acct_2"', 'digest of head'],
 ])('%s that was altered is found', (_, was, is, told) => {
   const altered = text.replace(was, is);
