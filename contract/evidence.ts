@@ -1,6 +1,6 @@
 /** Evidence packs: what is asked for, and what comes. `./gw verify` checks one without the gateway. */
 import { z } from 'zod';
-import { instantSchema, receiptIdPattern } from './management.ts';
+import { instantSchema, receiptIdPattern, receiptQuerySchema } from './management.ts';
 
 /** Receipts in one pack; with their lineages, each of which is as long as ten receipts. */
 export const mostReceipts = { plain: 1000, withLineage: 100 } as const;
@@ -30,6 +30,53 @@ export const evidenceRequestSchema = z
   .meta({ id: 'EvidencePackRequest' });
 export type EvidenceRequest = z.infer<typeof evidenceRequestSchema>;
 
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const path = z.array(hash);
+export const checkpointSchema = z
+  .strictObject({
+    format: z.literal('gw.receipt_log_checkpoint/1'),
+    account: z.string(),
+    tree_size: z.int().positive().describe('Entries of the log'),
+    root_hash: hash.describe('Of the Merkle tree over them, as RFC 6962 has it'),
+    issued: z.iso.datetime(),
+    signature: z.strictObject({
+      key: z.record(z.string(), z.string()),
+      jws: z.string().describe('Detached (RFC 7797), Ed25519, over all the rest of the checkpoint by RFC 8785'),
+    }),
+  })
+  .meta({
+    id: 'ReceiptLogCheckpoint',
+    description: 'So far was the log of the account. Keep it: it binds all before it',
+  });
+
+export const proofQuerySchema = receiptQuerySchema.extend({
+  earlier_tree_size: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('`tree_size` of a checkpoint that was kept: with a proof that the log goes on from it'),
+});
+
+export const receiptProofSchema = z
+  .strictObject({
+    object: z.literal('gw.receipt_proof'),
+    receipt_id: z.string(),
+    version: z.int().positive(),
+    leaf_hash: hash.describe('SHA-256 over a zero byte and the receipt as JSON by RFC 8785'),
+    index: z.int().nonnegative().nullable().describe('Its place in the log; null: it is not in the checkpoint yet'),
+    path: path.nullable().describe('From the leaf to the root of the checkpoint'),
+    checkpoint: checkpointSchema.nullable().describe('The newest; null before the first'),
+    consistency: z
+      .strictObject({ from: z.int().positive(), path })
+      .nullable()
+      .describe(
+        'That the log goes on from the first `from` entries; null if that was not asked for, or is more than there are',
+      ),
+  })
+  .meta({ id: 'ReceiptProof', description: 'That a receipt is in the append-only log of its account' });
+
 const node = z.looseObject({ type: z.array(z.string()) });
 
 export const evidencePackSchema = z
@@ -47,7 +94,7 @@ export const evidencePackSchema = z
     sources: z.array(node),
     excluded: z.array(node).describe('What was asked for and is not in the pack, with the reason'),
     log: z
-      .looseObject({ checkpoint: z.looseObject({ tree_size: z.int(), root_hash: z.string() }) })
+      .looseObject({ checkpoint: checkpointSchema })
       .nullable()
       .describe(
         'The signed checkpoint of the log of the account that the proofs of `receipts` lead to; null before the first',

@@ -5,7 +5,14 @@ import { modelListSchema, modelSchema, receiptListSchema, regionListSchema, regi
 import { chatChunkSchema, chatRequestSchema, chatResponseSchema } from './chat.ts';
 import { completionChunkSchema, completionRequestSchema, completionResponseSchema } from './completions.ts';
 import { embeddingRequestSchema, embeddingResponseSchema } from './embeddings.ts';
-import { evidencePackSchema, evidenceRequestSchema, keySetSchema } from './evidence.ts';
+import {
+  checkpointSchema,
+  evidencePackSchema,
+  evidenceRequestSchema,
+  keySetSchema,
+  proofQuerySchema,
+  receiptProofSchema,
+} from './evidence.ts';
 import { gwOptionsSchema } from './gw-options.ts';
 import {
   issuedKeySchema,
@@ -67,6 +74,12 @@ export const operations: Readonly<Record<string, Operation>> = {
     query: receiptQuerySchema,
     mayBePending: true,
   },
+  'GET /v1/gw/receipts/{receipt_id}/proof': {
+    id: 'readReceiptProof',
+    response: 'ReceiptProof',
+    query: proofQuerySchema,
+    mayBePending: true,
+  },
   'GET /v1/gw/lineage/{receipt_id}': {
     id: 'readLineage',
     response: 'ReceiptLineage',
@@ -121,6 +134,8 @@ export const responseSchemas = {
   LineageStep: lineageStepSchema,
   Revision: revisionSchema,
   Methodology: methodologySchema,
+  ReceiptProof: receiptProofSchema,
+  ReceiptLogCheckpoint: checkpointSchema,
   EvidencePack: evidencePackSchema,
   KeySet: keySetSchema,
   Usage: usageSchema,

@@ -99,6 +99,14 @@ export const routes: readonly Route[] = [
   },
   {
     method: 'GET',
+    path: '/v1/gw/receipts/{receipt_id}/proof',
+    scope: 'gw:read',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Prove that a receipt is in the log of the account',
+  },
+  {
+    method: 'GET',
     path: '/v1/gw/lineage/{receipt_id}',
     scope: 'gw:lineage',
     limit: 'management',

@@ -228,7 +228,7 @@ test('each route of the public port replies, and its schema is the one in the pu
   const { id } = entry.receipt;
   const reads = ['models', 'models/sim-small', 'regions', 'regions/eu-north', 'usage', 'audit-log'];
   const documents = [`gw/methodology/${methodologyOf(defaultMethodology).hash}`];
-  const receipts = ['gw/receipts', `gw/receipts/${id}`, `gw/lineage/${id}`, ...documents];
+  const receipts = ['gw/receipts', `gw/receipts/${id}`, `gw/receipts/${id}/proof`, `gw/lineage/${id}`, ...documents];
   for (const path of [...reads, ...receipts]) await done(ask('GET', `/v1/${path}`));
   await done(ask('POST', '/v1/gw/evidence-pack', { receipt_ids: [id], include_lineage: false }));
   await done(ask('GET', '/healthz'));

@@ -9,6 +9,7 @@ import type { IntegritySettings } from './integrity/config.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
 import { openLedgerSeals } from './integrity/open-seals.ts';
 import { integrityOperatorRoutes } from './integrity/operator-routes.ts';
+import { proofRoutes } from './log/routes.ts';
 import { methodologyRoute } from './receipts/methodology-route.ts';
 import { receiptRoutes } from './receipts/routes.ts';
 import type { Seals } from './receipts/sealed-rows.ts';
@@ -54,6 +55,7 @@ export function publicRoutes(
 ): void {
   receiptRoutes(app, context, seals);
   evidenceRoutes(app, context, { seals, key: evidenceKey });
+  proofRoutes(app, context, seals);
   methodologyRoute(app, context);
   usageRoutes(app, context);
 }

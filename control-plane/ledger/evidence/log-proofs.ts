@@ -3,10 +3,11 @@
  * receipts are gone.
  */
 import type { Checkpoint } from '@gw/evidence/checkpoint';
-import type { Excluded, PackContents, PackedReceipt, PackLog } from '@gw/evidence/pack';
+import type { Excluded, PackContents, PackedReceipt } from '@gw/evidence/pack';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { entryHash } from '../log/append.ts';
-import { consistencyPath, inclusionPaths, LogBrokenError } from '../log/tree.ts';
+import { goingOn } from '../log/routes.ts';
+import { inclusionPaths, LogBrokenError } from '../log/tree.ts';
 
 type Contents = Omit<PackContents, 'log'>;
 type Proven = Pick<PackContents, 'excluded' | 'log' | 'receipts'>;
@@ -31,7 +32,7 @@ export async function withProofs(
   const left = [...excluded.map(markedBy(contents, entries)), ...removedOf(contents, entries)];
   try {
     const proven = await withPaths(db, contents, { checkpoint, entries });
-    const consistency = await goingOn(db, checkpoint, earlierSize);
+    const consistency = earlierSize === null ? null : await goingOn(db, checkpoint, earlierSize);
     return { receipts: proven, excluded: left, log: { checkpoint, consistency } };
   } catch (error) {
     if (!(error instanceof LogBrokenError)) throw error;
@@ -114,13 +115,4 @@ async function withPaths(
     const index = indexes[at] ?? null;
     return index === null ? each : { ...each, log: { index, path: byIndex.get(index) ?? [] } };
   });
-}
-
-async function goingOn(
-  db: Database,
-  { account, tree_size }: Checkpoint,
-  from: number | null,
-): Promise<PackLog['consistency']> {
-  if (from === null || from > tree_size) return null;
-  return { from, path: await consistencyPath(db, account, from, tree_size) };
 }

@@ -1,5 +1,8 @@
 /** What whoever kept a checkpoint finds in the next pack, if somebody with the database has worked on the ledger since. */
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import { canonicalText } from '@gw/contract/internal/ledger-entry';
+import { checkCheckpoint } from '@gw/evidence/checkpoint';
+import { isConsistent, isIncluded, leafHash } from '@gw/evidence/merkle';
 import { verifyPack } from '@gw/evidence/verify';
 import { identified, startTestApp, type TestApp } from '@gw/testing/control-plane/app';
 import { callAt, type Entry, entryFrom } from '@gw/testing/control-plane/calls';
@@ -180,6 +183,37 @@ test('a log that was made anew, with keys and all, does not go on from the kept 
   const { mismatches } = await verified(pack);
   expect(mismatches).toContainEqual(expect.objectContaining({ receipt: null, field: 'log', found: 'another log' }));
   expect(mismatches).toContainEqual(expect.objectContaining({ receipt: urnOf(first()), found: 'nothing' }));
+});
+
+test('a single receipt is proven by itself too, and that the log goes on from a kept checkpoint', async () => {
+  const read = async (entry: Entry, query = '') => {
+    const url = `/v1/gw/receipts/${entry.receipt.id}/proof${query}`;
+    const reply = await running.get(url, { 'x-gw-account-id': accountId });
+    return { status: reply.statusCode, body: reply.json() };
+  };
+  await log();
+  const { body, status } = await read(first(), '?earlier_tree_size=50');
+  expect([status, body.object, body.index]).toEqual([200, 'gw.receipt_proof', 7]);
+  const { checkpoint, consistency, index, leaf_hash: leaf, path } = body;
+  expect(leaf).toBe(leafHash(canonicalText(first().receipt)));
+  expect(isIncluded(leaf, { index, path, size: checkpoint.tree_size, root: checkpoint.root_hash })).toBe(true);
+  const [kept, later] = [earlier.log.checkpoint, checkpoint].map(({ root_hash: root, tree_size: size }) => ({
+    root,
+    size,
+  }));
+  if (kept && later) expect(isConsistent(kept, later, consistency.path)).toBe(true);
+  expect(await checkCheckpoint(checkpoint, trust)).toBe('trusted');
+  expect((await read(first(), '?earlier_tree_size=81')).body.consistency).toBeNull();
+
+  const unlogged = entry(10);
+  await running.store(unlogged);
+  expect((await read(unlogged)).body).toMatchObject({ index: null, path: null, checkpoint: { tree_size: 80 } });
+  const foreign = await running.get(`/v1/gw/receipts/${first().receipt.id}/proof`);
+  expect([foreign.statusCode, foreign.json().error.code]).toEqual([404, 'receipt_not_found']);
+  expect(await read(first(), '?earlier_tree_size=0')).toMatchObject({
+    status: 400,
+    body: { error: { param: 'earlier_tree_size' } },
+  });
 });
 
 test('a later version has an entry of its own and is not late', async () => {
