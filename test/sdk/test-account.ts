@@ -6,8 +6,10 @@
 import { randomBytes } from 'node:crypto';
 import { defaultScopes, type Scope, type ShadowLimit } from '@gw/contract/access';
 import { generateApiKey, hashApiKey } from '@gw/contract/internal/api-key';
+import { keyChangedChannel } from '@gw/contract/internal/redis';
 import { type Database, openDatabase } from '@gw/prisma/client';
 import { loadSecrets } from '@gw/stack/secrets';
+import { Redis } from 'ioredis';
 import { stack as shared } from '../shared-stack.ts';
 
 export interface AccountOptions {
@@ -39,13 +41,24 @@ export interface TestAccounts {
   close(): Promise<void>;
 }
 
+interface AccountStack {
+  readonly databaseUrl: string;
+  readonly dir: string;
+  /** Absent: nobody is told of new keys, and only twenty a second work at once (docs/decisions/0007-list-of-key-ids.md). */
+  readonly redisUrl?: string;
+}
+
 /** `stack`: default the shared one. */
-export function openTestAccounts(stack: { readonly databaseUrl: string; readonly dir: string } = shared): TestAccounts {
+export function openTestAccounts(stack: AccountStack = shared): TestAccounts {
   const db = openDatabase(stack.databaseUrl, { connections: 1 });
+  const redis = stack.redisUrl === undefined ? null : new Redis(stack.redisUrl);
   const pepper = Buffer.from(loadSecrets(stack.dir).pepper, 'hex');
   return {
     db,
-    close: () => db.$disconnect(),
+    close: async () => {
+      redis?.disconnect();
+      await db.$disconnect();
+    },
     async create(account = {}, key = {}) {
       const { burst, perDay, perS, streams, shadow, state, models } = account;
       const { scopes = defaultScopes, revokedAt, expiresAt, keyStreams } = key;
@@ -83,6 +96,8 @@ export function openTestAccounts(stack: { readonly databaseUrl: string; readonly
           ...(keyStreams !== undefined && { limitStreams: keyStreams }),
         },
       });
+      // As the control plane does when it has issued one.
+      await redis?.publish(keyChangedChannel, publicId);
       return plaintext;
     },
   };
