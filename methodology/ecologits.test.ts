@@ -1,0 +1,62 @@
+/** 200 random calls as EcoLogits 0.11.3 computes them: the formulas that are credited to it are its own. */
+import { expect, it } from 'vitest';
+import { accountFor } from './boundary.ts';
+import { embodiedOf } from './indicators.ts';
+import { decode, decodeWork } from './parametric.ts';
+import reference from './testdata/ecologits-random-cases.json' with { type: 'json' };
+
+type Case = (typeof reference.cases)[number];
+
+/** In the units of EcoLogits: kWh, kg, MJ, L. */
+function computed({ input }: Case): Case['output'] {
+  const conditions = {
+    quantizationBits: input.quantization_bits,
+    tokensPerS: input.tps,
+    ttftS: input.ttft_s,
+    upstreamLatencyS: input.request_latency_s,
+  };
+  const steps = decode(input.output_tokens, input.active_params_b, input.total_params_b, conditions);
+  const site = { pue: input.pue, wueOnsiteLPerKwh: input.wue_onsite_l_per_kwh };
+  const grid = { gPerKwh: input.gwp_kg_per_kwh * 1000, waterLPerKwh: input.wue_l_per_kwh };
+  const request = accountFor(decodeWork(steps), site, grid, null);
+  const making = embodiedOf(request.accelerator_time);
+  const kwh = request.request_energy / 1000;
+  return {
+    gpu_energy: steps.gpu_energy / 1000,
+    generation_latency: steps.generation_latency,
+    model_required_memory: steps.model_required_memory,
+    gpu_required_count: steps.gpu_required_count,
+    server_energy: steps.server_energy / 1000,
+    request_energy: kwh,
+    usage_gwp: request.request_usage_gwp / 1000,
+    usage_adpe: kwh * input.adpe_kg_per_kwh,
+    usage_pe: kwh * input.pe_mj_per_kwh,
+    wcf: (request.request_usage_wcf ?? Number.NaN) / 1000,
+    embodied_gwp: request.request_embodied_gwp / 1000,
+    embodied_adpe: making.adpeKgSb,
+    embodied_pe: making.peMj,
+  };
+}
+
+it('each step and result of 200 random cases is within 1e-9', () => {
+  expect(reference.cases).toHaveLength(200);
+  for (const [at, each] of reference.cases.entries()) {
+    const ours = computed(each);
+    for (const [name, value] of Object.entries(each.output)) {
+      const found = ours[name as keyof typeof ours];
+      expect(Math.abs(found - value), `${name} of case ${at}: ${found}, not ${value}`).toBeLessThanOrEqual(
+        Math.abs(value) * 1e-9,
+      );
+    }
+  }
+});
+
+it('has cases of each kind', () => {
+  const has = (test: (input: Case['input']) => boolean) => reference.cases.filter(({ input }) => test(input)).length;
+  expect(has(({ output_tokens: tokens }) => tokens === 0)).toBeGreaterThan(20);
+  expect(has(({ request_latency_s: latency }) => latency !== null)).toBeGreaterThan(50);
+  expect(has(({ tps }) => tps !== null)).toBeGreaterThan(50);
+  expect(has(({ ttft_s: ttft }) => ttft !== null)).toBeGreaterThan(30);
+  expect(has(({ active_params_b: active, total_params_b: total }) => active < total)).toBeGreaterThan(50);
+  expect(has(({ quantization_bits: bits }) => bits === 4)).toBeGreaterThan(10);
+});
