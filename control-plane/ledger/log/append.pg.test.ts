@@ -134,6 +134,25 @@ test('two instances at once beside a writer log each receipt once', async () => 
   await expectProven();
 }, 120_000);
 
+test('a receipt that comes while its hour is being logged is logged in the next round', async () => {
+  const [first, second] = [receipt(1), receipt(2)];
+  await ingest(stores.db, first);
+  // Between the last page and the end of the marks.
+  const db = new Proxy(stores.db, {
+    get: (target, name) => {
+      if (name !== '$executeRaw') return Reflect.get(target, name);
+      return async (...args: Parameters<typeof target.$executeRaw>) => {
+        await ingest(stores.db, second);
+        return target.$executeRaw(...args);
+      };
+    },
+  });
+  await appendReceipts({ db, now: () => clock, key, seals: testSeals });
+  expect(await logged()).toHaveLength(1);
+  await append();
+  expect((await logged()).map(({ receiptId }) => receiptId)).toEqual([first.receipt.id, second.receipt.id]);
+});
+
 test('a later version comes into the log when it is made, and is another entry', async () => {
   const first = receipt(1);
   await ingest(stores.db, first, receipt(2));

@@ -1,0 +1,99 @@
+/** The log of a pack, as far as no database is needed; with one: control-plane/ledger/evidence/proven-packs.pg.test.ts. */
+import { readFileSync } from 'node:fs';
+import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
+import type { Receipt } from '@gw/contract/receipt';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { canonicalText } from './canonical.ts';
+import { type Checkpoint, signedCheckpoint } from './checkpoint.ts';
+import { consistencySpans, inclusionSpans, leafHash, type Span, spanHash } from './merkle.ts';
+import { evidencePack, type PackContents } from './pack.ts';
+import { type PackVerification, verifyPack } from './verify.ts';
+
+const example = new URL('../docs/examples/receipt.json', import.meta.url);
+const receipt = JSON.parse(readFileSync(example, 'utf8')) as Receipt;
+const key = signingKeyOf('01'.repeat(32));
+const trust = { thumbprint: key.publicJwk.kid };
+const receipts = Array.from({ length: 6 }, (_, at) => ({
+  ...receipt,
+  id: `rcpt_01a1fd70-f1c0-7000-8000-00000000000${at}`,
+  model: at % 2 === 0 ? 'even' : 'odd',
+}));
+const leaves = receipts.map((each) => leafHash(canonicalText(each)));
+const hash = (span: Span): string => spanHash(span, ({ index }) => leaves[index] ?? '');
+/** The first was signed within the hour of the calls, so the others are not late. */
+const issuedAt = (size: number) => new Date(size === 3 ? '2026-11-21T09:45:00Z' : '2026-11-30T00:00:00Z');
+const checkpointOf = (size: number, signer = key, account = 'acct_1'): Promise<Checkpoint> =>
+  signedCheckpoint({ account, size, root: hash({ begin: 0, end: size }), issued: issuedAt(size) }, signer);
+
+interface Made {
+  readonly checkpoint: Checkpoint;
+  readonly selection?: Record<string, string>;
+  readonly only?: (each: Receipt) => boolean;
+}
+async function packWith({ checkpoint, only = () => true, selection = {} }: Made): Promise<unknown> {
+  const contents: PackContents = {
+    ...{ id: '00000000-0000-4000-8000-000000000001', issuedAt: new Date(0), baseUrl: 'https://gw.example' },
+    ...{ accountId: 'acct_1', selection, excluded: [] },
+    period: { from: new Date('2026-01-01T00:00:00Z'), to: new Date('2027-01-01T00:00:00Z') },
+    receipts: receipts
+      .map((each, index) => ({ index, receipt: each }))
+      .filter((each) => only(each.receipt) && each.index < checkpoint.tree_size)
+      .map(({ index, receipt: each }) => {
+        const path = inclusionSpans(index, checkpoint.tree_size).map(hash);
+        return { receipt: each, lineage: null, log: { index, path } };
+      }),
+    log: { checkpoint, consistency: { from: 3, path: consistencySpans(3, checkpoint.tree_size).map(hash) } },
+  };
+  return JSON.parse(await evidencePack(contents, key));
+}
+const fieldsOf = ({ mismatches }: PackVerification) => mismatches.map(({ field }) => field);
+
+describe('the log of a pack', () => {
+  let earlier: unknown;
+  let pack: unknown;
+  beforeAll(async () => {
+    earlier = await packWith({ checkpoint: await checkpointOf(3) });
+    pack = await packWith({ checkpoint: await checkpointOf(6) });
+  });
+
+  it('proves its receipts, and goes on from the earlier one', async () => {
+    expect(await verifyPack(pack, trust, earlier)).toMatchObject({ mismatches: [], log: { proven: 6, late: [] } });
+  });
+
+  it('is believed of a trusted key and of its account alone', async () => {
+    const foreign = await checkpointOf(6, signingKeyOf('02'.repeat(32)));
+    expect(fieldsOf(await verifyPack(await packWith({ checkpoint: foreign }), trust))).toEqual([
+      'log.checkpoint.signature',
+    ]);
+    const other = await checkpointOf(6, key, 'acct_2');
+    expect(fieldsOf(await verifyPack(await packWith({ checkpoint: other }), trust))).toEqual([
+      'log.checkpoint.account',
+    ]);
+    const unsigned = { ...(await checkpointOf(6)), issued: '2026-12-01T00:00:00.000Z' };
+    expect(fieldsOf(await verifyPack(pack, trust, unsigned))).toEqual(['earlier.signature']);
+  });
+
+  it('of some receipts alone lacks none of the earlier pack', async () => {
+    const only = ({ model }: Receipt) => model === 'odd';
+    const checkpoint = await checkpointOf(6);
+    const some = await packWith({ checkpoint, only, selection: { model: 'odd' } });
+    expect(await verifyPack(some, trust, earlier)).toMatchObject({ mismatches: [], log: { proven: 3 } });
+    // The same, and nobody asked for less.
+    const lacking = await verifyPack(await packWith({ checkpoint, only }), trust, earlier);
+    expect(lacking.mismatches.map(({ found, receipt: name }) => [name, found])).toEqual(
+      [0, 2].map((at) => [`urn:gw:receipt:${receipts[at]?.id}:1`, 'nothing']),
+    );
+  });
+
+  it('that is anything at all gets an answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), fc.jsonValue(), async (value, kept) => {
+        const { mismatches } = await verifyPack({ ...Object(pack), log: value }, trust, kept);
+        expect(mismatches.length).toBeGreaterThan(0);
+        const within = { ...Object(pack), log: { ...Object(pack).log, consistency: value } };
+        expect((await verifyPack(within, trust, kept)).mismatches.length).toBeGreaterThan(0);
+      }),
+    );
+  });
+});
