@@ -55,6 +55,7 @@ function callTo(entry: Model, telemetry: CallOutcome['telemetry'] = null): Finis
     identity: {
       receiptId: 'rcpt_019b78a5-d800-7000-8000-000000000001',
       createdAt: '2026-01-01T12:00:00.000Z',
+      project: null,
       requestId: '00000000-0000-4000-8000-000000000001',
       request: parsedForTests({ model: entry.id, promptBytes: 1000 }),
       route: {

@@ -3,15 +3,10 @@ import { z } from 'zod';
 import { content, message } from './chat-messages.ts';
 import { toolFields } from './chat-tools.ts';
 import { gatewayFields } from './gw-options.ts';
+import { chatMetadata } from './project.ts';
 import { receiptSchema } from './receipt.ts';
 import { routingTraceSchema } from './routing-trace.ts';
 import { jsonObject, maxCount, samplingFields, usageSchema, word } from './sampling.ts';
-
-/** OpenAI's bounds: 16 pairs, keys of 64 characters, values of 512. */
-const metadata = z
-  .record(z.string().max(64), z.string().max(512))
-  .refine((pairs) => Object.keys(pairs).length <= 16, 'expected at most 16 pairs')
-  .meta({ maxProperties: 16 });
 
 const location = {
   city: z.string().nullish(),
@@ -30,7 +25,7 @@ export const chatRequestSchema = z
     max_completion_tokens: z.int().min(1).max(maxCount).nullish(),
     logprobs: z.boolean().nullish(),
     top_logprobs: z.int().min(0).max(20).nullish(),
-    metadata: metadata.nullish(),
+    metadata: chatMetadata.nullish(),
     modalities: z.array(word).min(1).nullish(),
     audio: z
       .looseObject({ format: word, voice: z.union([z.string().min(1), z.looseObject({ id: z.string() })]) })

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { maxTexts, tokenLists } from './embeddings.ts';
 import { gatewayFields } from './gw-options.ts';
+import { otherMetadata } from './project.ts';
 import { receiptSchema } from './receipt.ts';
 import { routingTraceSchema } from './routing-trace.ts';
 import { maxCount, samplingFields, usageSchema } from './sampling.ts';
@@ -16,6 +17,7 @@ export const completionRequestSchema = z
     prompt,
     // None is asked for by those who want the probabilities of the prompt itself.
     max_tokens: z.int().min(0).max(maxCount).nullish(),
+    metadata: otherMetadata.nullish(),
     suffix: z.string().nullish(),
     echo: z.boolean().nullish(),
     best_of: z.int().min(1).max(20).nullish(),

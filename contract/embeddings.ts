@@ -1,6 +1,7 @@
 /** `POST /v1/embeddings`: OpenAI's shapes, plus `gw` and `routing_trace`. */
 import { z } from 'zod';
 import { gatewayFields } from './gw-options.ts';
+import { otherMetadata } from './project.ts';
 import { receiptSchema } from './receipt.ts';
 import { routingTraceSchema } from './routing-trace.ts';
 import { maxCount, samplingFields, usageSchema, word } from './sampling.ts';
@@ -23,6 +24,7 @@ export const embeddingRequestSchema = z
     /** `float` and `base64` of OpenAI; other servers have more. */
     encoding_format: word.nullish(),
     dimensions: z.int().min(1).max(maxCount).nullish(),
+    metadata: otherMetadata.nullish(),
     user: z.string().nullish(),
   })
   .meta({ id: 'EmbeddingRequest' });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type AccountTier, defaultScopes, type Scope, scopes } from './access.ts';
 import { dayMs } from './internal/durations.ts';
 import { pageSchema } from './list.ts';
+import { projectSchema } from './project.ts';
 
 export const keyIdPattern = /^[0-9A-Za-z]{12}$/;
 
@@ -78,6 +79,9 @@ export const keyCreateSchema = z
     scopes: scopeSet.optional().describe(`Default: ${defaultScopes.join(', ')}`),
     expires_at: expiry.nullish(),
     limits: keyLimitsSchema.nullish(),
+    project: projectSchema
+      .nullish()
+      .describe('What calls with this key are charged to, whatever they name themselves, 1 to 64 characters'),
   })
   .meta({ id: 'KeyCreateRequest' });
 export type KeyCreate = z.infer<typeof keyCreateSchema>;
@@ -91,8 +95,11 @@ export const keyRotateSchema = z
   .meta({ id: 'KeyRotateRequest' });
 export type KeyRotate = z.infer<typeof keyRotateSchema>;
 
-/** Replaces the limits of the key whole. */
-export const keyChangeSchema = z.strictObject({ limits: keyLimitsSchema.nullable() });
+/** Limits are replaced as a whole; null takes them, or the project, away. What is absent stays. */
+export const keyChangeSchema = z
+  .strictObject({ limits: keyLimitsSchema.nullable().optional(), project: projectSchema.nullable().optional() })
+  .refine((change) => Object.keys(change).length > 0, 'name limits, project or both');
+export type KeyChange = z.infer<typeof keyChangeSchema>;
 
 const part = (what: string) => z.int().positive().nullable().describe(what);
 export const keyLimitsView = z
@@ -120,6 +127,10 @@ const keyFields = {
   limits: keyLimitsView
     .nullable()
     .describe('What the key may take of the limits of its account; a null in it, or null: all of it'),
+  project: z
+    .string()
+    .nullable()
+    .describe('What its calls are charged to, whatever they name themselves; null: what they name'),
   predecessor: z.string().nullable().describe('Id of the key that this one succeeds'),
 };
 

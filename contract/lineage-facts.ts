@@ -13,6 +13,7 @@ export const callSchema = z.strictObject({
   model: z.string(),
   provider: z.string().nullable(),
   region: z.string().nullable(),
+  project: z.string().optional().describe('What it is charged to; absent: nothing is named'),
   deployment: z.string().nullable().describe('Which deployment answered; null if that is not known'),
 });
 

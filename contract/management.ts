@@ -1,5 +1,6 @@
 /** Requests and replies about the ledger and the gateway's health. */
 import { z } from 'zod';
+import { projectSchema } from './project.ts';
 
 /** Receipt ids as they are made: `rcpt_` and a UUIDv7. */
 export const receiptIdPattern = /^rcpt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -28,6 +29,7 @@ export const ledgerQuerySchema = z.object({
   order: z.enum(['asc', 'desc']).default('desc').describe('By the time of the call'),
   model: name.max(256).optional(),
   region: name.max(64).optional(),
+  project: projectSchema.optional().describe('Of calls that are charged to this project'),
   version: countedVersion,
 });
 export type LedgerQuery = z.infer<typeof ledgerQuerySchema>;

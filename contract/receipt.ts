@@ -76,6 +76,13 @@ export const receiptSchema = z
       .describe(
         'Simulated calls only: the provider is a simulator, so nothing was computed, and no number here is of the world',
       ),
+    project: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        'What the call is charged to: the project of its key, else `metadata.project` of the request; null: none. Absent in receipts from before there were projects',
+      ),
     usage_source: z
       .enum(usageSources)
       .nullable()
@@ -186,6 +193,7 @@ export type ReceiptHead = Pick<
   | 'region'
   | 'usage_source'
   | 'simulated'
+  | 'project'
 >;
 /** The numbers of a receipt, or why there are none. */
 export type ReceiptNumbers = Omit<Receipt, keyof ReceiptHead>;

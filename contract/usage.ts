@@ -5,7 +5,16 @@ import { countedSimulated, countedVersion, instantSchema } from './management.ts
 import { gridBases, receiptStatuses, receiptTiers } from './receipt.ts';
 
 /** By what the rows of an account can be told apart, beside the time and whether the calls were simulated. */
-export const usageGroups = ['key_id', 'model', 'provider', 'region', 'tier', 'status', 'grid_basis'] as const;
+export const usageGroups = [
+  'key_id',
+  'project',
+  'model',
+  'provider',
+  'region',
+  'tier',
+  'status',
+  'grid_basis',
+] as const;
 /** The same for operators. */
 export const operatorUsageGroups = ['account_id', ...usageGroups] as const;
 export type OperatorUsageGroup = (typeof operatorUsageGroups)[number];
@@ -99,6 +108,7 @@ const sums = {
 const groupFields = {
   account_id: z.string(),
   key_id: z.string(),
+  project: z.string().nullable(),
   model: z.string(),
   provider: z.string().nullable(),
   region: z.string().nullable(),

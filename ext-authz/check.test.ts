@@ -123,6 +123,11 @@ describe('what a verified call tells those behind Envoy', () => {
     expect(await fieldsOf({ account })).toMatchObject({ streams: '25:shadow' });
   });
 
+  it('names the project of the key, if it is for one', async () => {
+    expect(await fieldsOf({})).not.toHaveProperty('project');
+    expect(await fieldsOf({ project: 'Köln' })).toMatchObject({ project: 'Köln' });
+  });
+
   it('names the streams of the key where it has fewer', async () => {
     expect(await fieldsOf({})).not.toHaveProperty('key_streams');
     expect(await fieldsOf({})).not.toHaveProperty('tolerance');

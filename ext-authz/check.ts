@@ -36,6 +36,7 @@ function allowed(key: FoundKey): { sidecar: ICheckResponse; control: ICheckRespo
     limits: text(limitsText(key)),
     streams: text(`${limits.streams}${shadow.includes('streams') ? ':shadow' : ''}`),
     ...(keyStreams === null ? {} : { key_streams: text(String(keyStreams)) }),
+    ...(key.project === null ? {} : { project: text(key.project) }),
     ...(key.account.models ? { models: text(JSON.stringify(key.account.models)) } : {}),
     ...(addedLatencyMs === null && addedCostPercent === null
       ? {}

@@ -65,6 +65,7 @@ describe('a verification', () => {
     { model: 'gpt-5' },
     { provider: 'openai' },
     { region: 'eu-west' },
+    { project: 'another' },
     { lineage_digest: `sha256:${'0'.repeat(64)}` },
     { requested_tier: 'proxy' },
   ])('of a receipt that is of another call fails in the call alone: %j', (other) => {

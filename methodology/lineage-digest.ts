@@ -18,13 +18,23 @@ export interface StatedCall {
   readonly region: string | null;
   /** The id of the deployment; null if it is not known. */
   readonly deployment: string | null;
+  /** What it is charged to; absent, and never null, where that is nothing: so calls from before there were projects stay. */
+  readonly project?: string;
+}
+
+/** The fields of a receipt that say which call it is of. */
+interface ReceiptOfCall extends Omit<StatedCall, 'deployment' | 'project'> {
+  readonly project?: string | null | undefined;
 }
 
 /** The call of a receipt. `receipt`: its fields; others are not looked at. */
 export const callOf = (
-  { id, version, created_at, model, provider, region }: Omit<StatedCall, 'deployment'>,
+  { id, version, created_at, model, provider, region, project }: ReceiptOfCall,
   { site }: { readonly site: Pick<SiteFacts, 'id'> },
-): StatedCall => ({ id, version, created_at, model, provider, region, deployment: site.id ?? null });
+): StatedCall => ({
+  ...{ id, version, created_at, model, provider, region, deployment: site.id ?? null },
+  ...(typeof project === 'string' && { project }),
+});
 
 /** Without what else a hostile lineage may hold there. */
 export const statedCall = ({ deployment, ...call }: StatedCall): StatedCall =>

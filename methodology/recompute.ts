@@ -53,7 +53,7 @@ const ofLineage: Compares<Exclude<CheckId, 'form' | 'call' | 'receipt'>> = {
 const ofReceipt = (receipt: Receipt): Compares<'call' | 'receipt'> => ({
   call: (found, { follows: { call, digest, facts } }) => {
     const fields = new Map(Object.entries(receipt ?? {}));
-    for (const field of ['id', 'version', 'created_at', 'model', 'provider', 'region'] as const) {
+    for (const field of ['id', 'version', 'created_at', 'model', 'provider', 'region', 'project'] as const) {
       found.compare(`receipt.${field}`, fields.get(field) ?? null, call?.[field] ?? null);
     }
     // A receipt from before gw-1.4 states none.

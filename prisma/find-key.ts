@@ -27,6 +27,8 @@ export interface FoundKey {
   readonly state: 'active' | 'revoked' | 'expired';
   /** Null even where one was set, while the account's tier has none. */
   readonly expiresAt: Date | null;
+  /** What its calls are charged to, whatever they name themselves; null: what they name. */
+  readonly project: string | null;
   /** What the key may take of the account's limits; null: all of it. */
   readonly limits: KeyLimits | null;
   readonly account: {
@@ -64,6 +66,7 @@ interface Row {
   key_burst: number | null;
   key_per_day: number | null;
   key_streams: number | null;
+  project: string | null;
 }
 
 /** Null if no key has this public id. The caller compares the hash, in constant time. */
@@ -76,7 +79,8 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
       CASE WHEN a.state = 'active' THEN 'active' ELSE 'suspended' END AS account_state, a.models,
       a.limit_per_s, a.limit_burst, a.limit_per_day, a.limit_streams, a.limit_shadow,
       a.max_added_latency_ms, a.max_added_cost_percent,
-      k.limit_per_s AS key_per_s, k.limit_burst AS key_burst, k.limit_per_day AS key_per_day, k.limit_streams AS key_streams
+      k.limit_per_s AS key_per_s, k.limit_burst AS key_burst, k.limit_per_day AS key_per_day, k.limit_streams AS key_streams,
+      k.project
     FROM api_keys k JOIN accounts a ON a.id = k.account_id
     WHERE k.public_id = ${publicId}::char(12)`;
   const row = rows[0];
@@ -90,6 +94,7 @@ export async function findKey(db: Queryable, publicId: string): Promise<FoundKey
     scopes: workingScopes(row.scopes, row.tier),
     state: row.is_revoked ? 'revoked' : expiresAt !== null && expiresAt <= row.asked_at ? 'expired' : 'active',
     expiresAt,
+    project: row.project,
     limits: keyLimitsOf(row),
     account: {
       tier: row.tier,

@@ -2,6 +2,8 @@ import { ledgerEntrySchema } from '@gw/contract/internal/ledger-entry';
 import type { Snapshot, SnapshotDeployment, SnapshotModel } from '@gw/contract/internal/snapshot';
 import { type DegradedReason, type Receipt, receiptSchema } from '@gw/contract/receipt';
 import { assess, type CallFacts } from '@gw/methodology/assess';
+import { callOf, lineageOf } from '@gw/methodology/lineage';
+import { verify } from '@gw/methodology/recompute';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { caller, parsedForTests, steeringForTests } from '@gw/testing/receipt-sidecar/asked';
 import { plainModel } from '@gw/testing/receipt-sidecar/model';
@@ -69,17 +71,21 @@ interface Told {
   /** What the call names, and the deployment that answers; null: nobody knows. */
   readonly asked?: string;
   readonly by?: string | null;
+  /** Gets the entry of the call while it runs. */
+  readonly began?: string[];
+  /** What the call is charged to. */
+  readonly project?: string;
 }
 
 /** One call to its end; `takes`: whether a store takes the receipt in time. */
 async function callOn(catalogue: Catalogue, told: Told = {}) {
-  const { asked = 'm', by = 'd', completionTokens = 34, ends = finishes, takes = true } = told;
+  const { asked = 'm', by = 'd', completionTokens = 34, ends = finishes, project = null, takes = true } = told;
   const routed = chooseRoute({ ...request, model: asked }, catalogue, null, steeringForTests(at));
   if (!routed.ok) throw new Error(routed.error.code);
   const finished: string[] = [];
   const kept: string[] = [];
   const ledger: LedgerWriter = {
-    begin: () => undefined,
+    begin: (_, entry) => void told.began?.push(entry),
     discard: () => undefined,
     finish: async (_, entry) => finished.push(entry) > 0 && takes,
     keep: (_, entry) => void kept.push(entry),
@@ -87,20 +93,54 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
     stop: async () => undefined,
   };
   const receiptId = newReceiptId(Date.parse(at));
-  const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.value };
+  const identity = { receiptId, createdAt: at, requestId: null, request, route: routed.value, project };
   const reasons: (DegradedReason | null)[] = [];
   const count = (reason: DegradedReason | null) => void reasons.push(reason);
   const metrics = { made: count, wentOn: () => undefined, register: () => undefined };
   const books = { ledger, metrics, failedAttempts: createFailedAttempts(null) };
   const record = new CallRecord(identity, caller(), catalogue, books);
-  record.begin();
+  const begin = record.begin();
   record.answeredBy(by, 1, 200);
   const made = ends(record, completionTokens);
   const shown = receiptSchema.parse(JSON.parse((await made.saved).gw));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);
   const entries = [...finished, ...kept].map((entry) => ledgerEntrySchema.parse(JSON.parse(entry)));
-  return { made, shown, entries };
+  return { made, shown, entries, begin };
 }
+
+describe('what a call is charged to', () => {
+  it('is in its receipt, and in the lineage that the receipt states the digest of', async () => {
+    const { entries, shown } = await callOn(catalogueOf(), { project: 'Ü 1' });
+    const { facts, receipt } = entries[0] ?? {};
+    expect([shown.project, receipt?.project]).toEqual(['Ü 1', 'Ü 1']);
+    const stated = callOf(shown, { site: { id: 'd' } });
+    const traced = lineageOf(facts as CallFacts, undefined, stated);
+    if (!traced.ok) throw new Error(traced.explanation);
+    expect(traced.lineage.digest).toBe(shown.lineage_digest);
+    expect(verify(traced.lineage, shown)).toMatchObject({ ok: true });
+    for (const project of [null, undefined, 'Ü 2'])
+      expect(verify(traced.lineage, { ...shown, project })).toMatchObject({ ok: false });
+  });
+
+  it('is null where it is charged to nothing, and in no lineage', async () => {
+    const { shown } = await callOn(catalogueOf());
+    expect(shown.project).toBeNull();
+    expect(callOf(shown, { site: { id: 'd' } })).not.toHaveProperty('project');
+  });
+
+  it('is in a degraded receipt too, and in those that stand in for one while nobody knows more', async () => {
+    const { shown } = await callOn(catalogueOf(), { project: 'a', by: null });
+    expect(shown).toMatchObject({ tier: 'degraded', project: 'a' });
+    const lost = await callOn(catalogueOf(), { project: 'a', takes: false });
+    expect(lost.shown).toMatchObject({ degraded_reason: 'receipt_not_stored', project: 'a' });
+    const began: string[] = [];
+    const { begin } = await callOn(catalogueOf(), { project: 'a', began });
+    expect([...began, begin].map((text) => JSON.parse(text))).toMatchObject([
+      { receipt: { status: 'pending', project: 'a' } },
+      { status: 'complete', project: 'a' },
+    ]);
+  });
+});
 
 const withoutNumbers = { tier: 'degraded', degraded_reason: 'calculator_fault', energy_wh: null, prompt_tokens: 12 };
 

@@ -177,11 +177,9 @@ export class Call implements Processor {
     const receiptId = newReceiptId(nowMs);
     this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
     const identity = {
-      receiptId,
-      createdAt: new Date(nowMs).toISOString(),
-      requestId: this.#requestId(),
-      request,
-      route,
+      ...{ receiptId, createdAt: new Date(nowMs).toISOString(), requestId: this.#requestId(), request, route },
+      // The key's comes first: a customer's program cannot charge another project than that of its key.
+      project: caller.project ?? request.project ?? null,
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);
     const degraded = this.#record.begin();

@@ -55,6 +55,8 @@ export interface Caller {
   readonly accountId: string;
   readonly keyId: string;
   readonly models: readonly string[] | null;
+  /** What the key charges its calls to; null: what the request names. */
+  readonly project: string | null;
   /** How many streams of the account may be open. `shadow`: more are counted and reported, and not refused. */
   readonly streams: { readonly limit: number; readonly shadow: boolean };
   /** How many of them this key can have open; null means all. */
@@ -78,6 +80,7 @@ export function readCaller(request: ProcessingRequest): Caller | null {
     accountId,
     keyId,
     models: models ? (JSON.parse(models) as string[]) : null,
+    project: fields?.project?.stringValue || null,
     streams: { limit: countOf(limit) ?? leastStreams, shadow: shadow === 'shadow' },
     keyStreams: countOf(fields?.key_streams?.stringValue),
     tolerance: { addedLatencyMs: countOf(latency), addedCostPercent: countOf(cost) },

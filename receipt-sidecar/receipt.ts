@@ -25,6 +25,8 @@ export interface CallIdentity {
   readonly requestId: string | null;
   readonly request: ParsedRequest;
   readonly route: Route;
+  /** What the call is charged to; null: nothing is named. */
+  readonly project: string | null;
 }
 
 /** How a call ended. */
@@ -76,6 +78,7 @@ function receiptHead(
     region: outcome.servedBy?.region.code ?? null,
     usage_source: usageSource(outcome.usage),
     ...simulatedBy(outcome.servedBy),
+    project: call.project,
   };
   return JSON.stringify(head);
 }
@@ -210,6 +213,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
       provider: servedBy.deployment.provider,
       region: servedBy.region.code,
       deployment: servedBy.deployment.id,
+      ...(call.project !== null && { project: call.project }),
     };
     const tail: ReceiptNumbers = Object.assign(impact, {
       lineage_digest: digestOfCall(stated, known, impact.methodology_hash),

@@ -176,7 +176,7 @@ def check_call(lineage, receipt, checks):
     print(f"digest {digest}")
     checks.compare("digest", lineage["digest"], digest)
     checks.compare("lineage_digest of the receipt", receipt.get("lineage_digest", digest), digest)
-    for field in ("id", "version", "created_at", "model", "provider", "region"):
+    for field in ("id", "version", "created_at", "model", "provider", "region", "project"):
         if field in receipt:
             checks.compare(f"{field} of the receipt", receipt[field], lineage.get("call", {}).get(field))
 

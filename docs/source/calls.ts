@@ -165,6 +165,7 @@ export function madeCall(number: number, call: Call): MadeCall {
   const identity: CallIdentity = {
     receiptId: receiptId(number),
     createdAt: callTime,
+    project: null,
     requestId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
     request: parsedForTests({ model, options: { tier, boundary }, promptBytes: 1000 }),
     route: {

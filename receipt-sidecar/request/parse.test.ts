@@ -179,3 +179,52 @@ describe('a request', () => {
     expect(chat({ max_tokens: null })).toMatchObject({ value: { request: { outputField: null, maxTokens: null } } });
   });
 });
+
+describe('what a request charges itself to', () => {
+  const asks = {
+    chat: { messages: [{ role: 'user', content: 'hi' }] },
+    completions: { prompt: 'hi' },
+    embeddings: { input: 'hi' },
+  } as const;
+  const parsed = (endpoint: keyof typeof asks, metadata: unknown) =>
+    parseRequest(endpoint, Buffer.from(JSON.stringify({ model: 'm', ...asks[endpoint], metadata })));
+
+  describe.each(['chat', 'completions', 'embeddings'] as const)('of %s', (endpoint) => {
+    it('is metadata.project, without what stands around it, and the provider does not get it', () => {
+      const read = (metadata: unknown) => {
+        const result = parsed(endpoint, metadata);
+        if (!result.ok) throw new Error(result.error.message);
+        const { body, request } = result.value;
+        return [request.project, body.metadata];
+      };
+      expect(read({ project: ' Köln 1 ' })).toEqual(['Köln 1', undefined]);
+      expect(read({ project: 'x'.repeat(64), other: 'y' })).toEqual(['x'.repeat(64), { other: 'y' }]);
+      expect(read({ project: null, other: 'y' })).toEqual([undefined, { other: 'y' }]);
+      expect(read({ other: 'y' })).toEqual([undefined, { other: 'y' }]);
+      expect(read(null)).toEqual([undefined, null]);
+      expect(read(undefined)).toEqual([undefined, undefined]);
+    });
+
+    it.each(['', ' ', 'x'.repeat(65), 'a\nb', '\u0007', 5, true, ['a'], { a: 1 }])(
+      '%j is an error that names it',
+      (project) => {
+        const result = parsed(endpoint, { project });
+        expect(result.ok ? null : result.error).toMatchObject({
+          ...{ status: 400, code: 'invalid_metadata', param: 'metadata.project' },
+        });
+      },
+    );
+  });
+
+  it('is one of at most 16 pairs with short names and texts, as OpenAI has them', () => {
+    const refusal = (metadata: unknown) => {
+      const result = parsed('chat', metadata);
+      return result.ok ? null : result.error.param;
+    };
+    expect(refusal({ a: 5 })).toBe('metadata.a');
+    expect(refusal({ a: 'x'.repeat(513) })).toBe('metadata.a');
+    expect(refusal({ ['k'.repeat(65)]: 'x' })).toBe(`metadata.${'k'.repeat(64)}`);
+    const pairs = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, at) => [`k${at}`, 'x']));
+    expect([refusal(pairs(16)), refusal(pairs(17))]).toEqual([null, 'metadata']);
+  });
+});

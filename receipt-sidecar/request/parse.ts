@@ -1,8 +1,8 @@
 /**
  * From the bytes of a request to what the gateway knows of it, or to the error that the client gets.
  *
- * Invariant: the provider gets our serialisation of what was validated here, without `gw` and `extra_body`, and
- * without a field by which the client would steer it.
+ * Invariant: the provider gets our serialisation of what was validated here, without `gw`, `extra_body` and
+ * `metadata.project`, and without a field by which the client would steer it.
  */
 import { chatRequestSchema } from '@gw/contract/chat';
 import { completionRequestSchema } from '@gw/contract/completions';
@@ -56,21 +56,36 @@ export function parseRequest(endpoint: Endpoint, bytes: Uint8Array, mostParts?: 
   const {
     gw,
     extra_body: extraBody,
-    ...body
+    ...given
   } = json.value as JsonObject & { gw?: unknown; extra_body?: { gw?: unknown } | null };
   const options = givenOptions(gw);
   const inExtraBody = givenOptions(extraBody?.gw);
   if (options && inExtraBody && canonical(options) !== canonical(inExtraBody)) {
     return err(fieldError('gw', '`gw` and `extra_body.gw` have different values. Send one of them.'));
   }
+  const { body, project } = withoutProject(given);
   const refused = steeringField(endpoint, body) ?? contradiction(endpoint, body);
   if (refused) return err(refused);
-  const given = { options: options ?? inExtraBody ?? {}, optionsPath: options ? 'gw' : 'extra_body.gw' } as const;
-  const request = summaryOf(endpoint, body, given, bytes.length);
+  const own = {
+    options: options ?? inExtraBody ?? {},
+    optionsPath: options ? 'gw' : 'extra_body.gw',
+    ...(project !== null && { project }),
+  } as const;
+  const request = summaryOf(endpoint, body, own, bytes.length);
   return ok({ request: isKeyed ? { ...request, bodySha256: bodySha256(json.value) } : request, body });
 }
 
-type Given = Required<Pick<ParsedRequest, 'options' | 'optionsPath'>>;
+/** Takes out what the call is charged to. OpenAI refuses metadata of calls that it does not store, so none is left empty. */
+function withoutProject(given: JsonObject): { readonly body: JsonObject; readonly project: string | null } {
+  const { metadata, ...others } = given;
+  if (metadata === null || typeof metadata !== 'object' || !Object.hasOwn(metadata, 'project'))
+    return { body: given, project: null };
+  const { project, ...rest } = metadata as JsonObject;
+  const body = Object.keys(rest).length > 0 ? { ...others, metadata: rest } : others;
+  return { body, project: typeof project === 'string' ? project.trim() : null };
+}
+
+type Given = Pick<ParsedRequest, 'options' | 'optionsPath' | 'project'>;
 
 function summaryOf(endpoint: Endpoint, body: JsonObject, given: Given, promptBytes: number): ParsedRequest {
   const streamOptions = body.stream_options as { include_usage?: boolean | null } | null | undefined;

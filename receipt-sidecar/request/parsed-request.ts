@@ -27,6 +27,8 @@ export interface ParsedRequest extends PromptSize {
    */
   readonly outputField: 'max_completion_tokens' | 'max_tokens' | null;
   readonly maxTokens: number | null;
+  /** `metadata.project`: what the client charges the call to, unless its key says otherwise; absent: it names none. */
+  readonly project?: string;
   /** What tells two bodies with one idempotency key apart; absent where there is no such key. */
   readonly bodySha256?: string;
 }

@@ -14,6 +14,7 @@ export const storedKey = ({ account, ...more }: Changes = {}): FoundKey => ({
   state: 'active',
   expiresAt: null,
   limits: null,
+  project: null,
   ...more,
   account: {
     tier: 'audit',

@@ -8,6 +8,7 @@ export const caller = (more: Partial<Caller> = {}): Caller => ({
   accountId: 'acct',
   keyId: 'key',
   models: null,
+  project: null,
   streams: { limit: 25, shadow: false },
   keyStreams: null,
   tolerance: anyTolerance,

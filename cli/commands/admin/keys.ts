@@ -4,7 +4,6 @@
  * Invariant: a key that was just issued is alone on standard output, so that a script can take it and nothing else keeps
  * it; what people want to know about it goes to standard error.
  */
-import { defined } from '@gw/contract/internal/defined';
 import type { Page } from './accounts.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
 import { keyLimits } from './limits.ts';
@@ -12,7 +11,7 @@ import { card, type Row, table } from './table.ts';
 
 const at = (account: string, ...rest: string[]): string =>
   ['/operator/v1/accounts', ...[account, 'keys', ...rest].map(encodeURIComponent)].join('/');
-const columns = ['id', 'name', 'state', 'scopes', 'created_at', 'expires_at', 'last_used_on'];
+const columns = ['id', 'name', 'state', 'project', 'scopes', 'created_at', 'expires_at', 'last_used_on'];
 
 const shown = (value: unknown): AdminResult => ({ value, text: card(value as Row) });
 
@@ -35,13 +34,13 @@ export function issuedKey(value: IssuedKey): AdminResult {
   return { value, text: `${key}\n`, note: `${card(about)}The key is shown once.\n` };
 }
 
-/** What is sent for a new key, from the options name, scopes, expires-at and limits. */
+/** What is sent for a new key, from the options name, scopes, expires-at, limits and project. */
 export function keyBody(call: AdminCall): object {
   const scopes = call.option('scopes')?.split(',').filter(Boolean);
   const expiresAt = call.option('expires-at');
   const limits = call.option('limits');
   return {
-    ...given(call, 'name'),
+    ...given(call, 'name', 'project'),
     ...(scopes === undefined ? {} : { scopes }),
     ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
     ...(limits === undefined ? {} : { limits: keyLimits(limits) }),
@@ -62,6 +61,7 @@ const move = (verb: 'revoke' | 'restore', summary: string): AdminCommand => ({
 /** What it may take of the account's limits. */
 export const keyLimitsHint =
   'Enterprise only: per second/burst/per day/streams, empty parts for as much as the account: 10/20//5';
+export const keyProjectHint = 'what its calls are charged to, whatever they name themselves, 1 to 64 characters';
 export const keyExpiry = 'RFC 3339; Audit Plus and Enterprise only';
 
 export const keyCommands: readonly AdminCommand[] = [
@@ -81,6 +81,7 @@ export const keyCommands: readonly AdminCommand[] = [
       scopes: 'separated by commas; default: those of every key',
       'expires-at': keyExpiry,
       limits: keyLimitsHint,
+      project: keyProjectHint,
     },
     summary: 'issue a key; it alone is printed on standard output, once',
     run: (call) => issue(call),
@@ -99,14 +100,16 @@ export const keyCommands: readonly AdminCommand[] = [
   {
     name: 'keys change',
     args: ['account', 'key'],
-    options: { 'limits!': `${keyLimitsHint}; or "none"` },
-    summary: 'limit a key to less than the account has',
-    run: async ({ api, arg, option }) =>
-      shown(
-        await api.send('PATCH', at(arg(0), arg(1)), {
-          limits: keyLimits(defined(option('limits'), 'A needed option')),
-        }),
-      ),
+    options: { limits: `${keyLimitsHint}; or "none"`, project: `${keyProjectHint}; or "none"` },
+    summary: 'limit a key to less than the account has, or charge its calls to a project',
+    run: async ({ api, arg, option }) => {
+      const [limits, project] = [option('limits'), option('project')];
+      const change = {
+        ...(limits !== undefined && { limits: keyLimits(limits) }),
+        ...(project !== undefined && { project: project === 'none' ? null : project }),
+      };
+      return shown(await api.send('PATCH', at(arg(0), arg(1)), change));
+    },
   },
   move('revoke', 'end a key, within a second everywhere'),
   move('restore', 'take a revocation back, within 90 days'),

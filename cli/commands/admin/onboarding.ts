@@ -7,7 +7,7 @@ import { Problem } from '@gw/stack/problem';
 import type { Page } from './accounts.ts';
 import type { OperatorApi } from './api.ts';
 import { type AdminCall, type AdminCommand, type AdminResult, given } from './command.ts';
-import { type IssuedKey, issuedKey, keyBody, keyExpiry, keyLimitsHint } from './keys.ts';
+import { type IssuedKey, issuedKey, keyBody, keyExpiry, keyLimitsHint, keyProjectHint } from './keys.ts';
 import { accountLimits } from './limits.ts';
 import { card, type Row, table } from './table.ts';
 
@@ -141,6 +141,7 @@ export const onboardingCommands: readonly AdminCommand[] = [
       scopes: 'separated by commas; default: those of every key',
       'expires-at': keyExpiry,
       limits: keyLimitsHint,
+      project: keyProjectHint,
     },
     summary: 'step 6: issue the first key; it alone is printed on standard output, once',
     run: async (call) => {

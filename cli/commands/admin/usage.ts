@@ -32,7 +32,8 @@ export const usageCommands: readonly AdminCommand[] = [
       from: 'the first UTC day or time, such as 2026-11-01; 30 days before --to if it is missing',
       to: 'the first day or time that is not counted any more; now if it is missing',
       interval: 'day, month or total; month if it is missing',
-      'group-by': 'a list with commas of account_id, key_id, model, provider, region, tier, status, grid_basis',
+      'group-by':
+        'a list with commas of account_id, key_id, project, model, provider, region, tier, status, grid_basis',
       account: 'of this account alone',
       simulated: 'include: the total counts simulated calls as well',
     },

@@ -31,6 +31,7 @@ export async function ledgerPage(
   const conditions = [Prisma.sql`r.account_id = ${accountId}`];
   if (query.model !== undefined) conditions.push(Prisma.sql`r.model = ${query.model}`);
   if (query.region !== undefined) conditions.push(Prisma.sql`r.region = ${query.region}`);
+  if (query.project !== undefined) conditions.push(Prisma.sql`r.body ->> 'project' = ${query.project}`);
   const cursorTime = query.after === undefined ? null : timeOfReceipt(query.after);
   if (cursorTime !== null) {
     const comparison = Prisma.raw(ascending ? '>' : '<');

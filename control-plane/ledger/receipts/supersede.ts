@@ -44,6 +44,7 @@ export function nextVersion({ current, facts, numbers }: NewVersion): Receipt {
     usage_source: current.usage_source,
     // A stand-in was made by who did not know the provider; the facts do.
     ...((current.simulated || facts.simulated) && { simulated: true }),
+    ...(current.project !== undefined && { project: current.project }),
   };
   // Twice: first for the order, last so that no numbers can take their place.
   const receipt = { ...head, ...numbers, ...head };

@@ -6,7 +6,17 @@ import { usageAmountNames } from '@gw/contract/usage';
 import { Prisma } from '@gw/prisma/client';
 
 /** The columns of a call that can tell rows apart. */
-const facets = ['key_id', 'model', 'provider', 'region', 'tier', 'status', 'grid_basis', 'simulated'] as const;
+const facets = [
+  'key_id',
+  'project',
+  'model',
+  'provider',
+  'region',
+  'tier',
+  'status',
+  'grid_basis',
+  'simulated',
+] as const;
 
 /** Everything that is summed; each has a column `known_…` with the number of calls of which it is known. */
 export const summed = ['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const;
@@ -15,7 +25,7 @@ export const summed = ['prompt_tokens', 'completion_tokens', ...usageAmountNames
 const inColumns: readonly string[] = ['prompt_tokens', 'completion_tokens', 'energy_wh', 'carbon_g'];
 const inBody = summed.filter((name) => !inColumns.includes(name));
 
-const fromBody = ['provider', 'grid_basis', 'simulated', ...inBody].map((name) => `${name} text`).join();
+const fromBody = ['project', 'provider', 'grid_basis', 'simulated', ...inBody].map((name) => `${name} text`).join();
 const amounts = summed.map((name) =>
   inColumns.includes(name) ? `r.${name}::numeric AS ${name}` : `usage_amount(b.${name}) AS ${name}`,
 );
@@ -27,7 +37,7 @@ export const body = Prisma.raw(
 
 /** Of `receipts r` and `body b`. Methodologies before gw-1.4 did not say what the grid's value counts. */
 export const facetsAndAmounts = Prisma.raw(
-  `r.key_id, r.model, b.provider, r.region, r.tier, r.status,
+  `r.key_id, b.project, r.model, b.provider, r.region, r.tier, r.status,
    CASE WHEN r.carbon_g IS NULL THEN NULL WHEN b.grid_basis IN ('lifecycle', 'combustion') THEN b.grid_basis
      ELSE 'unknown' END AS grid_basis,
    b.simulated IS NOT NULL AS simulated, ${amounts.join()}`,

@@ -157,6 +157,25 @@ test('rows are told apart by what the question names, in days, months or not at 
   });
 });
 
+test('rows are told apart by project, and the ledger lists the receipts of one', async () => {
+  const id = 'acct_projects';
+  const at = (hour: number) => receiptIdAt(new Date(Date.UTC(2026, 8, 1, hour)));
+  const one = [1, 2].map((hour) => entryOf({ id: at(hour), project: 'one', energy_wh: hour }, id));
+  const others = [entryOf({ id: at(3), project: null, energy_wh: 4 }, id), entryOf({ id: at(4), energy_wh: 8 }, id)];
+  await running.store(...one, ...others, entryOf({ id: at(5), project: 'one' }, 'acct_other_projects'));
+  const period = 'from=2026-09-01&to=2026-09-02&interval=total&group_by=project';
+  const rows = [
+    { project: 'one', energy_wh: 3 },
+    { project: null, energy_wh: 12 },
+  ];
+  expect((await ask(id, period)).data).toMatchObject(rows);
+  while ((await sumHours(running.stores.db)) > 0);
+  expect((await ask(id, period)).data).toMatchObject(rows);
+  const listed = await running.get('/v1/gw/receipts?project=one&order=asc', account(id));
+  expect(listed.json().data.map((receipt: Receipt) => receipt.id)).toEqual(one.map(({ receipt }) => receipt.id));
+  expect((await running.get('/v1/gw/receipts?project=', account(id))).json().error.code).toBe('invalid_project');
+});
+
 test.each([
   ['group_by=colour', 'group_by'],
   ['group_by=model,model', 'group_by'],
@@ -196,6 +215,7 @@ function randomEntries(seed: number, id: string) {
       id: receiptIdAt(made),
       model: pick('a', 'b'),
       region: pick('eu-west', null),
+      project: pick('one', 'two', null, undefined),
       tier: pick('proxy', 'parametric', 'degraded'),
       status: pick('complete', 'client_aborted'),
       grid_basis: pick('lifecycle', 'combustion', undefined),
@@ -211,7 +231,8 @@ function randomEntries(seed: number, id: string) {
 const questions = [
   '',
   '&version=issued',
-  '&simulated=include&group_by=model,region,tier,status,grid_basis,key_id',
+  '&simulated=include&group_by=model,region,tier,status,grid_basis,key_id,project',
+  '&group_by=project',
   '&interval=total',
 ];
 

@@ -14,6 +14,7 @@ import { type AuditFact, appendAudit } from '../audit/append.ts';
 import type { Caller } from './caller.ts';
 import { findKeyRow, type KeyRow, keyObject } from './key-row.ts';
 import { limitsRefusal, ownLimitsRefusal, viewOf } from './limits.ts';
+import { projectToIssue } from './project.ts';
 import { type KeyRefusal, mostKeys } from './refusals.ts';
 import type { Changed, Transaction } from './result.ts';
 
@@ -31,15 +32,17 @@ export interface NewKey {
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
   readonly limits: KeyLimitsView | null;
+  readonly project: string | null;
   readonly predecessor: KeyRow | null;
 }
 
 /** Turns a request into a key to issue, with the default scopes if it names none. */
-export const newKey = ({ name, scopes, expires_at, limits }: KeyCreate) => ({
+export const newKey = ({ name, scopes, expires_at, limits, project }: KeyCreate) => ({
   name,
   scopes: scopes ?? defaultScopes,
   expiresAt: expires_at ? new Date(expires_at) : null,
   limits: viewOf(limits),
+  project: project ?? null,
 });
 
 /** Issues a key, with its audit entry, or refuses. `tx` has to hold the row of the account already. */
@@ -58,20 +61,27 @@ export async function issue(
   if (tooWide) return err(tooWide);
   const aboveOwn = await ownLimitsRefusal(tx, accountId, actor, limits);
   if (aboveOwn) return err(aboveOwn);
+  const project = await projectToIssue(tx, key, actor);
+  if (!project.ok) return project;
   const excess = await excessOf(tx, key, actor, at);
   if (excess) return err(excess);
   const { plaintext, publicId } = generateApiKey(random);
   await tx.$executeRaw`
     INSERT INTO api_keys (public_id, account_id, name, hash, pepper_version, scopes, created_at, expires_at, predecessor,
-      limit_per_s, limit_burst, limit_per_day, limit_streams)
+      limit_per_s, limit_burst, limit_per_day, limit_streams, project)
     VALUES (${publicId}, ${accountId}, ${key.name}, ${new Uint8Array(hashApiKey(plaintext, pepper.secret))},
       ${pepper.version}, ${[...key.scopes]}, ${at}, ${key.expiresAt}, ${predecessor?.public_id ?? null},
-      ${limits?.per_s ?? null}, ${limits?.burst ?? null}, ${limits?.per_day ?? null}, ${limits?.streams ?? null})`;
+      ${limits?.per_s ?? null}, ${limits?.burst ?? null}, ${limits?.per_day ?? null}, ${limits?.streams ?? null},
+      ${project.value})`;
   const row = await findKeyRow(tx, accountId, publicId);
   if (row === null) throw new Error('A key that was issued cannot be read.');
   const shown = keyObject(row, at);
   const { name, scopes, expires_at, id } = shown;
-  const made = { id, name, scopes, expires_at, ...(shown.limits && { limits: shown.limits }) };
+  const made = {
+    ...{ id, name, scopes, expires_at },
+    ...(shown.limits && { limits: shown.limits }),
+    ...(shown.project !== null && { project: shown.project }),
+  };
   const fact: AuditFact = predecessor
     ? { ...subject(predecessor), actor, requestId, action: 'key.rotated', after: { successor: made } }
     : { ...subject(row), actor, requestId, action: 'key.created', after: made };

@@ -32,12 +32,13 @@ export interface KeyRow {
   readonly limit_burst: number | null;
   readonly limit_per_day: number | null;
   readonly limit_streams: number | null;
+  readonly project: string | null;
 }
 
 /** The columns of a `KeyRow`, for a query over `keyTables`. */
 export const keyColumns = Prisma.sql`k.public_id, k.account_id, k.name, k.scopes, a.tier::text AS tier, k.created_at, k.expires_at,
   k.revoked_at, k.predecessor, k.pepper_version, k.hash IS NOT NULL AS has_hash, u.last_used_on,
-  k.limit_per_s, k.limit_burst, k.limit_per_day, k.limit_streams`;
+  k.limit_per_s, k.limit_burst, k.limit_per_day, k.limit_streams, k.project`;
 /** The tables that `keyColumns` are read from. */
 export const keyTables = Prisma.sql`api_keys k JOIN accounts a ON a.id = k.account_id LEFT JOIN key_uses u ON u.public_id = k.public_id`;
 
@@ -124,6 +125,7 @@ export function keyObject(row: KeyRow, now: Date): KeyObject {
         : null,
     limits: limitsOf(row),
     last_used_on: row.last_used_on?.toISOString().slice(0, 10) ?? null,
+    project: row.project,
     predecessor: row.predecessor,
   };
 }

@@ -9,14 +9,7 @@
 import type { AccountTier } from '@gw/contract/access';
 import { isRetired, type Pepper, type Peppers } from '@gw/contract/internal/pepper';
 import { err, ok } from '@gw/contract/internal/result';
-import type {
-  IssuedKeyObject,
-  KeyCreate,
-  KeyLimitsRequest,
-  KeyListQuery,
-  KeyObject,
-  KeyRotate,
-} from '@gw/contract/keys';
+import type { IssuedKeyObject, KeyChange, KeyCreate, KeyListQuery, KeyObject, KeyRotate } from '@gw/contract/keys';
 import type { Context } from '../../shared/context.ts';
 import { appendAudit } from '../audit/append.ts';
 import { announceKeyChange } from './announce.ts';
@@ -34,6 +27,7 @@ import {
   stateOf,
 } from './key-row.ts';
 import { setLimits, viewOf } from './limits.ts';
+import { setProject } from './project.ts';
 import type { Changed, KeyResult, Transaction } from './result.ts';
 
 export interface KeysOptions extends IssueOptions, Pick<Context, 'db' | 'redis' | 'log'> {
@@ -104,7 +98,11 @@ export function createKeys(options: KeysOptions) {
         if (successor !== null) return err({ why: 'has_successor', successor });
         const name = wanted.name ?? predecessor.name;
         const scopes = wanted.scopes ?? scopesOf(predecessor);
-        const key = { ...newKey({ ...wanted, name, scopes }), limits: limitsOf(predecessor) };
+        const key = {
+          ...newKey({ ...wanted, name, scopes }),
+          limits: limitsOf(predecessor),
+          project: predecessor.project,
+        };
         return issueIn(tx, { ...key, accountId, tier: account.value.tier, predecessor }, caller);
       }),
 
@@ -134,8 +132,11 @@ export function createKeys(options: KeysOptions) {
         return setRevoked(tx, row, null, caller, now());
       }),
 
-    /** Sets how much of the account's limits the key may use; null means all. The same limits again change nothing. */
-    changeLimits: (accountId: string, id: string, wanted: KeyLimitsRequest | null, caller: Caller) =>
+    /**
+     * Sets how much of the account's limits the key may use, or the project that its calls are charged to; null means all,
+     * or none. The same again changes nothing.
+     */
+    change: (accountId: string, id: string, { limits, project }: KeyChange, caller: Caller) =>
       change<KeyObject>(async (tx) => {
         const account = await activeAccount(tx, accountId);
         const { refusal, row } = await holdForChange(tx, accountId, id, caller, now());
@@ -143,7 +144,10 @@ export function createKeys(options: KeysOptions) {
         if (row === null) return err({ why: 'unknown_key' });
         if (!account.ok) return account;
         if (row.revoked_at !== null) return err({ why: 'revoked' });
-        return setLimits(tx, row, viewOf(wanted), caller, now());
+        const limited =
+          limits === undefined ? ok(keyObject(row, now())) : await setLimits(tx, row, viewOf(limits), caller, now());
+        if (!limited.ok || project === undefined) return limited;
+        return { ...limited, ...(await setProject(tx, row, project, caller, now())) };
       }),
 
     /**

@@ -107,7 +107,7 @@ function registerRoutes(app: FastifyInstance, context: Context, keys: Keys, plac
   const change = { config: config('admin', keySchema), schema: { params, body: keyChangeSchema } };
   typed.patch(`${prefix}/:id`, change, async (request, reply) => {
     const { body, params: at } = request;
-    return answer(reply, await keys.changeLimits(accountOf(request), at.id, body.limits, caller(request)));
+    return answer(reply, await keys.change(accountOf(request), at.id, body, caller(request)));
   });
 
   const changes = [

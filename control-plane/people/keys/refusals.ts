@@ -9,6 +9,8 @@ export type KeyRefusal =
   | { readonly why: 'limits_too_wide'; readonly field: string; readonly most: number }
   /** The key that asks has no more than `most`. */
   | { readonly why: 'limits_above_own'; readonly field: string; readonly most: number }
+  /** The key that asks is for this project alone. */
+  | { readonly why: 'project_not_own'; readonly project: string }
   /** Whoever asks may not, or no longer. */
   | { readonly why: 'caller'; readonly error: ApiError }
   | { readonly why: 'scope_not_granted'; readonly scope: Scope; readonly byKey: boolean; readonly inherited: boolean }
@@ -45,6 +47,8 @@ export function publicError(refusal: KeyRefusal): ApiError {
         'limits',
         `limits: ${refusal.field} has to be ${refusal.most} at most, which is what the key that asks has itself.`,
       );
+    case 'project_not_own':
+      return fieldError('project', ownProjectText(refusal));
     case 'expiry_past':
       return fieldError('expires_at', '`expires_at` has to be in the future.');
     case 'revoked':
@@ -85,6 +89,9 @@ export function peopleError(refusal: KeyRefusal): ApiError {
   const stateForbids = ['revoked', 'has_successor', 'too_late', 'pepper_retired'].includes(refusal.why);
   return stateForbids ? { ...invalidTransition(error.message), param: error.param } : error;
 }
+
+const ownProjectText = ({ project }: Extract<KeyRefusal, { why: 'project_not_own' }>): string =>
+  `project: has to be ${project}, as that of the key that asks. People may issue keys for other projects.`;
 
 function scopeText({ scope, byKey, inherited }: Extract<KeyRefusal, { why: 'scope_not_granted' }>): string {
   const subject = inherited ? `The predecessor holds ${scope}, which` : `The scope ${scope}`;

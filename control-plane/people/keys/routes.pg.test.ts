@@ -33,6 +33,7 @@ test('a new key is shown once, works with its pepper, and only its hash is store
     created_at: '2026-11-21T09:00:00.000Z',
     expires_at: null,
     last_used_on: null,
+    project: null,
   });
   const row = await running.stores.db.apiKey.findUniqueOrThrow({ where: { publicId: shown.id } });
   expect(Buffer.from(row.hash ?? [])).toEqual(hashApiKey(key, testPepper));
