@@ -71,6 +71,7 @@ export const operatorErrorCatalogue = defineErrors({
   },
   invalid_account: missing('account'),
   invalid_alias: missing('alias'),
+  invalid_price: missing('price'),
   invalid_application: missing('application'),
   invalid_deployment: missing('deployment'),
   invalid_operator: missing('operator'),

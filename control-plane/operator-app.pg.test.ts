@@ -33,6 +33,7 @@ const routes: [Method, string][] = [
   ['PATCH', '/operator/v1/regions/%'],
   ['DELETE', '/operator/v1/deployments/%'],
   ['PATCH', '/operator/v1/aliases/%'],
+  ['DELETE', '/operator/v1/prices/%'],
   ['GET', '/operator/v1/policy/versions/%'],
   ['GET', '/operator/v1/policy/versions?after=%'],
   ['PATCH', '/operator/v1/policy/rules/%'],

@@ -36,6 +36,23 @@ export const simulatorModels: readonly Prisma.ModelCreateManyInput[] = [
   },
 ];
 
+const [demoFrom, demoFromText] = [new Date('2025-01-01T00:00:00Z'), '2025-01-01T00:00:00Z'];
+
+export const madeUpPrice = 'made up for the demo: the simulator charges nothing';
+
+/** Nobody pays them; they show what the usage says of money. */
+export const simulatorPrices: readonly Prisma.PriceCreateManyInput[] = (
+  [
+    ['sim-small', '0.15', '0.6'],
+    ['sim-large', '2.5', '10'],
+    ['sim-measured', '0.1', '0.4'],
+    ['sim-embed', '0.02', '0'],
+  ] as const
+).map(([model, inputPerMtok, outputPerMtok]) => ({
+  ...{ id: `${demoFromText}/simulator/*/${model}`, provider: 'simulator', model, validFrom: demoFrom },
+  ...{ inputPerMtok, outputPerMtok, source: madeUpPrice },
+}));
+
 export const simulatorRegions: readonly Prisma.RegionCreateManyInput[] = [
   { code: 'us-east', name: 'Virginia', country: 'US', gridZone: 'USA', preference: 0 },
   { code: 'eu-north', name: 'Stockholm', country: 'SE', gridZone: 'SWE', preference: 1 },

@@ -15,8 +15,10 @@ import {
   customModel,
   customRegion,
   customSite,
+  madeUpPrice,
   simulatorDeployments,
   simulatorModels,
+  simulatorPrices,
   simulatorRegions,
 } from './demo-catalogue.ts';
 import { findKey } from './find-key.ts';
@@ -136,6 +138,7 @@ async function seedSimulator(tx: Transaction, baseUrl: string): Promise<void> {
   await tx.model.createMany({ data: [...simulatorModels], skipDuplicates: true });
   await tx.region.createMany({ data: [...simulatorRegions], skipDuplicates: true });
   await tx.deployment.createMany({ data: [...simulatorDeployments], skipDuplicates: true });
+  await tx.price.createMany({ data: [...simulatorPrices], skipDuplicates: true });
 }
 
 async function seedCustom(tx: Transaction, provider: CustomProvider): Promise<void> {
@@ -167,6 +170,7 @@ async function seedCustom(tx: Transaction, provider: CustomProvider): Promise<vo
 }
 
 async function removeProvider(tx: Transaction, id: 'simulator' | 'custom'): Promise<void> {
+  await tx.price.deleteMany({ where: { provider: id, source: madeUpPrice } });
   await tx.deployment.deleteMany({ where: { providerId: id } });
   await tx.provider.deleteMany({ where: { id } });
   await tx.model.deleteMany({ where: { ownedBy: id } });

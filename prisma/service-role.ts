@@ -63,6 +63,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   operators: whole,
   organisation_admins: whole,
   policy_events: whole,
+  prices: whole,
   policy_exemptions: whole,
   provider_credentials: whole,
   providers: whole,

@@ -15,6 +15,7 @@ import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
 import { policyCommands } from './admin/policy.ts';
+import { priceCommands } from './admin/prices.ts';
 import { providerCommands } from './admin/provider-commands.ts';
 import { receiptCommands } from './admin/receipts.ts';
 import { usageCommands } from './admin/usage.ts';
@@ -27,6 +28,7 @@ const commands: readonly AdminCommand[] = [
   ...operatorCommands,
   ...catalogueCommands,
   ...providerCommands,
+  ...priceCommands,
   ...catalogueFileCommands,
   ...credentialCommands(),
   ...policyCommands,

@@ -8,6 +8,7 @@ import { aliasFields } from './catalogue/alias-fields.ts';
 import { deploymentFields } from './catalogue/deployment-fields.ts';
 import { snapshotShape } from './catalogue/field.ts';
 import { modelFields } from './catalogue/model-fields.ts';
+import { snapshotPriceSchema } from './catalogue/prices.ts';
 import { regionFields } from './catalogue/region-fields.ts';
 
 /**
@@ -92,6 +93,8 @@ export const snapshotSchema = z.object({
   deployments: z.array(snapshotDeploymentSchema),
   /** Further names that a call can ask for; none is that of a model. */
   aliases: z.array(snapshotAliasSchema).optional(),
+  /** Those in force when it was published, and all later ones. Read them through `priceOf`. */
+  prices: z.array(snapshotPriceSchema).optional(),
   /** At most one for each zone: the best when the snapshot was made. Read it through `gridReadingFor`. */
   grid: z.array(gridReadingSchema),
   /** The yearly averages of those zones whose reading in `grid` is of another kind, for when it has become too old. */

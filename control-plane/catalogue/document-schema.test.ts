@@ -7,7 +7,7 @@ import { providerFields, providerIdDoc } from '@gw/contract/internal/catalogue/p
 import { regionCodeDoc, regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { catalogueDocumentSchema } from './whole-catalogue.ts';
+import { catalogueDocumentSchema } from './catalogue-document.ts';
 
 const tables: Readonly<Record<string, FieldTable>> = {
   models: modelFields,
@@ -37,7 +37,8 @@ function documentSchema(): unknown {
   const sections = schema.properties as unknown as Record<string, Section>;
   for (const [name, { items }] of Object.entries(sections)) {
     for (const [field, property] of Object.entries(items.properties))
-      property.description = tables[name]?.[field]?.doc ?? tables[name]?.[field]?.help ?? ids[name] ?? '';
+      property.description =
+        tables[name]?.[field]?.doc ?? tables[name]?.[field]?.help ?? ids[name] ?? property.description ?? '';
   }
   return { title: 'gw.yaml: the catalogue of the gateway', ...schema };
 }

@@ -94,7 +94,7 @@ export function changesOf<Entry extends object>(
       const entry = kind.added(body, change.at);
       const id = kind.idOf(entry);
       if ((await rows.find(tx, id)) !== null) {
-        const field = name === 'region' ? 'code' : 'id';
+        const { idField: field = 'id' } = kind;
         return err(fieldError(field, `${field}: the catalogue has ${withArticle(name)} ${id} already.`));
       }
       const refused = await insert(entry);

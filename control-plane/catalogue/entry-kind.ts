@@ -1,5 +1,5 @@
 /**
- * What models, regions, providers, deployments and aliases have in common as entries that operators look after.
+ * What models, regions, providers, deployments, aliases and prices have in common as entries that operators look after.
  *
  * Invariant: an entry is whole: what a request leaves out has its default, and the rules are checked on the outcome,
  * whether it was added or changed.
@@ -12,7 +12,7 @@ import type { Surroundings } from './surroundings.ts';
 
 export type Tx = Prisma.TransactionClient;
 
-export type EntryName = 'model' | 'region' | 'provider' | 'deployment' | 'alias';
+export type EntryName = 'model' | 'region' | 'provider' | 'deployment' | 'alias' | 'price';
 
 /** As a trigger noted it; null where nobody knows. */
 export interface LastChange {
@@ -28,6 +28,8 @@ export interface EntryKind<Entry extends object> {
   readonly name: EntryName;
   readonly path: string;
   readonly idOf: (entry: Entry) => string;
+  /** The field that is at fault where there is such an entry already; absent: `id`. */
+  readonly idField?: string;
   readonly idSchema: z.ZodType<string>;
   readonly addBody: z.ZodType;
   readonly changeBody: z.ZodType;

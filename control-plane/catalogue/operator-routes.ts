@@ -1,5 +1,5 @@
 /**
- * `/operator/v1/models`, `/regions`, `/providers`, `/deployments` and `/aliases`: the catalogue as operators look after it;
+ * `/operator/v1/models`, `/regions`, `/providers`, `/deployments`, `/aliases` and `/prices`: the catalogue as operators look after it;
  * `/operator/v1/catalogue`: all of it in one document.
  */
 import { pageOf, pageSchema } from '@gw/contract/list';
@@ -11,20 +11,16 @@ import { notFound } from '../people/access/refusals.ts';
 import type { Context } from '../shared/context.ts';
 import { refuse } from '../shared/replies.ts';
 import { aliasKind } from './alias-entry.ts';
+import { catalogueDocumentSchema, catalogueImportSchema, writtenSchema } from './catalogue-document.ts';
 import { deploymentKind } from './deployment-entry.ts';
 import { lastChangeSchema, openEntries } from './entries.ts';
 import type { EntryKind } from './entry-kind.ts';
 import { modelKind } from './model-entry.ts';
+import { priceKind } from './price-entry.ts';
 import { providerKind } from './provider-entry.ts';
 import { regionKind } from './region-entry.ts';
 import type { Surroundings } from './surroundings.ts';
-import {
-  catalogueDocumentSchema,
-  catalogueImportSchema,
-  importCatalogue,
-  writtenCatalogue,
-  writtenSchema,
-} from './whole-catalogue.ts';
+import { importCatalogue, writtenCatalogue } from './whole-catalogue.ts';
 
 const viewer = { access: { kind: 'operator', role: 'viewer' } } as const;
 const admin = { access: { kind: 'operator', role: 'admin' } } as const;
@@ -45,6 +41,7 @@ export function catalogueOperatorRoutes(
     entryRoutes(routes, context, providerKind, around);
     entryRoutes(routes, context, deploymentKind, around);
     entryRoutes(routes, context, aliasKind, around);
+    entryRoutes(routes, context, priceKind, around);
     documentRoutes(routes, context, around);
   });
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { aliasFields } from '@gw/contract/internal/catalogue/alias-fields';
 import { deploymentFields } from '@gw/contract/internal/catalogue/deployment-fields';
 import { modelFields } from '@gw/contract/internal/catalogue/model-fields';
+import { pricesFrom, type SnapshotPrice } from '@gw/contract/internal/catalogue/prices';
 import { namesModel } from '@gw/contract/internal/catalogue/provider-path';
 import { regionFields } from '@gw/contract/internal/catalogue/region-fields';
 import type { Policy } from '@gw/contract/internal/policy-rules';
@@ -25,6 +26,7 @@ import { snapshotFieldsIn } from './entry-fields.ts';
 import type { StoredRule } from './policy/check-rules.ts';
 import { grouped } from './policy/grouped.ts';
 import { findVersionInForce } from './policy/versions.ts';
+import { priceRows } from './price-entry.ts';
 
 /** A provider as Envoy needs it. Its header, scheme and credential are null if it takes none. */
 export interface Provider {
@@ -49,6 +51,8 @@ export interface Catalogue {
   readonly deployments: Snapshot['deployments'];
   readonly providers: readonly Provider[];
   readonly aliases?: Snapshot['aliases'];
+  /** All that ever held; absent in tests alone. */
+  readonly prices?: readonly SnapshotPrice[];
   /** What live sources say: at most one reading for each zone here, and the signals for routing below. */
   readonly liveGrid: readonly SnapshotGridReading[];
   readonly operationalGrid: readonly OperationalReading[];
@@ -73,6 +77,7 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
       const grid = await tx.publishedGrid.findMany({
         orderBy: [{ zone: 'asc' }, { source: 'asc' }, { kind: 'asc' }, { signal: 'asc' }],
       });
+      const prices = await priceRows(tx);
       const policy = await readPolicy(tx);
       const readingsFor = (use: string): unknown[] => grid.flatMap((row) => (row.use === use ? [row.reading] : []));
       return {
@@ -99,6 +104,7 @@ export function readCatalogue(db: Database): Promise<Catalogue> {
         aliases: aliases.map((row) =>
           snapshotAliasSchema.parse({ id: row.id, created: createdOf(row), ...snapshotFieldsIn(aliasFields, row) }),
         ),
+        prices: prices.map(snapshotPrice),
         liveGrid: readingsFor('receipt').map((reading) => gridReadingSchema.parse(reading)),
         operationalGrid: readingsFor('routing').map((reading) => operationalReadingSchema.parse(reading)),
         ...(policy === null ? {} : { policy }),
@@ -157,6 +163,11 @@ function firstAttemptOf({ maxConcurrentRequests }: DeploymentRow, provider: Prov
   return { firstAttempt: { origin: new URL(baseUrl).origin, credential: credentialRef } };
 }
 
+const snapshotPrice = (row: Awaited<ReturnType<typeof priceRows>>[number]): SnapshotPrice => ({
+  ...{ provider: row.provider, model: row.model, region: row.region, from: row.validFrom.toISOString() },
+  ...{ inputPerMTok: row.inputPerMtok.toNumber(), outputPerMTok: row.outputPerMtok.toNumber() },
+});
+
 type StoredPolicy = Omit<Policy, 'rules'> & { readonly rules: readonly StoredRule[] };
 
 /**
@@ -174,9 +185,13 @@ async function readPolicy(tx: Prisma.TransactionClient): Promise<StoredPolicy | 
   return { version, sha256, rules, exemptions };
 }
 
-/** Makes the snapshot. Only `publishedAt` does not follow from the catalogue and the bundled grid data. */
+/**
+ * Makes the snapshot. Only `publishedAt` does not follow from the catalogue and the bundled grid data, and that prices are left out
+ * which were over then.
+ */
 export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, publishedAt: Date): Snapshot {
   const { aliases = [], liveGrid, operationalGrid } = catalogue;
+  const prices = pricesFrom(catalogue.prices ?? [], publishedAt);
   const zones = [...new Set(catalogue.regions.map((region) => region.gridZone))];
   const liveOf = (zone: string) => liveGrid.find((reading) => reading.zone === zone);
   const gridFloor = zones.flatMap((zone) => (liveOf(zone) && annualReading(zone)) || []);
@@ -187,6 +202,7 @@ export function snapshotOf(catalogue: Catalogue, annualReading: AnnualReading, p
     regions: catalogue.regions,
     deployments: catalogue.deployments,
     ...(aliases.length > 0 ? { aliases } : {}),
+    ...(prices.length > 0 ? { prices } : {}),
     grid: zones.flatMap((zone) => liveOf(zone) ?? annualReading(zone) ?? []),
     ...(gridFloor.length > 0 ? { gridFloor } : {}),
     ...(operationalGrid.length > 0 ? { operationalGrid: [...operationalGrid] } : {}),

@@ -18,6 +18,7 @@ type Row = Prisma.RegionGetPayload<object>;
 export const regionKind: EntryKind<RegionEntry> = {
   name: 'region',
   path: '/operator/v1/regions',
+  idField: 'code',
   idOf: ({ code }) => code,
   idSchema: regionCodeSchema,
   addBody,

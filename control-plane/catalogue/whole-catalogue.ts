@@ -14,69 +14,22 @@ import type { ChangeContext } from '../people/access/change.ts';
 import type { ChangeResult } from '../people/access/refusals.ts';
 import { type AuditFact, appendAudits } from '../people/audit/append.ts';
 import type { Context } from '../shared/context.ts';
-import { aliasKind } from './alias-entry.ts';
-import { deploymentKind } from './deployment-entry.ts';
+import {
+  type AnyKind,
+  type CatalogueDocument,
+  type CatalogueImport,
+  type EntryChange,
+  newer,
+  referring,
+  type Section,
+  sectionNames,
+  sections,
+  sharesIdsWith,
+} from './catalogue-document.ts';
 import { changesOf, type Difference, inTurn, type Note } from './entry-changes.ts';
-import { type EntryKind, type Tx, warningsBeside } from './entry-kind.ts';
-import { modelKind } from './model-entry.ts';
+import { type Tx, warningsBeside } from './entry-kind.ts';
 import { addressRefusal } from './named-address.ts';
-import { providerKind } from './provider-entry.ts';
-import { regionKind } from './region-entry.ts';
 import type { Surroundings } from './surroundings.ts';
-
-/** One type for all, since none of what is done here depends on the kind. */
-type AnyKind = EntryKind<object>;
-const anyKind = <Entry extends object>(kind: EntryKind<Entry>) => kind as unknown as AnyKind;
-
-/** What others refer to comes first. */
-const sections = {
-  models: anyKind(modelKind),
-  regions: anyKind(regionKind),
-  providers: anyKind(providerKind),
-  deployments: anyKind(deploymentKind),
-  aliases: anyKind(aliasKind),
-};
-type Section = keyof typeof sections;
-const sectionNames = Object.keys(sections) as readonly Section[];
-const referring: readonly Section[] = ['aliases', 'deployments'];
-/** An id is that of an entry in one of the two, and can pass to the other. */
-const sharesIdsWith: Partial<Record<Section, Section>> = { models: 'aliases', aliases: 'models' };
-
-const listOf = (section: Section) => z.array(sections[section].addBody).max(2000).optional();
-export const catalogueDocumentSchema = z.strictObject({
-  models: listOf('models'),
-  regions: listOf('regions'),
-  providers: listOf('providers'),
-  deployments: listOf('deployments'),
-  aliases: listOf('aliases'),
-});
-export type CatalogueDocument = Readonly<z.infer<typeof catalogueDocumentSchema>>;
-
-/** As it is read: what an older release has stored may be refused today. */
-const written = z.array(z.looseObject({}));
-export const writtenSchema = z.strictObject({
-  models: written,
-  regions: written,
-  providers: written,
-  deployments: written,
-  /** Absent where there are none: the release before, which may run beside this one, refuses a section that it does not know. */
-  aliases: written.optional(),
-});
-
-const changeSchema = z.strictObject({
-  kind: z.enum(['model', 'region', 'provider', 'deployment', 'alias']),
-  id: z.string(),
-  before: z.record(z.string(), z.unknown()).nullable().describe('What differs; null: it is new'),
-  after: z.record(z.string(), z.unknown()).nullable().describe('What differs; null: it is removed'),
-  warnings: z.array(z.string()).describe('What will not work as one may expect'),
-});
-export const catalogueImportSchema = z.strictObject({
-  object: z.literal('catalogue_import'),
-  dry_run: z.boolean().describe('Whether nothing was changed'),
-  changes: z.array(changeSchema),
-});
-export type CatalogueImport = z.infer<typeof catalogueImportSchema>;
-type EntryChange = CatalogueImport['changes'][number];
 
 /** Returns the catalogue without what nobody need write down: what is not known, and what is so unless said. */
 export async function writtenCatalogue({ db }: Pick<Context, 'db'>): Promise<CatalogueDocument> {
@@ -95,7 +48,7 @@ export async function writtenCatalogue({ db }: Pick<Context, 'db'>): Promise<Cat
       if (at % entriesAtOnce === 0) await nextTurn();
       list.push(writtenEntry(sections[section], entry));
     }
-    if (list.length > 0 || section !== 'aliases') written.push([section, list]);
+    if (list.length > 0 || !newer.includes(section)) written.push([section, list]);
   }
   return Object.fromEntries(written);
 }
@@ -233,7 +186,7 @@ function idsOf(section: Section, document: CatalogueDocument): string[] {
   const ids = (document[section] ?? []).map((body) => kind.idOf(kind.added(body, new Date(0))));
   const twice = ids.findIndex((id, at) => ids.indexOf(id) !== at);
   if (twice === -1) return ids;
-  const field = section === 'regions' ? 'code' : 'id';
+  const { idField: field = 'id' } = kind;
   throw refused(fieldError(field, `${field}: is in the list twice.`), `${section}[${twice}]`, `${ids[twice]}: `);
 }
 

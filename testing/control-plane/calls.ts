@@ -54,7 +54,10 @@ export function catalogueOf(models: readonly SnapshotModel[], changes: Partial<S
     grid: [],
     ...changes,
   };
-  return { snapshot, catalogue: { ...snapshot, providers: [], liveGrid: [], operationalGrid: [] } };
+  return {
+    snapshot,
+    catalogue: { ...snapshot, prices: snapshot.prices ?? [], providers: [], liveGrid: [], operationalGrid: [] },
+  };
 }
 
 /** Of the hour from `start` on. */

@@ -51,6 +51,7 @@ export function useTestApp(): void {
   beforeEach(async () => {
     const { db } = running.context;
     await db.alias.deleteMany();
+    await db.price.deleteMany();
     await db.deployment.deleteMany({ where: { id: deployment.id } });
     await db.model.deleteMany({ where: { ownedBy: 'acme' } });
     await db.region.deleteMany({ where: { code: region.code } });
