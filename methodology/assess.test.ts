@@ -52,7 +52,7 @@ describe('tiers', () => {
   it('say which hardware they assume, and which the deployment has where that is another', () => {
     const reasonOn = (model: string, facts: CallFacts = call) =>
       impact({ ...facts, site: { ...facts.site, accelerators: { model, count: 8 } } }).tier_reason;
-    for (const other of ['MI300X', 'H100 PCIe', 'H100-NVL', 'H1000', 'GB200']) {
+    for (const other of ['MI300X', 'H100 PCIe', 'H100-NVL', 'H1000', 'GB200', 'not an H100', 'H100 or A100']) {
       const unlike = `assumes H100 accelerators and 16-bit weights, while the deployment states 8 × ${other}`;
       expect(reasonOn(other)).toContain(unlike);
       expect(reasonOn(other, { ...call, model: classOnly })).toContain(unlike);

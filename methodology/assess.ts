@@ -5,27 +5,17 @@
  * be assessed is a value with its reason, never an exception and never a zero.
  */
 import { exclusions } from './boundary.ts';
-import { countRatios, countsText } from './counts.ts';
+import { countsText } from './counts.ts';
 import { decimal } from './decimal.ts';
 import { areSound } from './domain.ts';
-import { uncountedBounds } from './factors.ts';
-import type { CallFacts, GridReading, ModelClass, TokenUsage } from './facts.ts';
+import { classEstimate, fewestTokens, modelledOf, type ReadyFacts } from './estimates.ts';
+import type { CallFacts, GridReading, ModelClass } from './facts.ts';
 import { type Conditions, type Figures, figuresOfTotal, figuresOfWork } from './footprint.ts';
 import { type GridProvenance, gridProvenance } from './grid.ts';
 import { type Impact, impactOf } from './impact.ts';
-import {
-  estimateUnused,
-  type Measurement,
-  type Modelled,
-  measure,
-  measureUncounted,
-  workWithMeasured,
-} from './measured.ts';
+import { estimateUnused, type Measurement, measure, measureUncounted, workWithMeasured } from './measured.ts';
 import { defaultMethodology, type Methodology, type MethodologyId, methodologyOf } from './methodologies.ts';
-import { parametricEstimate } from './parametric.ts';
-import { proxyEstimate } from './proxy.ts';
 import { chooseTier, cutShortText, measuredReason, type TierChoice, tierReason } from './tier.ts';
-import type { Estimate } from './work.ts';
 
 export type { CallFacts, GridReading, ModelFacts, SiteFacts, TokenUsage } from './facts.ts';
 export type { Impact } from './impact.ts';
@@ -60,8 +50,6 @@ const explanations: Readonly<Record<NotAssessed, string>> = {
 
 const refused = (reason: NotAssessed): Refusal => ({ ok: false, reason, explanation: explanations[reason] });
 
-/** Facts with all that a calculation needs, within the formulas' domain. */
-type ReadyFacts = CallFacts & { readonly usage: TokenUsage; readonly grid: GridReading };
 /** Measured energy alone can do without the tokens. */
 type MeasurableFacts = CallFacts & { readonly grid: GridReading };
 
@@ -75,9 +63,9 @@ export function assess(facts: CallFacts, methodology: MethodologyId = defaultMet
   const method = methodologyOf(methodology);
   const measurement = measurementOf(facts, method);
   const choice: TierChoice | null = measurement?.ok ? null : chooseTier(facts.requestedTier, facts.model);
-  if (choice?.tier === null) return refusedTier(choice.reason, facts, measurement);
+  if (choice?.tier === null) return refusedTier(choice.reason, facts, measurement, method);
   if (facts.model.kind === 'embedding' && !method.chargesInput) return refused('no_embedding_factor');
-  const missing = missingIn(facts);
+  const missing = missingIn(facts, method);
   const isUncounted = measurement?.ok === true && missing === 'usage_missing';
   if ((missing !== null && !isUncounted) || facts.grid === null) return refused(missing ?? 'calculator_fault');
   const provenance = gridProvenance(facts.grid, facts.requestedAt, method);
@@ -97,10 +85,10 @@ function measurementOf(facts: CallFacts, method: Methodology): Measurement | nul
   if (!telemetry || !method.measures) return null;
   if (requestedTier !== 'auto' && requestedTier !== 'telemetry') return null;
   if (method.measurementsOnly && telemetry.source === 'ecologits_impacts') return estimateUnused;
-  const missing = missingIn(facts);
+  const missing = missingIn(facts, method);
   if (missing === 'usage_missing' && method.measuresUncounted) {
     const { grid } = facts;
-    if (missingButUsage(facts) !== null || grid === null) return null;
+    if (missingButUsage(facts, method) !== null || grid === null) return null;
     return measureUncounted(telemetry, facts, { grid, method, floor: fewestTokens({ ...facts, grid }, method) });
   }
   if (missing !== null || !isReady(facts)) return null;
@@ -112,27 +100,18 @@ function measurementOf(facts: CallFacts, method: Methodology): Measurement | nul
   return measure(telemetry, facts, method, comparison);
 }
 
-/** What the smallest class takes for as little as a call can be; null where the methodology has no floor for uncounted calls. */
-function fewestTokens(facts: CallFacts & { readonly grid: GridReading }, method: Methodology): Estimate | null {
-  const { kind } = facts.model;
-  const floorClass = method.floorClasses?.[kind] ?? null;
-  if (!method.boundsUncounted || floorClass === null) return null;
-  const { fewestTokens: tokens } = uncountedBounds;
-  const [promptTokens, completionTokens] = kind === 'embedding' ? [tokens, 0] : [0, tokens];
-  return classEstimate(
-    floorClass,
-    { ...facts, usage: { promptTokens, cachedPromptTokens: 0, completionTokens } },
-    method,
-  );
-}
-
 /** What is missing in the facts for an explicit telemetry tier comes first, then why a figure was not used. */
-function refusedTier(reason: NotAssessed, facts: CallFacts, measurement: Measurement | null): Refusal {
+function refusedTier(
+  reason: NotAssessed,
+  facts: CallFacts,
+  measurement: Measurement | null,
+  method: Methodology,
+): Refusal {
   if (facts.requestedTier === 'telemetry' && facts.telemetryFollows && !facts.telemetry) {
-    return refused(missingIn(facts) ?? 'telemetry_pending');
+    return refused(missingIn(facts, method) ?? 'telemetry_pending');
   }
   if (facts.requestedTier === 'telemetry' && facts.telemetry && measurement === null) {
-    return refused(missingIn(facts) ?? reason);
+    return refused(missingIn(facts, method) ?? reason);
   }
   if (measurement === null || measurement.ok) return refused(reason);
   return { ok: false, reason, explanation: `${explanations[reason]} ${sentence(measurement.why)}` };
@@ -140,13 +119,13 @@ function refusedTier(reason: NotAssessed, facts: CallFacts, measurement: Measure
 
 const sentence = (why: string): string => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
 
-function missingIn(facts: CallFacts): NotAssessed | null {
-  return facts.usage === null ? 'usage_missing' : missingButUsage(facts);
+function missingIn(facts: CallFacts, method: Methodology): NotAssessed | null {
+  return facts.usage === null ? 'usage_missing' : missingButUsage(facts, method);
 }
 
-function missingButUsage(facts: CallFacts): NotAssessed | null {
+function missingButUsage(facts: CallFacts, method: Methodology): NotAssessed | null {
   if (facts.grid === null || facts.grid.signal === 'marginal') return 'grid_intensity_missing';
-  return areSound(facts) ? null : 'calculator_fault';
+  return areSound(facts, method) ? null : 'calculator_fault';
 }
 
 const isReady = (facts: CallFacts): facts is ReadyFacts => facts.usage !== null && facts.grid !== null;
@@ -175,6 +154,7 @@ function modelledImpact(
       capped,
       unmeasured,
       follows,
+      methodology,
       counts: countsText(usage, methodology) + cutShortText(facts),
     }),
     figures,
@@ -229,32 +209,4 @@ function excludesOf(
   const embodied = footprint.carbon_embodied_g !== null;
   const output = isCutShort !== true;
   return exclusions(boundary, methodology, { water: footprint.water_ml !== null, embodied, overhead, output });
-}
-
-function modelledOf(choice: TierChoice, facts: ReadyFacts, method: Methodology): Modelled | null {
-  if (choice.tier === null) return null;
-  const estimate = estimateOf(choice, facts, method);
-  return estimate === null ? null : { tier: choice.tier, estimate };
-}
-
-function estimateOf(choice: TierChoice & { tier: string }, facts: ReadyFacts, method: Methodology): Estimate | null {
-  if (choice.tier === 'proxy') return classEstimate(choice.modelClass, facts, method);
-  const { upstreamLatencyS } = facts;
-  return parametricEstimate(facts.model, { ...tokensOf(facts, method), upstreamLatencyS });
-}
-
-function classEstimate(modelClass: ModelClass, facts: ReadyFacts, method: Methodology): Estimate {
-  return proxyEstimate(modelClass, tokensOf(facts, method));
-}
-
-/** What is read and written, as far as it is charged. */
-function tokensOf({ model, site, usage }: ReadyFacts, method: Methodology) {
-  const { cachedPromptTokens, completionTokens, promptTokens } = usage;
-  const outputTokens = model.kind === 'embedding' ? 0 : completionTokens;
-  return {
-    inputTokens: method.chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0,
-    outputTokens,
-    facts: { promptTokens, cachedPromptTokens, outputTokens, site, ratios: countRatios(usage, method) },
-    combinesBounds: method.combinesBounds,
-  };
 }

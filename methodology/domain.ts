@@ -3,11 +3,13 @@
  *
  * Invariant: facts outside it are not calculated with; null and undefined are "not known", which is inside.
  */
-import type { CallFacts, TokenUsage } from './facts.ts';
+import type { CallFacts, ModelFacts, ParameterRange, TokenUsage } from './facts.ts';
+import type { Methodology } from './methodologies.ts';
 
-export function areSound(facts: CallFacts): boolean {
+export function areSound(facts: CallFacts, { refusesImpossible }: Pick<Methodology, 'refusesImpossible'>): boolean {
   const { grid, model, site, usage, upstreamLatencyS } = facts;
   return (
+    (!refusesImpossible || isPossible(model)) &&
     (usage === null || areCounts(usage)) &&
     isAmount(upstreamLatencyS) &&
     isAmount(model.ttftS) &&
@@ -24,6 +26,18 @@ export function areSound(facts: CallFacts): boolean {
     isAmount(grid?.waterLPerKwh)
   );
 }
+
+/** No weight has less than a bit. */
+const leastBits = 1;
+
+/** Before gw-1.4 a range could stand on its head, and more parameters could work than there are. */
+function isPossible({ activeParametersB: active, quantizationBits, totalParametersB: total }: ModelFacts): boolean {
+  if (quantizationBits !== null && quantizationBits < leastBits) return false;
+  if (!isOrdered(active) || !isOrdered(total)) return false;
+  return active === null || total === null || (active.min <= total.min && active.max <= total.max);
+}
+
+const isOrdered = (range: ParameterRange | null): boolean => range === null || range.min <= range.max;
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 

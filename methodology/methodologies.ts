@@ -70,6 +70,8 @@ export interface Methodology {
   readonly floorClasses: Readonly<Record<ModelFacts['kind'], ModelClass>> | null;
   /** Whether the modelled energy stands beside the measured one, and one too far from the other is not called plausible. */
   readonly statesModelled: boolean;
+  /** Whether ranges that stand on their head, more active parameters than all, and weights below a bit are refused. */
+  readonly refusesImpossible: boolean;
   /** The formula texts of the document. */
   readonly steps: Readonly<Record<string, Step>>;
 }
@@ -88,6 +90,7 @@ type Rules = Pick<Methodology, 'idleShare' | 'chargesInput'> & {
   readonly measurementsOnly?: true;
   readonly floorClasses?: Readonly<Record<ModelFacts['kind'], ModelClass>>;
   readonly statesModelled?: true;
+  readonly refusesImpossible?: true;
 };
 
 interface Content {
@@ -113,6 +116,7 @@ function methodology(id: MethodologyId, version: string, rules: Rules, content: 
     measurementsOnly: false,
     floorClasses: null,
     statesModelled: false,
+    refusesImpossible: false,
   };
   return { id, version, hash, document, ...absent, ...rules, measures: 'telemetry' in constants, steps };
 }
@@ -149,6 +153,7 @@ const measuringOf14 = {
   measurementsOnly: true,
   floorClasses: { chat: 'small', embedding: 'embedding' },
   statesModelled: true,
+  refusesImpossible: true,
 } as const;
 
 /**

@@ -9,7 +9,7 @@ import type { Boundary, CallFacts, ModelClass, ModelFacts, RequestedTier, SiteFa
 import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
-import { isDoubtful, isOtherHardware } from './uncertainty.ts';
+import { isDoubtful, isOtherHardware, wasOtherHardware } from './uncertainty.ts';
 
 export type ModelledTier = 'proxy' | 'parametric';
 
@@ -63,14 +63,15 @@ export interface ReasonFacts {
   readonly follows: boolean;
   /** What there is to say of the token counts (counts.ts). */
   readonly counts: string;
+  readonly methodology: NamingRules;
 }
 
 /** The reason, and the assumptions that a reader has to know to judge the figures. */
 export function tierReason(tier: ModelledTier, facts: ReasonFacts): string {
-  const { capped, counts, follows, model, requested, site, unmeasured } = facts;
+  const { capped, counts, follows, methodology, model, requested, site, unmeasured } = facts;
   const none = follows ? 'no measured energy yet (a later version may have it)' : 'no measured energy';
   const measured = unmeasured === null ? none : `measured energy not used: ${unmeasured}`;
-  const other = otherHardware(site);
+  const other = otherHardware(site, methodology);
   const unlike = other === null ? '' : `, while the deployment states ${other}`;
   if (tier === 'proxy') {
     const why = requested === 'auto' ? `auto: ${measured} and no parameter counts for this model` : 'as requested';
@@ -92,16 +93,19 @@ export const cutShortText = ({ isCutShort }: Pick<CallFacts, 'isCutShort'>): str
     : '';
 
 /** What the deployment states, if it is not what the models assume. */
-function otherHardware({ accelerators }: SiteFacts): string | null {
-  return accelerators && isOtherHardware(accelerators) ? `${accelerators.count} × ${accelerators.model}` : null;
+function otherHardware({ accelerators }: SiteFacts, { combinesBounds }: NamingRules): string | null {
+  const isOther = combinesBounds ? isOtherHardware : wasOtherHardware;
+  return accelerators && isOther(accelerators) ? `${accelerators.count} × ${accelerators.model}` : null;
 }
+
+type NamingRules = Pick<Methodology, 'combinesBounds'>;
 
 interface MeasuredFacts {
   readonly boundary: Boundary;
   readonly site: SiteFacts;
   readonly methodology: Pick<
     Methodology,
-    'boundsUncounted' | 'ceilingClass' | 'floorClasses' | 'statesModelled' | 'widensEstimates'
+    'boundsUncounted' | 'ceilingClass' | 'combinesBounds' | 'floorClasses' | 'statesModelled' | 'widensEstimates'
   >;
   readonly simulated: boolean;
   /** Null where nobody counted the tokens. */
@@ -124,7 +128,7 @@ export function measuredReason(
   reading: TelemetryReading,
   modelled: Compared | null,
 ): string {
-  const other = boundary === 'narrow' || modelled === null ? null : otherHardware(site);
+  const other = boundary === 'narrow' || modelled === null ? null : otherHardware(site, methodology);
   const unlike = other === null ? '' : `; what is modelled assumes H100 servers, while the deployment states ${other}`;
   const why = requested === 'auto' ? 'auto' : 'as requested';
   const compared =

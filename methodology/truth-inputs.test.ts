@@ -9,6 +9,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts, type Impact, type NotAssessed } from './assess.ts';
+import type { ParameterRange } from './facts.ts';
 import { lineageOf } from './lineage.ts';
 import { verify } from './recompute.ts';
 import type { TelemetryReading } from './telemetry/reading.ts';
@@ -22,6 +23,9 @@ const reading = joules(1080) as TelemetryReading;
 const counters = shapes.gpu_counters?.(0.2) ?? null;
 const counts = (more: Partial<typeof usage>): Partial<CallFacts> => ({ usage: { ...usage, ...more } });
 const onGrid = (more: Partial<typeof hourly>): Partial<CallFacts> => ({ grid: { ...hourly, ...more } });
+const sized = (activeParametersB: ParameterRange, totalParametersB: ParameterRange): Partial<CallFacts> => ({
+  model: { ...dense70b, activeParametersB, totalParametersB },
+});
 
 function impactOf(more: Partial<CallFacts>): Impact {
   const assessment = assess({ ...call, ...more });
@@ -61,6 +65,10 @@ describe('no number follows from', () => {
     ['a time that cannot be read', onGrid({ periodStart: 'yesterday' }), 'calculator_fault'],
     ['a PUE below 1', { site: { ...call.site, pue: 0.9 } }, 'calculator_fault'],
     ['a model of no parameters', { model: { ...dense70b, activeParametersB: { min: 0, max: 0 } } }, 'calculator_fault'],
+    ['a range on its head', sized({ min: 100, max: 10 }, { min: 100, max: 100 }), 'calculator_fault'],
+    ['more active parameters than all', sized({ min: 80, max: 80 }, { min: 70, max: 70 }), 'calculator_fault'],
+    ['a range of active ones beyond all', sized({ min: 10, max: 80 }, { min: 70, max: 70 }), 'calculator_fault'],
+    ['weights of a tenth of a bit', { model: { ...dense70b, quantizationBits: 0.1 } }, 'calculator_fault'],
     ['a model that is not known', { model: unknownModel }, 'model_parameters_unknown'],
     [
       'a model that is not known, and 1e-9 J',

@@ -103,9 +103,18 @@ function attentionMost(context: number, { activeB, totalB }: Size): number {
   return 1 + (context * layersByWidth) / (activeB * parametersPerBillion);
 }
 
-/** The only hardware that is modelled: the SXM5 module. The cards named PCIe and NVL draw about half its power. */
-const isModelled = (model: string): boolean => /\bH100\b/i.test(model) && !/PCIe|NVL/i.test(model);
+/**
+ * The only hardware that is modelled: the SXM5 module, in its usual names and nothing beside. The cards named PCIe and NVL draw
+ * about half its power.
+ */
+const modelledNames = /^(nvidia[ -]+)?((hgx|dgx)[ -]+)?h100([ -]+(sxm5?|80 ?gb|hbm3))*$/i;
+const isModelled = (model: string): boolean => modelledNames.test(model.trim().replaceAll('_', '-'));
+/** Before gw-1.4 any text with H100 in it was taken for one. */
+const formerlyModelled = (model: string): boolean => /\bH100\b/i.test(model) && !/PCIe|NVL/i.test(model);
+
+type Hardware = SiteFacts['accelerators'];
 
 /** Whether a deployment runs on other accelerators than the modelled ones, or may, since it does not say. */
-export const isOtherHardware = (accelerators: SiteFacts['accelerators']): boolean =>
-  !accelerators || !isModelled(accelerators.model);
+export const isOtherHardware = (accelerators: Hardware): boolean => !accelerators || !isModelled(accelerators.model);
+export const wasOtherHardware = (accelerators: Hardware): boolean =>
+  !accelerators || !formerlyModelled(accelerators.model);

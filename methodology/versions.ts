@@ -114,6 +114,12 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         why: 'A figure of any size was believed there. That a call ends within an hour, and has at least one token, are assumptions',
         parts: ['rules.boundsUncounted', 'constants.uncountedBounds'],
       },
+      {
+        what: 'A range of parameters that stands on its head, more active parameters than there are, and weights of less than a bit are refused',
+        numbers: 'calls with such facts are degraded (`calculator_fault`); the catalogue never had any',
+        why: 'The package and `verify` gave numbers for what cannot be',
+        parts: ['rules.refusesImpossible'],
+      },
     ],
   },
   'gw-1.3': {

@@ -43,7 +43,7 @@ test('what is accepted of a model lies where the formulas of receipts are define
         grid: null,
         upstreamLatencyS: null,
       } as unknown as CallFacts;
-      expect(areSound(facts)).toBe(true);
+      expect(areSound(facts, { refusesImpossible: true })).toBe(true);
       for (const range of [model.active_parameters_b, model.total_parameters_b])
         if (range !== null) expect(range.min).toBeLessThanOrEqual(range.max);
     }),

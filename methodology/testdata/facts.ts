@@ -50,15 +50,25 @@ const ratio = fc.oneof(above(1, 4), above(1, 1 + 1e-11));
 const range = fc.tuple(above(0.05, 2000), ratio).map(([min, times]) => ({ min, max: min * times }));
 const fixed = above(0.05, 2000).map((count) => ({ min: count, max: count }));
 
-const models: fc.Arbitrary<ModelFacts> = fc.record({
-  kind: fc.constantFrom('chat', 'embedding'),
-  activeParametersB: fc.option(fc.oneof(range, fixed)),
-  totalParametersB: fc.option(fc.oneof(range, fixed)),
-  modelClass: fc.constantFrom('small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'),
-  quantizationBits: fc.option(fc.constantFrom(4, 8, 16, 32)),
-  tokensPerS: fc.option(above(0.1, 5000)),
-  ttftS: fc.option(amount(30)),
-});
+/** No more work on a token than there are: the catalogue refuses that, and so does the calculation. */
+function possible(model: ModelFacts): ModelFacts {
+  const { activeParametersB: active, totalParametersB: total } = model;
+  if (active === null || total === null) return model;
+  const least = { min: Math.min(active.min, total.min), max: Math.min(active.max, total.max) };
+  return { ...model, activeParametersB: least };
+}
+
+const models: fc.Arbitrary<ModelFacts> = fc
+  .record({
+    kind: fc.constantFrom('chat', 'embedding'),
+    activeParametersB: fc.option(fc.oneof(range, fixed)),
+    totalParametersB: fc.option(fc.oneof(range, fixed)),
+    modelClass: fc.constantFrom('small', 'medium', 'large', 'moe_small_active', 'frontier', 'embedding'),
+    quantizationBits: fc.option(fc.constantFrom(4, 8, 16, 32)),
+    tokensPerS: fc.option(above(0.1, 5000)),
+    ttftS: fc.option(amount(30)),
+  })
+  .map(possible);
 
 /** Calls that can all be assessed, over the whole domain of the formulas. */
 export const calls: fc.Arbitrary<CallFacts> = fc.record({
