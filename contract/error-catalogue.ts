@@ -70,6 +70,12 @@ const limitErrors = defineErrors({
     when: 'The account or the key already has as many open streams as it may have. The message names the limit and how many are open.',
     action: 'Close idle streams, or ask for a higher tier; then wait for the seconds in Retry-After.',
   },
+  evidence_packs_exceeded: {
+    ...limit,
+    message: 'This account has as many evidence packs under way, or as many bytes of them, as it may have.',
+    when: 'The account has two packs that are queued or being built, or its finished ones have as many bytes as the operator keeps for an account. The message says which.',
+    action: 'Wait until one is ready, or `DELETE` one that is not needed; then wait for the seconds in Retry-After.',
+  },
 });
 
 const idempotencyErrors = defineErrors({

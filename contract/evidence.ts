@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { instantSchema, receiptIdPattern, receiptQuerySchema } from './management.ts';
 
-/** Receipts in one pack; with their lineages, each of which is as long as ten receipts. */
+/** Receipts in a pack that is the reply; with their lineages, each of which is as long as ten receipts. What is more, a job builds. */
 export const mostReceipts = { plain: 1000, withLineage: 100 } as const;
 
 export const evidenceRequestSchema = z
@@ -49,6 +49,27 @@ export const checkpointSchema = z
     description: 'So far was the log of the account. Keep it: it binds all before it',
   });
 
+export const packStates = ['queued', 'building', 'ready', 'failed', 'cancelled', 'expired'] as const;
+export type PackState = (typeof packStates)[number];
+
+export const packJobSchema = z
+  .strictObject({
+    object: z.literal('gw.evidence_pack_job'),
+    id: z.string().describe('`GET /v1/gw/evidence-pack/{id}` says how far it is, and gives the pack when it is ready'),
+    state: z.enum(packStates),
+    created_at: z.iso.datetime(),
+    receipts_done: z
+      .int()
+      .nonnegative()
+      .describe('Versions of receipts that are in the pack; begins anew if another instance takes the job up'),
+    receipts_total: z.int().nonnegative().nullable().describe('Of how many; null: not counted yet'),
+    bytes: z.int().nonnegative().nullable().describe('Length of the pack; null: not ready'),
+    expires_at: z.iso.datetime().nullable().describe('Until then it can be had; null: not ready'),
+    reason: z.string().nullable().describe('Why it failed, in words'),
+  })
+  .meta({ id: 'EvidencePackJob', description: 'A pack that is built beside the call that asked for it' });
+export type PackJob = z.infer<typeof packJobSchema>;
+
 export const proofQuerySchema = receiptQuerySchema.extend({
   earlier_tree_size: z.coerce
     .number()
@@ -84,7 +105,9 @@ export const evidencePackSchema = z
     '@context': z.record(z.string(), z.unknown()).describe('The whole context: nothing is fetched'),
     id: z.string(),
     type: z.array(z.string()),
-    format: z.literal('gw.evidence_pack/1'),
+    format: z
+      .enum(['gw.evidence_pack/1', 'gw.evidence_pack/2'])
+      .describe('The second is that of a pack which a job has built'),
     issued: z.iso.datetime(),
     account: z.string(),
     selection: z.record(z.string(), z.unknown()).describe('What was asked for'),
@@ -100,6 +123,10 @@ export const evidencePackSchema = z
         'The signed checkpoint of the log of the account that the proofs of `receipts` lead to; null before the first',
       ),
     receipts: z.array(node).describe('Every version of each; amounts are decimals as texts'),
+    listed: z
+      .record(z.string(), z.array(z.string()))
+      .optional()
+      .describe('Of `gw.evidence_pack/2`: which receipts are simulated, degraded, restated, superseded'),
     manifest: z.record(z.string(), z.unknown()).describe('SHA-256 of each part, over RFC 8785'),
     signature: z.strictObject({
       key: z.record(z.string(), z.string()),

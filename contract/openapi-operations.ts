@@ -10,6 +10,7 @@ import {
   evidencePackSchema,
   evidenceRequestSchema,
   keySetSchema,
+  packJobSchema,
   proofQuerySchema,
   receiptProofSchema,
 } from './evidence.ts';
@@ -43,6 +44,8 @@ export interface Operation {
   /** Component name of the data of one event, where the reply can be a stream. */
   readonly chunk?: string;
   readonly mayBePending?: boolean;
+  /** A job makes what is too long for one reply: 202 says how far it is. */
+  readonly mayBeJob?: true;
   /** What it names never changes, so that a client may keep it. */
   readonly immutable?: true;
 }
@@ -92,7 +95,15 @@ export const operations: Readonly<Record<string, Operation>> = {
     request: 'EvidencePackRequest',
     response: 'EvidencePack',
     mediaType: 'application/ld+json',
+    mayBeJob: true,
   },
+  'GET /v1/gw/evidence-pack/{pack_id}': {
+    id: 'readEvidencePack',
+    response: 'EvidencePack',
+    mediaType: 'application/ld+json',
+    mayBeJob: true,
+  },
+  'DELETE /v1/gw/evidence-pack/{pack_id}': { id: 'cancelEvidencePack', response: 'EvidencePackJob' },
   'GET /v1/usage': { id: 'readUsage', response: 'Usage', query: usageQuerySchema, csv: true },
   'GET /v1/audit-log': { id: 'listAuditEntries', response: 'AuditList', query: auditQuerySchema },
   'GET /v1/keys': { id: 'listKeys', response: 'KeyList', query: keyListQuerySchema },
@@ -137,6 +148,7 @@ export const responseSchemas = {
   ReceiptProof: receiptProofSchema,
   ReceiptLogCheckpoint: checkpointSchema,
   EvidencePack: evidencePackSchema,
+  EvidencePackJob: packJobSchema,
   KeySet: keySetSchema,
   Usage: usageSchema,
   UsageRow: usageRowSchema,

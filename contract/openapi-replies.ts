@@ -71,7 +71,7 @@ function headersOf(always: readonly HeaderName[], sometimes: readonly HeaderName
 }
 
 /** What it does once however often it is asked for; a read needs no key for that. */
-export const takesIdempotencyKey = ({ method }: Pick<Route, 'method'>): boolean => method === 'POST';
+export const takesIdempotencyKey = ({ method }: Pick<Route, 'method'>): boolean => method !== 'GET';
 
 export function successHeaders(route: Route, isImmutable = false): Json {
   // Reads of the ledger have no day budget, so they show none.

@@ -103,6 +103,7 @@ function operation(route: Route): Json {
 
 const parameterTexts: Readonly<Record<string, string>> = {
   model_id: 'May hold slashes, raw or as %2F',
+  pack_id: '`id` of the job',
   methodology_hash: 'As in a receipt, `sha256:` and 64 hexadecimal digits, or the digits alone',
 };
 
@@ -139,9 +140,22 @@ function responses(route: Route, known: Operation): Json {
     headers: successHeaders(route),
     content: jsonBody(ref('schemas', 'Receipt')),
   };
+  const job = {
+    description: 'A job builds it, or will; `Location` says where it can be had, `Retry-After` when to look again',
+    headers: successHeaders(route),
+    content: jsonBody(ref('schemas', 'EvidencePackJob')),
+  };
   return {
     200: success,
     ...(known.mayBePending && { 202: pending }),
+    ...(known.mayBeJob && { 202: job }),
+    ...(route.isLong && {
+      206: {
+        description: 'The bytes that `Range` asks for, of a state that does not change',
+        headers: successHeaders(route),
+        content: { '*/*': {} },
+      },
+    }),
     ...(known.immutable && {
       304: { description: '`If-None-Match` names what was asked for', headers: successHeaders(route, true) },
     }),
@@ -155,6 +169,7 @@ function errorStatuses(route: Route): number[] {
   if (route.scope !== null) statuses.push(401, 403);
   if (route.limit !== null) statuses.push(429);
   if (route.path.includes('{')) statuses.push(404);
+  if (route.isLong) statuses.push(416);
   if (takesIdempotencyKey(route)) statuses.push(409);
   if (route.handler === 'sidecar') statuses.push(502);
   return statuses.sort();

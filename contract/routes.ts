@@ -10,12 +10,14 @@ export type LimitKind = 'calls' | 'management';
 export type Handler = 'sidecar' | 'control';
 
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'DELETE' | 'GET' | 'POST';
   /** `{name}` stands for one path segment; `{model_id}` may hold slashes, raw or as %2F, `{methodology_hash}` a colon, raw or as %3A. */
   readonly path: string;
   readonly scope: Scope | null;
   readonly limit: LimitKind | null;
   readonly handler: Handler;
+  /** The reply may take as long as its client reads; Envoy breaks it off only if it stands still. */
+  readonly isLong?: true;
   /** True if a suspended account may not call it, because it spends money or gives access. */
   readonly needsActive?: true;
   readonly summary: string;
@@ -128,7 +130,24 @@ export const routes: readonly Route[] = [
     scope: 'gw:export',
     limit: 'management',
     handler: 'control',
-    summary: 'Export receipts as a signed JSON-LD evidence pack',
+    summary: 'Export receipts as a signed JSON-LD evidence pack; a long one is built by a job',
+  },
+  {
+    method: 'GET',
+    path: '/v1/gw/evidence-pack/{pack_id}',
+    scope: 'gw:export',
+    limit: 'management',
+    handler: 'control',
+    isLong: true,
+    summary: 'Read a long evidence pack, or how far its job is',
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/gw/evidence-pack/{pack_id}',
+    scope: 'gw:export',
+    limit: 'management',
+    handler: 'control',
+    summary: 'Cancel the job of a long evidence pack, or give up the finished one',
   },
   {
     method: 'GET',

@@ -103,6 +103,20 @@ export const validationErrors = defineErrors({
     message: 'There is no such receipt.',
     when: 'This account has no receipt with the id in the path, or the receipt has no such version.',
   },
+  evidence_pack_not_found: {
+    ...fixRequest,
+    status: 404,
+    message: 'There is no such evidence pack.',
+    when: 'This account has asked for no pack with the id in the path, or that was more than 30 days ago.',
+    action: 'Ask for the pack again: `POST /v1/gw/evidence-pack`.',
+  },
+  range_not_satisfiable: {
+    ...fixRequest,
+    status: 416,
+    message: 'The evidence pack has no such bytes.',
+    when: 'The `Range` of the request begins behind the end of the pack, whose length is in `content-range`.',
+    action: 'Ask for bytes that are there; whoever has as many as the pack is long, has all of it.',
+  },
   methodology_not_found: {
     ...fixRequest,
     status: 404,

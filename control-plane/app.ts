@@ -17,7 +17,7 @@ import { demandReplySchemas } from './shared/reply-schemas.ts';
 export interface InternalServices {
   readonly people: Pick<PeopleServices, 'keys'>;
   readonly catalogue: { readonly keeper: CatalogueView; readonly credentials: CredentialView };
-  readonly ledger: Pick<LedgerServices, 'evidenceKey' | 'seals'>;
+  readonly ledger: Pick<LedgerServices, 'evidenceKey' | 'packs' | 'seals'>;
   readonly idempotency: Idempotent;
 }
 

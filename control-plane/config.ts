@@ -14,7 +14,7 @@ import type { ReplyCipher } from '@gw/service/idempotency';
 import { readReplyCipher } from '@gw/service/idempotency-settings';
 import { type CredentialSettings, readCredentialSettings } from './catalogue/credentials/config.ts';
 import { readScreeningSettings, type ScreeningSettings } from './customers/screening/config.ts';
-import { readEvidenceKey } from './ledger/evidence/config.ts';
+import { type PackSettings, readEvidenceKey, readPackSettings } from './ledger/evidence/config.ts';
 import { type GpuSettings, readGpuSettings } from './ledger/gpu/config.ts';
 import { type GridSettings, readGridSettings } from './ledger/grid/config.ts';
 import { type IntegritySettings, readIntegritySettings } from './ledger/integrity/config.ts';
@@ -44,6 +44,8 @@ export interface Config {
   readonly integrity: IntegritySettings;
   /** Signs evidence packs. */
   readonly evidenceKey: SigningKey;
+  /** Of long packs. */
+  readonly packs: PackSettings;
   /** Sources of live carbon intensity; none by default. */
   readonly grid: GridSettings;
   /** Energy counters of self-hosted GPUs; none by default. */
@@ -71,6 +73,7 @@ export function loadConfig(environment: Environment): Config {
     access: readAccessSettings(settings),
     integrity: readIntegritySettings(settings),
     evidenceKey: readEvidenceKey(settings),
+    packs: readPackSettings(settings),
     grid: readGridSettings(settings),
     gpu: readGpuSettings(settings),
     screening: readScreeningSettings(settings),

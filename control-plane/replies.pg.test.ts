@@ -231,6 +231,10 @@ test('each route of the public port replies, and its schema is the one in the pu
   const receipts = ['gw/receipts', `gw/receipts/${id}`, `gw/receipts/${id}/proof`, `gw/lineage/${id}`, ...documents];
   for (const path of [...reads, ...receipts]) await done(ask('GET', `/v1/${path}`));
   await done(ask('POST', '/v1/gw/evidence-pack', { receipt_ids: [id], include_lineage: false }));
+  const times = { createdAt: new Date(), changedAt: new Date() };
+  const pack = { id: 'pack_1', accountId, request: { asked: {}, from: null, until: null }, format: 'jsonld', ...times };
+  await running.context.db.evidencePack.create({ data: pack });
+  for (const method of ['GET', 'DELETE'] as const) await done(ask(method, '/v1/gw/evidence-pack/pack_1'));
   await done(ask('GET', '/healthz'));
   await askKeys(ask, '/v1/keys');
 

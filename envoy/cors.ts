@@ -40,7 +40,7 @@ export function corsPolicy(origins: readonly string[]): object {
     'envoy.filters.http.cors': {
       '@type': 'type.googleapis.com/envoy.extensions.filters.http.cors.v3.CorsPolicy',
       allow_origin_string_match: origins.map((exact) => ({ exact })),
-      allow_methods: 'GET, POST',
+      allow_methods: 'DELETE, GET, POST',
       allow_headers: requestHeaders.join(', '),
       expose_headers: replyHeaders.join(', '),
       max_age: '600',

@@ -142,7 +142,7 @@ function controlRoutes(route: Route): object[] {
     request_headers_to_remove: ['authorization', 'cookie', 'expect'],
     typed_per_filter_config: { ...keyAndScope(route), ...withoutSidecar, ...withoutLua },
   });
-  const others = within('10s');
+  const others = within(route.isLong ? '0s' : '10s');
   return route.method === 'GET' ? [others] : [within(waitsForFirst.timeout, waitsForFirst.headers), others];
 }
 

@@ -92,3 +92,9 @@ export const packContext: Readonly<Record<string, unknown>> = {
   ...receiptTerms,
   ...packTerms,
 };
+
+/** That of a long pack, which lists receipts in a member of its own. */
+export const longPackContext: Readonly<Record<string, unknown>> = {
+  ...packContext,
+  listed: typed('gw:listed', '@json'),
+};

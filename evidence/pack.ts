@@ -89,13 +89,18 @@ export async function evidencePack(
   return `${JSON.stringify(head).slice(0, -1)},"receipts":[${texts.join(',')}],${last.slice(1)}`;
 }
 
-function headOf(contents: PackContents, receipts: readonly Node[], sources: readonly Node[]): Node {
-  const { accountId, baseUrl, excluded, id, issuedAt, log, period, selection } = contents;
+/** What is known of a pack before its receipts are read. */
+export type PackAbout = Omit<PackContents, 'excluded' | 'log' | 'receipts'>;
+
+export function aboutPack(
+  { accountId, baseUrl, id, issuedAt, period, selection }: PackAbout,
+  { context, format }: { readonly context: Node; readonly format: string },
+): Node {
   return {
-    '@context': packContext,
+    '@context': context,
     id: `urn:uuid:${id}`,
     type: ['dcat:Dataset', 'prov:Entity', 'gw:EvidencePack'],
-    format: packFormat,
+    format,
     title: 'Environmental receipts of calls to language models',
     issued: issuedAt.toISOString(),
     publisher: { id: gatewayOf(baseUrl), type: ['prov:SoftwareAgent'] },
@@ -105,18 +110,30 @@ function headOf(contents: PackContents, receipts: readonly Node[], sources: read
       temporal: { type: ['dct:PeriodOfTime'], start: period.from.toISOString(), end: period.to.toISOString() },
     }),
     quantities: statedQuantities,
+  };
+}
+
+function headOf(contents: PackContents, receipts: readonly Node[], sources: readonly Node[]): Node {
+  const { excluded, log } = contents;
+  return {
+    ...aboutPack(contents, { context: packContext, format: packFormat }),
     coverage: coverage(receipts, excluded.length),
     aggregates: aggregatesOf(receipts),
     methodologies: methodologiesOf(receipts),
     sources,
-    excluded: excluded.map((each) => ({ type: ['gw:Exclusion'], ...each })),
+    excluded: excluded.map(exclusionNode),
     log,
   };
 }
 
+export const exclusionNode = (each: Excluded): Node => ({ type: ['gw:Exclusion'], ...each });
+
+const hashesOf = (nodes: readonly Node[]): string[] =>
+  nodes.flatMap(({ methodology_hash: hash }) => (typeof hash === 'string' ? hash : []));
+export const methodologiesOf = (receipts: readonly Node[]): Node[] => methodologiesNamed(new Set(hashesOf(receipts)));
+
 /** With their documents: all constants and formulas, in the text that their hash is over. */
-export function methodologiesOf(receipts: readonly Node[]): Node[] {
-  const hashes = new Set(receipts.flatMap(({ methodology_hash: hash }) => (typeof hash === 'string' ? hash : [])));
+export function methodologiesNamed(hashes: ReadonlySet<string>): Node[] {
   return [...hashes].toSorted().map((hash) => {
     const known = methodologyOfHash(hash);
     return {

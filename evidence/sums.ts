@@ -20,6 +20,38 @@ export function newestOf(nodes: readonly Node[]): Node[] {
   return nodes.filter((node) => newest.get(node.receipt_id) === node);
 }
 
+const tokens = ['prompt_tokens', 'completion_tokens'] as const;
+const isCount = (value: unknown): value is number => typeof value === 'number';
+
+/** Sums of receipts, of which each is added once, in its newest version. */
+export class RunningSum {
+  #requests = 0;
+  #degraded = 0;
+  readonly #sums = [...tokens, ...summed].map((name) => ({ name, sum: new ExactSum(), known: 0 }));
+
+  add(node: Node): void {
+    this.#requests += 1;
+    if (node.tier === 'degraded') this.#degraded += 1;
+    for (const each of this.#sums) {
+      const value = node[each.name];
+      const isToken = each.name === 'prompt_tokens' || each.name === 'completion_tokens';
+      if (isToken ? !isCount(value) : !isDecimal(value)) continue;
+      each.known += 1;
+      each.sum.add(String(value));
+    }
+  }
+
+  result(): Node {
+    const missing = this.#sums.filter(({ known }) => known < this.#requests);
+    return {
+      requests: this.#requests,
+      requests_degraded: this.#degraded,
+      ...Object.fromEntries(this.#sums.map(({ known, name, sum }) => [name, known === 0 ? null : String(sum)])),
+      missing: Object.fromEntries(missing.map(({ known, name }) => [name, this.#requests - known])),
+    };
+  }
+}
+
 const apart = ['date', 'model', 'provider', 'region', 'grid_basis', 'simulated'] as const;
 
 const keysOf = (node: Node): Node => ({
@@ -32,64 +64,63 @@ const keysOf = (node: Node): Node => ({
 });
 
 /** Rows by day (UTC), model, provider, region, basis and whether simulated, in that order. */
-export function aggregatesOf(nodes: readonly Node[]): Node[] {
-  const groups = new Map<string, { keys: Node; members: Node[] }>();
-  for (const node of newestOf(nodes)) {
+export class RunningAggregates {
+  readonly #groups = new Map<string, { readonly keys: Node; readonly sum: RunningSum }>();
+
+  add(node: Node): void {
     const keys = keysOf(node);
     const name = JSON.stringify(apart.map((key) => keys[key]));
-    const group = groups.get(name) ?? { keys, members: [] };
-    group.members.push(node);
-    groups.set(name, group);
+    const group = this.#groups.get(name) ?? { keys, sum: new RunningSum() };
+    group.sum.add(node);
+    this.#groups.set(name, group);
   }
-  return [...groups]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { keys, members }]) => ({ type: ['gw:Aggregate'], ...keys, ...sumsOf(members) }));
+
+  list(): Node[] {
+    return [...this.#groups]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([, { keys, sum }]) => ({ type: ['gw:Aggregate'], ...keys, ...sum.result() }));
+  }
 }
 
-export function sumsOf(nodes: readonly Node[]): Node {
-  const missing: Record<string, number> = {};
-  const sums = summed.map((amount) => {
-    const known = nodes.map((node) => node[amount]).filter(isDecimal);
-    if (known.length < nodes.length) missing[amount] = nodes.length - known.length;
-    return [amount, known.length === 0 ? null : totalOf(known)];
-  });
-  const tokens = (['prompt_tokens', 'completion_tokens'] as const).map((field) => {
-    const known = nodes.map((node) => node[field]).filter((count) => typeof count === 'number');
-    if (known.length < nodes.length) missing[field] = nodes.length - known.length;
-    return [field, known.length === 0 ? null : totalOf(known.map(String))];
-  });
-  return {
-    requests: nodes.length,
-    requests_degraded: nodes.filter(({ tier }) => tier === 'degraded').length,
-    ...Object.fromEntries(tokens),
-    ...Object.fromEntries(sums),
-    missing,
-  };
-}
-
-function totalOf(known: readonly string[]): string {
-  const sum = new ExactSum();
-  for (const text of known) sum.add(text);
-  return sum.toString();
+export function aggregatesOf(nodes: readonly Node[]): Node[] {
+  const aggregates = new RunningAggregates();
+  for (const node of newestOf(nodes)) aggregates.add(node);
+  return aggregates.list();
 }
 
 const coverageOf = { telemetry: 'measured', parametric: 'modelled', proxy: 'estimated', degraded: 'degraded' } as const;
+const isTier = (tier: unknown): tier is keyof typeof coverageOf => typeof tier === 'string' && tier in coverageOf;
+
+/** How many receipts there are of each kind, and how much energy each kind has. Simulated calls are of none. */
+export class RunningKinds {
+  readonly #sums = Object.entries(coverageOf).map(([tier, kind]) => ({ tier, kind, sum: new RunningSum() }));
+
+  add(node: Node): void {
+    if (node.simulated === true || !isTier(node.tier)) return;
+    this.#sums.find(({ tier }) => tier === node.tier)?.sum.add(node);
+  }
+
+  result(): Node {
+    const kinds = this.#sums.map(({ kind, sum }) => {
+      const { energy_wh, requests } = sum.result();
+      return [kind, { requests, energy_wh }];
+    });
+    return Object.fromEntries(kinds);
+  }
+}
 
 /** How many receipts there are of each kind, how much energy each kind has, and which receipts are to be looked at. */
 export function coverage(nodes: readonly Node[], excluded: number): Node {
   const newest = newestOf(nodes);
-  const real = newest.filter(({ simulated }) => simulated !== true);
   const idsOf = (members: readonly Node[]) => members.map(({ receipt_id }) => receipt_id);
-  const kinds = Object.entries(coverageOf).map(([tier, kind]) => {
-    const { requests, energy_wh } = sumsOf(real.filter((node) => node.tier === tier));
-    return [kind, { requests, energy_wh }];
-  });
+  const kinds = new RunningKinds();
+  for (const node of newest) kinds.add(node);
   const isNewest = new Set(newest);
   return {
     receipts: newest.length,
     versions: nodes.length,
     excluded,
-    ...Object.fromEntries(kinds),
+    ...kinds.result(),
     simulated: idsOf(newest.filter(({ simulated }) => simulated === true)),
     degraded_receipts: idsOf(newest.filter(({ tier }) => tier === 'degraded')),
     restated: idsOf(newest.filter(({ version }) => Number(version) > 1)),

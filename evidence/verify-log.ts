@@ -23,42 +23,117 @@ interface Packed {
   readonly receipts: readonly Node[];
 }
 
+interface LogState {
+  readonly log: Node;
+  readonly checkpoint: Checkpoint;
+}
+
+/** Null: the head has none. */
+export function logIn(head: Node): LogState | null {
+  const log = isNode(head.log) ? head.log : null;
+  const checkpoint = checkpointIn(log?.checkpoint);
+  return log === null || checkpoint === null ? null : { log, checkpoint };
+}
+
 /** `earlier`: a checkpoint, or a pack with one; undefined: nobody kept any. */
 export async function verifyLog(pack: Packed, trust: Trust, earlier?: unknown): Promise<LogVerification> {
   const { head, receipts } = pack;
-  const removed = removedEntries(head);
-  const log = isNode(head.log) ? head.log : null;
-  const checkpoint = checkpointIn(log?.checkpoint);
-  if (log === null || checkpoint === null) {
-    const isMissing = log !== null || earlier !== undefined || receipts.some((node) => node.log !== undefined);
-    const fault = ofPack('log', 'a checkpoint of the log of the account', shown(head.log ?? null));
-    return { mismatches: isMissing ? [...removed, fault] : removed, proven: 0, late: [] };
+  const check = new LogCheck(earlier);
+  for (const node of receipts) check.add(node, logIn(head)?.checkpoint ?? null);
+  const { mismatches, ...found } = await check.finish(head, trust);
+  return { mismatches: [...removedEntries(head), ...mismatches], ...found };
+}
+
+/** Receipts that are told one by one; the others are counted. */
+const mostTold = 1000;
+
+/** Checks receipts one after the other, and keeps none of them. */
+export class LogCheck {
+  readonly #earlier: unknown;
+  readonly #kept: Checkpoint | null;
+  /** Receipts of the earlier pack that have not come yet. */
+  readonly #before: Map<unknown, Node>;
+  readonly #altered: Node[] = [];
+  readonly #mismatches: PackMismatch[] = [];
+  readonly #late: string[] = [];
+  #proven = 0;
+  #isStated = false;
+
+  constructor(earlier?: unknown) {
+    this.#earlier = earlier;
+    const pack = isNode(earlier) && isNode(earlier.log) ? earlier : null;
+    this.#kept = checkpointIn(isNode(pack?.log) ? pack.log.checkpoint : earlier);
+    const receipts = Array.isArray(pack?.receipts) ? pack.receipts.filter(isNode) : [];
+    this.#before = new Map(receipts.filter(({ log }) => log !== undefined).map((node) => [node.id, node]));
   }
-  const checked = receipts.map((node) => checkEntry(node, checkpoint));
-  const since = earlier === undefined ? null : await checkEarlier(pack, { log, checkpoint }, trust, earlier);
-  return {
-    mismatches: [
-      ...removed,
-      ...(await checkSigned(checkpoint, head, trust, 'log.checkpoint')),
-      ...checked.flatMap((fault) => fault ?? []),
-      ...(since?.mismatches ?? []),
-    ],
-    proven: receipts.filter((node, at) => node.log !== undefined && checked[at] === null).length,
-    late: since?.late ?? [],
-  };
+
+  add(node: Node, checkpoint: Checkpoint | null): void {
+    this.#isStated ||= node.log !== undefined;
+    this.#compare(node);
+    if (checkpoint === null) return;
+    const fault = checkEntry(node, checkpoint);
+    if (fault !== null) {
+      if (this.#mismatches.length < mostTold) this.#mismatches.push(fault);
+    } else if (node.log !== undefined) this.#proven += 1;
+    if (this.#kept === null || !isNode(node.log) || Number(node.log.index) < this.#kept.tree_size) return;
+    if (isDue(node, this.#kept) && this.#late.length < mostTold) this.#late.push(String(node.id));
+  }
+
+  async finish(head: Node, trust: Trust): Promise<LogVerification> {
+    const state = logIn(head);
+    if (state === null) {
+      const isMissing = (head.log ?? null) !== null || this.#earlier !== undefined || this.#isStated;
+      const fault = ofPack('log', 'a checkpoint of the log of the account', shown(head.log ?? null));
+      return { mismatches: isMissing ? [fault] : [], proven: 0, late: [] };
+    }
+    const mismatches = [
+      ...(await checkSigned(state.checkpoint, head, trust, 'log.checkpoint')),
+      ...this.#mismatches,
+      ...(await this.#sinceEarlier(head, state, trust)),
+    ];
+    return { mismatches, proven: this.#proven, late: this.#late };
+  }
+
+  /** With the receipt of the earlier pack, if that had it. */
+  #compare(now: Node): void {
+    const node = this.#before.get(now.id);
+    if (node === undefined) return;
+    this.#before.delete(now.id);
+    // A first version may still be settled; then it has a second entry, and the first stays.
+    const isSettled = isNode(now.log) && isNode(node.log) && now.log.index !== node.log.index;
+    if (leafOf(now) !== leafOf(node) && !isSettled) this.#altered.push(node);
+  }
+
+  async #sinceEarlier(head: Node, { checkpoint, log }: LogState, trust: Trust): Promise<PackMismatch[]> {
+    if (this.#earlier === undefined) return [];
+    const kept = this.#kept;
+    if (kept === null) return [ofPack('earlier', 'a checkpoint, or a pack with one', shown(this.#earlier))];
+    const told = (nodes: Iterable<Node>, found: string): PackMismatch[] =>
+      [...nodes]
+        .filter((node) => covers(head, node))
+        .map(({ id }) => ({ receipt: String(id), field: 'receipt', expected: 'as it was in the earlier pack', found }));
+    return [
+      ...(await checkSigned(kept, head, trust, 'earlier')),
+      ...checkGoesOn(kept, checkpoint, log),
+      ...told(this.#before.values(), 'nothing'),
+      ...told(this.#altered, 'another content'),
+    ];
+  }
 }
 
 /** What the gateway itself says of entries of the log whose receipts it does not have any more, or not as they were. */
-function removedEntries({ excluded }: Node): PackMismatch[] {
-  const stated = Array.isArray(excluded) ? excluded.filter(isNode) : [];
-  return stated
-    .filter(({ log_index }) => log_index !== undefined)
-    .map(({ log_index, reason, receipt_id, version }) => ({
-      receipt: `urn:gw:receipt:${receipt_id}:${version}`,
-      field: 'receipt',
-      expected: `the entry ${log_index} of the log`,
-      found: `nothing: ${reason}`,
-    }));
+const removedEntries = ({ excluded }: Node): PackMismatch[] =>
+  Array.isArray(excluded) ? excluded.filter(isNode).flatMap((each) => removedEntry(each) ?? []) : [];
+
+/** Null: it is not an entry of the log. */
+export function removedEntry({ log_index, reason, receipt_id, version }: Node): PackMismatch | null {
+  if (log_index === undefined) return null;
+  return {
+    receipt: `urn:gw:receipt:${receipt_id}:${version}`,
+    field: 'receipt',
+    expected: `the entry ${log_index} of the log`,
+    found: `nothing: ${reason}`,
+  };
 }
 
 async function checkSigned(checkpoint: Checkpoint, head: Node, trust: Trust, field: string): Promise<PackMismatch[]> {
@@ -91,29 +166,6 @@ function checkEntry(node: Node, checkpoint: Checkpoint): PackMismatch | null {
 
 const leafOf = (node: Node): string => leafHash(canonicalText(receiptOf(node)));
 
-async function checkEarlier(
-  { head, receipts }: Packed,
-  { checkpoint, log }: { readonly log: Node; readonly checkpoint: Checkpoint },
-  trust: Trust,
-  earlier: unknown,
-): Promise<Pick<LogVerification, 'late' | 'mismatches'>> {
-  const pack = isNode(earlier) && isNode(earlier.log) ? earlier : null;
-  const kept = checkpointIn(isNode(pack?.log) ? pack.log.checkpoint : earlier);
-  if (kept === null)
-    return { mismatches: [ofPack('earlier', 'a checkpoint, or a pack with one', shown(earlier))], late: [] };
-  const before = Array.isArray(pack?.receipts) ? pack.receipts.filter(isNode) : [];
-  return {
-    mismatches: [
-      ...(await checkSigned(kept, head, trust, 'earlier')),
-      ...checkGoesOn(kept, checkpoint, log),
-      ...before.flatMap((node) => checkKept(node, { head, receipts }) ?? []),
-    ],
-    late: receipts
-      .filter((node) => isNode(node.log) && Number(node.log.index) >= kept.tree_size && isDue(node, kept))
-      .map(({ id }) => String(id)),
-  };
-}
-
 function checkGoesOn(kept: Checkpoint, checkpoint: Checkpoint, log: Node): PackMismatch[] {
   const { from, path } = isNode(log.consistency) ? log.consistency : { from: null, path: [] };
   const [earlier, later] = [kept, checkpoint].map(({ root_hash: root, tree_size: size }) => ({ root, size }));
@@ -124,19 +176,6 @@ function checkGoesOn(kept: Checkpoint, checkpoint: Checkpoint, log: Node): PackM
   }
   if (earlier && later && isConsistent(earlier, later, isSame ? [] : path)) return [];
   return [ofPack('log', `one that goes on from the checkpoint of ${kept.issued}`, 'another log')];
-}
-
-/** A receipt of the earlier pack, if the new one should have it too. */
-function checkKept(node: Node, { head, receipts }: Packed): PackMismatch | null {
-  const receipt = String(node.id);
-  if (node.log === undefined || !covers(head, node)) return null;
-  const now = receipts.find(({ id }) => id === node.id);
-  const expected = 'as it was in the earlier pack';
-  if (now === undefined) return { receipt, field: 'receipt', expected, found: 'nothing' };
-  // A first version may still be settled; then it has a second entry, and the first stays.
-  if (leafOf(now) === leafOf(node) || (isNode(now.log) && isNode(node.log) && now.log.index !== node.log.index))
-    return null;
-  return { receipt, field: 'receipt', expected, found: 'another content' };
 }
 
 /** Whether a pack has all receipts of the time of this one. */

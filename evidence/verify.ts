@@ -28,6 +28,8 @@ export interface PackVerification {
   /** Whose numbers were made again. The others came without a lineage, or are degraded and have none. */
   readonly recomputed: number;
   readonly log: Omit<LogVerification, 'mismatches'>;
+  /** Of a long pack: mismatches that are not in the list, which would have no end. */
+  readonly untold?: number;
 }
 
 /** `pack`: parsed JSON. `earlier`: the same, a checkpoint of the account's log or a pack with one, if somebody has kept any. */
@@ -107,15 +109,19 @@ function checkHead(head: Node, receipts: readonly Node[]): PackMismatch[] {
     sources: sourcesOf(receipts),
     methodologies: methodologiesOf(receipts),
   };
-  const unknown = methodologiesOf(receipts).filter(({ hash }) => methodologyOfHash(String(hash)) === null);
   return [
     ...Object.entries(follows).flatMap(([field, value]) => differences(field, value, head[field])),
-    ...unknown.map(({ hash }) => ofPack('methodologies', 'a methodology that is known here', String(hash))),
+    ...unknownMethodologies(follows.methodologies),
   ];
 }
 
+export const unknownMethodologies = (methodologies: readonly Node[]): PackMismatch[] =>
+  methodologies
+    .filter(({ hash }) => methodologyOfHash(String(hash)) === null)
+    .map(({ hash }) => ofPack('methodologies', 'a methodology that is known here', String(hash)));
+
 /** At most where two values first differ, member by member. */
-function differences(field: string, expected: unknown, found: unknown): PackMismatch[] {
+export function differences(field: string, expected: unknown, found: unknown): PackMismatch[] {
   if (same(expected, found)) return [];
   const bothLists = Array.isArray(expected) && Array.isArray(found) && expected.length === found.length;
   if (!bothLists && !(isNode(expected) && isNode(found))) return [ofPack(field, shown(expected), shown(found))];
@@ -146,7 +152,7 @@ function checkOnce(receipts: readonly Node[]): PackMismatch[] {
   });
 }
 
-function checkReceipt(node: Node): { readonly recomputed: boolean; readonly mismatches: PackMismatch[] } {
+export function checkReceipt(node: Node): { readonly recomputed: boolean; readonly mismatches: PackMismatch[] } {
   const lineage = isNode(node.lineage) ? node.lineage.lineage : null;
   if (!isNode(lineage)) return { recomputed: false, mismatches: [] };
   const result = verify(lineage as unknown as Parameters<typeof verify>[0], receiptOf(node));

@@ -55,6 +55,8 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   aliases: whole,
   api_keys: whole,
   deployments: whole,
+  evidence_pack_chunks: whole,
+  evidence_packs: whole,
   gpu_measurements: whole,
   key_uses: whole,
   models: whole,

@@ -1,5 +1,5 @@
 /** `./gw verify`: whether an evidence pack holds, without the gateway and without a network. */
-import { readFileSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
@@ -15,7 +15,8 @@ receipts are in the log of the account.
   --jwks FILE       the key set of the gateway, as it was had from /.well-known/jwks.json
   --key THUMBPRINT  or the thumbprint (kid) of the key that has to have signed
   --earlier FILE    a pack or a checkpoint that was kept: whether the log goes on from it, and nothing in front of it has
-                    changed. The new pack has to be asked for with its tree_size as "earlier_tree_size"
+                    changed. The new pack has to be asked for with its tree_size as "earlier_tree_size". Of a pack of more
+                    than 32 MiB the checkpoint alone is used
   --json            the result as JSON
 
 Without either nobody is trusted, and the signature proves only that nothing was changed since somebody has signed.
@@ -43,16 +44,49 @@ export async function verify(args: readonly string[]): Promise<number> {
   }
   if (file === undefined || more.length > 0)
     throw new Problem('verify takes one file: ./gw verify FILE --jwks FILE. ./gw verify --help says more.');
-  const pack = read(file);
   const trust: Trust = {
     ...(values.jwks !== undefined && { keys: keysIn(values.jwks) }),
     ...(values.key !== undefined && { thumbprint: values.key }),
   };
-  // Loaded here, so that the other commands start as fast as without it.
-  const { verifyPack } = await import('@gw/evidence/verify');
-  const result = await verifyPack(pack, trust, values.earlier === undefined ? undefined : read(values.earlier));
+  const earlier = values.earlier === undefined ? undefined : await earlierIn(values.earlier);
+  const result = await verified(file, trust, earlier);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
   return exitCode(result);
+}
+
+/** What is longer is read in parts. */
+const mostAtOnce = 32 * 1024 * 1024;
+
+async function verified(file: string, trust: Trust, earlier: unknown): Promise<PackVerification> {
+  // Loaded here, so that the other commands start as fast as without it.
+  const [{ verifyPack }, { verifyLongPack }] = await Promise.all([
+    import('@gw/evidence/verify'),
+    import('@gw/evidence/verify-long'),
+  ]);
+  if (sizeOf(file) > mostAtOnce) return verifyLongPack(bytesOf(file), trust, earlier);
+  const pack = read(file);
+  return isLong.safeParse(pack).success
+    ? verifyLongPack(bytesOf(file), trust, earlier)
+    : verifyPack(pack, trust, earlier);
+}
+
+const isLong = z.object({ format: z.literal('gw.evidence_pack/2') });
+
+/** Of a pack that is too long to be held, the checkpoint alone. */
+async function earlierIn(file: string): Promise<unknown> {
+  if (sizeOf(file) <= mostAtOnce) return read(file);
+  const { checkpointOf } = await import('@gw/evidence/verify-long');
+  return (await checkpointOf(bytesOf(file))) ?? null;
+}
+
+const bytesOf = (file: string) => createReadStream(file, { highWaterMark: 1024 * 1024 });
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    throw new Problem(`${file} cannot be read: ${errorText(error)}`);
+  }
 }
 
 /** Strictly: of a member that is there twice, other programs might show the other one. */
@@ -89,21 +123,25 @@ const signatures: Readonly<Record<PackVerification['signature'], string>> = {
 };
 const mostShown = 50;
 
-function textOf({ log, mismatches, receipts, recomputed, signature }: PackVerification): string {
+function textOf({ log, mismatches, receipts, recomputed, signature, untold = 0 }: PackVerification): string {
   const lines = [
     `receipts    ${receipts}`,
     `numbers     ${recomputed} recomputed, ${receipts - recomputed} not recomputed`,
     `log         ${log.proven} proven, ${receipts - log.proven} not in it yet`,
     ...log.late.map((receipt) => `  ${receipt} came into it after the earlier checkpoint, and belongs before it`),
     `signature   ${signatures[signature]}`,
-    `mismatches  ${mismatches.length}`,
+    `mismatches  ${mismatches.length + untold}`,
     ...mismatches
       .slice(0, mostShown)
       .map(
         ({ expected, field, found, receipt }) =>
           `  ${receipt ?? 'pack'} ${field}: expected ${expected}, found ${found}`,
       ),
-    ...(mismatches.length > mostShown ? [`  and ${mismatches.length - mostShown} more; --json has all of them`] : []),
+    ...(mismatches.length > mostShown
+      ? [
+          `  and ${mismatches.length + untold - mostShown} more; --json has ${untold === 0 ? 'all of them' : `${mismatches.length} of them`}`,
+        ]
+      : []),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -4,6 +4,8 @@ import type { SigningKey } from '@gw/contract/internal/evidence-keys';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Context } from '../shared/context.ts';
+import type { PackSettings } from './evidence/config.ts';
+import { registerPacks } from './evidence/gauges.ts';
 import { evidenceRoutes } from './evidence/routes.ts';
 import type { IntegritySettings } from './integrity/config.ts';
 import { registerIntegrity } from './integrity/gauges.ts';
@@ -29,6 +31,7 @@ export interface LedgerServices {
   readonly versionMetrics: VersionMetrics;
   /** Signs evidence packs. */
   readonly evidenceKey: SigningKey;
+  readonly packs: PackSettings;
   /** How long after the end of a full check of the records the next one begins, s. */
   readonly fullCheckS: number;
 }
@@ -37,10 +40,11 @@ export interface LedgerServices {
 export function openLedger(
   context: Context,
   { fullS, keys, sealedSince }: IntegritySettings,
-  evidenceKey: SigningKey,
+  { evidenceKey, packs }: Pick<LedgerServices, 'evidenceKey' | 'packs'>,
 ): LedgerServices {
   return {
     evidenceKey,
+    packs,
     seals: openLedgerSeals({ ...context, keys, sealedSince }),
     versionMetrics: createVersionMetrics(context.db),
     fullCheckS: fullS,
@@ -51,10 +55,10 @@ export function openLedger(
 export function publicRoutes(
   app: FastifyInstance,
   context: Context,
-  { evidenceKey, seals }: Pick<LedgerServices, 'evidenceKey' | 'seals'>,
+  { evidenceKey, packs, seals }: Pick<LedgerServices, 'evidenceKey' | 'packs' | 'seals'>,
 ): void {
   receiptRoutes(app, context, seals);
-  evidenceRoutes(app, context, { seals, key: evidenceKey });
+  evidenceRoutes(app, context, { seals, key: evidenceKey, limits: packs });
   proofRoutes(app, context, seals);
   methodologyRoute(app, context);
   usageRoutes(app, context);
@@ -70,4 +74,5 @@ export function registerMetrics(registry: Registry, { db, redis }: Context, { ve
   versionMetrics.register(registry);
   registerIntegrity(registry, db);
   registerWaiting(registry, redis);
+  registerPacks(registry, db);
 }

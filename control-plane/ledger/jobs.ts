@@ -2,7 +2,8 @@
  * What the ledger does by itself, in every instance at once; each job is safe to run in several.
  *
  * Plain timers: every job here is one idempotent step that takes its own lock in its store and needs neither history
- * nor retries of its own. Only the grid sources, which belong to others and have limits, are asked through a job queue.
+ * nor retries of its own. Only the grid sources, which belong to others and have limits, and long evidence packs, which take
+ * minutes, go through a job queue.
  */
 
 import { dayMs } from '@gw/contract/internal/durations';
@@ -13,6 +14,8 @@ import type { Redis } from 'ioredis';
 import type { CatalogueView } from '../catalogue/keeper.ts';
 import type { Context } from '../shared/context.ts';
 import { allJobs, type RepeatedJob, repeat } from '../shared/repeat.ts';
+import type { PackSettings } from './evidence/config.ts';
+import { startEvidenceJobs } from './evidence/jobs.ts';
 import type { GpuSettings } from './gpu/config.ts';
 import { openGpuJob } from './gpu/job.ts';
 import { prometheusAt } from './gpu/prometheus.ts';
@@ -33,6 +36,7 @@ import { startUsageHours } from './usage/hours.ts';
 interface JobServices {
   /** Signs checkpoints of the log of receipts. */
   readonly evidenceKey: SigningKey;
+  readonly packs: PackSettings;
   readonly seals: Seals;
   readonly versionMetrics: VersionMetrics;
 }
@@ -54,7 +58,7 @@ export function startJobs(
   { blockingRedis, catalogue, consumer, redisUrl, grid, gpu, integrity }: JobOptions,
 ): RepeatedJob {
   const { db, redis, log, now } = context;
-  const { evidenceKey: key, seals, versionMetrics } = services;
+  const { evidenceKey: key, packs, seals, versionMetrics } = services;
   const jobs: RepeatedJob[] = [
     repeat({ name: 'unattended receipts', everyMs: 5000, log, run: openSweeper(redis, log) }),
     dailyPartitions(context),
@@ -63,6 +67,9 @@ export function startJobs(
     startIntegrityJobs({ db, log, seals }, integrity),
     startUsageHours({ db, log }),
     startReceiptLog({ db, key, log, now, seals }),
+    ...(packs.builds > 0
+      ? [startEvidenceJobs({ ...context, key, limits: packs, seals, redisUrl, concurrency: packs.builds })]
+      : []),
     // Even without any source: it takes out what an earlier configuration has published.
     repeat({
       name: 'grid choice',

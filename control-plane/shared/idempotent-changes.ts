@@ -58,7 +58,7 @@ const waitMs = 20_000;
 const retryAfterS = { waited: 1, crowded: 5 } as const;
 const param = 'Idempotency-Key';
 /** What of the first reply is said again; the others are new with each reply. */
-const keptHeaders = ['content-type', 'cache-control', reexecutedHeader] as const;
+const keptHeaders = ['content-type', 'cache-control', 'location', reexecutedHeader] as const;
 /** Never reaches a client. */
 const stampHeader = 'x-gw-stamp';
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];

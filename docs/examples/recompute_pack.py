@@ -5,6 +5,8 @@ Needs nothing but Python 3 and recompute.py beside it. Makes again the digest of
 number of each receipt whose lineage is in the pack, and follows each receipt's way to the root of the log. The signatures are left
 to a library: `signature.jws` is detached (RFC 7797) over `manifest` as JSON by RFC 8785, that of `log.checkpoint` over the rest of
 the checkpoint. Exit code 1 if anything differs.
+
+It reads the pack item by item, so a pack of a million receipts takes no more memory than one of a thousand.
 """
 import contextlib
 import hashlib
@@ -20,6 +22,84 @@ AMOUNT = re.compile(r"_(wh|g|ml|minutes|g_per_kwh|per_request)$|^pue$")
 APART = ["date", "model", "provider", "region", "grid_basis", "simulated"]
 COUNTS = ["prompt_tokens", "completion_tokens"]
 KINDS = {"telemetry": "measured", "parametric": "modelled", "proxy": "estimated", "degraded": "degraded"}
+LISTS = ["simulated", "degraded", "restated", "superseded"]
+LONG = "gw.evidence_pack/2"
+PIECE = 1 << 20
+
+
+class Reader:
+    """Members of a pack and items of its lists, one after the other."""
+
+    def __init__(self, opened):
+        self.opened, self.text, self.at, self.ended = opened, "", 0, False
+
+    def more(self):
+        piece = self.opened.read(PIECE)
+        self.ended = piece == ""
+        self.text, self.at = self.text[self.at :] + piece, 0
+
+    def peek(self):
+        while True:
+            while self.at < len(self.text) and self.text[self.at] in " \t\r\n":
+                self.at += 1
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if self.ended:
+                raise ValueError("the JSON ends in the midst")
+            self.more()
+
+    def take(self, expected):
+        if self.peek() not in expected:
+            raise ValueError(f"one of {expected} is expected, and there is {self.peek()}")
+        self.at += 1
+        return self.text[self.at - 1]
+
+    def value(self):
+        self.peek()
+        while True:
+            try:
+                value, end = json.JSONDecoder().raw_decode(self.text, self.at)
+                # A number at the end of what was read may go on.
+                if end < len(self.text) or self.ended:
+                    self.at = end
+                    return value
+            except json.JSONDecodeError:
+                if self.ended:
+                    raise
+            self.more()
+
+    def items(self):
+        self.take("[")
+        while self.peek() != "]":
+            yield self.value()
+            if self.peek() != "]":
+                self.take(",")
+        self.take("]")
+
+    def members(self):
+        """Names; whoever gets one reads its value before the next one."""
+        self.take("{")
+        while self.peek() != "}":
+            name = self.value()
+            self.take(":")
+            yield name
+            if self.peek() != "}":
+                self.take(",")
+        self.take("}")
+
+
+class ListDigest:
+    def __init__(self):
+        self.digest, self.length = hashlib.sha256(b"["), 0
+
+    def add(self, value):
+        self.digest.update((b"," if self.length else b"") + recompute.canonical(value).encode())
+        self.length += 1
+
+    def hex(self):
+        whole = self.digest.copy()
+        whole.update(b"]")
+        return whole.hexdigest()
 
 
 def sha256(value):
@@ -39,51 +119,101 @@ def plain(total):
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def sums(nodes, amounts):
-    found, missing = {}, {}
-    for name in COUNTS + amounts:
-        known = [Decimal(str(node[name])) for node in nodes if node.get(name) is not None]
-        if len(known) < len(nodes):
-            missing[name] = len(nodes) - len(known)
-        found[name] = plain(sum(known)) if known else None
-    degraded = sum(node["tier"] == "degraded" for node in nodes)
-    return {"requests": len(nodes), "requests_degraded": degraded, **found, "missing": missing}
+class Sums:
+    """Sums of receipts, of which nothing is kept."""
+
+    def __init__(self):
+        self.requests, self.degraded, self.known, self.totals = 0, 0, {}, {}
+
+    def add(self, node):
+        self.requests += 1
+        self.degraded += node["tier"] == "degraded"
+        for name, value in node.items():
+            if (name in COUNTS or AMOUNT.search(name)) and value is not None:
+                self.known[name] = self.known.get(name, 0) + 1
+                self.totals[name] = self.totals.get(name, Decimal(0)) + Decimal(str(value))
+
+    def of(self, amounts):
+        names = COUNTS + amounts
+        found = {name: plain(self.totals[name]) if name in self.totals else None for name in names}
+        missing = {name: self.requests - self.known.get(name, 0) for name in names}
+        missing = {name: count for name, count in missing.items() if count}
+        return {"requests": self.requests, "requests_degraded": self.degraded, **found, "missing": missing}
 
 
-def newest(nodes):
-    last = {}
-    for node in nodes:
-        if node["version"] > last.get(node["receipt_id"], {"version": 0})["version"]:
-            last[node["receipt_id"]] = node
-    return [node for node in nodes if last[node["receipt_id"]] is node]
+class Receipts:
+    """What follows from the receipts of a pack. The versions of a receipt come one after the other."""
 
+    def __init__(self, checks):
+        self.checks, self.groups, self.kinds = checks, {}, {tier: Sums() for tier in KINDS}
+        self.lists = {name: ListDigest() for name in LISTS}
+        self.singles, self.parts, self.part = [], [], ListDigest()
+        self.last, self.versions, self.receipts, self.logged, self.recomputed = None, 0, 0, 0, 0
 
-def check_manifest(pack, checks):
-    head = {name: value for name, value in pack.items() if name not in ("receipts", "manifest", "signature")}
-    parts = [("head", head)] + [(node["id"], node) for node in pack["receipts"]]
-    follows = [{"part": part, "sha256": sha256(value)} for part, value in parts]
-    checks.compare("number of parts", len(pack["manifest"]["parts"]), len(follows))
-    for stated, each in zip(pack["manifest"]["parts"], follows):
-        checks.compare(f"digest of {each['part']}", stated, each)
+    def add(self, node, is_long, checkpoint):
+        if self.last is not None:
+            if self.last["receipt_id"] == node["receipt_id"]:
+                self.lists["superseded"].add(self.last["id"])
+            else:
+                self.count(self.last)
+        self.last = node
+        self.versions += 1
+        if is_long:
+            self.part.add(node)
+            if self.part.length == 1000:
+                self.close_part()
+        else:
+            self.singles.append({"part": node["id"], "sha256": sha256(node)})
+        self.logged += self.check_log(node, checkpoint)
+        self.recomputed += self.check_numbers(node)
 
+    def close_part(self):
+        self.parts.append({"part": f"receipts/{len(self.parts)}", "sha256": self.part.hex()})
+        self.part = ListDigest()
 
-def check_sums(pack, checks):
-    nodes, rows = newest(pack["receipts"]), pack["aggregates"]
-    groups = {}
-    for node in nodes:
+    def count(self, node):
+        self.receipts += 1
         keys = {**{name: node.get(name) for name in APART}, "date": node["created_at"][:10]}
         keys["simulated"] = node.get("simulated", False)
-        groups.setdefault(json.dumps([keys[name] for name in APART]), (keys, []))[1].append(node)
-    checks.compare("number of sums", len(rows), len(groups))
-    for row in rows:
-        keys, members = groups.get(json.dumps([row[name] for name in APART]), ({}, []))
-        amounts = [name for name in row if AMOUNT.search(name)]
-        follows = {"type": ["gw:Aggregate"], **keys, **sums(members, amounts)}
-        checks.compare(f"sums of {row['date']}, {row['model']}", row, follows)
-    for tier, kind in KINDS.items():
-        of = [node for node in nodes if node["tier"] == tier and not node.get("simulated")]
-        follows = {name: sums(of, ["energy_wh"])[name] for name in ("requests", "energy_wh")}
-        checks.compare(f"coverage, {kind}", pack["coverage"][kind], follows)
+        self.groups.setdefault(json.dumps([keys[name] for name in APART]), (keys, Sums()))[1].add(node)
+        if node.get("simulated"):
+            self.lists["simulated"].add(node["receipt_id"])
+        else:
+            self.kinds[node["tier"]].add(node)
+        if node["tier"] == "degraded":
+            self.lists["degraded"].add(node["receipt_id"])
+        if node["version"] > 1:
+            self.lists["restated"].add(node["receipt_id"])
+
+    def finish(self):
+        if self.last is not None:
+            self.count(self.last)
+        if self.part.length:
+            self.close_part()
+
+    def check_log(self, node, checkpoint):
+        if "log" not in node:
+            return 0
+        beside = ("receipt_id", "wasRevisionOf", "wasGeneratedBy")
+        receipt = {name: value for name, value in receipt_of(node).items() if name not in beside}
+        entry = recompute.canonical({**receipt, "object": "gw.receipt"}).encode()
+        leaf = hashlib.sha256(b"\x00" + entry).hexdigest()
+        found = root_of(leaf, node["log"]["index"], checkpoint["tree_size"], node["log"]["path"])
+        self.checks.compare(f"{node['id']}: root of the log", checkpoint["root_hash"], found)
+        return 1
+
+    def check_numbers(self, node):
+        lineage = (node.get("lineage") or {}).get("lineage")
+        if lineage is None:
+            return 0
+        said, faults = io.StringIO(), self.checks.faults
+        with contextlib.redirect_stdout(said):  # what holds is said of a single receipt, not of a thousand
+            receipt = receipt_of(node)
+            recompute.check_call(lineage, receipt, self.checks)
+            recompute.check_receipt(receipt, recompute.check_steps(lineage, self.checks), self.checks)
+        if self.checks.faults > faults:
+            print(f"{node['id']}:\n" + "\n".join(line for line in said.getvalue().splitlines() if " follows" in line))
+        return 1
 
 
 def root_of(leaf, index, size, path):
@@ -101,47 +231,73 @@ def root_of(leaf, index, size, path):
     return leaf if len(turns) == len(path) else None
 
 
-def check_log(pack, checks):
-    """How many receipts are in the log of the checkpoint."""
-    logged = [node for node in pack["receipts"] if "log" in node]
-    for node in logged:
-        beside = ("receipt_id", "wasRevisionOf", "wasGeneratedBy")
-        receipt = {name: value for name, value in receipt_of(node).items() if name not in beside}
-        entry = recompute.canonical({**receipt, "object": "gw.receipt"}).encode()
-        checkpoint, log = pack["log"]["checkpoint"], node["log"]
-        leaf = hashlib.sha256(b"\x00" + entry).hexdigest()
-        found = root_of(leaf, log["index"], checkpoint["tree_size"], log["path"])
-        checks.compare(f"{node['id']}: root of the log", checkpoint["root_hash"], found)
-    return len(logged)
+def read(reader, checks):
+    """The head, what follows from the receipts, and the digests of the lists that are stated."""
+    head, receipts = {}, Receipts(checks)
+    stated = {name: ListDigest() for name in LISTS}
+    excluded = ListDigest()
+    for name in reader.members():
+        is_long = head.get("format") == LONG
+        if name == "receipts":
+            for node in reader.items():
+                receipts.add(node, is_long, (head.get("log") or {}).get("checkpoint"))
+        elif name == "listed" and is_long:
+            for kind in reader.members():
+                for item in reader.items():
+                    stated[kind].add(item)
+        elif name == "excluded" and is_long:
+            for item in reader.items():
+                excluded.add(item)
+        else:
+            head[name] = reader.value()
+    receipts.finish()
+    return head, receipts, stated, excluded
 
 
-def check_numbers(pack, checks):
-    """How many receipts were recomputed."""
-    done = 0
-    for node in pack["receipts"]:
-        lineage = (node.get("lineage") or {}).get("lineage")
-        if lineage is None:
-            continue
-        said, faults = io.StringIO(), checks.faults
-        with contextlib.redirect_stdout(said):  # what holds is said of a single receipt, not of a thousand
-            receipt = receipt_of(node)
-            recompute.check_call(lineage, receipt, checks)
-            recompute.check_receipt(receipt, recompute.check_steps(lineage, checks), checks)
-        if checks.faults > faults:
-            print(f"{node['id']}:\n" + "\n".join(line for line in said.getvalue().splitlines() if " follows" in line))
-        done += 1
-    return done
+def check_manifest(head, receipts, excluded, checks):
+    manifest = head["manifest"]
+    rest = {name: value for name, value in head.items() if name not in ("manifest", "signature")}
+    follows = [{"part": "head", "sha256": sha256(rest)}, *receipts.singles, *receipts.parts]
+    if head["format"] == LONG:
+        follows += [{"part": f"listed/{name}", "sha256": receipts.lists[name].hex()} for name in LISTS]
+        follows += [{"part": "excluded", "sha256": excluded.hex()}]
+    checks.compare("number of parts", len(manifest["parts"]), len(follows))
+    for stated, each in zip(manifest["parts"], follows):
+        checks.compare(f"digest of {each['part']}", stated, each)
+
+
+def check_sums(head, receipts, checks):
+    rows, coverage = head["aggregates"], head["coverage"]
+    checks.compare("number of sums", len(rows), len(receipts.groups))
+    for row in rows:
+        keys, members = receipts.groups.get(json.dumps([row[name] for name in APART]), ({}, Sums()))
+        amounts = [name for name in row if AMOUNT.search(name)]
+        follows = {"type": ["gw:Aggregate"], **keys, **members.of(amounts)}
+        checks.compare(f"sums of {row['date']}, {row['model']}", row, follows)
+    for tier, kind in KINDS.items():
+        follows = {name: receipts.kinds[tier].of(["energy_wh"])[name] for name in ("requests", "energy_wh")}
+        checks.compare(f"coverage, {kind}", coverage[kind], follows)
+    counts = {"receipts": receipts.receipts, "versions": receipts.versions}
+    checks.compare("coverage, receipts", {name: coverage[name] for name in counts}, counts)
+
+
+def check_lists(head, receipts, stated, checks):
+    if head["format"] != LONG:
+        return
+    for name in LISTS:
+        checks.compare(f"the list {name}", stated[name].hex(), receipts.lists[name].hex())
+        checks.compare(f"coverage, {name}", head["coverage"]["listed"][name], receipts.lists[name].length)
 
 
 def main(file):
-    with open(file) as opened:
-        pack = json.load(opened)
     checks = recompute.Checks()
-    check_manifest(pack, checks)
-    check_sums(pack, checks)
-    logged = check_log(pack, checks)
-    done = check_numbers(pack, checks)
-    print(f"{len(pack['receipts'])} receipts, {done} recomputed, {logged} in the log, {checks.faults} faults")
+    with open(file) as opened:
+        head, receipts, stated, excluded = read(Reader(opened), checks)
+    check_manifest(head, receipts, excluded, checks)
+    check_sums(head, receipts, checks)
+    check_lists(head, receipts, stated, checks)
+    counted = f"{receipts.versions} receipts, {receipts.recomputed} recomputed, {receipts.logged} in the log"
+    print(f"{counted}, {checks.faults} faults")
     return 1 if checks.faults else 0
 
 

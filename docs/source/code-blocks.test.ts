@@ -32,6 +32,7 @@ const run: Readonly<Record<string, string>> = {
   'python3 docs/examples/recompute.py docs': 'docs/source/recompute.test.ts',
   "import { readFileSync } from 'node:fs'": 'docs/source/recompute.test.ts',
   'curl -sS -H "Authorization: Bearer $GW_KEY" -H \'Content-Type: application/json\'': 'test/evidence/pack.test.ts',
+  'at=http://127.0.0.1:8080$(curl ': 'test/evidence/pack.test.ts',
   'curl -sS -H "Authorization: Bearer $GW_KEY" "http://127.0.0.1:8080/v1/usage': 'test/evidence/reporting.test.ts',
   'curl -sS -H "Authorization: Bearer $GW_KEY" "http://127.0.0.1:8080/v1/gw/lineage/': 'test/docs/examples.test.ts',
   'curl -sS -H "Authorization: Bearer $GW_KEY" "http://127.0.0.1:8080/v1/gw/methodology/': 'test/docs/examples.test.ts',

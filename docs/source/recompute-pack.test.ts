@@ -7,9 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { signingKeyOf } from '@gw/contract/internal/evidence-keys';
 import { canonicalText } from '@gw/contract/internal/ledger-entry';
 import { signedCheckpoint } from '@gw/evidence/checkpoint';
+import { LongPack, type Section, sections } from '@gw/evidence/long-pack';
 import { inclusionSpans, joined, leafHash, type Span, spanHash } from '@gw/evidence/merkle';
 import { evidencePack } from '@gw/evidence/pack';
 import { verifyPack } from '@gw/evidence/verify';
+import { verifyLongPack } from '@gw/evidence/verify-long';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { examples } from './examples.ts';
 
@@ -46,6 +48,7 @@ const logged = single.map((each, index) =>
 );
 
 let text: string;
+let long: string;
 beforeAll(async () => {
   const size = leaves.length;
   const root = hash({ begin: 0, end: size });
@@ -57,15 +60,26 @@ beforeAll(async () => {
   };
   text = await evidencePack(contents, key);
   expect((await verifyPack(JSON.parse(text), {})).mismatches).toEqual([]);
+  const texts = new Map<Section, string>();
+  const pack = new LongPack(contents, (section, each) => texts.set(section, (texts.get(section) ?? '') + each));
+  for (const each of logged.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))) pack.add(each);
+  pack.exclude({ receipt_id: 'rcpt_0', version: null, reason: 'There is no such receipt.' });
+  await pack.finish(key);
+  long = sections.map((section) => texts.get(section)).join('');
+  async function* bytes() {
+    yield Buffer.from(long);
+  }
+  expect((await verifyLongPack(bytes(), {})).mismatches).toEqual([]);
 });
 
-test('everything in a pack is had again from the pack alone', () => {
+const placeOf = ({ receipt: { created_at, id, version } }: (typeof logged)[number]) => `${created_at} ${id} ${version}`;
+
+test('everything in a pack is had again from the pack alone, short or long', () => {
   const explained = single.filter(({ lineage }) => lineage !== null).length;
   expect(explained).toBeGreaterThan(0);
-  expect(python(text)).toEqual({
-    code: 0,
-    out: `${single.length} receipts, ${explained} recomputed, ${leaves.length} in the log, 0 faults\n`,
-  });
+  const out = `${single.length} receipts, ${explained} recomputed, ${leaves.length} in the log, 0 faults\n`;
+  for (const each of [text, long, JSON.stringify(JSON.parse(long), null, 1)])
+    expect(python(each)).toEqual({ code: 0, out });
 });
 
 test.each([
@@ -79,9 +93,11 @@ test.each([
   ['the root of the log', /"root_hash":"..../, '"root_hash":"0000', 'root of the log'],
   ['a word of the head', '"account":"acct_1"', '"account":"acct_2"', 'digest of head'],
 ])('%s that was altered is found', (_, was, is, told) => {
-  const altered = text.replace(was, is);
-  expect(altered).not.toBe(text);
-  const { code, out } = python(altered);
-  expect(code).toBe(1);
-  expect(out).toContain(told);
+  for (const each of [text, long]) {
+    const altered = each.replace(was, is);
+    expect(altered).not.toBe(each);
+    const { code, out } = python(altered);
+    expect(code).toBe(1);
+    expect(out).toContain(told);
+  }
 });

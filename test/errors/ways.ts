@@ -133,6 +133,18 @@ async function tooMuchAtOnce(accounts: TestAccounts): Promise<Exchange> {
   return made.find(({ reply }) => reply.status === 503) ?? (made[0] as Exchange);
 }
 
+/** A pack of an account that is there, as if its job were in this state, with ten bytes. */
+async function heldPack(accounts: TestAccounts, state: 'building' | 'ready'): Promise<{ key: string; path: string }> {
+  const key = await accounts.create({}, { scopes: ['gw:export'] });
+  const { accountId } = await accounts.db.apiKey.findUniqueOrThrow({ where: { publicId: key.slice(3, 15) } });
+  const id = `pack_${randomUUID()}`;
+  const times = { createdAt: new Date(), changedAt: new Date(), leasedUntil: new Date(Date.now() + dayMs) };
+  const data = { id, accountId, state, request: { asked: {}, from: null, until: null }, format: 'csv', bytes: 10 };
+  for (const own of [id, `${id}-2`]) await accounts.db.evidencePack.create({ data: { ...data, ...times, id: own } });
+  return { key, path: `${packPath}/${id}` };
+}
+const packPath = '/v1/gw/evidence-pack';
+
 export const ways: Readonly<Record<CatalogueCode, Way>> = {
   invalid_api_key: () => asked({ body: chatBody(), key: null }),
   revoked_api_key: async (accounts) => chat({}, {}, { key: await accounts.create({}, { revokedAt: new Date() }) }),
@@ -227,6 +239,16 @@ export const ways: Readonly<Record<CatalogueCode, Way>> = {
       }),
     ),
   overloaded: tooMuchAtOnce,
+  evidence_packs_exceeded: async (accounts) => {
+    const { key } = await heldPack(accounts, 'building');
+    return post(packPath, key, { from: '2026-01-01', format: 'csv' });
+  },
+  evidence_pack_not_found: async (accounts) =>
+    read(`${packPath}/pack_x`, await accounts.create({}, { scopes: ['gw:export'] })),
+  range_not_satisfiable: async (accounts) => {
+    const { key, path } = await heldPack(accounts, 'ready');
+    return asked({ method: 'GET', path, key, headers: { range: 'bytes=10-' } });
+  },
 
   region_degraded: () => inRegion('degraded'),
   region_saturated: () => inRegion('saturated'),

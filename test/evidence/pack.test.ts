@@ -1,10 +1,10 @@
 /** Evidence as an auditor gets it: calls through the gateway, their pack, the published key, and the shell command. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keySetSchema } from '@gw/contract/evidence';
+import { keySetSchema, mostReceipts } from '@gw/contract/evidence';
 import { inCheckout } from '@gw/stack/checkout';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { run } from '../cli/gateway-of-its-own.ts';
 import { stack } from '../shared-stack.ts';
 
@@ -99,6 +99,36 @@ test('the commands of the documentation do what it says', async () => {
   const { code, err, out } = await run('sh', ['-c', `cd ${dir} && ${of}`], env);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('by a key that you trust');
+});
+
+test('a long pack is built by a job, and the commands of the documentation follow it, read it and verify it', async () => {
+  const client = new OpenAI({ apiKey: stack.keys.auditPlus, baseURL: `${stack.publicUrl}/v1`, maxRetries: 5 });
+  const many: string[] = [];
+  // One more than a reply holds with lineages, within the limit of the tier.
+  while (many.length <= mostReceipts.withLineage) {
+    const messages = [{ role: 'user', content: 'Hello' }] as const;
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        client.chat.completions.create({ model: 'sim-small', messages: [...messages], max_tokens: 2 }),
+      ),
+    );
+    many.push(...replies.map((reply) => (reply as unknown as { gw: { id: string } }).gw.id));
+  }
+  const asked = { receipt_ids: many, include_lineage: true };
+  await vi.waitUntil(async () => (await packOf(asked)).status === 202, { timeout: 20_000, interval: 200 });
+  const page = readFileSync(inCheckout('docs/evidence.md'), 'utf8');
+  const [, text = ''] = /^```sh\n(at=[\s\S]*?)^```/m.exec(page) ?? [];
+  const commands = text
+    .replaceAll('http://127.0.0.1:8080', stack.publicUrl)
+    .replace('{"from":"2026-01-01","to":"2026-11-01"}', JSON.stringify(asked));
+  const env = { ...process.env, GW_KEY: stack.keys.auditPlus };
+  const { code, err, out } = await run('sh', ['-c', `cd ${dir} && ${commands}`], env);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('"state":"ready"');
+  const keys = await (await fetch(`${stack.publicUrl}/.well-known/jwks.json`)).text();
+  const verified = await gw('verify', join(dir, 'long.jsonld'), '--jwks', inDir('jwks.json', keys));
+  expect(verified.out).toContain(`numbers     ${many.length} recomputed, 0 not recomputed`);
+  expect(verified).toMatchObject({ code: 0, err: '' });
 });
 
 test('the same idempotency key gives the same pack, byte for byte', async () => {

@@ -98,6 +98,7 @@ function appWith(
       people: { keys: {} as Keys },
       ledger: {
         evidenceKey: signingKeyOf('e1'.repeat(32)),
+        packs: { builds: 0, keepDays: 7, quotaBytes: 1 },
         seals: { seal: async () => [], check: async () => [], report: async () => {} },
       },
       idempotency: { claim: async () => ({ is: 'unknown' }) },

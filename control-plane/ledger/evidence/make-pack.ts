@@ -1,8 +1,9 @@
-/** A pack of receipts as they are stored, with their lineages if they are asked for. */
+/** What a pack says of receipts as they are stored, with their lineages if they are asked for. */
 import { setImmediate } from 'node:timers/promises';
 import { elementAt } from '@gw/contract/internal/defined';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
-import { type Excluded, evidencePack, type PackContents, type PackedReceipt } from '@gw/evidence/pack';
+import type { Checkpoint } from '@gw/evidence/checkpoint';
+import { type Excluded, evidencePack, type PackAbout, type PackContents, type PackedReceipt } from '@gw/evidence/pack';
 import type { Context } from '../../shared/context.ts';
 import { LineageMismatchError, receiptLineage } from '../receipts/lineage.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
@@ -15,35 +16,33 @@ interface Stores extends Pick<Context, 'db' | 'log'> {
   readonly seals: Seals;
 }
 
-type About = Omit<PackContents, 'excluded' | 'log' | 'receipts'>;
+interface Choice {
+  readonly about: PackAbout;
+  readonly selected: Selected;
+  readonly withLineage: boolean;
+  /** From before the receipts were read: whatever it counts was stored by then. Null: there is none yet. */
+  readonly checkpoint: Checkpoint | null;
+  readonly earlierSize: number | null;
+}
 
 /** Resolves with the text of the pack. */
 export async function makePack(
   stores: Stores,
-  {
-    about,
-    earlierSize,
-    key,
-    selected,
-    withLineage,
-  }: {
-    readonly about: About;
-    readonly key: SigningKey;
-    readonly selected: Selected;
-    readonly withLineage: boolean;
-    readonly earlierSize: number | null;
-  },
+  { key, ...choice }: Choice & { readonly key: SigningKey },
 ): Promise<string> {
-  const { checkpoint, excluded, rows } = selected;
+  return evidencePack({ ...choice.about, ...(await packedOf(stores, choice)) }, key, setImmediate);
+}
+
+/** The receipts that were selected, with what the log says of them, and what was excluded. */
+export async function packedOf(
+  stores: Stores,
+  { about, checkpoint, earlierSize, selected, withLineage }: Choice,
+): Promise<Pick<PackContents, 'excluded' | 'log' | 'receipts'>> {
+  const { excluded, rows } = selected;
   const explained = withLineage ? await withLineages(stores, rows) : null;
   const receipts = explained?.receipts ?? (await withoutLineages(rows));
   const left = [...excluded, ...(explained?.excluded ?? [])];
-  const { log, ...proven } = await withProofs(
-    stores.db,
-    { ...about, receipts, excluded: left },
-    { checkpoint, earlierSize },
-  );
-  return evidencePack({ ...about, ...proven, log }, key, setImmediate);
+  return withProofs(stores.db, { ...about, receipts, excluded: left }, { checkpoint, earlierSize });
 }
 
 /** Read in a few milliseconds. */

@@ -1,40 +1,56 @@
 /**
  * `POST /v1/gw/evidence-pack`: receipts of the account as signed JSON-LD.
  *
- * Invariant: it reads alone. A pack is bounded in receipts, and few are made at once, since each is held in memory (closed:
- * whoever asks for more is told to ask again).
+ * Invariant: a pack that is the reply is bounded in receipts, and few are made at once, since each is held in memory (closed:
+ * whoever asks for more is told to ask again). What has more receipts is entered for a job, and it needs Postgres alone.
  */
 import { randomUUID } from 'node:crypto';
 import { apiError, fieldError } from '@gw/contract/errors';
-import { type EvidenceRequest, evidencePackSchema, evidenceRequestSchema, mostReceipts } from '@gw/contract/evidence';
+import {
+  type EvidenceRequest,
+  evidencePackSchema,
+  evidenceRequestSchema,
+  mostReceipts,
+  packJobSchema,
+} from '@gw/contract/evidence';
 import type { SigningKey } from '@gw/contract/internal/evidence-keys';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
 import { refuse } from '../../shared/replies.ts';
 import { withStrictBodies } from '../../shared/strict-body.ts';
+import { newestCheckpoint } from '../log/tree.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { makePack } from './make-pack.ts';
+import { packRoutes, sendState } from './pack-routes.ts';
+import { packType } from './pack-type.ts';
+import { enterPack, mostUnderWay, type PackLimits, quotaReason } from './packs.ts';
 import { type Period, selectReceipts } from './select.ts';
 
 const atOnce = 4;
-const packType = 'application/ld+json; charset=utf-8';
 
 interface EvidenceServices {
   readonly seals: Seals;
   readonly key: SigningKey;
+  readonly limits: PackLimits;
 }
 
 export function evidenceRoutes(app: FastifyInstance, context: Context, services: EvidenceServices): void {
   withStrictBodies(app, context, (scope) => registerRoute(scope, context, services));
+  packRoutes(app, context);
 }
 
 function registerRoute(app: FastifyInstance, context: Context, services: EvidenceServices): void {
   const { addresses, now } = context;
   const stores = { ...context, seals: services.seals };
+  const enter = packEntry(context, services);
   let underWay = 0;
-  const options = { config: { reply: evidencePackSchema }, schema: { body: evidenceRequestSchema } };
+  const options = {
+    config: { reply: z.union([evidencePackSchema, packJobSchema]) },
+    schema: { body: evidenceRequestSchema },
+  };
   app.withTypeProvider<ZodTypeProvider>().post('/v1/gw/evidence-pack', options, async (request, reply) => {
     const { accountId, scopes } = identityOf(request);
     const { body: asked } = request;
@@ -47,8 +63,10 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
     try {
       const most = withLineage ? mostReceipts.withLineage : mostReceipts.plain;
       const selection = { asked, period: period.is, most };
+      // Before the receipts: whatever it counts was stored by then.
+      const checkpoint = await newestCheckpoint(stores.db, accountId);
       const selected = await selectReceipts(stores, accountId, selection);
-      if (selected === null) return refuse(reply, tooMany(asked, most), addresses);
+      if (selected === null) return await enter(request, reply, { asked, period: period.is });
       const about = {
         ...{ id: randomUUID(), issuedAt: now(), baseUrl: addresses.baseUrl, accountId, period: period.is },
         selection: {
@@ -57,7 +75,8 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
         },
       };
       const earlierSize = asked.earlier_tree_size ?? null;
-      const text = await makePack(stores, { about, earlierSize, key: services.key, selected, withLineage });
+      const choice = { about, checkpoint, earlierSize, selected, withLineage };
+      const text = await makePack(stores, { ...choice, key: services.key });
       return reply.type(packType).header('cache-control', 'no-store').send(text);
     } finally {
       underWay -= 1;
@@ -84,7 +103,25 @@ function periodOf({ from, receipt_ids, to }: EvidenceRequest, now: Date): { read
   return period.from < period.to ? { is: period } : fieldError('to', 'to: must be after from.');
 }
 
-const tooMany = ({ receipt_ids }: EvidenceRequest, most: number): ApiError => {
-  const field = receipt_ids === undefined ? 'to' : 'receipt_ids';
-  return fieldError(field, `${field}: there are more than ${most} receipts. Ask for less at once.`);
-};
+/** Enters a pack for a job, and says where it will be. */
+function packEntry({ addresses, db, now }: Context, { limits }: EvidenceServices) {
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { asked, period }: { readonly asked: EvidenceRequest; readonly period: Period | null },
+  ): Promise<FastifyReply> => {
+    const { accountId } = identityOf(request);
+    const times = { from: period?.from.toISOString() ?? null, until: period?.to.toISOString() ?? null };
+    const entered = await enterPack(db, { accountId, now: now(), request: { asked, ...times } }, limits);
+    if ('refused' in entered) {
+      const message =
+        entered.refused === 'quota'
+          ? quotaReason(limits)
+          : `This account has ${mostUnderWay} evidence packs under way, as many as it may.`;
+      return refuse(reply, apiError('evidence_packs_exceeded', { message, retryAfterS }), addresses);
+    }
+    return sendState(reply.header('location', `/v1/gw/evidence-pack/${entered.id}`), entered);
+  };
+}
+
+const retryAfterS = 60;

@@ -5,11 +5,9 @@
  */
 import type { EvidenceRequest } from '@gw/contract/evidence';
 import type { Receipt } from '@gw/contract/receipt';
-import type { Checkpoint } from '@gw/evidence/checkpoint';
 import type { Excluded } from '@gw/evidence/pack';
 import { Prisma } from '@gw/prisma/client';
 import type { Context } from '../../shared/context.ts';
-import { newestCheckpoint } from '../log/tree.ts';
 import { newest } from '../receipts/ledger.ts';
 import { timeOfReceipt } from '../receipts/receipt-id.ts';
 import type { LedgerRow } from '../receipts/seal.ts';
@@ -24,10 +22,9 @@ export interface Selected {
   /** By time, id and version. */
   readonly rows: readonly LedgerRow[];
   readonly excluded: readonly Excluded[];
-  /** Of the account's log, from before the receipts were read; null: there is none yet. */
-  readonly checkpoint: Checkpoint | null;
 }
 
+export type Asked = Pick<EvidenceRequest, 'model' | 'receipt_ids' | 'region'>;
 type Stores = Pick<Context, 'db'> & { readonly seals: Seals };
 interface Place {
   readonly id: string;
@@ -38,10 +35,8 @@ interface Place {
 export async function selectReceipts(
   stores: Stores,
   accountId: string,
-  { asked, period, most }: { readonly asked: EvidenceRequest; readonly period: Period | null; readonly most: number },
+  { asked, period, most }: { readonly asked: Asked; readonly period: Period | null; readonly most: number },
 ): Promise<Selected | null> {
-  // Before the receipts: whatever it counts was stored by then.
-  const checkpoint = await newestCheckpoint(stores.db, accountId);
   const places = await placesOf(stores, accountId, { asked, period, most });
   if (places.length > most) return null;
   const rows = await versionsOf(stores, accountId, places);
@@ -49,7 +44,6 @@ export async function selectReceipts(
   const found = new Set(places.map(({ id }) => id));
   const missing = (asked.receipt_ids ?? []).filter((id) => !found.has(id));
   return {
-    checkpoint,
     rows: rows.filter((_, at) => faults[at] === null),
     excluded: [
       ...rows.flatMap(({ id, version }, at) =>
@@ -65,9 +59,9 @@ const notFound = 'The account has no such receipt among those asked for, or it i
 function placesOf(
   { db }: Stores,
   accountId: string,
-  { asked, most, period }: { readonly asked: EvidenceRequest; readonly period: Period | null; readonly most: number },
+  { asked, most, period }: { readonly asked: Asked; readonly period: Period | null; readonly most: number },
 ): Promise<Place[]> {
-  const conditions = [Prisma.sql`r.account_id = ${accountId}`, newest];
+  const conditions = [...filtersOf(accountId, asked), newest];
   if (period !== null) conditions.push(Prisma.sql`r.created_at >= ${period.from} AND r.created_at < ${period.to}`);
   if (asked.receipt_ids !== undefined) {
     const ids = asked.receipt_ids.filter((id) => timeOfReceipt(id) !== null);
@@ -77,11 +71,17 @@ function placesOf(
       Prisma.sql`(r.id, r.created_at) IN (SELECT * FROM unnest(${ids}::text[], ${times}::timestamptz[]))`,
     );
   }
-  if (asked.model !== undefined) conditions.push(Prisma.sql`r.model = ${asked.model}`);
-  if (asked.region !== undefined) conditions.push(Prisma.sql`r.region = ${asked.region}`);
   return db.$queryRaw<Place[]>`
     SELECT r.id, r.created_at FROM receipts r WHERE ${Prisma.join(conditions, ' AND ')}
     ORDER BY r.created_at, r.id LIMIT ${most + 1}`;
+}
+
+/** Of `receipts r`: those of the account, and of the model and the region that were asked for. */
+export function filtersOf(accountId: string, { model, region }: Asked): Prisma.Sql[] {
+  const conditions = [Prisma.sql`r.account_id = ${accountId}`];
+  if (model !== undefined) conditions.push(Prisma.sql`r.model = ${model}`);
+  if (region !== undefined) conditions.push(Prisma.sql`r.region = ${region}`);
+  return conditions;
 }
 
 async function versionsOf({ db }: Stores, accountId: string, places: readonly Place[]): Promise<LedgerRow[]> {

@@ -1,0 +1,36 @@
+/** Long packs by state, and what they take, for operators and their monitoring. */
+import { packStates } from '@gw/contract/evidence';
+import type { Database } from '@gw/prisma/client';
+import { Gauge, type Registry } from 'prom-client';
+
+export function registerPacks(registry: Registry, db: Database): void {
+  const count = db.evidencePack;
+  registry.registerMetric(
+    new Gauge({
+      name: 'gw_evidence_packs',
+      help: 'Long evidence packs by state',
+      labelNames: ['state'],
+      registers: [],
+      async collect() {
+        // Without Postgres there is no number: an old one would look like a current one.
+        this.reset();
+        const found = await count.groupBy({ by: ['state'], _count: true }).catch(() => null);
+        if (found === null) return;
+        for (const state of packStates) this.set({ state }, found.find((each) => each.state === state)?._count ?? 0);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: 'gw_evidence_pack_bytes',
+      help: 'Bytes of long evidence packs in Postgres, compressed',
+      registers: [],
+      async collect() {
+        this.reset();
+        const found = await count.aggregate({ _sum: { keptBytes: true } }).catch(() => null);
+        if (found === null) this.remove();
+        else this.set(Number(found._sum.keptBytes ?? 0));
+      },
+    }),
+  );
+}

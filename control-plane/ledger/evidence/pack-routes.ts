@@ -1,0 +1,76 @@
+/**
+ * `GET` and `DELETE /v1/gw/evidence-pack/{id}`: how far a long pack is, and the pack.
+ *
+ * Invariant: few are read at once, since each holds a chunk in memory (closed: whoever asks for more is told to ask again). A reader
+ * that is slow holds no connection to Postgres.
+ */
+import { Readable } from 'node:stream';
+import { apiError } from '@gw/contract/errors';
+import { evidencePackSchema, packJobSchema } from '@gw/contract/evidence';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Context } from '../../shared/context.ts';
+import { identityOf } from '../../shared/identity.ts';
+import { refuse, sendJson } from '../../shared/replies.ts';
+import { chunksOf } from './chunks.ts';
+import { packType } from './pack-type.ts';
+import { cancelPack, findPack, jobOf, type PackRow } from './packs.ts';
+import { type ByteRange, rangeOf } from './range.ts';
+
+const atOnce = 16;
+const url = '/v1/gw/evidence-pack/:id';
+const schema = { params: z.object({ id: z.string() }) };
+const pollAfterS = 2;
+
+export function packRoutes(app: FastifyInstance, context: Context): void {
+  const { addresses, db } = context;
+  const routes = app.withTypeProvider<ZodTypeProvider>();
+  const notFound = apiError('evidence_pack_not_found', { param: 'pack_id' });
+  const send = packSender(context);
+  const reply = z.union([evidencePackSchema, packJobSchema]);
+  routes.get(url, { config: { reply }, schema }, async (request, reply) => {
+    const row = await findPack(db, identityOf(request).accountId, request.params.id);
+    if (row === null) return refuse(reply, notFound, addresses);
+    void reply.header('cache-control', 'no-store');
+    if (row.state !== 'ready' || wantsState(request)) return sendState(reply, row);
+    return send(request, reply, row);
+  });
+  routes.delete(url, { config: { reply: packJobSchema }, schema }, async (request, reply) => {
+    const row = await cancelPack(db, identityOf(request).accountId, request.params.id);
+    return row === null ? refuse(reply, notFound, addresses) : sendJson(reply, JSON.stringify(jobOf(row)));
+  });
+}
+
+/** Whoever accepts nothing but JSON asks how far it is, also of a pack that is ready. */
+const wantsState = ({ headers }: FastifyRequest): boolean =>
+  headers.accept?.split(/[,;]/, 1)[0]?.trim().toLowerCase() === 'application/json';
+
+export function sendState(reply: FastifyReply, row: PackRow): FastifyReply {
+  const isUnderWay = row.state === 'queued' || row.state === 'building';
+  if (isUnderWay) void reply.header('retry-after', pollAfterS);
+  return sendJson(reply, JSON.stringify(jobOf(row)), isUnderWay ? 202 : 200);
+}
+
+function packSender({ addresses, db }: Context) {
+  let underWay = 0;
+  return (request: FastifyRequest, reply: FastifyReply, row: PackRow): FastifyReply => {
+    const bytes = row.bytes ?? 0;
+    const etag = `"${row.id}-${row.try}"`;
+    const range = rangeOf(request.headers, { bytes, etag });
+    if (range === 'unsatisfiable')
+      return refuse(reply.header('content-range', `bytes */${bytes}`), apiError('range_not_satisfiable'), addresses);
+    const { end, start }: ByteRange = range ?? { start: 0, end: bytes };
+    if (underWay >= atOnce) return refuse(reply, apiError('overloaded', { retryAfterS: 5 }), addresses);
+    void reply.headers({ etag, 'accept-ranges': 'bytes', 'content-length': end - start, 'content-type': packType });
+    if (range !== null) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`);
+    // Of anything else Fastify would state the length.
+    if (request.method === 'HEAD') return reply.send(Readable.from([]));
+    underWay += 1;
+    const body = Readable.from(chunksOf(db, row, start, end), { highWaterMark: 1 });
+    body.once('close', () => {
+      underWay -= 1;
+    });
+    return reply.send(body);
+  };
+}

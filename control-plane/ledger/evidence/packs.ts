@@ -1,0 +1,203 @@
+/**
+ * Packs that a job builds, as Postgres has them: who asked for which, how far each is, and who builds it.
+ *
+ * Invariants: Postgres alone says what state a pack is in. Whoever builds one holds a lease under the number of its try, and every
+ * word of it is under that number: from the moment that another try has begun, or the pack was cancelled, nothing that the
+ * earlier one writes counts. So none but a whole pack is ever ready. Times of leases are those of Postgres.
+ */
+import { randomUUID } from 'node:crypto';
+import { type EvidenceRequest, evidenceRequestSchema, type PackJob, type PackState } from '@gw/contract/evidence';
+import type { Database } from '@gw/prisma/client';
+
+export interface PackRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly state: PackState;
+  readonly request: StoredRequest;
+  readonly created_at: Date;
+  readonly try: number;
+  readonly receipts_done: number;
+  readonly receipts_total: number | null;
+  readonly bytes: number | null;
+  readonly reason: string | null;
+  readonly expires_at: Date | null;
+}
+
+/** What was asked for; `until` stands for a `to` that was not said. */
+export interface StoredRequest {
+  readonly asked: EvidenceRequest;
+  readonly from: string | null;
+  readonly until: string | null;
+}
+
+export interface PackLimits {
+  /** How many bytes of finished packs are kept for an account, compressed. */
+  readonly quotaBytes: number;
+  readonly keepDays: number;
+}
+
+/** Queued or being built. */
+export const mostUnderWay = 2;
+/** A pack that so many instances could not finish fails. */
+export const mostTries = 5;
+const leaseS = 30;
+
+export type Refused = { readonly refused: 'quota' | 'under way' };
+
+const mb = (bytes: number): number => Math.round(bytes / 1_000_000);
+export const quotaReason = ({ quotaBytes }: PackLimits): string =>
+  `The packs that are kept for this account would take more than ${mb(quotaBytes)} MB.`;
+
+/** Enters a pack that is to be built. */
+export async function enterPack(
+  db: Database,
+  { accountId, now, request }: { readonly accountId: string; readonly request: StoredRequest; readonly now: Date },
+  { quotaBytes }: PackLimits,
+): Promise<PackRow | Refused> {
+  return db.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('evidence_packs:' || ${accountId}, 0))`;
+    const [used] = await tx.$queryRaw<{ under_way: number; kept: number }[]>`
+      SELECT count(*) FILTER (WHERE state IN ('queued', 'building'))::int AS under_way,
+        coalesce(sum(kept_bytes) FILTER (WHERE state IN ('building', 'ready')), 0)::float8 AS kept
+      FROM evidence_packs WHERE account_id = ${accountId} AND state IN ('queued', 'building', 'ready')`;
+    if (used === undefined || used.under_way >= mostUnderWay) return { refused: 'under way' };
+    if (used.kept >= quotaBytes) return { refused: 'quota' };
+    const { format = 'jsonld' } = request.asked as { readonly format?: string };
+    const rows = await tx.$queryRaw<StoredRow[]>`
+      INSERT INTO evidence_packs (id, account_id, request, format, created_at, changed_at)
+      VALUES (${`pack_${randomUUID()}`}, ${accountId}, ${JSON.stringify(request)}::json, ${format}, ${now}, ${now})
+      RETURNING *`;
+    return rowOf(rows[0]) ?? { refused: 'under way' };
+  });
+}
+
+type StoredRow = Omit<PackRow, 'bytes' | 'receipts_done' | 'receipts_total' | 'request'> & {
+  readonly request: unknown;
+  readonly bytes: bigint | null;
+  readonly receipts_done: bigint;
+  readonly receipts_total: bigint | null;
+};
+
+function rowOf(row: StoredRow | undefined): PackRow | null {
+  if (row === undefined) return null;
+  const { asked, from, until } = row.request as StoredRequest;
+  return {
+    ...row,
+    request: { asked: evidenceRequestSchema.parse(asked), from, until },
+    bytes: row.bytes === null ? null : Number(row.bytes),
+    receipts_done: Number(row.receipts_done),
+    receipts_total: row.receipts_total === null ? null : Number(row.receipts_total),
+  };
+}
+
+/** Null: the account has none with this id. */
+export async function findPack(db: Database, accountId: string, id: string): Promise<PackRow | null> {
+  const rows = await db.$queryRaw<StoredRow[]>`
+    SELECT * FROM evidence_packs WHERE id = ${id} AND account_id = ${accountId}`;
+  return rowOf(rows[0]);
+}
+
+export const jobOf = (row: PackRow): PackJob => ({
+  object: 'gw.evidence_pack_job',
+  id: row.id,
+  state: row.state,
+  created_at: row.created_at.toISOString(),
+  receipts_done: row.receipts_done,
+  receipts_total: row.receipts_total === null ? null : Math.max(row.receipts_total, row.receipts_done),
+  bytes: row.state === 'ready' ? row.bytes : null,
+  expires_at: row.state === 'ready' ? (row.expires_at?.toISOString() ?? null) : null,
+  reason: row.reason,
+});
+
+/** Cancels what is not over yet, and gives up what is ready. Returns the pack as it is then. */
+export async function cancelPack(db: Database, accountId: string, id: string): Promise<PackRow | null> {
+  await db.$executeRaw`
+    UPDATE evidence_packs SET state = 'cancelled', changed_at = now(), leased_until = NULL
+    WHERE id = ${id} AND account_id = ${accountId} AND state IN ('queued', 'building', 'ready')`;
+  return findPack(db, accountId, id);
+}
+
+/** Packs that nobody builds, with the number of their last try: of a part of the gateway that died its lease is over. */
+export function waitingPacks(db: Database): Promise<{ readonly id: string; readonly try: number }[]> {
+  return db.$queryRaw`
+    SELECT id, try FROM evidence_packs
+    WHERE state = 'queued' OR (state = 'building' AND leased_until < now())
+    ORDER BY created_at, id LIMIT 100`;
+}
+
+/** Begins a try. Null: somebody else builds it, or nobody has to any more. */
+export async function claimPack(db: Database, id: string): Promise<PackRow | null> {
+  const rows = await db.$queryRaw<StoredRow[]>`
+    UPDATE evidence_packs SET
+      state = CASE WHEN try >= ${mostTries} THEN 'failed' ELSE 'building' END,
+      reason = CASE WHEN try >= ${mostTries} THEN 'The gateway has begun it five times and could not finish it.' END,
+      try = try + 1, leased_until = now() + make_interval(secs => ${leaseS}), changed_at = now(),
+      receipts_done = 0, receipts_total = NULL, kept_bytes = 0
+    WHERE id = ${id} AND (state = 'queued' OR (state = 'building' AND leased_until < now()))
+    RETURNING *`;
+  const row = rowOf(rows[0]);
+  return row?.state === 'building' ? row : null;
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number | null;
+  readonly keptBytes: number;
+}
+
+/** The try is not to go on: another has begun, or the pack was cancelled. */
+export class PackLostError extends Error {}
+
+/** Says how far a try is and renews its lease. Returns how many bytes are kept for the account, this pack included. */
+export async function notePack(db: Database, pack: PackRow, { done, keptBytes, total }: Progress): Promise<number> {
+  const [noted] = await db.$queryRaw<{ others: number }[]>`
+    UPDATE evidence_packs p SET receipts_done = ${done}, receipts_total = ${total}, kept_bytes = ${keptBytes},
+      leased_until = now() + make_interval(secs => ${leaseS}), changed_at = now()
+    WHERE id = ${pack.id} AND try = ${pack.try} AND state = 'building'
+    RETURNING (SELECT coalesce(sum(o.kept_bytes), 0)::float8 FROM evidence_packs o
+      WHERE o.account_id = p.account_id AND o.id <> p.id AND o.state IN ('building', 'ready')) AS others`;
+  if (noted === undefined) throw new PackLostError('The pack is not this try’s any more.');
+  return noted.others + keptBytes;
+}
+
+export async function finishPack(
+  db: Database,
+  pack: PackRow,
+  { bytes, keepDays, keptBytes }: { readonly bytes: number; readonly keptBytes: number; readonly keepDays: number },
+): Promise<void> {
+  const finished = await db.$executeRaw`
+    UPDATE evidence_packs SET state = 'ready', bytes = ${bytes}, kept_bytes = ${keptBytes}, leased_until = NULL,
+      changed_at = now(), expires_at = now() + make_interval(days => ${keepDays}::int)
+    WHERE id = ${pack.id} AND try = ${pack.try} AND state = 'building'`;
+  if (finished === 0) throw new PackLostError('The pack is not this try’s any more.');
+}
+
+/** `reason`: null lets another try begin. */
+export async function leavePack(db: Database, pack: PackRow, reason: string | null): Promise<void> {
+  await db.$executeRaw`
+    UPDATE evidence_packs SET state = ${reason === null ? 'queued' : 'failed'}, reason = ${reason},
+      leased_until = NULL, changed_at = now()
+    WHERE id = ${pack.id} AND try = ${pack.try} AND state = 'building'`;
+}
+
+const chunksAtOnce = 200;
+const rememberedDays = 30;
+
+/** Ends packs whose time is over, and takes away bytes that nobody can read any more. Returns how many ended. */
+export async function expirePacks(db: Database): Promise<number> {
+  const expired = await db.$executeRaw`
+    UPDATE evidence_packs SET state = 'expired', changed_at = now() WHERE state = 'ready' AND expires_at <= now()`;
+  // In small steps, so that none holds up vacuum or takes long.
+  for (let removed = chunksAtOnce; removed === chunksAtOnce; )
+    removed = await db.$executeRaw`
+      DELETE FROM evidence_pack_chunks WHERE ctid = ANY (ARRAY(
+        SELECT c.ctid FROM evidence_packs p JOIN evidence_pack_chunks c ON c.pack_id = p.id
+        WHERE p.state NOT IN ('building', 'ready') OR c.try <> p.try LIMIT ${chunksAtOnce}))`;
+  await db.$executeRaw`
+    UPDATE evidence_packs SET kept_bytes = 0
+    WHERE kept_bytes > 0 AND state NOT IN ('building', 'ready')`;
+  await db.$executeRaw`
+    DELETE FROM evidence_packs
+    WHERE state NOT IN ('queued', 'building', 'ready') AND changed_at < now() - make_interval(days => ${rememberedDays}::int)`;
+  return expired;
+}

@@ -1,0 +1,22 @@
+/** SHA-256 over a list as JSON by RFC 8785, of which nothing is kept but the digest. */
+import { createHash } from 'node:crypto';
+
+export class ListDigest {
+  readonly #hash = createHash('sha256').update('[');
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** `text`: the next item as JSON by RFC 8785. */
+  add(text: string): void {
+    this.#hash.update(this.#length === 0 ? text : `,${text}`);
+    this.#length += 1;
+  }
+
+  /** 64 hexadecimal digits. Nothing can be added afterwards. */
+  hex(): string {
+    return this.#hash.update(']').digest('hex');
+  }
+}
