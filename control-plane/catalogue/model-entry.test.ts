@@ -4,7 +4,7 @@ import { cases } from '@gw/testing/cases';
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { modelKind } from './model-entry.ts';
+import { modelKind, wrongSize } from './model-entry.ts';
 
 const size = fc.oneof(fc.constantFrom(0, -1, 8, 70, 1e-9, 1e9), fc.double(), fc.integer({ min: 1, max: 2000 }));
 const sizes = fc.oneof(size, fc.record({ min: size, max: size }), fc.constantFrom(null, '8', [8]));
@@ -28,8 +28,9 @@ test('what is accepted of a model lies where the formulas of receipts are define
     fc.property(bodies, (body) => {
       const parsed = modelKind.addBody.safeParse(body);
       if (!parsed.success) return;
-      accepted += 1;
       const model = modelKind.added(parsed.data, new Date(0));
+      if (wrongSize(model) !== null) return;
+      accepted += 1;
       const facts = {
         model: {
           activeParametersB: model.active_parameters_b,
