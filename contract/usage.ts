@@ -36,6 +36,12 @@ export const usageAmounts = {
   water_high_ml: 'mL. Sum of the upper bounds',
 } as const;
 export type UsageAmount = keyof typeof usageAmounts;
+/** What follows from those sums and from what operators have entered: money, and carbon by contracts. */
+export const derivedAmounts = {
+  cost: 'In `currency`: tokens at the prices of their hours, without discounts for cached tokens',
+} as const;
+export type DerivedAmount = keyof typeof derivedAmounts;
+export const derivedNames = Object.keys(derivedAmounts) as readonly DerivedAmount[];
 export const usageAmountNames = Object.keys(usageAmounts) as readonly UsageAmount[];
 
 /** A list in one parameter, such as `model,region`; each name once. */
@@ -89,10 +95,10 @@ const sums = {
   requests_aborted: count('Calls that the client left or the provider broke off'),
   prompt_tokens: tokens,
   completion_tokens: tokens,
-  ...(Object.fromEntries(Object.entries(usageAmounts).map(([name, unit]) => [name, sum(unit)])) as Record<
-    UsageAmount,
-    ReturnType<typeof sum>
-  >),
+  ...(Object.fromEntries(
+    Object.entries({ ...usageAmounts, ...derivedAmounts }).map(([name, unit]) => [name, sum(unit)]),
+  ) as Record<UsageAmount | DerivedAmount, ReturnType<typeof sum>>),
+  currency: z.string().describe('ISO 4217, of `cost`: one for the whole gateway'),
   energy_aborted_wh: sum('Wh. The part of `energy_wh` that is of calls in `requests_aborted`'),
   grid_basis: z
     .enum([...gridBases, 'mixed'])
@@ -101,8 +107,13 @@ const sums = {
       'What the carbon counts, as `grid_basis` of the receipts; `mixed`: sums of different things, which `group_by=grid_basis` tells apart; null: there are no numbers',
     ),
   missing: z
-    .partialRecord(z.enum(['prompt_tokens', 'completion_tokens', ...usageAmountNames]), z.int().positive())
-    .describe('Name of a sum → calls whose value is unknown, and in no sum; where there are some'),
+    .partialRecord(
+      z.enum(['prompt_tokens', 'completion_tokens', ...usageAmountNames, ...derivedNames]),
+      z.int().positive(),
+    )
+    .describe(
+      'Name of a sum → calls whose value is unknown, and in no sum; where there are some. `cost`: whose tokens or price are unknown',
+    ),
 };
 
 const groupFields = {

@@ -18,6 +18,7 @@ import { type PackSettings, readEvidenceKey, readPackSettings } from './ledger/e
 import { type GpuSettings, readGpuSettings } from './ledger/gpu/config.ts';
 import { type GridSettings, readGridSettings } from './ledger/grid/config.ts';
 import { type IntegritySettings, readIntegritySettings } from './ledger/integrity/config.ts';
+import { readCurrency } from './ledger/usage/config.ts';
 import { type AccessSettings, readAccessSettings } from './people/access/config.ts';
 
 export interface Config {
@@ -52,6 +53,8 @@ export interface Config {
   readonly gpu: GpuSettings;
   /** Lists and rules against which applications are screened. */
   readonly screening: ScreeningSettings;
+  /** ISO 4217: in which the prices of the catalogue are. */
+  readonly currency: string;
   readonly addresses: Addresses;
   readonly logLevel: string;
 }
@@ -77,6 +80,7 @@ export function loadConfig(environment: Environment): Config {
     grid: readGridSettings(settings),
     gpu: readGpuSettings(settings),
     screening: readScreeningSettings(settings),
+    currency: readCurrency(settings),
     addresses: settings.addresses(),
     logLevel: settings.optional('GW_LOG_LEVEL', 'info'),
   };

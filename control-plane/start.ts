@@ -52,12 +52,12 @@ export async function startControlPlane(config: Config, overrides: Overrides = {
   const { now = () => new Date(), runJobs = true } = overrides;
   const log = overrides.log ?? openLog('control-plane', config.logLevel);
   const stores = overrides.stores ?? (await openStores(config, log));
-  const { addresses, integrity } = config;
+  const { addresses, currency, integrity } = config;
   const own = ownListeners(config);
   // An identity provider can share its host with us: its calls do not come back as those of a provider would.
   const guard = openAddressGuard(own.filter(({ isShared }) => !isShared));
   const providerGuard = openAddressGuard(own);
-  const context: Context = { db: stores.db, redis: stores.redis, log, addresses, guard, providerGuard, now };
+  const context: Context = { db: stores.db, redis: stores.redis, log, addresses, guard, providerGuard, currency, now };
   const services = openServices(context, config);
   // A first try, so that the catalogue is there with the first request; the job goes on if a store is away.
   await services.catalogue.keeper.refresh().catch(() => {});

@@ -18,5 +18,7 @@ export interface Context {
   readonly guard: AddressGuard;
   /** Also refuses the gateway's own public addresses, at which a provider would send calls back to us. */
   readonly providerGuard: AddressGuard;
+  /** ISO 4217: in which the prices of the catalogue are. */
+  readonly currency: string;
   readonly now: () => Date;
 }

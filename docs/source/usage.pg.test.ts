@@ -40,6 +40,14 @@ afterAll(() => stores?.stop());
 it.each<CountedVersion>(['issued', 'restated'])('as %s', async (version) => {
   const { data, from, to, total, interval, simulated } = usageReply(version);
   const period = { from: new Date(from), to: new Date(to) };
-  const question = { accountId, ...period, version, simulated, interval, group_by: ['model' as const] };
+  const question = {
+    accountId,
+    ...period,
+    version,
+    simulated,
+    interval,
+    group_by: ['model' as const],
+    currency: 'USD',
+  };
   expect(await usageOf(stores.db, question)).toEqual({ data, total });
 });

@@ -2,7 +2,14 @@
 import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion } from '@gw/contract/management';
 import type { Receipt } from '@gw/contract/receipt';
-import { type UsageAmount, type UsageRow, type UsageTotal, usageAmountNames } from '@gw/contract/usage';
+import {
+  type DerivedAmount,
+  derivedNames,
+  type UsageAmount,
+  type UsageRow,
+  type UsageTotal,
+  usageAmountNames,
+} from '@gw/contract/usage';
 import { callTime, type MadeCall } from './calls.ts';
 import { examples } from './examples.ts';
 
@@ -34,12 +41,19 @@ const tiers = {
   requests_degraded: 'degraded',
 };
 
+/** At the price of the demo for sim-large. */
+const costOf = ({ completion_tokens, prompt_tokens }: Receipt): number | null =>
+  prompt_tokens === null || completion_tokens === null
+    ? null
+    : Number(((prompt_tokens * 2.5 + completion_tokens * 10) / 1_000_000).toFixed(places));
+
 function totalOf(receipts: readonly Receipt[]): UsageTotal {
   const amounts = usageAmountNames.map((name) => [name, sum(receipts.map((receipt) => receipt[name] ?? null))]);
   const missing = (['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const).flatMap((name) => {
     const unknown = receipts.filter((receipt) => (receipt[name] ?? null) === null).length;
     return unknown > 0 ? [[name, unknown]] : [];
   });
+  const unpriced = receipts.filter((receipt) => costOf(receipt) === null).length;
   const bases = new Set(receipts.flatMap(({ grid_basis }) => grid_basis ?? []));
   const counts = Object.entries(tiers).map(([name, of]) => [name, receipts.filter(({ tier }) => tier === of).length]);
   return {
@@ -49,9 +63,12 @@ function totalOf(receipts: readonly Receipt[]): UsageTotal {
     prompt_tokens: sum(receipts.map((receipt) => receipt.prompt_tokens)),
     completion_tokens: sum(receipts.map((receipt) => receipt.completion_tokens)),
     ...(Object.fromEntries(amounts) as Record<UsageAmount, number>),
+    ...(Object.fromEntries(derivedNames.map((name) => [name, null])) as Record<DerivedAmount, null>),
+    cost: sum(receipts.map(costOf)),
+    currency: 'USD',
     energy_aborted_wh: null,
     grid_basis: bases.size > 1 ? 'mixed' : ([...bases][0] ?? null),
-    missing: Object.fromEntries(missing),
+    missing: { ...Object.fromEntries(missing), ...(unpriced > 0 && { cost: unpriced }) },
   };
 }
 

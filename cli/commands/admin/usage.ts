@@ -20,6 +20,8 @@ const sums = [
   'energy_wh',
   'carbon_g',
   'water_ml',
+  'cost',
+  'currency',
 ];
 
 const units = 'Energy is in Wh, carbon in gCO2e, water in mL; docs/reporting.md says what they are.\n';
@@ -38,7 +40,7 @@ export const usageCommands: readonly AdminCommand[] = [
       simulated: 'include: the total counts simulated calls as well',
     },
     fields: { account_id: 'account' },
-    summary: 'sum requests, tokens, energy, carbon and water by time, account and model; --json has the bounds',
+    summary: 'sum requests, tokens, energy, carbon, water and money by time, account and model; --json has the bounds',
     run: showUsage,
   },
 ];

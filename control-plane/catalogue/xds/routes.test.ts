@@ -92,6 +92,7 @@ function appWith(
       addresses,
       guard: openAddressGuard(),
       providerGuard: openAddressGuard(),
+      currency: 'USD',
       now: () => new Date(0),
     },
     {

@@ -202,6 +202,7 @@ test('totals are as issued or as restated: each receipt once, and the sums are t
       accountId,
       version,
       simulated: 'exclude',
+      currency: 'USD',
       interval: 'day',
       group_by: ['model'],
     } satisfies Partial<UsageQuestion>;

@@ -213,6 +213,7 @@ async function checkNewest(entry: Entry, facts: CallFacts, gPerKwh: number): Pro
       accountId,
       version,
       simulated: 'exclude',
+      currency: 'USD',
       interval: 'day',
       group_by: ['model'],
     } satisfies Partial<UsageQuestion>;

@@ -1,7 +1,7 @@
 /** Rows of usage as CSV (RFC 4180), for spreadsheets. */
-import { type UsageRow, usageAmountNames } from '@gw/contract/usage';
+import { derivedNames, type UsageRow, usageAmountNames } from '@gw/contract/usage';
 
-const sums = ['prompt_tokens', 'completion_tokens', ...usageAmountNames] as const;
+const sums = ['prompt_tokens', 'completion_tokens', ...usageAmountNames, ...derivedNames] as const;
 const counts = [
   'requests_measured',
   'requests_modelled',
@@ -12,7 +12,7 @@ const counts = [
 
 /** Text with a head; unknown numbers are empty. `groups`: the columns in front. */
 export function usageCsv(rows: readonly UsageRow[], groups: readonly string[]): string {
-  const own = ['requests', ...counts, ...sums, 'energy_aborted_wh'];
+  const own = ['requests', ...counts, ...sums, 'currency', 'energy_aborted_wh'];
   // What a row is grouped by comes first, and is not repeated.
   const columns = [...groups, 'simulated', ...own, ...(groups.includes('grid_basis') ? [] : ['grid_basis'])];
   const head = [...columns, ...sums.map((name) => `missing_${name}`)];

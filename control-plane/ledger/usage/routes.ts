@@ -42,7 +42,7 @@ export function usageOperatorRoutes(app: FastifyInstance, context: Context): voi
 /** `accountId` null: of all accounts. */
 async function answer(
   reply: FastifyReply,
-  { addresses, db, now }: Context,
+  { addresses, currency, db, now }: Context,
   query: UsageQuery,
   accountId: string | null,
 ): Promise<unknown> {
@@ -51,7 +51,7 @@ async function answer(
   const { from, to } = period;
   const { format, interval, simulated, version } = query;
   const group_by = groupsOf(query.group_by);
-  const usage = await usageOf(db, { accountId, from, to, group_by, interval, simulated, version });
+  const usage = await usageOf(db, { accountId, from, to, group_by, interval, simulated, version, currency });
   if (usage === null) return refuse(reply, tooMany, addresses);
   const { data, total } = usage;
   if (format === 'csv') {

@@ -21,7 +21,7 @@ it(`over ${receipts} receipts of a month`, { timeout: 900_000 }, async () => {
     SELECT 'rcpt_' || n, 1, timestamptz '2026-09-01Z' + n * INTERVAL '30 days' / ${receipts}, 'acct_large', 'key' || n % 3,
       '/v1/chat/completions', 'model' || n % 5, 'region' || n % 2, 'parametric', 'complete', n % 1000, n % 500,
       n % 977 / 1000.0, n % 491 / 1000.0,
-      json_build_object('provider', 'p', 'grid_basis', 'lifecycle', 'energy_low_wh', n % 977 / 2000.0, 'water_ml', n % 91)
+      json_build_object('provider', 'p', 'project', 'project' || n % 7, 'grid_basis', 'lifecycle', 'energy_low_wh', n % 977 / 2000.0, 'water_ml', n % 91)
     FROM generate_series(${first}, ${first + chunk - 1}) n`);
   const from = new Date('2026-09-01');
   const asked = {
@@ -30,12 +30,18 @@ it(`over ${receipts} receipts of a month`, { timeout: 900_000 }, async () => {
     to: new Date('2026-10-01'),
     version: 'restated',
     simulated: 'exclude',
+    currency: 'EUR',
   } as const;
-  const question: UsageQuestion = { ...asked, interval: 'day', group_by: ['model', 'region', 'key_id'] };
+  const question: UsageQuestion = { ...asked, interval: 'day', group_by: ['model', 'region', 'key_id', 'project'] };
   const timed = async <T>(run: () => Promise<T>): Promise<[T, number]> => {
     const begun = performance.now();
     return [await run(), Math.round(performance.now() - begun)];
   };
+  // Each model has a new price every day, and one of the two regions has its own.
+  await stores.tamper(`INSERT INTO prices (id, provider, model, region, valid_from, input_per_mtok, output_per_mtok, source)
+    SELECT m || ' ' || d || ' ' || r, 'p', 'model' || m, nullif('region' || r, 'region1'),
+      timestamptz '2026-08-15Z' + d * INTERVAL '1 day', 1 + d, 2 + m, 'made up'
+    FROM generate_series(0, 4) m, generate_series(0, 40) d, generate_series(0, 1) r`);
   await stores.tamper(`INSERT INTO usage_changes (account_id, hour)
     SELECT DISTINCT account_id, date_trunc('hour', created_at, 'UTC') FROM receipts`);
   const [live, liveMs] = await timed(() => usageOf(stores.db, question));
@@ -48,5 +54,6 @@ it(`over ${receipts} receipts of a month`, { timeout: 900_000 }, async () => {
   );
   expect(summed).toEqual(live);
   expect(summed?.total.requests).toBe(receipts);
-  expect(summed?.data.length).toBe(30 * 30);
+  expect(summed?.data.length).toBe(30 * 30 * 7);
+  expect(summed?.total).toMatchObject({ cost: expect.any(Number), missing: { energy_high_wh: receipts } });
 });

@@ -5,10 +5,11 @@
  * summed already are read from their sums, all others from their receipts, in one snapshot: the answer is the same either way.
  */
 import type { OperatorUsageGroup, UsageQuery, UsageRow, UsageTotal } from '@gw/contract/usage';
-import { usageAmountNames } from '@gw/contract/usage';
+import { type DerivedAmount, derivedNames, usageAmountNames } from '@gw/contract/usage';
 import { type Database, Prisma } from '@gw/prisma/client';
 import { counted } from '../receipts/ledger.ts';
 import { asSums, body, facetColumns, facetsAndAmounts, sumColumns, summed } from './calls.ts';
+import { costColumns, priceJoins, pricePeriods } from './money.ts';
 
 export interface UsageQuestion extends Pick<UsageQuery, 'interval' | 'simulated' | 'version'> {
   readonly group_by: readonly OperatorUsageGroup[];
@@ -17,6 +18,8 @@ export interface UsageQuestion extends Pick<UsageQuery, 'interval' | 'simulated'
   readonly to: Date;
   /** Null: of all accounts. */
   readonly accountId: string | null;
+  /** Of the prices. */
+  readonly currency: string;
 }
 
 export interface Usage {
@@ -25,8 +28,9 @@ export interface Usage {
 }
 
 type Summed = (typeof summed)[number];
-type Counts = Record<'requests' | (typeof kinds)[number]['name'], number> & Record<`known_${Summed}`, number>;
-type Amounts = Record<(typeof usageAmountNames)[number] | 'energy_aborted_wh', number | null>;
+type Counts = Record<'requests' | (typeof kinds)[number]['name'], number> &
+  Record<`known_${Summed | DerivedAmount}`, number>;
+type Amounts = Record<(typeof usageAmountNames)[number] | DerivedAmount | 'energy_aborted_wh', number | null>;
 interface Row extends Counts, Amounts {
   /** Of the sum over all rows, counted or not; its groups are null. */
   readonly is_total: boolean;
@@ -62,11 +66,12 @@ export async function usageOf(db: Database, question: UsageQuestion): Promise<Us
   const groups = Prisma.raw(['date', ...group_by, 'simulated'].join());
   const shown = Prisma.raw(['date', ...group_by, 'simulated'].map((name) => `'${name}', ${name}`).join());
   const rows = await db.$queryRaw<Row[]>`
-    WITH ${calls(question)}
+    WITH ${calls(question)}, ${pricePeriods}
     SELECT GROUPING(simulated) = 1 AS is_total, is_counted, json_build_object(${shown}) AS groups,
       ${countsAndSums}, coalesce(array_agg(DISTINCT grid_basis) FILTER (WHERE grid_basis IS NOT NULL), '{}') AS bases
     FROM (
-      SELECT *, ${Prisma.raw(date)} AS date, NOT simulated OR ${simulated === 'include'} AS is_counted FROM calls
+      SELECT *, ${Prisma.raw(date)} AS date, NOT simulated OR ${simulated === 'include'} AS is_counted FROM (
+        SELECT c.*, ${costColumns} FROM calls c ${priceJoins}) priced
     ) counted
     GROUP BY GROUPING SETS ((${groups}, is_counted), (is_counted)) ORDER BY is_total DESC, ${groups}
     LIMIT ${mostRows + 3}`;
@@ -74,8 +79,10 @@ export async function usageOf(db: Database, question: UsageQuestion): Promise<Us
   if (data.length > mostRows) return null;
   const total = rows.find(({ is_counted, is_total }) => is_total && is_counted);
   return {
-    data: data.map((row) => ({ object: 'gw.usage', ...rowGroups(row, interval), ...sumsOf(row) }) as UsageRow),
-    total: total === undefined ? nothing() : sumsOf(total),
+    data: data.map(
+      (row) => ({ object: 'gw.usage', ...rowGroups(row, interval), ...sumsOf(row, question) }) as UsageRow,
+    ),
+    total: total === undefined ? nothing(question) : sumsOf(total, question),
   };
 }
 
@@ -115,9 +122,9 @@ const countsAndSums = Prisma.raw(
     'sum(requests)::float8 AS requests',
     ...kinds.map(({ name, where }) => `coalesce(sum(requests) FILTER (WHERE ${where}), 0)::float8 AS ${name}`),
     ...['prompt_tokens', 'completion_tokens'].map((name) => `sum(${name})::text AS ${name}`),
-    ...usageAmountNames.map((name) => `sum(${name})::float8 AS ${name}`),
+    ...[...usageAmountNames, ...derivedNames].map((name) => `sum(${name})::float8 AS ${name}`),
     "sum(energy_wh) FILTER (WHERE status <> 'complete')::float8 AS energy_aborted_wh",
-    ...summed.map((name) => `sum(known_${name})::float8 AS known_${name}`),
+    ...[...summed, ...derivedNames].map((name) => `sum(known_${name})::float8 AS known_${name}`),
   ].join(),
 );
 
@@ -129,9 +136,10 @@ function rowGroups({ groups }: Row, interval: UsageQuestion['interval']): Row['g
   return interval === 'total' ? others : { date, ...others };
 }
 
-function sumsOf(row: Row): UsageTotal {
+function sumsOf(row: Row, { currency }: UsageQuestion): UsageTotal {
   const amounts = usageAmountNames.map((name) => [name, rounded(row[name])]);
-  const missing = summed.flatMap((name) => {
+  const derived = derivedNames.map((name) => [name, row[`known_${name}`] > 0 ? rounded(row[name]) : null]);
+  const missing = [...summed, ...derivedNames].flatMap((name) => {
     const unknown = row.requests - row[`known_${name}`];
     return unknown > 0 ? [[name, unknown]] : [];
   });
@@ -140,20 +148,22 @@ function sumsOf(row: Row): UsageTotal {
     ...Object.fromEntries(kinds.map(({ name }) => [name, row[name]])),
     prompt_tokens: exact(row.prompt_tokens ?? '0'),
     completion_tokens: exact(row.completion_tokens ?? '0'),
-    ...Object.fromEntries(amounts),
+    ...Object.fromEntries([...amounts, ...derived]),
+    currency,
     energy_aborted_wh: rounded(row.energy_aborted_wh),
     grid_basis: row.bases.length > 1 ? 'mixed' : (row.bases[0] ?? null),
     missing: Object.fromEntries(missing),
   } as UsageTotal;
 }
 
-const nothing = (): UsageTotal =>
+const nothing = ({ currency }: UsageQuestion): UsageTotal =>
   ({
     requests: 0,
     ...Object.fromEntries(kinds.map(({ name }) => [name, 0])),
     prompt_tokens: 0,
     completion_tokens: 0,
-    ...Object.fromEntries([...usageAmountNames, 'energy_aborted_wh'].map((name) => [name, null])),
+    ...Object.fromEntries([...usageAmountNames, ...derivedNames, 'energy_aborted_wh'].map((name) => [name, null])),
+    currency,
     grid_basis: null,
     missing: {},
   }) as UsageTotal;

@@ -1,0 +1,29 @@
+/**
+ * What calls cost, as SQL: their tokens at the price in force in their hour (decision 39).
+ *
+ * Invariant: the cost of rows follows from the sums of their tokens alone, so it is the same whether rows are sums of an hour or single
+ * calls. Of a call both counts of tokens are known, or neither is.
+ */
+import { Prisma } from '@gw/prisma/client';
+
+/** Prices with the hour in which the next one of the same kind begins; null: there is none. */
+export const pricePeriods = Prisma.raw(`price_periods AS (
+  SELECT provider, model, region, valid_from, input_per_mtok, output_per_mtok,
+    lead(valid_from) OVER (PARTITION BY provider, model, region ORDER BY valid_from) AS valid_to
+  FROM prices)`);
+
+const inForce = (alias: string, region: string): string => `
+  LEFT JOIN price_periods ${alias} ON ${alias}.provider = c.provider AND ${alias}.model = c.model AND ${alias}.region ${region}
+    AND c.hour >= ${alias}.valid_from AND (${alias}.valid_to IS NULL OR c.hour < ${alias}.valid_to)`;
+
+/** To be joined to `calls c`: at most one row of each. That of the region comes first. */
+export const priceJoins = Prisma.raw(`${inForce('own_price', '= c.region')}${inForce('general_price', 'IS NULL')}`);
+
+const priced = (column: string): string =>
+  `CASE WHEN own_price.model IS NULL THEN general_price.${column} ELSE own_price.${column} END`;
+
+/** Columns of what is joined so. Nothing is lost: a price has at most 12 decimal places, and so has a millionth of a token 6. */
+export const costColumns = Prisma.raw(`
+  (coalesce(c.prompt_tokens, 0) * ${priced('input_per_mtok')} + coalesce(c.completion_tokens, 0) * ${priced('output_per_mtok')})
+    * 0.000001 AS cost,
+  CASE WHEN ${priced('input_per_mtok')} IS NULL THEN 0 ELSE c.known_prompt_tokens END AS known_cost`);
