@@ -167,19 +167,19 @@ function modelledImpact(
 
 function measuredImpact(
   facts: MeasurableFacts,
-  { expected, modelled, reading }: Measurement & { readonly ok: true },
+  { expected, modelled, reach, reading }: Measurement & { readonly ok: true },
   methodology: Methodology,
   provenance: GridProvenance,
 ): Impact | null {
   const { boundary, grid, requestedTier, site, usage } = facts;
   const conditions: Conditions = { boundary, site, grid, methodology, gridAgeMinutes: provenance.ageMinutes };
   const isTotal = reading.scope === 'total';
-  const compared = modelled === null || expected === null ? null : { tier: modelled.tier, energyWh: expected.wh };
+  const compared = modelled === null || expected === null ? null : { tier: modelled.tier, expected };
   // A class is too rough a guide to how long the accelerators were taken: the embodied part needs parameter counts.
   const making = modelled?.tier === 'parametric' ? modelled.estimate : null;
   const figures = isTotal
-    ? figuresOfTotal(reading, making, expected, conditions)
-    : figuresOfWork(workWithMeasured(reading, modelled?.estimate ?? null, expected, methodology), conditions);
+    ? figuresOfTotal(reading, making, reach, conditions)
+    : figuresOfWork(workWithMeasured(reading, modelled?.estimate ?? null, reach, methodology), conditions);
   const impact = impactOf({
     conditions,
     tier: 'telemetry',

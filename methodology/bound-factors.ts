@@ -56,9 +56,6 @@ export const boundFactors = {
   other_hardware_ratio: assumption(
     'A100 and B200 took 0.65 to 1.46 of the energy of an H100 (ML.ENERGY), other accelerators have no such figure',
   )(spreads.otherHardware),
-  size_class_ratio: assumption('the classes lie a factor of about 3 apart, and their stand-ins are means of ranges')(
-    spreads.sizeClass,
-  ),
   aspect: kaplan(attention.aspect),
   parameters_per_squared_width: kaplan(attention.parametersPerSquaredWidth),
   k_idle_max: factor('rounding of the split in arXiv:2508.15734 (Google)', 'v1, 2025-08-21', {
@@ -122,7 +119,6 @@ const covered: Readonly<Record<string, readonly string[]>> = {
   [making]: ['lifespan', 'gpu_gwp', 'server_gwp'],
   [utilisation]: ['utilisation', 'peak_flop_per_s', 'gpu_power', 'flop_per_parameter_and_token'],
   k_idle_max: ['k_idle'],
-  size_class_ratio: ['class_active', 'class_total'],
   'grid_live_ratio, grid_hour_ratio_least, grid_hour_ratio_most, grid_drift': ['grid_intensity'],
   'water_grid_ratio, water_world_ratio_least, water_world_ratio_most': ['WUE_grid'],
 };
@@ -130,6 +126,8 @@ const covers = new Map(Object.entries(covered).flatMap(([by, names]) => names.ma
 
 /** The factors of the bounds that stand for how far off a factor can be; null: none, it is taken as it is. */
 export function uncertaintyOf(name: string): string | null {
-  const ofClass = name.startsWith('class_output') ? `size_class_ratio, ${writing}` : `size_class_ratio, ${utilisation}`;
-  return covers.get(name) ?? (/^class_(output|input)_/.test(name) ? ofClass : null);
+  const [, of, work] = /^class_(output|input)_(.+)$/.exec(name) ?? [];
+  if (of !== undefined) return `class_least_${of}_${work}, class_most_${of}_${work}`;
+  const [, end] = /^class_(?:least|most)_(output|input)_/.exec(name) ?? [];
+  return covers.get(name) ?? (end === undefined ? null : end === 'output' ? writing : utilisation);
 }

@@ -20,58 +20,81 @@ export function combinedSteps(calculation: Calculation): Chosen[] {
   ];
 }
 
-const sized = [
-  'attention_most',
-  'writing_attention_most',
-  'writing_least',
-  'writing_most',
+const sized = ['size_ratio', 'attention_most', 'writing_attention_most'];
+const ratios = [
+  'hardware_ratio',
   'reading_least',
   'reading_most',
+  'reading_low',
+  'reading_high',
+  'writing_low',
+  'writing_high',
 ];
+/** The input as if no cache had served any of it. */
+const readAll: Chosen[] = [
+  { program: 'charged_input_tokens/all', run: 'all' },
+  ...reading.map((program) => ({ program, run: 'all' })),
+];
+/** Each end with the variant of its program. */
+const endsOfWork = { least: 'least', most: 'most', low: 'low_combined', high: 'high_combined' } as const;
+
+interface Variant {
+  /** Of the programs of the sizes and of the value. */
+  readonly of: string;
+  /** Before the end in those of the ends. */
+  readonly end: string;
+}
+
+const variantOf = ({ modelled_by, parameter_range }: Calculation): Variant =>
+  modelled_by === 'proxy'
+    ? { of: '/class', end: 'class_' }
+    : parameter_range
+      ? { of: '/range', end: 'range_' }
+      : { of: '', end: '' };
 
 function combinedWork({ estimated_counts: estimated, ...calculation }: Calculation): Chosen[] {
   const { measured, modelled_by, parameter_range } = calculation;
   if (modelled_by === null) return [];
-  const ratios = (['completion', 'prompt'] as const).map((count) =>
+  const { end, of } = variantOf(calculation);
+  const counts = (['completion', 'prompt'] as const).map((count) =>
     once(`${count}_ratio/${estimated === count || estimated === 'both' ? 'estimated' : 'reported'}`),
   );
-  const size = once(modelled_by === 'proxy' ? 'size_ratio/class' : 'size_ratio');
-  const shared = [...ratios, once('hardware_ratio'), size, once('charged_input_tokens')];
+  const runs = modelled_by === 'proxy' ? [] : parameter_range ? ['min', 'max'] : [null];
   const modelled = measured?.scope === 'accelerator' ? works.slice(1) : works;
-  const ends = (central: string, low: string) =>
-    modelled.flatMap((id) => bounded(id, central, `/${low}low_combined`, `/${low}high_combined`));
-  if (modelled_by === 'proxy')
-    return [...shared, ...sized.map((id) => once(`${id}/class`)), ...ends('/class', 'class_')];
-  const runs = parameter_range ? ['min', 'max'] : [null];
-  const each = [...writing, ...reading, ...sized];
   return [
-    ...shared,
-    ...runs.flatMap((run) => each.map((program) => ({ program, run }))),
-    ...(parameter_range ? ends('/range', 'range_') : ends('', '')),
+    ...[...counts, once('charged_input_tokens'), ...readAll],
+    ...runs.flatMap((run) => [...writing, ...reading].map((program) => ({ program, run }))),
+    ...[...sized.map((id) => once(id + of)), ...ratios.map(once)],
+    ...modelled.flatMap((id) => [
+      once(id + of),
+      ...Object.entries(endsOfWork).map(([run, program]) => ({ program: `${id}/${end}${program}`, run })),
+    ]),
   ];
 }
 
-/** What the model gives for what was measured, in a run of its own, since the receipt has the measured energy. */
-function comparedSteps({ measured, modelled_by, parameter_range }: Calculation): Chosen[] {
+const account = ['idle_energy', 'request_it_energy', 'overhead_energy', 'request_energy'];
+
+/** What the model gives for what was measured, in runs of its own, since the receipt has the measured energy. */
+function comparedSteps(calculation: Calculation): Chosen[] {
+  const { measured, modelled_by, parameter_range } = calculation;
   if (measured === null || modelled_by === null) return [];
   const { includes_pue, scope } = measured;
-  const variant = modelled_by === 'proxy' ? '/class' : parameter_range ? '/range' : '';
-  const work = ['accelerator_energy', 'host_energy'].map((id) => id + variant);
-  const account = ['idle_energy', 'request_it_energy', 'overhead_energy', 'request_energy'];
-  const overhead = scope === 'total' && includes_pue === false ? '_without_overhead' : '';
-  const works = scope === 'total' ? work : work.slice(0, 1);
-  const of = modelled_by === 'proxy' ? 'class_' : parameter_range ? 'range_' : '';
-  const ends = (['low', 'high'] as const).flatMap((end) =>
-    works.map((program) => ({ program: `${program.split('/')[0]}/${of}${end}_combined`, run: `modelled_${end}` })),
-  );
-  const whole = [...account.map((program) => ({ program, run: 'modelled' })), once('idle_ratio')];
+  const { end, of } = variantOf(calculation);
+  const isKnown = modelled_by === 'parametric' && !parameter_range;
+  const ids = scope === 'total' ? ['accelerator_energy', 'host_energy'] : ['accelerator_energy'];
+  const accounted = (run: string): Chosen[] => (scope === 'total' ? account.map((program) => ({ program, run })) : []);
+  const run = (name: string, program: string): Chosen[] => [
+    ...ids.map((id) => ({ program: id + program, run: name })),
+    ...accounted(name),
+  ];
+  const what = `/${scope}${scope === 'total' && includes_pue === false ? '_without_overhead' : ''}`;
   return [
-    ...[...works.map((program) => ({ program, run: 'modelled' })), ...ends],
-    ...(scope === 'total' ? [...whole, ...sides('pue_ratio'), ...sides('modelled_work')] : []),
-    ...[
-      `modelled_energy/${scope}${overhead}`,
-      ...sides('modelled_energy', `/${scope}${overhead}`).map(({ program }) => program),
-    ].map(once),
+    ...run('modelled', of),
+    ...Object.entries(endsOfWork).flatMap(([name, program]) => run(`modelled_${name}`, `/${end}${program}`)),
+    ...(isKnown ? [] : [...run('smallest', `/${end}smallest`), ...run('largest', `/${end}largest`)]),
+    ...(scope === 'total' ? [once('idle_ratio'), ...sides('pue_ratio'), ...sides('modelled_work')] : []),
+    ...[once(`modelled_energy${what}`), ...sides('modelled_energy', what)],
+    ...['modelled_smallest', 'modelled_largest'].map((id) => once(id + (isKnown ? '/known' : what))),
     once('modelled_energy_wh'),
   ];
 }
@@ -84,7 +107,8 @@ function combinedMeasured(
   const converted = [...stated, ...['least_believed', 'most_believed'].map((id) => once(id + compared))];
   if (scope === 'accelerator') {
     const ends = ['/measured_low_combined', '/measured_high_combined'] as const;
-    return [...converted, once('share_ratio'), ...bounded('accelerator_energy', '/measured', ...ends)];
+    const bases = ['least', 'most'].map((run) => ({ program: 'accelerator_energy/measured', run }));
+    return [...converted, once('share_ratio'), ...bounded('accelerator_energy', '/measured', ...ends), ...bases];
   }
   const unknown = includes_pue === null ? '_unknown' : '';
   const ends = ['/reported_low_combined', `/reported_high${unknown}_combined`] as const;
@@ -96,7 +120,12 @@ const twice = (id: string, variant = ''): Chosen[] => [
   { program: `${id}/${variant}high`, run: 'high' },
 ];
 const sides = (id: string, variant = ''): Chosen[] => ['least', 'most'].map((side) => once(`${id}_${side}${variant}`));
-const embodiedSteps = [once('request_embodied_gwp'), ...sides('time'), ...twice('request_embodied_gwp')];
+/** In the runs that the spreads are combined with. */
+const based = (program: string): Chosen[] => ['least', 'most'].map((run) => ({ program, run }));
+const embodiedSteps = [
+  ...[once('request_embodied_gwp'), ...based('request_embodied_gwp')],
+  ...[...sides('time'), ...twice('request_embodied_gwp')],
+];
 const waterSteps = ['water_ml', 'water_low_ml', 'water_high_ml'].map(once);
 
 function combinedTotal({ measured, modelled_by }: Calculation): Chosen[] {
@@ -108,7 +137,7 @@ function combinedTotal({ measured, modelled_by }: Calculation): Chosen[] {
   const water = [once(`request_usage_wcf/${overhead}`), ...twice('request_usage_wcf', `${overhead}_`), ...waterSteps];
   return [
     ...sides('energy', '/total'),
-    ...[once('request_usage_gwp'), ...twice('request_usage_gwp')],
+    ...[once('request_usage_gwp'), ...based('request_usage_gwp'), ...twice('request_usage_gwp')],
     ...(isMade ? embodiedSteps : []),
     ...(includes === null ? [] : water),
     once('energy_wh/total'),
@@ -122,18 +151,19 @@ function combinedTotal({ measured, modelled_by }: Calculation): Chosen[] {
 function combinedNarrow(): Chosen[] {
   return [
     ...sides('energy', '/narrow'),
-    ...[once('request_usage_gwp/narrow'), ...twice('request_usage_gwp')],
+    ...[once('request_usage_gwp/narrow'), ...based('request_usage_gwp/narrow'), ...twice('request_usage_gwp')],
     ...['energy_wh', 'energy_accelerator_wh', 'energy_low_wh', 'energy_high_wh'].map((id) => once(`${id}/narrow`)),
     ...['carbon_g', 'carbon_operation_g', 'carbon_low_g', 'carbon_high_g'].map((id) => once(`${id}/operation`)),
   ];
 }
 
 function combinedComprehensive(): Chosen[] {
-  const accounts = ['idle_energy', 'request_it_energy', 'overhead_energy', 'request_energy', 'request_usage_gwp'];
+  const accounts = [...account, 'request_usage_gwp'];
   const energies = ['energy_wh', 'energy_accelerator_wh', 'energy_host_wh', 'energy_overhead_wh', 'energy_idle_wh'];
   const rounded = ['energy_low_wh', 'energy_high_wh', 'carbon_g', 'carbon_operation_g', 'carbon_embodied_g'];
   return [
     ...[...accounts, 'request_usage_wcf', 'idle_ratio'].map(once),
+    ...accounts.flatMap(based),
     ...[...sides('pue_ratio'), ...sides('work'), ...sides('energy')],
     ...['request_it_energy', 'request_energy', 'request_usage_gwp'].flatMap((id) => twice(id)),
     ...embodiedSteps,

@@ -5,54 +5,14 @@
  * Invariant: each text states the operations of the code in their order, so that both give the same double.
  */
 import { matchUnit } from './grid.ts';
-import { type Part, parts, step } from './programs.ts';
+import { step } from './programs.ts';
 import type { Step } from './steps.ts';
+import { workBoundPrograms } from './work-bound-programs.ts';
 
-/** What widens the bounds of modelled work; in the runs `min` and `max` where parameters are a range. */
-const ratios = {
-  ...step('completion_ratio/estimated', '1', 'estimated_count_ratio'),
-  ...step('completion_ratio/reported', '1', '1'),
-  ...step('prompt_ratio/estimated', '1', 'estimated_count_ratio'),
-  ...step('prompt_ratio/reported', '1', '1'),
-  ...step('hardware_ratio', '1', 'is_other_hardware = 1 ? other_hardware_ratio : 1'),
-  ...sized('', { active: 'P_active', total: 'P_total', more: '' }),
-  ...sized('/class', { active: 'class_active', total: 'class_total', more: ', size_class_ratio' }),
-};
-
-function sized(variant: string, { active, more, total }: Readonly<Record<'active' | 'more' | 'total', string>>) {
-  const writing = (model: string) => `combined(${model}, hardware_ratio, completion_ratio${more})`;
-  const reading = `combined(hardware_ratio, prompt_ratio${more})`;
-  const layersByWidth = `aspect * ((${active} * ${total}) ^ 0.5 * 1e9 / (parameters_per_squared_width * aspect * aspect)) ^ (2 / 3)`;
-  const attention = (context: string) => `1 + (${context}) * (${layersByWidth}) / (${active} * 1e9)`;
-  return {
-    ...step(`size_ratio${variant}`, '1', `${total} > fitted_up_to ? extrapolation_ratio_least : 1`),
-    ...step(`attention_most${variant}`, '1', attention('T_in + T_cached')),
-    ...step(`writing_attention_most${variant}`, '1', attention('2 * T_in + T_out')),
-    ...step(`writing_least${variant}`, '1', `1 / ${writing('model_ratio_least, size_ratio')}`),
-    ...step(`writing_most${variant}`, '1', `writing_attention_most * ${writing('model_ratio_most')}`),
-    ...step(`reading_least${variant}`, '1', `utilisation / utilisation_max / ${reading}`),
-    ...step(`reading_most${variant}`, '1', `utilisation / utilisation_min * attention_most * ${reading}`),
-  };
-}
-
-function workBounds({ id, unit, writing, reading }: Part): Record<string, Step> {
-  const end = (run: string, side: string) =>
-    `${writing(run)} * writing_${side}${run} + ${reading}${run} * reading_${side}${run}`;
-  const ofClass = (side: string) =>
-    `class_output_${id} * (T_out * writing_${side}) + class_input_${id} * (charged_input_tokens * reading_${side})`;
-  return {
-    ...step(`${id}/low_combined`, unit, end('', 'least')),
-    ...step(`${id}/high_combined`, unit, end('', 'most')),
-    ...step(`${id}/range_low_combined`, unit, end('@min', 'least')),
-    ...step(`${id}/range_high_combined`, unit, end('@max', 'most')),
-    ...step(`${id}/class_low_combined`, unit, ofClass('least')),
-    ...step(`${id}/class_high_combined`, unit, ofClass('most')),
-  };
-}
-
-/** One end of the modelled energy of what a figure is about. */
+/** One end of the modelled energy of what a figure is about, in the runs `base` and `run` (without and with the spreads). */
 function modelledEnd(side: 'least' | 'most', run: string, at: '/' | '*'): Record<string, Step> {
-  const active = 'accelerator_energy@modelled + host_energy@modelled';
+  const base = `modelled_${side}`;
+  const active = `accelerator_energy@${base} + host_energy@${base}`;
   const ofActive = `(accelerator_energy@${run} + host_energy@${run}) / (${active})`;
   const work = `modelled_work_${side}`;
   return {
@@ -60,24 +20,35 @@ function modelledEnd(side: 'least' | 'most', run: string, at: '/' | '*'): Record
     ...step(
       `modelled_energy_${side}/total`,
       'Wh',
-      `request_energy@modelled ${at} combined(${work}, idle_ratio, pue_ratio_${side})`,
+      `request_energy@${base} ${at} combined(${work}, idle_ratio, pue_ratio_${side})`,
     ),
     ...step(
       `modelled_energy_${side}/total_without_overhead`,
       'Wh',
-      `request_it_energy@modelled ${at} combined(${work}, idle_ratio)`,
+      `request_it_energy@${base} ${at} combined(${work}, idle_ratio)`,
     ),
     ...step(`modelled_energy_${side}/accelerator`, 'Wh', `accelerator_energy@${run}`),
   };
 }
 
 const believed = (side: 'least' | 'most'): string =>
-  `reported_energy > modelled_energy * plausible_within ? modelled_energy_${side} : reported_energy * plausible_within < modelled_energy ? modelled_energy_${side} : reported_energy`;
+  `reported_energy > modelled_smallest * plausible_within ? modelled_energy_${side} : reported_energy * plausible_within < modelled_largest ? modelled_energy_${side} : reported_energy`;
+
+function whole(id: string, run: string): Record<string, Step> {
+  return {
+    ...step(`${id}/total`, 'Wh', `request_energy@${run}`),
+    ...step(`${id}/total_without_overhead`, 'Wh', `request_it_energy@${run}`),
+    ...step(`${id}/accelerator`, 'Wh', `accelerator_energy@${run}`),
+  };
+}
 
 const measuring = {
-  ...step('modelled_energy/total', 'Wh', 'request_energy@modelled'),
-  ...step('modelled_energy/total_without_overhead', 'Wh', 'request_it_energy@modelled'),
-  ...step('modelled_energy/accelerator', 'Wh', 'accelerator_energy@modelled'),
+  ...whole('modelled_energy', 'modelled'),
+  // The same at the ends of the parameters; of a known model they are the modelled energy itself.
+  ...whole('modelled_smallest', 'smallest'),
+  ...whole('modelled_largest', 'largest'),
+  ...step('modelled_smallest/known', 'Wh', 'modelled_energy'),
+  ...step('modelled_largest/known', 'Wh', 'modelled_energy'),
   ...step('modelled_energy_wh', 'Wh', 'sum12(modelled_energy)'),
   ...modelledEnd('least', 'modelled_low', '/'),
   ...modelledEnd('most', 'modelled_high', '*'),
@@ -107,18 +78,21 @@ const measuring = {
   ),
 };
 
-const share = (amount: string, run: string): string => `${amount} = 0 ? 1 : ${amount}@${run} / ${amount}`;
-/** The formulas of one end: `least` of the run `low`, `most` of the run `high`. */
+const share = (amount: string, run: string, base = amount): string => `${base} = 0 ? 1 : ${amount}@${run} / ${base}`;
+/**
+ * The formulas of one end. Its run `least` or `most` has what is not known without a distribution at that end; the run `low` or
+ * `high` has the spreads beside it, and what is off beside the work is combined with them.
+ */
 function ends(run: 'low' | 'high'): Record<string, Step> {
   const [side, at] = run === 'low' ? ['least', '/'] : ['most', '*'];
-  const active = 'accelerator_energy + host_energy';
+  const active = `accelerator_energy@${side} + host_energy@${side}`;
   const ofActive = `${active} = 0 ? 1 : (accelerator_energy@${run} + host_energy@${run}) / (${active})`;
   const water = `(WUE_site ${at} water_site_ratio + PUE * WUE_grid ${at} water_ratio_${side})`;
   const years = 'known_or(grid_intensity_age_minutes, 0) / 525600';
   const grid = `combined(grid_live_ratio, grid_hour_ratio_${side}, grid_drift ^ (${years}))`;
   const made =
     run === 'low' ? 'time_least, latency_ratio_least, embodied_ratio_least' : 'time_most, embodied_ratio_most';
-  const operation = `request_usage_gwp ${at} combined(energy_${side}, grid_ratio_${side})`;
+  const operation = `request_usage_gwp@${side} ${at} combined(energy_${side}, grid_ratio_${side})`;
   return {
     ...step(
       `grid_ratio_${side}`,
@@ -129,12 +103,12 @@ function ends(run: 'low' | 'high'): Record<string, Step> {
     ...step(`work_${side}`, '1', ofActive),
     ...step(`energy_${side}`, '1', `combined(work_${side}, idle_ratio, pue_ratio_${side})`),
     ...step(`energy_${side}/total`, '1', share('request_energy', run)),
-    ...step(`energy_${side}/narrow`, '1', share('accelerator_energy', run)),
-    ...step(`time_${side}`, '1', share('accelerator_time', run)),
-    ...step(`request_it_energy/${run}`, 'Wh', `request_it_energy ${at} combined(work_${side}, idle_ratio)`),
-    ...step(`request_energy/${run}`, 'Wh', `request_energy ${at} energy_${side}`),
+    ...step(`energy_${side}/narrow`, '1', share('accelerator_energy', run, `accelerator_energy@${side}`)),
+    ...step(`time_${side}`, '1', share('accelerator_time', run, `accelerator_time@${side}`)),
+    ...step(`request_it_energy/${run}`, 'Wh', `request_it_energy@${side} ${at} combined(work_${side}, idle_ratio)`),
+    ...step(`request_energy/${run}`, 'Wh', `request_energy@${side} ${at} energy_${side}`),
     ...step(`request_usage_gwp/${run}`, 'g', operation),
-    ...step(`request_embodied_gwp/${run}`, 'g', `request_embodied_gwp ${at} combined(${made})`),
+    ...step(`request_embodied_gwp/${run}`, 'g', `request_embodied_gwp@${side} ${at} combined(${made})`),
     ...step(`request_usage_wcf/${run}`, 'mL', `request_it_energy@${run} * ${water}`),
     ...step(`request_usage_wcf/with_overhead_${run}`, 'mL', `request_energy@${run} / PUE * ${water}`),
     ...step(`request_usage_wcf/without_overhead_${run}`, 'mL', `request_energy@${run} * ${water}`),
@@ -163,8 +137,7 @@ const statements = {
 };
 
 export const boundPrograms: Readonly<Record<string, Step>> = {
-  ...ratios,
-  ...Object.assign({}, ...parts.map(workBounds)),
+  ...workBoundPrograms,
   ...measuring,
   ...footprint,
   ...statements,

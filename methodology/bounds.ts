@@ -35,22 +35,25 @@ const at = (side: Side, amount: number, ratio: number): number => (side === 'lea
 /** How the value at the end relates to the amount; 1 where there is none. */
 export const share = (end: number, amount: number): number => (amount === 0 ? 1 : end / amount);
 
-/** Of work in the comprehensive boundary: `central` and `end` are accounts of the work and of its low or high end. */
-export function endOfWork(side: Side, central: RequestSteps, end: RequestSteps, conditions: BoundConditions): End {
-  const ratios = energyRatios(side, central, end, conditions.site);
-  const it = at(side, central.request_it_energy, ratios.it);
+/**
+ * Of work in the comprehensive boundary: `base` and `end` are accounts of the work at its end without the spreads and with
+ * them (work.ts). What is off beside the work is combined with that spread, so that a wider range never has a narrower bound.
+ */
+export function endOfWork(side: Side, base: RequestSteps, end: RequestSteps, conditions: BoundConditions): End {
+  const ratios = energyRatios(side, base, end, conditions.site);
+  const it = at(side, base.request_it_energy, ratios.it);
   const water = waterFactorAt(side, conditions);
   return {
-    energyWh: at(side, central.request_energy, ratios.all),
-    operationG: operationAt(side, central.request_usage_gwp, ratios.all, conditions),
-    embodiedG: embodiedAt(side, central.request_embodied_gwp, share(end.accelerator_time, central.accelerator_time)),
+    energyWh: at(side, base.request_energy, ratios.all),
+    operationG: operationAt(side, base.request_usage_gwp, ratios.all, conditions),
+    embodiedG: embodiedAt(side, base.request_embodied_gwp, share(end.accelerator_time, base.accelerator_time)),
     waterMl: water === null ? null : it * water,
   };
 }
 
 /** How far the energy of the machines, and all with the overhead, is from its value at one end of the work. */
-function energyRatios(side: Side, central: RequestSteps, end: RequestSteps, { pue }: SiteFacts) {
-  const active = central.accelerator_energy + central.host_energy;
+function energyRatios(side: Side, base: RequestSteps, end: RequestSteps, { pue }: SiteFacts) {
+  const active = base.accelerator_energy + base.host_energy;
   const work = share(end.accelerator_energy + end.host_energy, active);
   const idle = (1 + spreads.idleShareMax) / (1 + idleShare);
   const overhead = (pue - 1) * (1 + spreads.overhead);
@@ -61,12 +64,12 @@ function energyRatios(side: Side, central: RequestSteps, end: RequestSteps, { pu
 /** Wh of a whole call that is modelled, at one end of its work: with the overhead, or without. */
 export function modelledAt(
   side: Side,
-  { central, end }: { readonly central: RequestSteps; readonly end: RequestSteps },
+  { base, end }: { readonly base: RequestSteps; readonly end: RequestSteps },
   site: SiteFacts,
   withOverhead: boolean,
 ): number {
-  const ratios = energyRatios(side, central, end, site);
-  return withOverhead ? at(side, central.request_energy, ratios.all) : at(side, central.request_it_energy, ratios.it);
+  const ratios = energyRatios(side, base, end, site);
+  return withOverhead ? at(side, base.request_energy, ratios.all) : at(side, base.request_it_energy, ratios.it);
 }
 
 export function operationAt(side: Side, gwp: number, energyShare: number, conditions: BoundConditions): number {

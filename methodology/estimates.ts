@@ -52,7 +52,7 @@ function tokensOf({ model, site, usage }: ReadyFacts, method: Methodology) {
   return {
     inputTokens: method.chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0,
     outputTokens,
-    facts: { promptTokens, cachedPromptTokens, outputTokens, site, ratios: countRatios(usage, method) },
+    facts: { promptTokens, outputTokens, site, ratios: countRatios(usage, method) },
     combinesBounds: method.combinesBounds,
   };
 }

@@ -8,7 +8,7 @@ import { boundFactors, uncertaintyOf } from './bound-factors.ts';
 import { embodied, estimatedCounts, literatureUncertainty, prefill, serving, telemetryLimits } from './factors.ts';
 import type { ModelClass } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
-import { classFactors, classSize } from './proxy.ts';
+import { classEnds, classFactors, classSize } from './proxy.ts';
 
 export interface Factor {
   readonly value: number | null;
@@ -90,9 +90,9 @@ const workUnits = {
   accelerator_time: ['acceleratorS', 'GPU·s/token'],
 } as const;
 type WorkId = keyof typeof workUnits;
-/** The size of the largest model that the class stands in with. */
-const sizes = { class_active: 'activeB', class_total: 'totalB' } as const;
-const classPattern = /^class_(output|input)_(accelerator_energy|host_energy|accelerator_time)$/;
+/** Of the models that the class stands for. */
+const sizes = { class_active_least: 'leastActiveB', class_total_most: 'mostTotalB' } as const;
+const classPattern = /^class_(least_|most_)?(output|input)_(accelerator_energy|host_energy|accelerator_time)$/;
 
 /** The factor of this name under the methodology, or null: then the name is an input of the call. */
 export function factorOf(name: string, method: Methodology, modelClass: ModelClass | null): Factor | null {
@@ -109,17 +109,20 @@ export const withUncertainty = (name: string, tabled: TabledFactor, { combinesBo
 function tabledFactor(name: string, method: Methodology, modelClass: ModelClass | null): TabledFactor | null {
   if (name === 'k_idle') return method.idleShare === null ? ours(0, '1') : google(method.idleShare, '1');
   if (Object.hasOwn(constants, name)) return constants[name] ?? null;
-  if (modelClass !== null && (name === 'class_active' || name === 'class_total')) {
+  if (modelClass !== null && (name === 'class_active_least' || name === 'class_total_most')) {
     return ours(classSize(modelClass)[sizes[name]], 'billion parameters');
   }
   const match = classPattern.exec(name);
   if (match === null || modelClass === null) return null;
-  const [field, unit] = workUnits[match[2] as WorkId];
-  const factors = classFactors[modelClass];
+  const [, end, of, work] = match;
+  const [field, unit] = workUnits[work as WorkId];
+  const { least, most } = classEnds[modelClass];
+  const factors = end === undefined ? classFactors[modelClass] : end === 'least_' ? least : most;
+  const which = end === undefined ? 'stand-in' : end === 'least_' ? 'smallest model' : 'largest model';
   return {
-    value: (match[1] === 'output' ? factors.perOutputToken : factors.perInputToken)[field],
+    value: (of === 'output' ? factors.perOutputToken : factors.perInputToken)[field],
     unit,
-    source: `parametric formulas of this methodology for the stand-in of the class ${modelClass}`,
+    source: `parametric formulas of this methodology for the ${which} of the class ${modelClass}`,
     ...own,
   };
 }

@@ -107,8 +107,6 @@ export const spreads = {
   latencyLeast: 4,
   /** A deployment that states other accelerators than those that are modelled, or none. */
   otherHardware: 2,
-  /** A class that stands in for a model. */
-  sizeClass: 3.5,
   /** Idle Wh per active Wh at most, against `idleShare`. */
   idleShareMax: 0.13,
   /** Of the overhead, PUE − 1, against the stated one. */
@@ -156,4 +154,17 @@ export const standIns = {
   moe_small_active: { active: { min: 5.1, max: 5.1 }, total: { min: 117, max: 117 } },
   frontier: { active: { min: 44, max: 132 }, total: { min: 440, max: 440 } },
   embedding: { active: { min: 0.3, max: 0.3 }, total: { min: 0.3, max: 0.3 } },
+} as const;
+
+/**
+ * The models that each class stands for, from the smallest to the largest, which the bounds hold. An assumption: the open models
+ * of the kind, of `frontier` those with 20 to 132 billion active parameters of 200 to 1,000 (Qwen3 235B-A22B to Kimi K2).
+ */
+export const classSpans = {
+  small: { active: { min: 0.1, max: 10 }, total: { min: 0.1, max: 10 } },
+  medium: { active: { min: 10, max: 40 }, total: { min: 10, max: 40 } },
+  large: { active: { min: 40, max: 120 }, total: { min: 40, max: 120 } },
+  moe_small_active: { active: { min: 3, max: 15 }, total: { min: 20, max: 200 } },
+  frontier: { active: { min: 20, max: 132 }, total: { min: 200, max: 1000 } },
+  embedding: { active: { min: 0.02, max: 8 }, total: { min: 0.02, max: 8 } },
 } as const;

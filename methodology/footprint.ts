@@ -12,7 +12,7 @@ import type { Boundary, GridReading, SiteFacts } from './facts.ts';
 import { embodiedOf } from './indicators.ts';
 import type { Methodology } from './methodologies.ts';
 import { type TelemetryReading, wattHours } from './telemetry/reading.ts';
-import { type Expected, leastBelieved, mostBelieved } from './uncertainty.ts';
+import type { Reach } from './uncertainty.ts';
 import { gPerKg, whPerKwh } from './units.ts';
 import type { Estimate } from './work.ts';
 
@@ -55,29 +55,25 @@ export function figuresOfWork(estimate: Estimate, conditions: Conditions): Figur
   const { boundary, grid, methodology, site } = conditions;
   const account = (work: Estimate['central']) => accountFor(work, site, grid, methodology.idleShare);
   const central = account(estimate.central);
-  const [low, high] = [account(estimate.low), account(estimate.high)];
-  const totals = methodology.combinesBounds
-    ? (side: 'least' | 'most', end: RequestSteps) => combinedTotals(side, central, end, conditions)
-    : (_: unknown, end: RequestSteps) => totalsOf(end, boundary, grid);
+  const { ends, high, low } = estimate;
+  const totals = (side: 'least' | 'most', end: RequestSteps): Totals =>
+    methodology.combinesBounds
+      ? combinedTotals(side, account(ends[side]), end, conditions)
+      : totalsOf(end, boundary, grid);
   return {
     footprint:
       boundary === 'narrow'
         ? narrowFootprint(central, grid)
         : comprehensiveFootprint(central, methodology.idleShare !== null),
-    low: totals('least', low),
-    high: totals('most', high),
+    low: totals('least', account(low)),
+    high: totals('most', account(high)),
     basis: estimate.basis,
   };
 }
 
-function combinedTotals(
-  side: 'least' | 'most',
-  central: RequestSteps,
-  end: RequestSteps,
-  conditions: Conditions,
-): Totals {
-  if (conditions.boundary === 'comprehensive') return totalsAt(endOfWork(side, central, end, conditions));
-  const energy = central.accelerator_energy;
+function combinedTotals(side: 'least' | 'most', base: RequestSteps, end: RequestSteps, conditions: Conditions): Totals {
+  if (conditions.boundary === 'comprehensive') return totalsAt(endOfWork(side, base, end, conditions));
+  const energy = base.accelerator_energy;
   const gwp = (energy / whPerKwh) * conditions.grid.gPerKwh;
   const operationG = operationAt(side, gwp, share(end.accelerator_energy, energy), conditions);
   return { energyWh: decimal(end.accelerator_energy), carbonG: decimal(operationG), waterMl: null };
@@ -91,12 +87,12 @@ const totalsAt = ({ embodiedG, energyWh, operationG, waterMl }: End): Totals => 
 
 /**
  * A total that cannot be split, in the comprehensive boundary. `making` carries the embodied part, if it is known;
- * `expected` is the modelled energy, if there is any.
+ * `reach`: what the bounds have to hold.
  */
 export function figuresOfTotal(
   reading: TelemetryReading,
   making: Estimate | null,
-  expected: Expected | null,
+  reach: Reach,
   conditions: Conditions,
 ): Figures {
   const { grid } = conditions;
@@ -107,10 +103,10 @@ export function figuresOfTotal(
   const central = embodied('central');
   const carbon = decimalSum(central === null ? [gwp(reading.energyWh)] : [gwp(reading.energyWh), central]);
   const water = waterOfTotal(reading, conditions);
-  const bounds = boundsOfTotal(reading, expected, conditions);
+  const bounds = boundsOfTotal(reading, reach, conditions);
   const totals = (side: 'least' | 'most', energyWh: number, end: 'low' | 'high'): Totals =>
     conditions.methodology.combinesBounds
-      ? totalsAt(endOfTotal(side, reading, energyWh, making === null ? null : { making, end }, conditions))
+      ? totalsAt(endOfTotal(side, reading, energyWh, { making, end }, conditions))
       : { energyWh: decimal(energyWh), carbonG: decimal(gwp(energyWh) + (embodied(end) ?? 0)) };
   return {
     footprint: {
@@ -134,20 +130,20 @@ function endOfTotal(
   side: 'least' | 'most',
   reading: TelemetryReading,
   energyWh: number,
-  made: { readonly making: Estimate; readonly end: 'low' | 'high' } | null,
+  { making, end }: { readonly making: Estimate | null; readonly end: 'low' | 'high' },
   conditions: Conditions,
 ): End {
   const gwp = (reading.energyWh / whPerKwh) * conditions.grid.gPerKwh;
   const water = waterFactorAt(side, conditions);
   const it = reading.includesPue ? energyWh / conditions.site.pue : energyWh;
-  const time = made === null ? null : made.making.central.acceleratorS;
+  const time = making?.ends[side].acceleratorS ?? null;
   return {
     energyWh,
     operationG: operationAt(side, gwp, share(energyWh, reading.energyWh), conditions),
     embodiedG:
-      made === null || time === null
+      making === null || time === null
         ? null
-        : embodiedAt(side, embodiedOf(time).gwpKg * gPerKg, share(made.making[made.end].acceleratorS, time)),
+        : embodiedAt(side, embodiedOf(time).gwpKg * gPerKg, share(making[end].acceleratorS, time)),
     waterMl: water === null || reading.includesPue === null ? null : it * water,
   };
 }
@@ -159,9 +155,9 @@ interface Range {
 }
 
 /** The source's own bounds, else the literature's: for an estimate those of the model, else those of measurements. */
-function boundsOfTotal(reading: TelemetryReading, expected: Expected | null, { methodology, site }: Conditions): Range {
+function boundsOfTotal(reading: TelemetryReading, reach: Reach, { methodology, site }: Conditions): Range {
   const { energyWh, source, stated } = reading;
-  if (methodology.combinesBounds) return combinedTotal(reading, expected, site.pue);
+  if (methodology.combinesBounds) return combinedTotal(reading, reach, site.pue);
   if (stated?.range) {
     const { min, max } = stated.range;
     return { low: wattHours(stated, min), high: wattHours(stated, max), basis: 'parameter_range' };
@@ -170,15 +166,12 @@ function boundsOfTotal(reading: TelemetryReading, expected: Expected | null, { m
   return { low: energyWh * (1 - spread), high: energyWh * (1 + spread), basis: 'literature_default' };
 }
 
-/** A figure that may lack the overhead can be low by it, and the bounds of a doubtful one reach the modelled energy. */
-function combinedTotal({ energyWh, includesPue }: TelemetryReading, expected: Expected | null, pue: number): Range {
+/** A figure that may lack the overhead can be low by it. */
+function combinedTotal({ energyWh, includesPue }: TelemetryReading, { leastWh, mostWh }: Reach, pue: number): Range {
   const high = energyWh * spreads.reported;
   return {
-    low: Math.min(energyWh / spreads.reported, leastBelieved(energyWh, expected)),
-    high: Math.max(
-      includesPue === null ? high * Math.max(pue, 1 + spreads.overheadFloor) : high,
-      mostBelieved(energyWh, expected),
-    ),
+    low: Math.min(energyWh / spreads.reported, leastWh),
+    high: Math.max(includesPue === null ? high * Math.max(pue, 1 + spreads.overheadFloor) : high, mostWh),
     basis: 'combined',
   };
 }

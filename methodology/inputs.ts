@@ -71,13 +71,18 @@ const stated = new Set(['stated_energy', 'stated_min', 'stated_max']);
 /** The name without the run that it is for. */
 export const baseName = (name: string): string => name.split('@')[0] ?? name;
 
+/** A name can have a run of its own, else it is of that of its step. */
+const runOf = (name: string, run: string | null): string | null => name.split('@')[1] ?? run;
+
 /** An input of the run `min` takes the lower end of a range, any other the upper one. */
 export function givenOf(name: string, run: string | null, { measured, model_kind }: Calculation): Given {
   const base = baseName(name);
   const found = givens[base] ?? given('1', 'unknown', null);
   if (stated.has(base)) return { ...found, unit: measured?.unit ?? 'Wh' };
   if (base === 'T_out' && model_kind === 'embedding') return { ...found, fact: null };
-  return base === 'P_active' ? { ...found, fact: `${found.fact}.${run === 'min' ? 'min' : 'max'}` } : found;
+  return base === 'P_active'
+    ? { ...found, fact: `${found.fact}.${runOf(name, run) === 'min' ? 'min' : 'max'}` }
+    : found;
 }
 
 /** The value of an input in a run (`min` and `max` are the ends of the parameter range). */
@@ -122,8 +127,8 @@ export function inputValues(facts: CallFacts, times: GridTimes): (name: string, 
   };
   return (name, run) => {
     const base = baseName(name);
-    if (base === 'P_active') return end(size.activeParametersB, run);
-    if (base === 'P_total') return end(total, run);
+    if (base === 'P_active') return end(size.activeParametersB, runOf(name, run));
+    if (base === 'P_total') return end(total, runOf(name, run));
     return values[base] ?? null;
   };
 }

@@ -12,9 +12,9 @@ import type { CallFacts, GridReading, TokenUsage } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
 import { refusals, type TelemetryReading, type TelemetryRefusal, wattHours } from './telemetry/reading.ts';
 import type { ModelledTier } from './tier.ts';
-import { combined, type Expected, leastBelieved, mostBelieved } from './uncertainty.ts';
+import { combined, type Expected, type Reach, reachOf } from './uncertainty.ts';
 import { secondsPerHour } from './units.ts';
-import type { Estimate } from './work.ts';
+import type { Estimate, Work } from './work.ts';
 
 /** The best modelled estimate of the call. */
 export interface Modelled {
@@ -29,6 +29,7 @@ export type Measurement =
       readonly modelled: Modelled | null;
       /** What is modelled of what the figure is about; null where nothing of it can be. */
       readonly expected: Expected | null;
+      readonly reach: Reach;
     }
   | { readonly ok: false; readonly why: string };
 
@@ -83,7 +84,8 @@ export function measure(
   if (floor !== null && energyWh * ratio < comparable(floor, telemetry, facts, method)) {
     return unused(`the figure was refused, it is less than 1/${ratio} of what a model of the smallest class takes`);
   }
-  return { ok: true, reading: telemetry, modelled, expected };
+  const reach = expected === null ? { leastWh: energyWh, mostWh: energyWh } : reachOf(energyWh, expected);
+  return { ok: true, reading: telemetry, modelled, expected, reach };
 }
 
 /** What an uncounted call is compared with. */
@@ -124,12 +126,13 @@ export function measureUncounted(
       `the figure was refused, it is less than 1/${ratio} of what a model of the smallest class takes for a token`,
     );
   }
-  return { ok: true, reading: telemetry, modelled: null, expected: null };
+  const reach = { leastWh: energyWh, mostWh: energyWh };
+  return { ok: true, reading: telemetry, modelled: null, expected: null, reach };
 }
 
 /** The modelled energy, Wh, of what the figure is about. */
 function comparable(
-  { central }: Estimate,
+  { central }: Pick<Estimate, 'central'>,
   { includesPue, scope }: Pick<TelemetryReading, 'includesPue' | 'scope'>,
   { grid, site }: { readonly grid: GridReading; readonly site: CallFacts['site'] },
   method: Methodology,
@@ -146,15 +149,21 @@ function expectedOf(
   method: Methodology,
 ): Expected {
   const { grid, site } = facts;
-  const wh = comparable(estimate, telemetry, facts, method);
+  const { ends } = estimate;
+  const of = (central: Estimate['central']): number => comparable({ central }, telemetry, facts, method);
   const account = (work: Estimate['central']) => accountFor(work, site, grid, method.idleShare);
-  const central = account(estimate.central);
   const withOverhead = telemetry.includesPue !== false;
   const at = (side: 'least' | 'most', work: Estimate['central']): number =>
     telemetry.scope === 'accelerator'
       ? work.acceleratorWh
-      : modelledAt(side, { central, end: account(work) }, site, withOverhead);
-  return { wh, leastWh: at('least', estimate.low), mostWh: at('most', estimate.high) };
+      : modelledAt(side, { base: account(ends[side]), end: account(work) }, site, withOverhead);
+  return {
+    wh: of(estimate.central),
+    smallestWh: of(ends.smallest),
+    largestWh: of(ends.largest),
+    leastWh: at('least', estimate.low),
+    mostWh: at('most', estimate.high),
+  };
 }
 
 /** A reading can come from a store, so what its reader made sure of is looked at again. */
@@ -178,23 +187,28 @@ function faultOf({ energyWh, scope, stated }: TelemetryReading): string | null {
 export function workWithMeasured(
   { energyWh, stated }: TelemetryReading,
   modelled: Estimate | null,
-  expected: Expected | null,
+  reach: Reach,
   { combinesBounds }: Pick<Methodology, 'combinesBounds'>,
 ): Estimate {
-  const at = (end: 'central' | 'low' | 'high', acceleratorWh: number) => ({
+  const at = (work: Work | undefined, acceleratorWh: number): Work => ({
     acceleratorWh,
-    hostWh: modelled?.[end].hostWh ?? 0,
-    acceleratorS: modelled?.[end].acceleratorS ?? 0,
+    hostWh: work?.hostWh ?? 0,
+    acceleratorS: work?.acceleratorS ?? 0,
   });
   const { uncertainty } = telemetryLimits;
   const tokens = stated?.tokens ?? null;
   const isAlone = tokens !== null && tokens.call === tokens.all;
   const ratio = combined(spreads.counter, isAlone ? 1 : spreads.tokenShare);
-  const [least, most] = [leastBelieved(energyWh, expected), mostBelieved(energyWh, expected)];
   return {
-    central: at('central', energyWh),
-    low: at('low', combinesBounds ? Math.min(energyWh / ratio, least) : energyWh * (1 - uncertainty)),
-    high: at('high', combinesBounds ? Math.max(energyWh * ratio, most) : energyWh * (1 + uncertainty)),
+    central: at(modelled?.central, energyWh),
+    low: at(modelled?.low, combinesBounds ? Math.min(energyWh / ratio, reach.leastWh) : energyWh * (1 - uncertainty)),
+    high: at(modelled?.high, combinesBounds ? Math.max(energyWh * ratio, reach.mostWh) : energyWh * (1 + uncertainty)),
+    ends: {
+      smallest: at(modelled?.ends.smallest, energyWh),
+      largest: at(modelled?.ends.largest, energyWh),
+      least: at(modelled?.ends.least, energyWh),
+      most: at(modelled?.ends.most, energyWh),
+    },
     basis: combinesBounds ? 'combined' : 'literature_default',
   };
 }

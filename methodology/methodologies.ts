@@ -9,6 +9,7 @@ import { countingPrograms } from './counting-programs.ts';
 import { sha256Of } from './digest.ts';
 import {
   attention,
+  classSpans,
   comparison,
   embodied,
   estimatedCounts,
@@ -26,7 +27,7 @@ import {
 import type { ModelClass, ModelFacts } from './facts.ts';
 import { functionTexts, grammarText } from './formula.ts';
 import { programs } from './programs.ts';
-import { classFactors } from './proxy.ts';
+import { classEnds, classFactors } from './proxy.ts';
 import { decodeSteps, prefillSteps, requestSteps, type Step } from './steps.ts';
 import { combinedText } from './uncertainty.ts';
 
@@ -174,7 +175,7 @@ const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
           uncountedCalls,
           uncountedBounds,
           comparison,
-          classFactors,
+          ...{ classFactors, classSpans, classEnds },
         },
       },
       functions: { ...functionTexts, ...combinedText, ...grammarText },

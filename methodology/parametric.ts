@@ -7,9 +7,9 @@
 import { literatureUncertainty, prefill, serving } from './factors.ts';
 import type { ModelFacts, ParameterRange } from './facts.ts';
 import type { DecodeStep, PrefillStep, StepValues } from './steps.ts';
-import { modelBounds, type WorkBounds, type WorkFacts } from './uncertainty.ts';
+import { type WorkFacts, workBounds } from './uncertainty.ts';
 import { bitsPerByte, parametersPerBillion, secondsPerHour } from './units.ts';
-import { type CountRatios, combine, type Estimate, noWork, type Work } from './work.ts';
+import { type CountRatios, combine, type Estimate, endsOf, noWork, type Work } from './work.ts';
 
 const batchedAlpha = serving.gpuEnergyAlpha * Math.exp(serving.gpuEnergyBeta * serving.batchSize);
 const batchedLatency = serving.latencyBeta * serving.batchSize + serving.latencyGamma;
@@ -115,37 +115,48 @@ export function parametricEstimate(model: ModelFacts, input: ParametricInput): E
   const total = totalOf(model) ?? active;
   const { inputTokens, outputTokens, upstreamLatencyS } = input;
   const conditions = { ...conditionsOf(model), upstreamLatencyS };
-  const run = (end: keyof ParameterRange) => ({
+  const run = (end: keyof ParameterRange, input = inputTokens) => ({
     writing: outputTokens === 0 ? noWork : decodeWork(decode(outputTokens, active[end], total[end], conditions)),
-    reading: inputTokens === 0 ? noWork : prefillWork(readInput(inputTokens, active[end])),
+    reading: input === 0 ? noWork : prefillWork(readInput(input, active[end])),
   });
-  const least = run('min');
+  const smallest = run('min');
   const isRange = isParameterRange(model);
-  const most = isRange ? run('max') : least;
-  const boundsAt = (end: keyof ParameterRange): WorkBounds =>
-    input.combinesBounds
-      ? modelBounds({ activeB: active[end], totalB: total[end] }, total.max, input.facts)
-      : tierBounds(isRange ? 0 : literatureUncertainty.parametric, input.facts.ratios);
-  const low = boundsAt('min');
-  const high = isRange ? boundsAt('max') : low;
-  const writing = combine(least.writing, 0.5, most.writing, 0.5);
-  const reading = combine(least.reading, 0.5, most.reading, 0.5);
+  const largest = isRange ? run('max') : smallest;
+  const writing = combine(smallest.writing, 0.5, largest.writing, 0.5);
+  const reading = combine(smallest.reading, 0.5, largest.reading, 0.5);
+  const central = combine(writing, 1, reading, 1);
+  if (!input.combinesBounds) return { central, ...tierBounds({ smallest, largest }, isRange, input.facts.ratios) };
+  const bounds = workBounds({ leastActiveB: active.min, mostTotalB: total.max }, input.facts);
+  const most = run('max', input.facts.promptTokens);
   return {
-    central: combine(writing, 1, reading, 1),
-    low: combine(least.writing, low.writingLeast, least.reading, low.readingLeast),
-    high: combine(most.writing, high.writingMost, most.reading, high.readingMost),
-    basis: input.combinesBounds ? 'combined' : isRange ? 'parameter_range' : 'literature_default',
+    central,
+    low: combine(smallest.writing, bounds.writingLow, smallest.reading, bounds.readingLow),
+    high: combine(most.writing, bounds.writingHigh, most.reading, bounds.readingHigh),
+    ends: {
+      smallest: combine(smallest.writing, 1, smallest.reading, 1),
+      largest: combine(largest.writing, 1, largest.reading, 1),
+      least: combine(smallest.writing, 1, smallest.reading, bounds.readingLeast),
+      most: combine(most.writing, bounds.writingMost, most.reading, bounds.readingMost),
+    },
+    basis: 'combined',
   };
 }
 
+/** Of writing and of reading. */
+type Run = Readonly<Record<'writing' | 'reading', Work>>;
+
 /** Before gw-1.4: one half-width for the tier, none where the parameters are a range. */
-function tierBounds(spread: number, ratios: CountRatios): WorkBounds {
-  return {
-    writingLeast: (1 - spread) * ratios.completionLeast,
-    writingMost: (1 + spread) * ratios.completionMost,
-    readingLeast: (prefill.utilisation / prefill.utilisationMax) * ratios.promptLeast,
-    readingMost: (prefill.utilisation / prefill.utilisationMin) * ratios.promptMost,
-  };
+function tierBounds(
+  { largest, smallest }: Readonly<Record<'smallest' | 'largest', Run>>,
+  isRange: boolean,
+  ratios: CountRatios,
+): Omit<Estimate, 'central'> {
+  const spread = isRange ? 0 : literatureUncertainty.parametric;
+  const fast = (prefill.utilisation / prefill.utilisationMax) * ratios.promptLeast;
+  const slow = (prefill.utilisation / prefill.utilisationMin) * ratios.promptMost;
+  const low = combine(smallest.writing, (1 - spread) * ratios.completionLeast, smallest.reading, fast);
+  const high = combine(largest.writing, (1 + spread) * ratios.completionMost, largest.reading, slow);
+  return { low, high, ends: endsOf(low, high), basis: isRange ? 'parameter_range' : 'literature_default' };
 }
 
 function conditionsOf(model: ModelFacts): Omit<DecodeConditions, 'upstreamLatencyS'> {

@@ -4,11 +4,11 @@
  * Invariant: a class factor is the parametric model of the class's stand-in, with the fitted generation time and 16-bit
  * weights; nothing measured on the call but its tokens goes in. The factors are ours, EcoLogits does not publish them.
  */
-import { literatureUncertainty, standIns } from './factors.ts';
+import { classSpans, literatureUncertainty, standIns } from './factors.ts';
 import type { ModelClass, ParameterRange } from './facts.ts';
 import { decode, decodeWork, prefillWork, readInput } from './parametric.ts';
-import { classBounds, type Size, type WorkFacts } from './uncertainty.ts';
-import { type CountRatios, combine, type Estimate, noWork, type Work } from './work.ts';
+import { type Size, type WorkFacts, workBounds } from './uncertainty.ts';
+import { type CountRatios, combine, type Estimate, endsOf, noWork, type Work } from './work.ts';
 
 export interface ClassFactors {
   /** Work per output token and per input token, before the data centre's overhead. */
@@ -18,24 +18,36 @@ export interface ClassFactors {
 
 const unmeasured = { quantizationBits: null, tokensPerS: null, ttftS: null, upstreamLatencyS: null };
 
-function factorsOf(standIn: { readonly active: ParameterRange; readonly total: ParameterRange }): ClassFactors {
-  const output = (end: keyof ParameterRange) =>
-    decodeWork(decode(1, standIn.active[end], standIn.total[end], unmeasured));
-  const input = (end: keyof ParameterRange) => prefillWork(readInput(1, standIn.active[end]));
+type Sizes = Readonly<Record<'active' | 'total', ParameterRange>>;
+
+const factorsAt = (sizes: Sizes, end: keyof ParameterRange): ClassFactors => ({
+  perOutputToken: decodeWork(decode(1, sizes.active[end], sizes.total[end], unmeasured)),
+  perInputToken: prefillWork(readInput(1, sizes.active[end])),
+});
+
+function factorsOf(standIn: Sizes): ClassFactors {
+  const [least, most] = [factorsAt(standIn, 'min'), factorsAt(standIn, 'max')];
   return {
-    perOutputToken: combine(output('min'), 0.5, output('max'), 0.5),
-    perInputToken: combine(input('min'), 0.5, input('max'), 0.5),
+    perOutputToken: combine(least.perOutputToken, 0.5, most.perOutputToken, 0.5),
+    perInputToken: combine(least.perInputToken, 0.5, most.perInputToken, 0.5),
   };
 }
 
-export const classFactors: Readonly<Record<ModelClass, ClassFactors>> = {
-  small: factorsOf(standIns.small),
-  medium: factorsOf(standIns.medium),
-  large: factorsOf(standIns.large),
-  moe_small_active: factorsOf(standIns.moe_small_active),
-  frontier: factorsOf(standIns.frontier),
-  embedding: factorsOf(standIns.embedding),
-};
+const ofEach = <T>(each: (modelClass: ModelClass) => T): Readonly<Record<ModelClass, T>> => ({
+  small: each('small'),
+  medium: each('medium'),
+  large: each('large'),
+  moe_small_active: each('moe_small_active'),
+  frontier: each('frontier'),
+  embedding: each('embedding'),
+});
+
+export const classFactors = ofEach((name) => factorsOf(standIns[name]));
+/** Of the smallest and of the largest model that a class stands for. */
+export const classEnds = ofEach((name) => ({
+  least: factorsAt(classSpans[name], 'min'),
+  most: factorsAt(classSpans[name], 'max'),
+}));
 
 export interface ProxyInput {
   /** Tokens to charge, as in the parametric tier. */
@@ -47,34 +59,39 @@ export interface ProxyInput {
 
 export function proxyEstimate(modelClass: ModelClass, input: ProxyInput): Estimate {
   const { combinesBounds, facts, inputTokens, outputTokens } = input;
-  const { perInputToken, perOutputToken } = classFactors[modelClass];
-  const of = (writing: number, reading: number) =>
-    combine(perOutputToken, outputTokens * writing, perInputToken, inputTokens * reading);
-  const central = of(1, 1);
-  if (!combinesBounds) return { central, ...tierBounds(of, facts.ratios), basis: 'literature_default' };
-  const bounds = classBounds(classSize(modelClass), facts);
+  const of =
+    ({ perInputToken, perOutputToken }: ClassFactors, inputs = inputTokens) =>
+    (writing: number, reading: number) =>
+      combine(perOutputToken, outputTokens * writing, perInputToken, inputs * reading);
+  const standIn = of(classFactors[modelClass]);
+  const central = standIn(1, 1);
+  if (!combinesBounds) return { central, ...tierBounds(standIn, facts.ratios) };
+  const bounds = workBounds(classSize(modelClass), facts);
+  const ends = classEnds[modelClass];
+  const [least, most] = [of(ends.least), of(ends.most, facts.promptTokens)];
   return {
     central,
-    low: of(bounds.writingLeast, bounds.readingLeast),
-    high: of(bounds.writingMost, bounds.readingMost),
+    low: least(bounds.writingLow, bounds.readingLow),
+    high: most(bounds.writingHigh, bounds.readingHigh),
+    ends: {
+      smallest: least(1, 1),
+      largest: of(ends.most)(1, 1),
+      least: least(1, bounds.readingLeast),
+      most: most(bounds.writingMost, bounds.readingMost),
+    },
     basis: 'combined',
   };
 }
 
-/** The largest model that the class stands in with. */
 export function classSize(modelClass: ModelClass): Size {
-  const { active, total } = standIns[modelClass];
-  return { activeB: active.max, totalB: total.max };
+  const { active, total } = classSpans[modelClass];
+  return { leastActiveB: active.min, mostTotalB: total.max };
 }
 
 /** Before gw-1.4: one half-width for the tier. */
-function tierBounds(
-  of: (writing: number, reading: number) => Work,
-  ratios: CountRatios,
-): Pick<Estimate, 'low' | 'high'> {
+function tierBounds(of: (writing: number, reading: number) => Work, ratios: CountRatios): Omit<Estimate, 'central'> {
   const spread = literatureUncertainty.proxy;
-  return {
-    low: combine(of(ratios.completionLeast, ratios.promptLeast), 1 - spread, noWork, 0),
-    high: combine(of(ratios.completionMost, ratios.promptMost), 1 + spread, noWork, 0),
-  };
+  const low = combine(of(ratios.completionLeast, ratios.promptLeast), 1 - spread, noWork, 0);
+  const high = combine(of(ratios.completionMost, ratios.promptMost), 1 + spread, noWork, 0);
+  return { low, high, ends: endsOf(low, high), basis: 'literature_default' };
 }

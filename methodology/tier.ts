@@ -9,7 +9,7 @@ import type { Boundary, CallFacts, ModelClass, ModelFacts, RequestedTier, SiteFa
 import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
-import { isDoubtful, isOtherHardware, wasOtherHardware } from './uncertainty.ts';
+import { type Expected, isDoubtful, isOtherHardware, wasOtherHardware } from './uncertainty.ts';
 
 export type ModelledTier = 'proxy' | 'parametric';
 
@@ -117,8 +117,8 @@ interface MeasuredFacts {
 /** What a figure was compared with, and what gives the parts that were not measured. */
 interface Compared {
   readonly tier: ModelledTier;
-  /** Wh, of what the figure is about. */
-  readonly energyWh: number;
+  /** Of what the figure is about. */
+  readonly expected: Expected;
 }
 
 /** `modelled`: null where the model is not known at all. */
@@ -161,17 +161,17 @@ function classesText({ ceilingClass, floorClasses }: MeasuredFacts['methodology'
 /** Wh both. */
 function comparedText(
   measured: number,
-  { energyWh, tier }: Compared,
+  { expected, tier }: Compared,
   { statesModelled }: MeasuredFacts['methodology'],
 ): string {
   // A call without tokens: both are nothing.
-  if (!statesModelled || energyWh === 0) return `plausible against the ${tier} tier`;
-  const ratio = measured / energyWh;
-  const beside = `${brief(ratio)} times the ${brief(energyWh)} Wh of the ${tier} tier`;
+  if (!statesModelled || expected.wh === 0) return `plausible against the ${tier} tier`;
+  const { largestWh, smallestWh, wh } = expected;
+  const beside = `${brief(measured / wh)} times the ${brief(wh)} Wh of the ${tier} tier`;
   const most = comparison.plausibleWithin;
-  return isDoubtful(measured, energyWh)
-    ? `${beside}, further from it than ${most} times, so one of them is doubtful`
-    : `plausible, ${beside}`;
+  if (!isDoubtful(measured, expected)) return `plausible, ${beside}`;
+  const from = smallestWh === largestWh ? 'it' : `the ${brief(smallestWh)} or ${brief(largestWh)} Wh of its ends`;
+  return `${beside}, further from ${from} than ${most} times, so one of them is doubtful`;
 }
 
 const brief = (value: number): string => String(Number(value.toPrecision(3)));

@@ -18,42 +18,48 @@ export function combined(...ratios: readonly number[]): number {
   return Math.exp(Math.sqrt(sum));
 }
 
-/** Wh: what the model gives for what a figure is about, and its bounds. */
-export interface Expected {
+/** Wh: what the model gives for what a figure is about, at the ends of its parameters, and its bounds. */
+export interface Expected extends Reach {
   readonly wh: number;
+  readonly smallestWh: number;
+  readonly largestWh: number;
+}
+
+/** Wh: what the bounds of a measured figure have to hold beside its own spread. */
+export interface Reach {
   readonly leastWh: number;
   readonly mostWh: number;
 }
 
-export const isDoubtful = (measuredWh: number, modelledWh: number): boolean =>
-  measuredWh > modelledWh * comparison.plausibleWithin || measuredWh * comparison.plausibleWithin < modelledWh;
-
 /**
- * Measured energy is doubtful beyond a ratio to the modelled one. Which of the two is wrong nobody knows, so the bounds of both
- * have to lie inside those of the receipt: these give the end of the model's that they must reach, and the figure itself where
- * it is plausible or nothing is modelled.
+ * Measured energy is doubtful beyond a ratio to the modelled one, of any model that it can be: so a range of parameters is not
+ * plausible where one in it is not.
  */
-export const leastBelieved = (measuredWh: number, expected: Expected | null): number =>
-  expected !== null && isDoubtful(measuredWh, expected.wh) ? expected.leastWh : measuredWh;
-export const mostBelieved = (measuredWh: number, expected: Expected | null): number =>
-  expected !== null && isDoubtful(measuredWh, expected.wh) ? expected.mostWh : measuredWh;
+export const isDoubtful = (measuredWh: number, { largestWh, smallestWh }: Expected): boolean =>
+  measuredWh > smallestWh * comparison.plausibleWithin || measuredWh * comparison.plausibleWithin < largestWh;
+
+/** Which of the two is wrong nobody knows, so the bounds of a doubtful figure hold those of the modelled energy too. */
+export const reachOf = (measuredWh: number, expected: Expected): Reach =>
+  isDoubtful(measuredWh, expected) ? expected : { leastWh: measuredWh, mostWh: measuredWh };
 
 /** For `functions` of a methodology's document. */
 export const combinedText = {
   combined: 'combined(a, b, …): exp(sqrt(ln(a) * ln(a) + ln(b) * ln(b) + …)), added from the left',
 } as const;
 
-/** What the low and the high end of work are, as multiples of the work itself. */
+/** What the ends of work are, as multiples of what its model gives: without the spreads, and with them (`low`, `high`). */
 export interface WorkBounds {
-  readonly writingLeast: number;
   readonly writingMost: number;
+  readonly writingLow: number;
+  readonly writingHigh: number;
   readonly readingLeast: number;
   readonly readingMost: number;
+  readonly readingLow: number;
+  readonly readingHigh: number;
 }
 
 /** The facts that widen the bounds of modelled work. `promptTokens`: with those that a cache served. */
 export interface WorkFacts {
-  readonly cachedPromptTokens: number;
   /** 0 for an embedding. */
   readonly outputTokens: number;
   readonly promptTokens: number;
@@ -61,42 +67,39 @@ export interface WorkFacts {
   readonly ratios: CountRatios;
 }
 
-/** Billions of parameters of the model, or of the class that stands in for it. */
+/** Billions of parameters: the fewest that work on a token, and the most there are in all. */
 export interface Size {
-  readonly activeB: number;
-  readonly totalB: number;
+  readonly leastActiveB: number;
+  readonly mostTotalB: number;
 }
 
-/** `mostB`: all parameters at the upper end, where they are a range: one that may be beyond the fit is not narrower. */
-export const modelBounds = (size: Size, mostB: number, facts: WorkFacts): WorkBounds =>
-  workBounds(size, mostB, facts, []);
-export const classBounds = (size: Size, facts: WorkFacts): WorkBounds =>
-  workBounds(size, size.totalB, facts, [spreads.sizeClass]);
-
-function workBounds(size: Size, mostB: number, facts: WorkFacts, more: readonly number[]): WorkBounds {
+/** Of a model, or of all those that a class stands for. */
+export function workBounds(size: Size, facts: WorkFacts): WorkBounds {
   const { ratios, site } = facts;
-  const beyond = mostB > spreads.fittedUpToB ? spreads.extrapolationLeast : 1;
+  const beyond = size.mostTotalB > spreads.fittedUpToB ? spreads.extrapolationLeast : 1;
   const hardware = isOtherHardware(site.accelerators) ? spreads.otherHardware : 1;
-  const reading = combined(hardware, ratios.promptMost, ...more);
+  const reading = combined(hardware, ratios.promptMost);
+  const attentionOfWriting = attentionMost(2 * facts.promptTokens + facts.outputTokens, size);
+  const readingLeast = prefill.utilisation / prefill.utilisationMax;
+  const readingMost = (prefill.utilisation / prefill.utilisationMin) * attentionMost(facts.promptTokens, size);
   return {
-    writingLeast: 1 / combined(spreads.modelLeast, beyond, hardware, ratios.completionMost, ...more),
-    writingMost:
-      attentionMost(2 * facts.promptTokens + facts.outputTokens, size) *
-      combined(spreads.modelMost, hardware, ratios.completionMost, ...more),
-    readingLeast: prefill.utilisation / prefill.utilisationMax / reading,
-    readingMost:
-      (prefill.utilisation / prefill.utilisationMin) *
-      attentionMost(facts.promptTokens + facts.cachedPromptTokens, size) *
-      reading,
+    writingMost: attentionOfWriting,
+    writingLow: 1 / combined(spreads.modelLeast, beyond, hardware, ratios.completionMost),
+    writingHigh: attentionOfWriting * combined(spreads.modelMost, hardware, ratios.completionMost),
+    readingLeast,
+    readingMost,
+    readingLow: readingLeast / reading,
+    readingHigh: readingMost * reading,
   };
 }
 
 /**
  * Operations of a forward pass with attention, per operation without. `context`: twice the tokens that a token finds before it, on
- * average. What a cache served is before all that is read, and the whole input before all that is written. Of a mixture of
+ * average. The whole input is before all that is written; what a cache served is taken for read here. Of a mixture of
  * experts the layers and the width follow neither from all parameters nor from the active ones: their geometric mean comes close.
+ * It is the larger, the fewer parameters are active and the more there are, so a range of both is taken there.
  */
-function attentionMost(context: number, { activeB, totalB }: Size): number {
+function attentionMost(context: number, { leastActiveB: activeB, mostTotalB: totalB }: Size): number {
   const { aspect, parametersPerSquaredWidth } = attention;
   const parameters = (activeB * totalB) ** 0.5 * parametersPerBillion;
   const layersByWidth = aspect * (parameters / (parametersPerSquaredWidth * aspect * aspect)) ** (2 / 3);

@@ -44,6 +44,20 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         ],
       },
       {
+        what: 'The bounds of a size class are those of the smallest and of the largest model that it stands for, and those of a range of parameters of its ends, each with all that is off beside it',
+        numbers:
+          '`energy_low_wh`, `energy_high_wh` and what follows from them, of such calls: wider, most of all with a long context',
+        why: 'A range, or a class, had narrower bounds than a model in it, since attention was taken at the end where it is least, and since what is off beside the work was combined around a value that the range had moved',
+        parts: ['constants.classSpans', 'constants.classEnds', 'steps'],
+      },
+      {
+        what: 'What a cache served is in the upper bounds as if it had been read',
+        numbers:
+          '`energy_high_wh`, `carbon_high_g` and `water_high_ml` of calls with cached tokens; of a call with nothing else they were 0',
+        why: 'Reading a cached prompt is not free, and nobody but the provider sees what it spared; the value counts none of it',
+        parts: ['steps'],
+      },
+      {
         what: 'Attention to what was read before, which the formulas leave out, is in the upper bounds, of reading (to the input) and of writing (to the input and the output)',
         numbers:
           '`energy_high_wh`, `carbon_high_g` and `water_high_ml`: next to nothing at 1,000 tokens of context, some times at 100,000',
@@ -67,7 +81,7 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         what: 'The document holds the factors of the size classes, and the grammar of the formulas',
         numbers: 'none',
         why: 'The factors follow from the stand-ins of the classes, but nobody could see them without running the code',
-        parts: ['constants.classFactors', 'functions'],
+        parts: ['constants.classFactors', 'constants.classEnds', 'functions'],
       },
       {
         what: 'What the grid value counts, the year of a yearly one, and whether its source calls it an estimate are stated, and where the water factor is the average of the world or of a region’s country',

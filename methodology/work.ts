@@ -13,11 +13,22 @@ export interface Estimate {
   readonly central: Work;
   readonly low: Work;
   readonly high: Work;
+  readonly ends: Ends;
   /**
    * Where the bounds come from. `combined`: the sources that the lineage names (uncertainty.ts); before gw-1.4 one of the
    * others, which are scenarios and no confidence interval.
    */
   readonly basis: 'combined' | 'parameter_range' | 'literature_default';
+}
+
+/** From gw-1.4 on: what is not known without a distribution, at its ends. */
+export interface Ends {
+  /** The value at the least and the most parameters that the model can have; both the value itself where they are known. */
+  readonly smallest: Work;
+  readonly largest: Work;
+  /** With all else at its end too (utilisation, attention, what a cache saved): low and high are these with their spread. */
+  readonly least: Work;
+  readonly most: Work;
 }
 
 /** How much less (`least`) and more (`most`) the true token counts can be than those that are charged, as ratios. */
@@ -41,3 +52,6 @@ export function combine(a: Work, weightA: number, b: Work, weightB: number): Wor
     acceleratorS: a.acceleratorS * weightA + b.acceleratorS * weightB,
   };
 }
+
+/** Of an estimate of an earlier version, whose bounds are the ends of what it knows. */
+export const endsOf = (low: Work, high: Work): Ends => ({ smallest: low, largest: high, least: low, most: high });

@@ -96,9 +96,9 @@ const dense70b = { active: 70, total: 70 };
 const virginia = { pue: 1.15, gPerKwh: 384.4, wue: 0.4, gridWue: 3.1321 };
 const tokens = { promptTokens: 1000, completionTokens: 400 };
 const gridYears = gridYearsOf(examples.parametric.receipt);
-// 1,200 of the prompt, of which 200 came from the cache.
-const contextTokens = 1200 + 200;
-const asked = { ...tokens, ...virginia, model: dense70b, latencyS: 14.2, gridYears, contextTokens };
+// With 200 that came from the cache.
+const allTokens = 1200;
+const asked = { ...tokens, ...virginia, model: dense70b, latencyS: 14.2, gridYears, allTokens };
 const fitted = { ...asked, latencyS: fittedLatencyS(400, 70) };
 const paris = { pue: 1.2, gPerKwh: 41.44, wue: 0.2, gridWue: 3.6737 };
 const embedded = {

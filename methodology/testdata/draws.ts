@@ -4,10 +4,9 @@
  */
 import { cases } from '@gw/testing/cases';
 import type { CallFacts, Impact } from '../assess.ts';
-import { comparison, embodied, estimatedCounts, idleShare, prefill, serving, spreads, standIns } from '../factors.ts';
-import type { TokenUsage } from '../facts.ts';
+import { classSpans, comparison, embodied, estimatedCounts, idleShare, prefill, serving, spreads } from '../factors.ts';
+import type { ParameterRange, TokenUsage } from '../facts.ts';
 import { decode, decodeWork, prefillWork, readInput, totalOf } from '../parametric.ts';
-import { classFactors } from '../proxy.ts';
 import { combine, type Work } from '../work.ts';
 
 /** Uniform in [0, 1), the same in each run. */
@@ -56,48 +55,43 @@ function attentionOf(draw: Draw, context: number, activeB: number, totalB: numbe
   return 1 + draw.random() * ((context * 100 * scale ** (2 / 3)) / (activeB * 1e9));
 }
 
-function modelOf(facts: CallFacts, draw: Draw) {
-  const { model } = facts;
-  if (model.activeParametersB === null || facts.requestedTier === 'proxy') {
-    const { active, total } = standIns[model.modelClass ?? 'large'];
-    return { activeB: active.max, totalB: total.max, classes: classFactors[model.modelClass ?? 'large'] };
+/** Of a range any model in it is as likely; of a class any of those that it stands for, by the order of its size. */
+function modelOf({ model, requestedTier }: CallFacts, draw: Draw) {
+  const end = draw.random();
+  if (model.activeParametersB === null || requestedTier === 'proxy') {
+    const { active, total } = classSpans[model.modelClass ?? 'large'];
+    const at = ({ max, min }: ParameterRange) => min * (max / min) ** end;
+    return { activeB: at(active), totalB: at(total), conditions: unmeasured };
   }
   const [active, total] = [model.activeParametersB, totalOf(model) ?? model.activeParametersB];
-  const end = draw.random();
   const at = ({ max, min }: typeof active) => min + (max - min) * end;
-  return { activeB: at(active), totalB: at(total), classes: null };
+  return { activeB: at(active), totalB: at(total), conditions: model };
 }
+
+const unmeasured = { quantizationBits: null, tokensPerS: null, ttftS: null };
 
 function drawnWork(facts: CallFacts, usage: TokenUsage, draw: Draw): DrawnWork {
   const { model, upstreamLatencyS } = facts;
-  const { activeB, classes, totalB } = modelOf(facts, draw);
+  const { activeB, conditions, totalB } = modelOf(facts, draw);
   const outputTokens = model.kind === 'embedding' ? 0 : usage.completionTokens;
-  const inputTokens = usage.promptTokens - usage.cachedPromptTokens;
-  const [writing, reading] =
-    classes === null
-      ? [
-          decodeWork(decode(outputTokens, activeB, totalB, { ...model, upstreamLatencyS })),
-          prefillWork(readInput(inputTokens, activeB)),
-        ]
-      : [
-          combine(classes.perOutputToken, outputTokens, classes.perInputToken, 0),
-          combine(classes.perOutputToken, 0, classes.perInputToken, inputTokens),
-        ];
+  // What a cache served may have been read in part.
+  const inputTokens = usage.promptTokens - usage.cachedPromptTokens * draw.random();
+  const writing = decodeWork(decode(outputTokens, activeB, totalB, { ...conditions, upstreamLatencyS }));
+  const reading = prefillWork(readInput(inputTokens, activeB));
   const counted = (count: 'completion' | 'prompt') =>
     usage.estimated === count || usage.estimated === 'both' ? draw.ratio(estimatedCounts.ratio) : 1;
-  const size = classes === null ? 1 : draw.ratio(spreads.sizeClass);
-  const shared = draw.ratio(spreads.otherHardware) * size;
+  const hardware = draw.ratio(spreads.otherHardware);
   const write =
     draw.ratio(spreads.modelLeast, spreads.modelMost) *
     (totalB > 200 ? draw.atMost(spreads.extrapolationLeast) : 1) *
     attentionOf(draw, 2 * usage.promptTokens + outputTokens, activeB, totalB) *
     counted('completion') *
-    shared;
+    hardware;
   const read =
     (prefill.utilisation / draw.between(prefill.utilisationMin, prefill.utilisationMax)) *
-    attentionOf(draw, usage.promptTokens + usage.cachedPromptTokens, activeB, totalB) *
+    attentionOf(draw, usage.promptTokens, activeB, totalB) *
     counted('prompt') *
-    shared;
+    hardware;
   return {
     ...combine(writing, write, reading, read),
     seconds: writing.acceleratorS * write * draw.atMost(spreads.latencyLeast) + reading.acceleratorS * read,

@@ -14,78 +14,74 @@ export interface Amounts {
 }
 
 export interface BoundInputs {
-  readonly tier: 'parametric' | 'proxy';
-  readonly activeB: number;
-  readonly totalB: number;
-  /** Those of a cache twice: they are context from the beginning. */
-  readonly contextTokens: number;
-  /** Those that were charged. */
-  readonly promptTokens: number;
+  /** Billions: the fewest that work on a token, and the most there are, of the model or of all in its class. */
+  readonly leastActiveB: number;
+  readonly mostTotalB: number;
+  /** With those of a cache. */
+  readonly allTokens: number;
   readonly completionTokens: number;
   readonly pue: number;
   readonly wue: number;
+  readonly gPerKwh: number;
   readonly gridWue: number;
   /** Years from the yearly grid value to the call; null: the value is of the hour. */
   readonly gridYears: number | null;
 }
 
-/** How much the amounts of work are at one end of writing and one of reading. */
-function workShare(side: 'low' | 'high', inputs: BoundInputs) {
-  const proxy = inputs.tier === 'proxy' ? 3.5 : 1;
+interface Shares {
+  /** What is not known without a distribution, as a share of the two parts of the work. */
+  readonly ends: readonly [number, number];
+  /** How far off they are beside it. */
+  readonly spreads: readonly [number, number];
+}
+
+function sharesAt(side: 'low' | 'high', inputs: BoundInputs): Shares {
   // None of these deployments says what it runs on.
   const hardware = 2;
   if (side === 'low')
-    return {
-      written: 1 / off(2.25, inputs.totalB > 200 ? 5.3 : 1, proxy, hardware),
-      read: 0.4 / 0.6 / off(proxy, hardware),
-    };
-  const parameters = inputs.activeB * 1e9;
+    return { ends: [1, 0.4 / 0.6], spreads: [off(2.25, inputs.mostTotalB > 200 ? 5.3 : 1, hardware), hardware] };
+  const { allTokens, completionTokens, leastActiveB, mostTotalB } = inputs;
   // 12 · width² parameters in a layer, 100 layers wide: width = 100 · layers.
-  const layers = Math.cbrt((Math.sqrt(inputs.activeB * inputs.totalB) * 1e9) / (12 * 100 * 100));
-  const attention = (context: number) => 1 + (context * layers * (100 * layers)) / parameters;
-  const { completionTokens, contextTokens, promptTokens } = inputs;
+  const layers = Math.cbrt((Math.sqrt(leastActiveB * mostTotalB) * 1e9) / (12 * 100 * 100));
+  const attention = (context: number) => 1 + (context * layers * (100 * layers)) / (leastActiveB * 1e9);
   return {
-    // The charged input and that with the cached part twice are twice the whole input.
-    written: attention(contextTokens + promptTokens + completionTokens) * off(3.7, proxy, hardware),
-    read: (0.4 / 0.25) * attention(contextTokens) * off(proxy, hardware),
+    ends: [attention(2 * allTokens + completionTokens), (0.4 / 0.25) * attention(allTokens)],
+    spreads: [off(3.7, hardware), hardware],
   };
 }
 
-export interface Central {
-  readonly energy_wh: number;
-  readonly carbon_operation_g: number;
-  readonly carbon_embodied_g: number | null;
-  readonly water_ml: number | null;
-}
-
-/** `written` and `read`: the two parts of the work. */
+/** `written` and `read`: the two parts of the work, of the smallest or the largest model that it can be. */
 export function boundsAt(
   side: 'low' | 'high',
   { read, written }: { readonly written: Amounts; readonly read: Amounts },
-  central: Central,
+  isNarrow: boolean,
   inputs: BoundInputs,
 ) {
   const at = (value: number, ratio: number) => (side === 'low' ? value / ratio : value * ratio);
-  const shares = workShare(side, inputs);
-  const ratioOf = (amount: (work: Amounts) => number) =>
-    (amount(written) * shares.written + amount(read) * shares.read) / (amount(written) + amount(read));
-  const isNarrow = central.carbon_embodied_g === null;
-  const work = ratioOf((each) => (isNarrow ? each.acceleratorWh : each.acceleratorWh + each.hostWh));
+  const { ends, spreads } = sharesAt(side, inputs);
+  const amountOf = (amount: (work: Amounts) => number) => {
+    const parts = [amount(written) * ends[0], amount(read) * ends[1]] as const;
+    const base = parts[0] + parts[1];
+    const spread = at(parts[0], spreads[0]) + at(parts[1], spreads[1]);
+    return { base, ratio: base === 0 ? 1 : spread / base };
+  };
+  const work = amountOf((each) => (isNarrow ? each.acceleratorWh : each.acceleratorWh + each.hostWh));
   const idle = 1.13 / 1.1;
-  const overhead = (1 + (inputs.pue - 1) * 1.3) / inputs.pue;
-  const energyRatio = isNarrow ? off(work) : off(work, idle, overhead);
-  const { gridYears } = inputs;
+  const { gridYears, pue } = inputs;
+  const overhead = (1 + (pue - 1) * 1.3) / pue;
+  const energyRatio = isNarrow ? off(work.ratio) : off(work.ratio, idle, overhead);
+  const energy = isNarrow ? work.base : work.base * 1.1 * pue;
   const grid = gridYears === null ? 1.33 : off(1.33, side === 'low' ? 1.75 : 1.5, 1.17 ** gridYears);
-  const operation = at(central.carbon_operation_g, off(energyRatio, grid));
-  const time = ratioOf((each) => each.gpuSeconds);
-  const made = at(central.carbon_embodied_g ?? 0, side === 'low' ? off(time, 4, 3.8) : off(time, 2));
+  const operation = at((energy / 1000) * inputs.gPerKwh, off(energyRatio, grid));
+  const time = amountOf((each) => each.gpuSeconds);
+  const making = (1000 * time.base * (5700 / 8 + 273)) / 94_608_000;
+  const made = isNarrow ? 0 : at(making, side === 'low' ? off(time.ratio, 4, 3.8) : off(time.ratio, 2));
   const isWorld = inputs.gridWue === 3.908;
   const station = isWorld ? { low: 2.65, high: 3.2 }[side] : 2;
-  const litres = at(inputs.wue, 1.5) + at(inputs.pue * inputs.gridWue, station);
-  const water = (central.water_ml ?? 0) / (inputs.wue + inputs.pue * inputs.gridWue);
+  const litres = at(inputs.wue, 1.5) + at(pue * inputs.gridWue, station);
   return {
-    energyWh: at(central.energy_wh, energyRatio),
+    energyWh: at(energy, energyRatio),
     carbonG: operation + made,
-    waterMl: central.water_ml === null ? null : at(water, off(work, idle)) * litres,
+    waterMl: isNarrow ? null : at(work.base * 1.1, off(work.ratio, idle)) * litres,
   };
 }

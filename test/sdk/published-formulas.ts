@@ -73,8 +73,8 @@ export interface Inputs {
   readonly gPerKwh: number;
   readonly wue: number;
   readonly gridWue: number;
-  /** Prompt tokens with those of a cache, and these a second time, if it served some. */
-  readonly contextTokens?: number;
+  /** Prompt tokens with those of a cache, if it served some. */
+  readonly allTokens?: number;
   /** Years from the yearly grid value to the call; null: the value is of the hour. */
   readonly gridYears: number | null;
 }
@@ -131,9 +131,7 @@ export function expectedNumbers(inputs: Inputs, boundary: 'comprehensive' | 'nar
   const read = reading(inputs.promptTokens, inputs.model);
   const account = boundary === 'narrow' ? narrow : comprehensive;
   const central = account(sum(written, read), inputs);
-  const { active: activeB, total: totalB } = inputs.model;
-  const about = { ...inputs, tier, activeB, totalB, contextTokens: inputs.contextTokens ?? inputs.promptTokens };
-  const [low, high] = (['low', 'high'] as const).map((side) => boundsAt(side, { written, read }, central, about));
+  const [low, high] = (['low', 'high'] as const).map((side) => boundsOf(side, inputs, boundary === 'narrow', tier));
   return {
     ...central,
     energy_low_wh: low?.energyWh ?? null,
@@ -143,4 +141,24 @@ export function expectedNumbers(inputs: Inputs, boundary: 'comprehensive' | 'nar
     water_low_ml: low?.waterMl ?? null,
     water_high_ml: high?.waterMl ?? null,
   };
+}
+
+/** The dense models of a size class, in billions, by the size of one of them. */
+const classOf = (active: number): readonly [number, number] =>
+  [[0.1, 10] as const, [10, 40] as const, [40, 120] as const].find(([, most]) => active <= most) ?? [active, active];
+
+function boundsOf(side: 'low' | 'high', inputs: Inputs, isNarrow: boolean, tier: 'parametric' | 'proxy') {
+  const { completionTokens, model, promptTokens } = inputs;
+  const [least, most] = tier === 'proxy' ? classOf(model.active) : [model.active, model.active];
+  const end = side === 'low' ? least : most;
+  const at = tier === 'proxy' ? { active: end, total: end } : model;
+  const latencyS = tier === 'proxy' ? fittedLatencyS(completionTokens, end) : inputs.latencyS;
+  // Nobody but the provider sees whether a cache spared it the reading.
+  const allTokens = inputs.allTokens ?? promptTokens;
+  const parts = {
+    written: writing(completionTokens, at, latencyS),
+    read: reading(side === 'low' ? promptTokens : allTokens, at),
+  };
+  const mostTotalB = tier === 'proxy' ? most : model.total;
+  return boundsAt(side, parts, isNarrow, { ...inputs, allTokens, leastActiveB: least, mostTotalB });
 }

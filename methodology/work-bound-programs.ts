@@ -1,0 +1,83 @@
+/**
+ * The formulas of the ends of modelled work from gw-1.4 on (uncertainty.ts): of a model, of a range of parameters, of a class.
+ * A key is as in bound-programs.ts.
+ *
+ * Invariant: each text states the operations of the code in their order, so that both give the same double.
+ */
+import { type Part, parts, step } from './programs.ts';
+import type { Step } from './steps.ts';
+
+const ratios = {
+  ...step('completion_ratio/estimated', '1', 'estimated_count_ratio'),
+  ...step('completion_ratio/reported', '1', '1'),
+  ...step('prompt_ratio/estimated', '1', 'estimated_count_ratio'),
+  ...step('prompt_ratio/reported', '1', '1'),
+  ...step('hardware_ratio', '1', 'is_other_hardware = 1 ? other_hardware_ratio : 1'),
+  // What a cache served may have been read again: nobody but the provider sees it.
+  ...step('charged_input_tokens/all', 'token', 'T_in'),
+  ...step('reading_least', '1', 'utilisation / utilisation_max'),
+  ...step('reading_most', '1', 'utilisation / utilisation_min * attention_most'),
+  ...step('reading_low', '1', 'reading_least / combined(hardware_ratio, prompt_ratio)'),
+  ...step('reading_high', '1', 'reading_most * combined(hardware_ratio, prompt_ratio)'),
+  ...step('writing_low', '1', '1 / combined(model_ratio_least, size_ratio, hardware_ratio, completion_ratio)'),
+  ...step('writing_high', '1', 'writing_attention_most * combined(model_ratio_most, hardware_ratio, completion_ratio)'),
+  ...sized('', 'P_active', 'P_total'),
+  ...sized('/range', 'P_active@min', 'P_total@max'),
+  ...sized('/class', 'class_active_least', 'class_total_most'),
+};
+
+/** By the fewest parameters that work on a token and the most there are, which are the same of a known model. */
+function sized(variant: string, active: string, total: string) {
+  const layersByWidth = `aspect * ((${active} * ${total}) ^ 0.5 * 1e9 / (parameters_per_squared_width * aspect * aspect)) ^ (2 / 3)`;
+  const attention = (context: string) => `1 + ${context} * (${layersByWidth}) / (${active} * 1e9)`;
+  return {
+    ...step(`size_ratio${variant}`, '1', `${total} > fitted_up_to ? extrapolation_ratio_least : 1`),
+    ...step(`attention_most${variant}`, '1', attention('T_in')),
+    ...step(`writing_attention_most${variant}`, '1', attention('(2 * T_in + T_out)')),
+  };
+}
+
+/** `least` and `most`: what is not known without a distribution at its end. `low` and `high`: the same with the spreads. */
+function workEnds({ id, unit, writing, reading }: Part): Record<string, Step> {
+  const least = (run: string, at: string, wrote: string) =>
+    `${writing(run)}${wrote} + ${reading}${run} * reading_${at}`;
+  const most = (run: string, at: string, wrote: string) =>
+    `${writing(run)} * ${wrote} + ${reading}@all * reading_${at}`;
+  const ofClass = (end: string, wrote: string, read: string) =>
+    `class_${end}_output_${id} * ${wrote} + class_${end}_input_${id} * ${read}`;
+  const ends = (variant: string, smallest: string, largest: string) => ({
+    ...step(`${id}/${variant}least`, unit, least(smallest, 'least', '')),
+    ...step(`${id}/${variant}most`, unit, most(largest, 'most', 'writing_attention_most')),
+    ...step(`${id}/${variant}low_combined`, unit, least(smallest, 'low', ' * writing_low')),
+    ...step(`${id}/${variant}high_combined`, unit, most(largest, 'high', 'writing_high')),
+  });
+  return {
+    ...ends('', '', ''),
+    ...ends('range_', '@min', '@max'),
+    ...step(`${id}/range_smallest`, unit, `${writing('@min')} + ${reading}@min`),
+    ...step(`${id}/range_largest`, unit, `${writing('@max')} + ${reading}@max`),
+    ...step(`${id}/class_least`, unit, ofClass('least', 'T_out', '(charged_input_tokens * reading_least)')),
+    ...step(
+      `${id}/class_most`,
+      unit,
+      ofClass('most', '(T_out * writing_attention_most)', '(charged_input_tokens@all * reading_most)'),
+    ),
+    ...step(
+      `${id}/class_low_combined`,
+      unit,
+      ofClass('least', '(T_out * writing_low)', '(charged_input_tokens * reading_low)'),
+    ),
+    ...step(
+      `${id}/class_high_combined`,
+      unit,
+      ofClass('most', '(T_out * writing_high)', '(charged_input_tokens@all * reading_high)'),
+    ),
+    ...step(`${id}/class_smallest`, unit, ofClass('least', 'T_out', 'charged_input_tokens')),
+    ...step(`${id}/class_largest`, unit, ofClass('most', 'T_out', 'charged_input_tokens')),
+  };
+}
+
+export const workBoundPrograms: Readonly<Record<string, Step>> = {
+  ...ratios,
+  ...Object.assign({}, ...parts.map(workEnds)),
+};
