@@ -80,6 +80,12 @@ const calculationSchema = z.strictObject({
       includes_pue: z.boolean().nullable(),
     })
     .nullable(),
+  uncompared: z
+    .enum(['model', 'tokens'])
+    .optional()
+    .describe(
+      'What is not known, so that a measured figure is compared with no modelled energy; absent: it is, or was',
+    ),
   estimated_counts: z
     .enum(['prompt', 'completion', 'both'])
     .optional()

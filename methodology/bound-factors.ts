@@ -3,7 +3,7 @@
  * it is an assumption.
  */
 
-import { attention, comparison, spreads, worldWaterLPerKwh } from './factors.ts';
+import { attention, comparison, spreads, uncountedBounds, uncountedCalls, worldWaterLPerKwh } from './factors.ts';
 
 /** Where and when a source was published; null: not stated, or nowhere that all can reach. */
 interface Published {
@@ -99,6 +99,12 @@ export const boundFactors = {
   )(worldWaterLPerKwh, 'L/kWh'),
   water_world_ratio_least: water(spreads.waterWorldLeast),
   water_world_ratio_most: water(spreads.waterWorldMost),
+  ceiling_power: assumption('no call draws more than a rack of 72 accelerators with its hosts at full load')(
+    uncountedCalls.ceilingPowerW,
+    'W',
+  ),
+  longest_call: assumption('providers and clients give up before an hour')(uncountedBounds.longestS, 's'),
+  fewest_tokens: assumption('who replies has written something')(uncountedBounds.fewestTokens, 'token'),
   plausible_within: assumption(
     'the models are for batches of 64 on H100s; batches and hardware in use move the energy of a call by some times',
   )(comparison.plausibleWithin),
@@ -128,6 +134,6 @@ const covers = new Map(Object.entries(covered).flatMap(([by, names]) => names.ma
 export function uncertaintyOf(name: string): string | null {
   const [, of, work] = /^class_(output|input)_(.+)$/.exec(name) ?? [];
   if (of !== undefined) return `class_least_${of}_${work}, class_most_${of}_${work}`;
-  const [, end] = /^class_(?:least|most)_(output|input)_/.exec(name) ?? [];
+  const [, end] = /^(?:class_least|class_most|floor|ceiling)_(output|input)_/.exec(name) ?? [];
   return covers.get(name) ?? (end === undefined ? null : end === 'output' ? writing : utilisation);
 }

@@ -15,7 +15,8 @@ export function combinedSteps(calculation: Calculation): Chosen[] {
     ...[...sides('grid_ratio'), ...sides('water_ratio')],
     ...combinedWork(calculation),
     ...comparedSteps(calculation),
-    ...(measured === null ? [] : combinedMeasured(measured, calculation.modelled_by === null ? '/uncompared' : '')),
+    ...uncomparedSteps(calculation),
+    ...(measured === null ? [] : combinedMeasured(measured, calculation)),
     ...(total ? combinedTotal(calculation) : boundary === 'narrow' ? combinedNarrow() : combinedComprehensive()),
   ];
 }
@@ -52,17 +53,19 @@ const variantOf = ({ modelled_by, parameter_range }: Calculation): Variant =>
       ? { of: '/range', end: 'range_' }
       : { of: '', end: '' };
 
+const countRatios = (estimated: Calculation['estimated_counts']): Chosen[] =>
+  (['completion', 'prompt'] as const).map((count) =>
+    once(`${count}_ratio/${estimated === count || estimated === 'both' ? 'estimated' : 'reported'}`),
+  );
+
 function combinedWork({ estimated_counts: estimated, ...calculation }: Calculation): Chosen[] {
   const { measured, modelled_by, parameter_range } = calculation;
   if (modelled_by === null) return [];
   const { end, of } = variantOf(calculation);
-  const counts = (['completion', 'prompt'] as const).map((count) =>
-    once(`${count}_ratio/${estimated === count || estimated === 'both' ? 'estimated' : 'reported'}`),
-  );
   const runs = modelled_by === 'proxy' ? [] : parameter_range ? ['min', 'max'] : [null];
   const modelled = measured?.scope === 'accelerator' ? works.slice(1) : works;
   return [
-    ...[...counts, once('charged_input_tokens'), ...readAll],
+    ...[...countRatios(estimated), once('charged_input_tokens'), ...readAll],
     ...runs.flatMap((run) => [...writing, ...reading].map((program) => ({ program, run }))),
     ...[...sized.map((id) => once(id + of)), ...ratios.map(once)],
     ...modelled.flatMap((id) => [
@@ -74,6 +77,16 @@ function combinedWork({ estimated_counts: estimated, ...calculation }: Calculati
 
 const account = ['idle_energy', 'request_it_energy', 'overhead_energy', 'request_energy'];
 
+/** What is modelled of what a figure is about, in a run: with the account of a whole call, where it is a total. */
+function runsOf(scope: 'total' | 'accelerator') {
+  const ids = scope === 'total' ? ['accelerator_energy', 'host_energy'] : ['accelerator_energy'];
+  const accounted = scope === 'total' ? account : [];
+  return (run: string, variant: string): Chosen[] => [
+    ...ids.map((id) => ({ program: id + variant, run })),
+    ...accounted.map((program) => ({ program, run })),
+  ];
+}
+
 /** What the model gives for what was measured, in runs of its own, since the receipt has the measured energy. */
 function comparedSteps(calculation: Calculation): Chosen[] {
   const { measured, modelled_by, parameter_range } = calculation;
@@ -81,12 +94,7 @@ function comparedSteps(calculation: Calculation): Chosen[] {
   const { includes_pue, scope } = measured;
   const { end, of } = variantOf(calculation);
   const isKnown = modelled_by === 'parametric' && !parameter_range;
-  const ids = scope === 'total' ? ['accelerator_energy', 'host_energy'] : ['accelerator_energy'];
-  const accounted = (run: string): Chosen[] => (scope === 'total' ? account.map((program) => ({ program, run })) : []);
-  const run = (name: string, program: string): Chosen[] => [
-    ...ids.map((id) => ({ program: id + program, run: name })),
-    ...accounted(name),
-  ];
+  const run = runsOf(scope);
   const what = `/${scope}${scope === 'total' && includes_pue === false ? '_without_overhead' : ''}`;
   return [
     ...run('modelled', of),
@@ -99,12 +107,40 @@ function comparedSteps(calculation: Calculation): Chosen[] {
   ];
 }
 
+/** The same of what no model is known of: the smallest and the largest class, or the fewest tokens. */
+function uncomparedSteps({ estimated_counts, measured, model_kind, uncompared }: Calculation): Chosen[] {
+  if (measured === null || uncompared === undefined) return [];
+  const { includes_pue, scope } = measured;
+  const run = runsOf(scope);
+  const what = `/${scope}${scope === 'total' && includes_pue === false ? '_without_overhead' : ''}`;
+  const fewest = model_kind === 'embedding' ? 'fewest_input' : 'fewest';
+  const least = uncompared === 'model' ? 'floor' : fewest;
+  const most: Chosen[] = [
+    ...[once('attention_most/ceiling'), once('writing_attention_most/ceiling')],
+    ...[...run('modelled_most', '/ceiling_most'), ...run('modelled_high', '/ceiling_high_combined')],
+    ...(scope === 'total' ? [once('pue_ratio_most'), once('modelled_work_most')] : []),
+    once(`modelled_energy_most${what}`),
+  ];
+  return [
+    ...countRatios(estimated_counts),
+    ...[once('charged_input_tokens'), ...readAll, once('size_ratio/floor')],
+    ...(uncompared === 'model' ? most.slice(0, 2) : []),
+    ...ratios.map(once),
+    ...[...run('modelled_least', `/${least}_least`), ...run('modelled_low', `/${least}_low_combined`)],
+    ...(scope === 'total' ? [once('idle_ratio'), once('pue_ratio_least'), once('modelled_work_least')] : []),
+    once(`modelled_energy_least${what}`),
+    ...(uncompared === 'model' ? most.slice(2) : []),
+  ];
+}
+
 function combinedMeasured(
   { includes_pue, scope, unit }: NonNullable<Calculation['measured']>,
-  compared: '' | '/uncompared',
+  { uncompared }: Calculation,
 ): Chosen[] {
   const stated = unit === null ? [] : [once(`reported_energy/${unit}`)];
-  const converted = [...stated, ...['least_believed', 'most_believed'].map((id) => once(id + compared))];
+  const [least, most] =
+    uncompared === undefined ? ['', ''] : ['/uncompared', uncompared === 'model' ? '/uncompared' : '/uncounted'];
+  const converted = [...stated, once(`least_believed${least}`), once(`most_believed${most}`)];
   if (scope === 'accelerator') {
     const ends = ['/measured_low_combined', '/measured_high_combined'] as const;
     const bases = ['least', 'most'].map((run) => ({ program: 'accelerator_energy/measured', run }));

@@ -55,8 +55,10 @@ const measuring = {
   // What the bounds have to reach: of a doubtful figure those of the modelled energy, else the figure itself.
   ...step('least_believed', 'Wh', believed('least')),
   ...step('most_believed', 'Wh', believed('most')),
-  ...step('least_believed/uncompared', 'Wh', 'reported_energy'),
-  ...step('most_believed/uncompared', 'Wh', 'reported_energy'),
+  // Of a figure that is compared with no model, the smallest and the largest that it can be of.
+  ...step('least_believed/uncompared', 'Wh', 'modelled_energy_least'),
+  ...step('most_believed/uncompared', 'Wh', 'modelled_energy_most'),
+  ...step('most_believed/uncounted', 'Wh', 'ceiling_power * known_or(upstream_time, longest_call) / 3600'),
   ...step('share_ratio', '1', 'call_tokens = all_tokens ? 1 : token_share_ratio'),
   ...step(
     'accelerator_energy/measured_low_combined',

@@ -21,6 +21,8 @@ export interface Calculation {
     readonly bounds: 'measurement' | 'estimate' | 'stated';
     readonly includes_pue: boolean | null;
   } | null;
+  /** Why a measured figure is compared with no modelled energy: its model is not known, or its tokens. Absent: it is, or was. */
+  readonly uncompared?: 'model' | 'tokens';
   /** The token counts that were estimated, as far as something is modelled on them; absent: none. */
   readonly estimated_counts?: EstimatedCounts;
   /** The reply broke off, so that undelivered output is not counted; absent: it came to its end. */

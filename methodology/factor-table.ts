@@ -5,6 +5,7 @@
  * of their own: the licence is that of the publication or code they were read from.
  */
 import { boundFactors, uncertaintyOf } from './bound-factors.ts';
+import type { Calculation } from './calculation.ts';
 import { embodied, estimatedCounts, literatureUncertainty, prefill, serving, telemetryLimits } from './factors.ts';
 import type { ModelClass } from './facts.ts';
 import type { Methodology } from './methodologies.ts';
@@ -106,7 +107,21 @@ export const withUncertainty = (name: string, tabled: TabledFactor, { combinesBo
   uncertainty: (combinesBounds && uncertaintyOf(name)) || null,
 });
 
-function tabledFactor(name: string, method: Methodology, modelClass: ModelClass | null): TabledFactor | null {
+/** The names of the floor and the ceiling as those of the end of a class. */
+const classNamed = (name: string): string =>
+  name
+    .replace(/^floor_(?=output|input)/, 'class_least_')
+    .replace(/^ceiling_(?=output|input)/, 'class_most_')
+    .replace(/^(floor|ceiling)_/, 'class_');
+
+/** Whose class a factor is of: that which stands for the model, or where none is known the smallest or the largest. */
+export function classOfFactor(name: string, { model_class, model_kind }: Calculation, method: Methodology) {
+  if (name.startsWith('floor_')) return method.floorClasses?.[model_kind] ?? null;
+  return name.startsWith('ceiling_') ? method.ceilingClass : model_class;
+}
+
+function tabledFactor(given: string, method: Methodology, modelClass: ModelClass | null): TabledFactor | null {
+  const name = Object.hasOwn(constants, given) ? given : classNamed(given);
   if (name === 'k_idle') return method.idleShare === null ? ours(0, '1') : google(method.idleShare, '1');
   if (Object.hasOwn(constants, name)) return constants[name] ?? null;
   if (modelClass !== null && (name === 'class_active_least' || name === 'class_total_most')) {

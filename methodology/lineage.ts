@@ -130,7 +130,13 @@ function calculationOf(facts: CallFacts, impact: Impact, method: Methodology): C
   const isServed =
     facts.usage !== null && (reading === null || method.statesModelled || modelServes(reading, boundary, best.tier));
   const modelledBy = isServed ? best.tier : null;
-  const estimated = modelledBy === null ? null : estimatedIn(facts.usage, method);
+  const uncompared =
+    reading === null || modelledBy !== null || !method.statesModelled
+      ? null
+      : facts.usage === null
+        ? ('tokens' as const)
+        : ('model' as const);
+  const estimated = modelledBy === null && uncompared !== 'model' ? null : estimatedIn(facts.usage, method);
   return {
     tier: impact.tier,
     boundary,
@@ -139,6 +145,7 @@ function calculationOf(facts: CallFacts, impact: Impact, method: Methodology): C
     parameter_range: modelledBy === 'parametric' && isParameterRange(model),
     model_class: best.tier === 'proxy' && modelledBy === 'proxy' ? best.modelClass : null,
     measured: reading === null ? null : measuredOf(reading),
+    ...(uncompared !== null && { uncompared }),
     ...(estimated !== null && { estimated_counts: estimated }),
     ...(facts.isCutShort && { cut_short: true }),
   };

@@ -3,7 +3,8 @@
  *
  * Invariant: a figure that cannot be right (no number, zero for tokens that were computed, a hundred times the modelled
  * energy or a hundredth of it) is not used, and the reason says so. Of a model that is not known it can be at most a
- * hundred times what the largest class takes, and no less than a hundredth of the smallest. It is never corrected.
+ * hundred times what the largest class takes, and no less than a hundredth of the smallest. It is never corrected. What cannot
+ * be compared with a model is not surer for it: its bounds reach to all that it could be compared with.
  */
 import { accountFor } from './boundary.ts';
 import { modelledAt } from './bounds.ts';
@@ -84,7 +85,13 @@ export function measure(
   if (floor !== null && energyWh * ratio < comparable(floor, telemetry, facts, method)) {
     return unused(`the figure was refused, it is less than 1/${ratio} of what a model of the smallest class takes`);
   }
-  const reach = expected === null ? { leastWh: energyWh, mostWh: energyWh } : reachOf(energyWh, expected);
+  const ofClass = (estimate: Estimate): Reach => expectedOf(estimate, telemetry, facts, method);
+  const reach =
+    expected !== null
+      ? reachOf(energyWh, expected)
+      : floor === null || ceiling === null
+        ? { leastWh: energyWh, mostWh: energyWh }
+        : { leastWh: ofClass(floor).leastWh, mostWh: ofClass(ceiling).mostWh };
   return { ok: true, reading: telemetry, modelled, expected, reach };
 }
 
@@ -116,7 +123,8 @@ export function measureUncounted(
   const { ceilingPowerW } = uncountedCalls;
   const seconds =
     facts.upstreamLatencyS ?? (method.boundsUncounted ? uncountedBounds.longestS : Number.POSITIVE_INFINITY);
-  if (energyWh > (ceilingPowerW * seconds) / secondsPerHour) {
+  const mostWh = (ceilingPowerW * seconds) / secondsPerHour;
+  if (energyWh > mostWh) {
     const time = facts.upstreamLatencyS === null ? 'an hour' : 'the upstream time';
     return unused(`the figure was refused, it is more than ${ceilingPowerW} W take in ${time}`);
   }
@@ -126,7 +134,10 @@ export function measureUncounted(
       `the figure was refused, it is less than 1/${ratio} of what a model of the smallest class takes for a token`,
     );
   }
-  const reach = { leastWh: energyWh, mostWh: energyWh };
+  const reach =
+    floor === null
+      ? { leastWh: energyWh, mostWh: energyWh }
+      : { leastWh: expectedOf(floor, telemetry, { ...facts, grid }, method).leastWh, mostWh };
   return { ok: true, reading: telemetry, modelled: null, expected: null, reach };
 }
 

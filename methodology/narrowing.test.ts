@@ -132,6 +132,52 @@ describe('the bounds hold those of a case that is known better, where', () => {
     widens(members, lose, ['energy', 'water']);
   });
 
+  const nothingOf = { activeParametersB: null, totalParametersB: null, modelClass: null };
+  /** From the smallest model of the smallest class to the largest of the largest. */
+  const ordinary = withEnergy(
+    fc.tuple(known, logBetween(0.1, 132), logBetween(0.1, 1000)).map(([facts, a, b]): CallFacts => {
+      const isChat = facts.model.kind === 'chat';
+      const sizes = { activeParametersB: at(Math.min(a, b)), totalParametersB: at(Math.max(a, b)) };
+      const plain = { quantizationBits: null, tokensPerS: null, ttftS: null };
+      return { ...withModel(facts, isChat ? { ...sizes, ...plain } : plain), upstreamLatencyS: null };
+    }),
+  );
+
+  it('a measured figure is of a model that is not known', () => {
+    const lose = fc.constant((facts: CallFacts) => withModel(facts, nothingOf));
+    widens(ordinary, lose, ['energy', 'water']);
+    widens(
+      ordinary.map((facts) => ({ ...facts, boundary: 'narrow' })),
+      lose,
+    );
+  });
+
+  it('a measured figure is of a call whose tokens nobody counted', () => {
+    // As far as a call can take what is modelled of it: a rack in the time is the most that any can.
+    const inTime = fc
+      .tuple(ordinary, between(1, 3600))
+      .map(([facts, upstreamLatencyS]): CallFacts => ({ ...facts, upstreamLatencyS }))
+      .filter((facts) => (impactOf(facts)?.energy_high_wh ?? 0) < (120_000 * Number(facts.upstreamLatencyS)) / 3600)
+      .filter(
+        ({ usage }) => usage !== null && usage.completionTokens > 0 && usage.promptTokens > usage.cachedPromptTokens,
+      );
+    widens(
+      inTime,
+      fc.constant((facts) => ({ ...facts, usage: null })),
+      ['energy', 'water'],
+    );
+    widens(
+      inTime,
+      fc.constant((facts) => ({ ...facts, usage: null, upstreamLatencyS: null })),
+      ['energy', 'water'],
+    );
+    widens(
+      inTime,
+      fc.constant((facts) => ({ ...withModel(facts, nothingOf), usage: null })),
+      ['energy', 'water'],
+    );
+  });
+
   it('nobody states the accelerators', () => {
     const onH100 = either.map((facts) => ({
       ...facts,

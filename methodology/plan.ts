@@ -29,8 +29,9 @@ export interface PlannedStep extends Step {
 const plans = new Map<string, readonly PlannedStep[]>();
 
 export function planOf(calculation: Calculation, method: Methodology): readonly PlannedStep[] {
-  const { boundary, estimated_counts, measured, model_class, modelled_by, parameter_range, tier } = calculation;
-  const model = [modelled_by, parameter_range, model_class, estimated_counts];
+  const { boundary, estimated_counts, measured, model_class, model_kind, modelled_by, tier } = calculation;
+  const { parameter_range, uncompared } = calculation;
+  const model = [modelled_by, parameter_range, model_class, estimated_counts, uncompared, uncompared && model_kind];
   const kind = JSON.stringify([method.id, tier, boundary, model, measured]);
   let plan = plans.get(kind);
   if (plan === undefined) {

@@ -150,12 +150,14 @@ export function measuredReason(
 function uncountedText(isTimed: boolean, { boundsUncounted }: MeasuredFacts['methodology']): string {
   const rack = `no token counts, so it is only compared with the ${uncountedCalls.ceilingPowerW} W of a whole rack`;
   if (!boundsUncounted) return `${rack} in the upstream time`;
-  return `${rack} in ${isTimed ? 'the upstream time' : 'an hour'} and with a token of the smallest class`;
+  return `${rack} in ${isTimed ? 'the upstream time' : 'an hour'} and with a token of the smallest class, to which the bounds reach`;
 }
 
 function classesText({ ceilingClass, floorClasses }: MeasuredFacts['methodology']): string {
   if (ceilingClass === null) return '';
-  return floorClasses === null ? ' but the largest class' : ' but the largest and the smallest class';
+  return floorClasses === null
+    ? ' but the largest class'
+    : ' but the largest and the smallest class, to which the bounds reach';
 }
 
 /** Wh both. */

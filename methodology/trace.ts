@@ -6,7 +6,7 @@
  */
 
 import type { Calculation } from './calculation.ts';
-import { factorOf, withUncertainty } from './factor-table.ts';
+import { classOfFactor, factorOf, withUncertainty } from './factor-table.ts';
 import { gridFactorOf } from './grid-factors.ts';
 import { givenOf } from './inputs.ts';
 import type { LineageFactor, LineageGrid, LineageInput, LineageStep } from './lineage-form.ts';
@@ -53,7 +53,9 @@ function operandsOf(
     const giver = from === null ? undefined : outputs.get(from);
     const ofGrid = gridFactorOf(name, grid, factOf(name, run));
     const factor =
-      ofGrid === null ? factorOf(name, method, calculation.model_class) : withUncertainty(name, ofGrid, method);
+      ofGrid === null
+        ? factorOf(name, method, classOfFactor(name, calculation, method))
+        : withUncertainty(name, ofGrid, method);
     if (giver) inputs.push({ name, value: giver.value, unit: giver.unit, source: `step ${from}`, fact: null });
     else if (factor) factors.push({ name, ...factor });
     else inputs.push({ name, value: factOf(name, run), ...givenOf(name, run, calculation) });

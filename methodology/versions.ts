@@ -117,6 +117,12 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         parts: ['steps'],
       },
       {
+        what: 'The bounds of a measured figure that is compared with no model reach to all that it could be compared with: from the smallest class to the largest, where the model is not known, and from one token to what a rack draws in the time, where nobody counted the tokens',
+        numbers: '`energy_low_wh`, `energy_high_wh` and what follows from them, of such calls: by far wider',
+        why: 'They were a quarter either way, where the same figure with its model and its tokens was doubtful: who said less was believed more',
+        parts: ['steps'],
+      },
+      {
         what: 'Measured energy of a model that is not known is refused below a hundredth of what the class `small` takes for the tokens (an embedding: the class `embedding`)',
         numbers: 'the calls with such figures are degraded, and no longer `telemetry`',
         why: 'Nothing was too little to be believed',

@@ -24,6 +24,8 @@ const ratios = {
   ...sized('', 'P_active', 'P_total'),
   ...sized('/range', 'P_active@min', 'P_total@max'),
   ...sized('/class', 'class_active_least', 'class_total_most'),
+  ...sized('/floor', 'floor_active_least', 'floor_total_most'),
+  ...sized('/ceiling', 'ceiling_active_least', 'ceiling_total_most'),
 };
 
 /** By the fewest parameters that work on a token and the most there are, which are the same of a known model. */
@@ -43,8 +45,6 @@ function workEnds({ id, unit, writing, reading }: Part): Record<string, Step> {
     `${writing(run)}${wrote} + ${reading}${run} * reading_${at}`;
   const most = (run: string, at: string, wrote: string) =>
     `${writing(run)} * ${wrote} + ${reading}@all * reading_${at}`;
-  const ofClass = (end: string, wrote: string, read: string) =>
-    `class_${end}_output_${id} * ${wrote} + class_${end}_input_${id} * ${read}`;
   const ends = (variant: string, smallest: string, largest: string) => ({
     ...step(`${id}/${variant}least`, unit, least(smallest, 'least', '')),
     ...step(`${id}/${variant}most`, unit, most(largest, 'most', 'writing_attention_most')),
@@ -56,6 +56,15 @@ function workEnds({ id, unit, writing, reading }: Part): Record<string, Step> {
     ...ends('range_', '@min', '@max'),
     ...step(`${id}/range_smallest`, unit, `${writing('@min')} + ${reading}@min`),
     ...step(`${id}/range_largest`, unit, `${writing('@max')} + ${reading}@max`),
+  };
+}
+
+/** Of the models that a class stands for. */
+function classEnds({ id, unit }: Part): Record<string, Step> {
+  const charged = (of: string, wrote: string, read: string) =>
+    `${of}_output_${id} * ${wrote} + ${of}_input_${id} * ${read}`;
+  const ofClass = (end: string, wrote: string, read: string) => charged(`class_${end}`, wrote, read);
+  return {
     ...step(`${id}/class_least`, unit, ofClass('least', 'T_out', '(charged_input_tokens * reading_least)')),
     ...step(
       `${id}/class_most`,
@@ -72,6 +81,27 @@ function workEnds({ id, unit, writing, reading }: Part): Record<string, Step> {
       unit,
       ofClass('most', '(T_out * writing_high)', '(charged_input_tokens@all * reading_high)'),
     ),
+    // Of the smallest and the largest class, where no model is known, and of the fewest tokens, where none were counted.
+    ...step(`${id}/floor_least`, unit, charged('floor', 'T_out', '(charged_input_tokens * reading_least)')),
+    ...step(
+      `${id}/floor_low_combined`,
+      unit,
+      charged('floor', '(T_out * writing_low)', '(charged_input_tokens * reading_low)'),
+    ),
+    ...step(
+      `${id}/ceiling_most`,
+      unit,
+      charged('ceiling', '(T_out * writing_attention_most)', '(charged_input_tokens@all * reading_most)'),
+    ),
+    ...step(
+      `${id}/ceiling_high_combined`,
+      unit,
+      charged('ceiling', '(T_out * writing_high)', '(charged_input_tokens@all * reading_high)'),
+    ),
+    ...step(`${id}/fewest_least`, unit, `floor_output_${id} * fewest_tokens`),
+    ...step(`${id}/fewest_low_combined`, unit, `floor_output_${id} * (fewest_tokens * writing_low)`),
+    ...step(`${id}/fewest_input_least`, unit, `floor_input_${id} * (fewest_tokens * reading_least)`),
+    ...step(`${id}/fewest_input_low_combined`, unit, `floor_input_${id} * (fewest_tokens * reading_low)`),
     ...step(`${id}/class_smallest`, unit, ofClass('least', 'T_out', 'charged_input_tokens')),
     ...step(`${id}/class_largest`, unit, ofClass('most', 'T_out', 'charged_input_tokens')),
   };
@@ -79,5 +109,5 @@ function workEnds({ id, unit, writing, reading }: Part): Record<string, Step> {
 
 export const workBoundPrograms: Readonly<Record<string, Step>> = {
   ...ratios,
-  ...Object.assign({}, ...parts.map(workEnds)),
+  ...Object.assign({}, ...parts.map(workEnds), ...parts.map(classEnds)),
 };
