@@ -2,8 +2,13 @@
 import { z } from 'zod';
 import { instantSchema, receiptIdPattern, receiptQuerySchema } from './management.ts';
 
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+
 /** Receipts in a pack that is the reply; with their lineages, each of which is as long as ten receipts. What is more, a job builds. */
 export const mostReceipts = { plain: 1000, withLineage: 100 } as const;
+
+export const packFormats = ['jsonld', 'csv', 'parquet'] as const;
+export type PackFormat = (typeof packFormats)[number];
 
 export const evidenceRequestSchema = z
   .strictObject({
@@ -21,6 +26,12 @@ export const evidenceRequestSchema = z
       .boolean()
       .default(false)
       .describe('With the lineage of each receipt, so that its numbers can be made again; needs `gw:lineage` too'),
+    format: z
+      .enum(packFormats)
+      .default('jsonld')
+      .describe(
+        '`csv` and `parquet` are tables of the receipts alone, which a job makes; its `statement` has their digest, signed',
+      ),
     earlier_tree_size: z
       .int()
       .min(1)
@@ -30,7 +41,6 @@ export const evidenceRequestSchema = z
   .meta({ id: 'EvidencePackRequest' });
 export type EvidenceRequest = z.infer<typeof evidenceRequestSchema>;
 
-const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const path = z.array(hash);
 export const checkpointSchema = z
   .strictObject({
@@ -63,9 +73,16 @@ export const packJobSchema = z
       .nonnegative()
       .describe('Versions of receipts that are in the pack; begins anew if another instance takes the job up'),
     receipts_total: z.int().nonnegative().nullable().describe('Of how many; null: not counted yet'),
+    format: z.enum(packFormats),
     bytes: z.int().nonnegative().nullable().describe('Length of the pack; null: not ready'),
     expires_at: z.iso.datetime().nullable().describe('Until then it can be had; null: not ready'),
     reason: z.string().nullable().describe('Why it failed, in words'),
+    statement: z
+      .looseObject({ format: z.literal('gw.evidence_table/1'), sha256: hash })
+      .nullable()
+      .describe(
+        'Of a table that is ready: its digest, whose it is and what of, signed. `./gw verify FILE --statement` checks it',
+      ),
   })
   .meta({ id: 'EvidencePackJob', description: 'A pack that is built beside the call that asked for it' });
 export type PackJob = z.infer<typeof packJobSchema>;

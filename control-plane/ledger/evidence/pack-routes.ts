@@ -14,7 +14,7 @@ import type { Context } from '../../shared/context.ts';
 import { identityOf } from '../../shared/identity.ts';
 import { refuse, sendJson } from '../../shared/replies.ts';
 import { chunksOf } from './chunks.ts';
-import { packType } from './pack-type.ts';
+import { mediaTypes } from './media-types.ts';
 import { cancelPack, findPack, jobOf, type PackRow } from './packs.ts';
 import { type ByteRange, rangeOf } from './range.ts';
 
@@ -62,7 +62,15 @@ function packSender({ addresses, db }: Context) {
       return refuse(reply.header('content-range', `bytes */${bytes}`), apiError('range_not_satisfiable'), addresses);
     const { end, start }: ByteRange = range ?? { start: 0, end: bytes };
     if (underWay >= atOnce) return refuse(reply, apiError('overloaded', { retryAfterS: 5 }), addresses);
-    void reply.headers({ etag, 'accept-ranges': 'bytes', 'content-length': end - start, 'content-type': packType });
+    void reply.headers({
+      etag,
+      'accept-ranges': 'bytes',
+      'content-length': end - start,
+      'content-type': mediaTypes[row.format],
+    });
+    const digest =
+      row.statement === null ? null : z.object({ sha256: z.hex() }).parse(JSON.parse(row.statement)).sha256;
+    if (digest !== null) void reply.header('repr-digest', `sha-256=:${Buffer.from(digest, 'hex').toString('base64')}:`);
     if (range !== null) void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`);
     // Of anything else Fastify would state the length.
     if (request.method === 'HEAD') return reply.send(Readable.from([]));

@@ -6,13 +6,20 @@
  * earlier one writes counts. So none but a whole pack is ever ready. Times of leases are those of Postgres.
  */
 import { randomUUID } from 'node:crypto';
-import { type EvidenceRequest, evidenceRequestSchema, type PackJob, type PackState } from '@gw/contract/evidence';
+import {
+  type EvidenceRequest,
+  evidenceRequestSchema,
+  type PackFormat,
+  type PackJob,
+  type PackState,
+} from '@gw/contract/evidence';
 import type { Database } from '@gw/prisma/client';
 
 export interface PackRow {
   readonly id: string;
   readonly account_id: string;
   readonly state: PackState;
+  readonly format: PackFormat;
   readonly request: StoredRequest;
   readonly created_at: Date;
   readonly try: number;
@@ -21,6 +28,8 @@ export interface PackRow {
   readonly bytes: number | null;
   readonly reason: string | null;
   readonly expires_at: Date | null;
+  /** Of a table that is ready, as JSON. */
+  readonly statement: string | null;
 }
 
 /** What was asked for; `until` stands for a `to` that was not said. */
@@ -62,10 +71,9 @@ export async function enterPack(
       FROM evidence_packs WHERE account_id = ${accountId} AND state IN ('queued', 'building', 'ready')`;
     if (used === undefined || used.under_way >= mostUnderWay) return { refused: 'under way' };
     if (used.kept >= quotaBytes) return { refused: 'quota' };
-    const { format = 'jsonld' } = request.asked as { readonly format?: string };
     const rows = await tx.$queryRaw<StoredRow[]>`
       INSERT INTO evidence_packs (id, account_id, request, format, created_at, changed_at)
-      VALUES (${`pack_${randomUUID()}`}, ${accountId}, ${JSON.stringify(request)}::json, ${format}, ${now}, ${now})
+      VALUES (${`pack_${randomUUID()}`}, ${accountId}, ${JSON.stringify(request)}::json, ${request.asked.format}, ${now}, ${now})
       RETURNING *`;
     return rowOf(rows[0]) ?? { refused: 'under way' };
   });
@@ -101,12 +109,14 @@ export const jobOf = (row: PackRow): PackJob => ({
   object: 'gw.evidence_pack_job',
   id: row.id,
   state: row.state,
+  format: row.format,
   created_at: row.created_at.toISOString(),
   receipts_done: row.receipts_done,
   receipts_total: row.receipts_total === null ? null : Math.max(row.receipts_total, row.receipts_done),
   bytes: row.state === 'ready' ? row.bytes : null,
   expires_at: row.state === 'ready' ? (row.expires_at?.toISOString() ?? null) : null,
   reason: row.reason,
+  statement: row.state === 'ready' && row.statement !== null ? JSON.parse(row.statement) : null,
 });
 
 /** Cancels what is not over yet, and gives up what is ready. Returns the pack as it is then. */
@@ -163,11 +173,21 @@ export async function notePack(db: Database, pack: PackRow, { done, keptBytes, t
 export async function finishPack(
   db: Database,
   pack: PackRow,
-  { bytes, keepDays, keptBytes }: { readonly bytes: number; readonly keptBytes: number; readonly keepDays: number },
+  {
+    bytes,
+    keepDays,
+    keptBytes,
+    statement,
+  }: {
+    readonly bytes: number;
+    readonly keptBytes: number;
+    readonly keepDays: number;
+    readonly statement: string | null;
+  },
 ): Promise<void> {
   const finished = await db.$executeRaw`
     UPDATE evidence_packs SET state = 'ready', bytes = ${bytes}, kept_bytes = ${keptBytes}, leased_until = NULL,
-      changed_at = now(), expires_at = now() + make_interval(days => ${keepDays}::int)
+      statement = ${statement}, changed_at = now(), expires_at = now() + make_interval(days => ${keepDays}::int)
     WHERE id = ${pack.id} AND try = ${pack.try} AND state = 'building'`;
   if (finished === 0) throw new PackLostError('The pack is not this try’s any more.');
 }

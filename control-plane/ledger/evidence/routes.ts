@@ -24,10 +24,10 @@ import { withStrictBodies } from '../../shared/strict-body.ts';
 import { newestCheckpoint } from '../log/tree.ts';
 import type { Seals } from '../receipts/sealed-rows.ts';
 import { makePack } from './make-pack.ts';
+import { mediaTypes } from './media-types.ts';
 import { packRoutes, sendState } from './pack-routes.ts';
-import { packType } from './pack-type.ts';
 import { enterPack, mostUnderWay, type PackLimits, quotaReason } from './packs.ts';
-import { type Period, selectReceipts } from './select.ts';
+import { type Period, selectFew } from './select.ts';
 
 const atOnce = 4;
 
@@ -58,6 +58,10 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
     if ('code' in period) return refuse(reply, period, addresses);
     const withLineage = asked.include_lineage;
     if (withLineage && !scopes.includes('gw:lineage')) return refuse(reply, lineageScope, addresses);
+    if (asked.format !== 'jsonld') {
+      const extra = tableRefusal(asked);
+      return extra === null ? enter(request, reply, { asked, period: period.is }) : refuse(reply, extra, addresses);
+    }
     if (underWay >= atOnce) return refuse(reply, apiError('overloaded', { retryAfterS: 1 }), addresses);
     underWay += 1;
     try {
@@ -65,7 +69,7 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
       const selection = { asked, period: period.is, most };
       // Before the receipts: whatever it counts was stored by then.
       const checkpoint = await newestCheckpoint(stores.db, accountId);
-      const selected = await selectReceipts(stores, accountId, selection);
+      const selected = await selectFew(stores, accountId, selection);
       if (selected === null) return await enter(request, reply, { asked, period: period.is });
       const about = {
         ...{ id: randomUUID(), issuedAt: now(), baseUrl: addresses.baseUrl, accountId, period: period.is },
@@ -77,11 +81,18 @@ function registerRoute(app: FastifyInstance, context: Context, services: Evidenc
       const earlierSize = asked.earlier_tree_size ?? null;
       const choice = { about, checkpoint, earlierSize, selected, withLineage };
       const text = await makePack(stores, { ...choice, key: services.key });
-      return reply.type(packType).header('cache-control', 'no-store').send(text);
+      return reply.type(mediaTypes.jsonld).header('cache-control', 'no-store').send(text);
     } finally {
       underWay -= 1;
     }
   });
+}
+
+/** What has no place in a table. */
+function tableRefusal({ earlier_tree_size, format, include_lineage }: EvidenceRequest): ApiError | null {
+  const text = `A table (\`format\`: \`${format}\`) has no`;
+  if (include_lineage) return fieldError('include_lineage', `include_lineage: ${text} lineages.`);
+  return earlier_tree_size === undefined ? null : fieldError('earlier_tree_size', `earlier_tree_size: ${text} proofs.`);
 }
 
 const lineageScope = apiError('insufficient_scope', {

@@ -32,13 +32,25 @@ interface Place {
 }
 
 /** Returns null if there are more than `most`. */
-export async function selectReceipts(
+export async function selectFew(
   stores: Stores,
   accountId: string,
   { asked, period, most }: { readonly asked: Asked; readonly period: Period | null; readonly most: number },
 ): Promise<Selected | null> {
   const places = await placesOf(stores, accountId, { asked, period, most });
-  if (places.length > most) return null;
+  return places.length > most ? null : selectAt(stores, accountId, asked, places);
+}
+
+/** Of a window, of which it is known that it has few. */
+export async function selectReceipts(
+  stores: Stores,
+  accountId: string,
+  { asked, period }: { readonly asked: Asked; readonly period: Period | null },
+): Promise<Selected> {
+  return selectAt(stores, accountId, asked, await placesOf(stores, accountId, { asked, period, most: null }));
+}
+
+async function selectAt(stores: Stores, accountId: string, asked: Asked, places: readonly Place[]): Promise<Selected> {
   const rows = await versionsOf(stores, accountId, places);
   const faults = await stores.seals.check(rows);
   const found = new Set(places.map(({ id }) => id));
@@ -59,7 +71,7 @@ const notFound = 'The account has no such receipt among those asked for, or it i
 function placesOf(
   { db }: Stores,
   accountId: string,
-  { asked, most, period }: { readonly asked: Asked; readonly period: Period | null; readonly most: number },
+  { asked, most, period }: { readonly asked: Asked; readonly period: Period | null; readonly most: number | null },
 ): Promise<Place[]> {
   const conditions = [...filtersOf(accountId, asked), newest];
   if (period !== null) conditions.push(Prisma.sql`r.created_at >= ${period.from} AND r.created_at < ${period.to}`);
@@ -73,7 +85,7 @@ function placesOf(
   }
   return db.$queryRaw<Place[]>`
     SELECT r.id, r.created_at FROM receipts r WHERE ${Prisma.join(conditions, ' AND ')}
-    ORDER BY r.created_at, r.id LIMIT ${most + 1}`;
+    ORDER BY r.created_at, r.id ${most === null ? Prisma.empty : Prisma.sql`LIMIT ${most + 1}`}`;
 }
 
 /** Of `receipts r`: those of the account, and of the model and the region that were asked for. */

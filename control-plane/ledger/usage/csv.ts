@@ -1,5 +1,6 @@
 /** Rows of usage as CSV (RFC 4180), for spreadsheets. */
 import { derivedNames, type UsageRow, usageAmountNames } from '@gw/contract/usage';
+import { csvCell } from '../../shared/csv-cell.ts';
 
 const sums = ['prompt_tokens', 'completion_tokens', ...usageAmountNames, ...derivedNames] as const;
 const counts = [
@@ -20,13 +21,5 @@ export function usageCsv(rows: readonly UsageRow[], groups: readonly string[]): 
     ...columns.map((name) => (row as unknown as Record<string, unknown>)[name]),
     ...sums.map((name) => row.missing[name] ?? 0),
   ]);
-  return [head, ...lines].map((cells) => `${cells.map(cell).join()}\r\n`).join('');
-}
-
-/** A spreadsheet takes what begins like a formula for one, so such text gets an apostrophe in front. */
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value !== 'string') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [head, ...lines].map((cells) => `${cells.map(csvCell).join()}\r\n`).join('');
 }

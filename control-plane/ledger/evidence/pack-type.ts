@@ -1,2 +1,0 @@
-/** The media type of a pack, short or long. */
-export const packType = 'application/ld+json; charset=utf-8';

@@ -1,0 +1,25 @@
+/** Receipts as CSV (RFC 4180), with a head. Numbers are plain decimals, times RFC 3339, what is unknown is empty. */
+import { plainDecimal } from '@gw/evidence/decimal';
+import { csvCell } from '../../../shared/csv-cell.ts';
+import { columns, plainValue } from './columns.ts';
+import type { TableFormat } from './table.ts';
+
+export function csvTable(write: (bytes: Uint8Array) => void): TableFormat {
+  const line = (cells: readonly string[]): string => `${cells.join()}\r\n`;
+  write(Buffer.from(line(columns.map(({ name }) => name))));
+  return {
+    rows: (receipts) => {
+      const lines = receipts.map((receipt) => {
+        const fields: Readonly<Record<string, unknown>> = receipt;
+        return line(
+          columns.map(({ kind, name }) => {
+            const value = plainValue(fields[name]);
+            return csvCell(kind === 'decimal' && typeof value === 'number' ? plainDecimal(value) : value);
+          }),
+        );
+      });
+      write(Buffer.from(lines.join('')));
+    },
+    finish: () => {},
+  };
+}

@@ -1,0 +1,42 @@
+/** A signed pack. */
+import { setImmediate } from 'node:timers/promises';
+import { LongPack, sections } from '@gw/evidence/long-pack';
+import { goingOn } from '../../log/routes.ts';
+import { newestCheckpoint } from '../../log/tree.ts';
+import { packedOf } from '../make-pack.ts';
+import { selectReceipts } from '../select.ts';
+import type { Product, ProductOrder, ProductStores } from './product.ts';
+
+/** Receipts that are written at once, in a few milliseconds; then others have their turn. */
+const pieceSize = 25;
+
+export async function jsonLdProduct(stores: ProductStores, { about, pack, writer }: ProductOrder): Promise<Product> {
+  const { asked } = pack.request;
+  const { accountId } = about;
+  // Before the receipts: whatever it counts was stored by then.
+  const checkpoint = await newestCheckpoint(stores.db, accountId);
+  const { earlier_tree_size: from = null, include_lineage: withLineage } = asked;
+  const consistency = checkpoint === null || from === null ? null : await goingOn(stores.db, checkpoint, from);
+  const text = new LongPack({ ...about, log: checkpoint && { checkpoint, consistency } }, (section, piece) =>
+    writer.write(sections.indexOf(section), Buffer.from(piece)),
+  );
+  return {
+    take: async (window) => {
+      const selected = await selectReceipts(stores, accountId, window);
+      const choice = { selected, checkpoint, earlierSize: null, withLineage };
+      const found = await packedOf(stores, { about: { ...about, period: window.period }, ...choice });
+      if (found.log?.fault !== undefined)
+        stores.log.error({ pack: pack.id, fault: found.log.fault }, 'an evidence pack lacks proofs');
+      for (const [at, each] of found.receipts.entries()) {
+        if (at % pieceSize === 0) await setImmediate();
+        text.add(each);
+      }
+      for (const each of found.excluded) text.exclude(each);
+      return found.receipts.length;
+    },
+    finish: async () => {
+      await text.finish(stores.key);
+      return null;
+    },
+  };
+}

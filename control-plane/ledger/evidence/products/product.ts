@@ -1,0 +1,26 @@
+/** What a job makes of receipts, window by window. */
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import type { PackAbout } from '@gw/evidence/pack';
+import type { Context } from '../../../shared/context.ts';
+import type { Seals } from '../../receipts/sealed-rows.ts';
+import type { ChunkWriter } from '../chunks.ts';
+import type { PackRow } from '../packs.ts';
+import type { Window } from '../windows.ts';
+
+export interface ProductStores extends Pick<Context, 'db' | 'log'> {
+  readonly seals: Seals;
+  readonly key: SigningKey;
+}
+
+export interface ProductOrder {
+  readonly pack: PackRow;
+  readonly about: PackAbout;
+  readonly writer: ChunkWriter;
+}
+
+export interface Product {
+  /** Writes the receipts of a window. Returns how many versions it has written. */
+  take(window: Window): Promise<number>;
+  /** Writes what comes last. Returns the statement of a table, as JSON; null: the product says all by itself. */
+  finish(): Promise<string | null>;
+}

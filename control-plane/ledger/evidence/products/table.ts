@@ -1,0 +1,52 @@
+/** A table of receipts, one version a row, without anything that does not fit into cells: lineages, proofs, sums. */
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { Receipt } from '@gw/contract/receipt';
+import { signedStatement, type TableStatement, tableFormat } from '@gw/evidence/table-statement';
+import { mediaTypes } from '../media-types.ts';
+import { receiptOfRow, selectReceipts } from '../select.ts';
+import type { Product, ProductOrder, ProductStores } from './product.ts';
+
+/** Writes rows in a format. */
+export interface TableFormat {
+  rows(receipts: readonly Receipt[]): void;
+  finish(): void;
+}
+
+/** Rows that are written at once, in some milliseconds; then others have their turn. */
+const pieceSize = 100;
+
+export function tableProduct(
+  { db, key, seals }: ProductStores,
+  { about, pack, writer }: ProductOrder,
+  open: (write: (bytes: Uint8Array) => void) => TableFormat,
+): Product {
+  const digest = createHash('sha256');
+  const table = open((bytes) => {
+    digest.update(bytes);
+    writer.write(0, bytes);
+  });
+  let [receipts, excluded] = [0, 0];
+  return {
+    take: async (window) => {
+      const selected = await selectReceipts({ db, seals }, about.accountId, window);
+      for (let at = 0; at < selected.rows.length; at += pieceSize) {
+        await setImmediate();
+        table.rows(selected.rows.slice(at, at + pieceSize).map(receiptOfRow));
+      }
+      receipts += selected.rows.length;
+      excluded += selected.excluded.length;
+      return selected.rows.length;
+    },
+    finish: async () => {
+      table.finish();
+      const statement: TableStatement = {
+        format: tableFormat,
+        ...{ id: `urn:uuid:${about.id}`, account: about.accountId },
+        ...{ issued: about.issuedAt.toISOString(), from: pack.request.from, to: pack.request.until },
+        ...{ media_type: mediaTypes[pack.format], receipts, excluded, sha256: digest.digest('hex') },
+      };
+      return JSON.stringify(await signedStatement(statement, key));
+    },
+  };
+}

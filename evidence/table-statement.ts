@@ -1,0 +1,54 @@
+/** What the gateway says, signed, of a table of receipts, which has no place for a signature itself. */
+import type { SigningKey } from '@gw/contract/internal/evidence-keys';
+import { isNode, type Node, ofPack, type PackMismatch, shown } from './receipt-node.ts';
+import { checkSignature, type SignatureCheck, type Signed, signed, type Trust } from './signature.ts';
+
+export const tableFormat = 'gw.evidence_table/1' as const;
+
+/** Over which the signature goes, as JSON by RFC 8785. */
+export interface TableStatement {
+  readonly format: typeof tableFormat;
+  /** `urn:uuid:…` */
+  readonly id: string;
+  readonly account: string;
+  /** RFC 3339, UTC; as the next two. */
+  readonly issued: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly media_type: string;
+  /** Rows: versions of receipts. */
+  readonly receipts: number;
+  /** Receipts that were asked for and are in no row: not there, or not what was stored. */
+  readonly excluded: number;
+  /** Of the bytes of the table. */
+  readonly sha256: string;
+}
+
+export const signedStatement = async (
+  statement: TableStatement,
+  key: SigningKey,
+): Promise<TableStatement & { readonly signature: Signed }> => ({
+  ...statement,
+  signature: await signed(statement, key),
+});
+
+export interface TableVerification {
+  readonly signature: SignatureCheck;
+  readonly mismatches: readonly PackMismatch[];
+  /** As it is stated; empty if it is none. */
+  readonly statement: Node;
+}
+
+/** `stated`: a statement, or the job that has it. `sha256`: of the table. Never rejects. */
+export async function verifyTable(sha256: string, stated: unknown, trust: Trust): Promise<TableVerification> {
+  const found = isNode(stated) && isNode(stated.statement) ? stated.statement : stated;
+  if (!isNode(found) || found.format !== tableFormat)
+    return { signature: 'invalid', mismatches: [ofPack('statement', tableFormat, shown(found))], statement: {} };
+  const { signature, ...statement } = found;
+  const isSame = statement.sha256 === sha256;
+  return {
+    signature: await checkSignature(statement, signature, trust),
+    mismatches: isSame ? [] : [ofPack('sha256', shown(statement.sha256), sha256)],
+    statement,
+  };
+}
