@@ -3,7 +3,15 @@
  * it is an assumption.
  */
 
-import { attention, comparison, spreads, uncountedBounds, uncountedCalls, worldWaterLPerKwh } from './factors.ts';
+import {
+  attention,
+  comparison,
+  gridEnds,
+  spreads,
+  uncountedBounds,
+  uncountedCalls,
+  worldWaterLPerKwh,
+} from './factors.ts';
 
 /** Where and when a source was published; null: not stated, or nowhere that all can reach. */
 interface Published {
@@ -30,17 +38,29 @@ const kaplan = factor('Kaplan et al., arXiv:2001.08361', '2020', {
   locator: 'https://arxiv.org/abs/2001.08361',
 });
 const hours = factor(
-  'hours of 2021 to 2023 against their year in four zones, 5th and 95th percentile: Electricity Maps, https://github.com/umassos/decarbonization-potential',
+  'hours of 2021 to 2023 against their year in four zones, 5th and 95th percentile; no script repeats it here, and which zones is not recorded: Electricity Maps, https://github.com/umassos/decarbonization-potential',
   '3493a63',
   { date: '2024', locator: 'https://github.com/umassos/decarbonization-potential' },
   'Apache-2.0',
 );
 const water = factor(
-  'the 49 countries with a value of their own against the average of the world, 5th and 95th percentile: EcoLogits, doi:10.21105/joss.07471',
+  'the 49 countries with a value of their own against the average of the world, 5th and 95th percentile, by methodology/scripts/world-ratios.py from methodology/data/ecologits-mixes.json: EcoLogits, doi:10.21105/joss.07471',
   '0.11.3',
   paper,
   'MPL-2.0',
 );
+
+const world = factor(
+  'the yearly values of 212 countries against that of the world, 5th and 95th percentile, by methodology/scripts/world-ratios.py from methodology/data/annual-grid.json: Ember, Yearly Electricity Data, https://ember-energy.org',
+  '2025, in EcoLogits 0.11.3',
+  { date: '2026', locator: 'https://ember-energy.org/data/yearly-electricity-data/' },
+  'CC-BY-4.0',
+);
+const ipcc = (what: string) =>
+  factor(`IPCC AR5 WG3 Annex III Table A.III.2, ${what}: https://www.ipcc.ch/report/ar5/wg3/`, '2014', {
+    date: '2014',
+    locator: 'https://www.ipcc.ch/report/ar5/wg3/',
+  });
 
 export const boundFactors = {
   model_ratio_least: benchmark(spreads.modelLeast),
@@ -63,17 +83,28 @@ export const boundFactors = {
     locator: 'https://arxiv.org/abs/2508.15734v1',
   })(spreads.idleShareMax),
   overhead_spread: factor(
-    'quarters against their year in 51 years of sites of Google, https://datacenters.google/efficiency',
+    'quarterly PUE of each site in 2022 and 2023 against that of its year, 51 years of sites of Google; no script repeats it here, https://datacenters.google/efficiency',
     '2022 and 2023',
     { date: '2023', locator: 'https://datacenters.google/efficiency' },
   )(spreads.overhead),
+  overhead_assumed_spread: assumption(
+    'nobody has measured or published the PUE, so the overhead can be twice as large',
+  )(spreads.overheadAssumed),
+  overhead_assumed_floor: assumption('an assumed PUE, however low, can be one of 1.6')(spreads.overheadAssumedFloor),
+  guessed_size_ratio: assumption('names round, and leave out how many parameters work on a token')(spreads.guessedSize),
+  grid_world_ratio_least: world(spreads.gridWorldLeast),
+  grid_world_ratio_most: world(spreads.gridWorldMost),
+  grid_floor: ipcc('median of hydropower, life-cycle')(gridEnds.floor, 'gCO2e/kWh'),
+  gas_lifecycle: ipcc('median of gas, combined cycle, life-cycle')(gridEnds.gasLifecycle, 'gCO2e/kWh'),
+  gas_combustion: ipcc('median of gas, combined cycle, direct emissions')(gridEnds.gasCombustion, 'gCO2e/kWh'),
+  clean_lifecycle: ipcc('median of solar power, utility scale, life-cycle')(gridEnds.clean, 'gCO2e/kWh'),
   overhead_floor: assumption(
     'no data centre is without overhead, and the fleet of Google has a PUE of 1.10 (https://datacenters.google/efficiency)',
   )(spreads.overheadFloor),
   grid_hour_ratio_least: hours(spreads.gridHourLeast),
   grid_hour_ratio_most: hours(spreads.gridHourMost),
   grid_drift: factor(
-    'change of 199 zones between two editions, 90th percentile: Ember, Yearly Electricity Data, https://ember-energy.org',
+    'change per year of 199 zones between the two editions in methodology/data/annual-grid.json and methodology/testdata/earlier-annual-grid.json, 90th percentile, by methodology/scripts/world-ratios.py: Ember, Yearly Electricity Data, https://ember-energy.org',
     'vintages up to 2025, most of them inferred',
     { date: '2026', locator: 'https://ember-energy.org' },
     'CC-BY-4.0',
@@ -125,7 +156,7 @@ const covered: Readonly<Record<string, readonly string[]>> = {
   [making]: ['lifespan', 'gpu_gwp', 'server_gwp'],
   [utilisation]: ['utilisation', 'peak_flop_per_s', 'gpu_power', 'flop_per_parameter_and_token'],
   k_idle_max: ['k_idle'],
-  'grid_live_ratio, grid_hour_ratio_least, grid_hour_ratio_most, grid_drift': ['grid_intensity'],
+  'grid_live_ratio, grid_hour_ratio_least, grid_hour_ratio_most, grid_drift, grid_floor': ['grid_intensity'],
   'water_grid_ratio, water_world_ratio_least, water_world_ratio_most': ['WUE_grid'],
 };
 const covers = new Map(Object.entries(covered).flatMap(([by, names]) => names.map((name) => [name, by] as const)));

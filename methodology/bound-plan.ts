@@ -12,7 +12,8 @@ export function combinedSteps(calculation: Calculation): Chosen[] {
   const total = measured?.scope === 'total';
   return [
     ...['pue', 'grid_intensity_g_per_kwh', 'grid_intensity_age_minutes', 'grid_temporal_match_number'].map(once),
-    ...[...sides('grid_ratio'), ...sides('water_ratio')],
+    ...[...sides('world_ratio'), ...sides('grid_ratio'), ...sides('water_ratio')],
+    ...[once('grid_most'), once('overhead_ratio'), ...sides('pue_ratio')],
     ...combinedWork(calculation),
     ...comparedSteps(calculation),
     ...uncomparedSteps(calculation),
@@ -67,6 +68,7 @@ function combinedWork({ estimated_counts: estimated, ...calculation }: Calculati
   return [
     ...[...countRatios(estimated), once('charged_input_tokens'), ...readAll],
     ...runs.flatMap((run) => [...writing, ...reading].map((program) => ({ program, run }))),
+    once(modelled_by === 'proxy' ? 'guess_ratio/class' : 'guess_ratio'),
     ...[...sized.map((id) => once(id + of)), ...ratios.map(once)],
     ...modelled.flatMap((id) => [
       once(id + of),
@@ -100,7 +102,7 @@ function comparedSteps(calculation: Calculation): Chosen[] {
     ...run('modelled', of),
     ...Object.entries(endsOfWork).flatMap(([name, program]) => run(`modelled_${name}`, `/${end}${program}`)),
     ...(isKnown ? [] : [...run('smallest', `/${end}smallest`), ...run('largest', `/${end}largest`)]),
-    ...(scope === 'total' ? [once('idle_ratio'), ...sides('pue_ratio'), ...sides('modelled_work')] : []),
+    ...(scope === 'total' ? [once('idle_ratio'), ...sides('modelled_work')] : []),
     ...[once(`modelled_energy${what}`), ...sides('modelled_energy', what)],
     ...['modelled_smallest', 'modelled_largest'].map((id) => once(id + (isKnown ? '/known' : what))),
     once('modelled_energy_wh'),
@@ -118,16 +120,16 @@ function uncomparedSteps({ estimated_counts, measured, model_kind, uncompared }:
   const most: Chosen[] = [
     ...[once('attention_most/ceiling'), once('writing_attention_most/ceiling')],
     ...[...run('modelled_most', '/ceiling_most'), ...run('modelled_high', '/ceiling_high_combined')],
-    ...(scope === 'total' ? [once('pue_ratio_most'), once('modelled_work_most')] : []),
+    ...(scope === 'total' ? [once('modelled_work_most')] : []),
     once(`modelled_energy_most${what}`),
   ];
   return [
     ...countRatios(estimated_counts),
     ...[once('charged_input_tokens'), ...readAll, once('size_ratio/floor')],
-    ...(uncompared === 'model' ? most.slice(0, 2) : []),
+    ...[once('guess_ratio/class'), ...(uncompared === 'model' ? most.slice(0, 2) : [])],
     ...ratios.map(once),
     ...[...run('modelled_least', `/${least}_least`), ...run('modelled_low', `/${least}_low_combined`)],
-    ...(scope === 'total' ? [once('idle_ratio'), once('pue_ratio_least'), once('modelled_work_least')] : []),
+    ...(scope === 'total' ? [once('idle_ratio'), once('modelled_work_least')] : []),
     once(`modelled_energy_least${what}`),
     ...(uncompared === 'model' ? most.slice(2) : []),
   ];
@@ -158,6 +160,11 @@ const twice = (id: string, variant = ''): Chosen[] => [
 const sides = (id: string, variant = ''): Chosen[] => ['least', 'most'].map((side) => once(`${id}_${side}${variant}`));
 /** In the runs that the spreads are combined with. */
 const based = (program: string): Chosen[] => ['least', 'most'].map((run) => ({ program, run }));
+/** At the upper end with what the grid counts at most. */
+const operation = (boundary: '' | '/narrow'): Chosen[] => [
+  { program: `request_usage_gwp${boundary}`, run: 'least' },
+  { program: `request_usage_gwp${boundary === '' ? '/' : `${boundary}_`}most`, run: 'most' },
+];
 const embodiedSteps = [
   ...[once('request_embodied_gwp'), ...based('request_embodied_gwp')],
   ...[...sides('time'), ...twice('request_embodied_gwp')],
@@ -173,7 +180,7 @@ function combinedTotal({ measured, modelled_by }: Calculation): Chosen[] {
   const water = [once(`request_usage_wcf/${overhead}`), ...twice('request_usage_wcf', `${overhead}_`), ...waterSteps];
   return [
     ...sides('energy', '/total'),
-    ...[once('request_usage_gwp'), ...based('request_usage_gwp'), ...twice('request_usage_gwp')],
+    ...[once('request_usage_gwp'), ...operation(''), ...twice('request_usage_gwp')],
     ...(isMade ? embodiedSteps : []),
     ...(includes === null ? [] : water),
     once('energy_wh/total'),
@@ -187,7 +194,7 @@ function combinedTotal({ measured, modelled_by }: Calculation): Chosen[] {
 function combinedNarrow(): Chosen[] {
   return [
     ...sides('energy', '/narrow'),
-    ...[once('request_usage_gwp/narrow'), ...based('request_usage_gwp/narrow'), ...twice('request_usage_gwp')],
+    ...[once('request_usage_gwp/narrow'), ...operation('/narrow'), ...twice('request_usage_gwp')],
     ...['energy_wh', 'energy_accelerator_wh', 'energy_low_wh', 'energy_high_wh'].map((id) => once(`${id}/narrow`)),
     ...['carbon_g', 'carbon_operation_g', 'carbon_low_g', 'carbon_high_g'].map((id) => once(`${id}/operation`)),
   ];
@@ -199,8 +206,8 @@ function combinedComprehensive(): Chosen[] {
   const rounded = ['energy_low_wh', 'energy_high_wh', 'carbon_g', 'carbon_operation_g', 'carbon_embodied_g'];
   return [
     ...[...accounts, 'request_usage_wcf', 'idle_ratio'].map(once),
-    ...accounts.flatMap(based),
-    ...[...sides('pue_ratio'), ...sides('work'), ...sides('energy')],
+    ...[...account.flatMap(based), ...operation('')],
+    ...[...sides('work'), ...sides('energy')],
     ...['request_it_energy', 'request_energy', 'request_usage_gwp'].flatMap((id) => twice(id)),
     ...embodiedSteps,
     ...twice('request_usage_wcf'),

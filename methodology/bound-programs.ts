@@ -76,7 +76,7 @@ const measuring = {
   ...step(
     'request_energy/reported_high_unknown_combined',
     'Wh',
-    'max(reported_energy * reported_ratio * max(PUE, 1 + overhead_floor), most_believed)',
+    'max(reported_energy * reported_ratio * PUE * pue_ratio_most, most_believed)',
   ),
 };
 
@@ -89,9 +89,11 @@ function ends(run: 'low' | 'high'): Record<string, Step> {
   const [side, at] = run === 'low' ? ['least', '/'] : ['most', '*'];
   const active = `accelerator_energy@${side} + host_energy@${side}`;
   const ofActive = `${active} = 0 ? 1 : (accelerator_energy@${run} + host_energy@${run}) / (${active})`;
-  const water = `(WUE_site ${at} water_site_ratio + PUE * WUE_grid ${at} water_ratio_${side})`;
+  const water = `(WUE_site ${at} water_site_ratio + PUE * WUE_grid ${at} combined(water_ratio_${side}, pue_ratio_${side}))`;
+  const otherSide = run === 'low' ? 'most' : 'least';
+  const ofTotal = `(WUE_site / PUE ${at} combined(water_site_ratio, pue_ratio_${otherSide}) + WUE_grid ${at} water_ratio_${side})`;
   const years = 'known_or(grid_intensity_age_minutes, 0) / 525600';
-  const grid = `combined(grid_live_ratio, grid_hour_ratio_${side}, grid_drift ^ (${years}))`;
+  const grid = `combined(grid_live_ratio, grid_hour_ratio_${side}, grid_drift ^ (${years}), world_ratio_${side})`;
   const made =
     run === 'low' ? 'time_least, latency_ratio_least, embodied_ratio_least' : 'time_most, embodied_ratio_most';
   const operation = `request_usage_gwp@${side} ${at} combined(energy_${side}, grid_ratio_${side})`;
@@ -99,8 +101,9 @@ function ends(run: 'low' | 'high'): Record<string, Step> {
     ...step(
       `grid_ratio_${side}`,
       '1',
-      `is_annual = 0 and is_estimated = 0 and known_or(grid_intensity_age_minutes, 1e9) <= 120 ? grid_live_ratio : ${grid}`,
+      `is_annual = 0 and is_estimated = 0 and known_or(grid_intensity_age_minutes, 1e9) <= 120 ? combined(grid_live_ratio, world_ratio_${side}) : ${grid}`,
     ),
+    ...step(`world_ratio_${side}`, '1', `is_world = 1 ? grid_world_ratio_${side} : 1`),
     ...step(`water_ratio_${side}`, '1', `WUE_grid = water_world ? water_world_ratio_${side} : water_grid_ratio`),
     ...step(`work_${side}`, '1', ofActive),
     ...step(`energy_${side}`, '1', `combined(work_${side}, idle_ratio, pue_ratio_${side})`),
@@ -112,15 +115,27 @@ function ends(run: 'low' | 'high'): Record<string, Step> {
     ...step(`request_usage_gwp/${run}`, 'g', operation),
     ...step(`request_embodied_gwp/${run}`, 'g', `request_embodied_gwp@${side} ${at} combined(${made})`),
     ...step(`request_usage_wcf/${run}`, 'mL', `request_it_energy@${run} * ${water}`),
-    ...step(`request_usage_wcf/with_overhead_${run}`, 'mL', `request_energy@${run} / PUE * ${water}`),
+    ...step(`request_usage_wcf/with_overhead_${run}`, 'mL', `request_energy@${run} * ${ofTotal}`),
     ...step(`request_usage_wcf/without_overhead_${run}`, 'mL', `request_energy@${run} * ${water}`),
   };
 }
 
 const footprint = {
   ...step('idle_ratio', '1', '(1 + k_idle_max) / (1 + k_idle)'),
-  ...step('pue_ratio_least', '1', '(1 + (PUE - 1) * (1 + overhead_spread)) / PUE'),
-  ...step('pue_ratio_most', '1', '(1 + max((PUE - 1) * (1 + overhead_spread), overhead_floor)) / PUE'),
+  ...step('overhead_ratio', '1', '1 + (is_assumed_pue = 1 ? overhead_assumed_spread : overhead_spread)'),
+  ...step('pue_ratio_least', '1', '(1 + (PUE - 1) * overhead_ratio) / PUE'),
+  ...step(
+    'pue_ratio_most',
+    '1',
+    '(1 + max((PUE - 1) * overhead_ratio, is_assumed_pue = 1 ? overhead_assumed_floor : overhead_floor)) / PUE',
+  ),
+  ...step(
+    'grid_most',
+    'gCO2e/kWh',
+    'is_lifecycle = 1 ? max(grid_intensity, grid_floor) : grid_intensity * (gas_lifecycle - clean_lifecycle) / gas_combustion + clean_lifecycle',
+  ),
+  ...step('request_usage_gwp/most', 'g', 'request_energy / 1000 * grid_most'),
+  ...step('request_usage_gwp/narrow_most', 'g', 'accelerator_energy / 1000 * grid_most'),
   ...ends('low'),
   ...ends('high'),
   ...step('water_low_ml', 'mL', 'min(sum12(request_usage_wcf@low), water_ml)'),

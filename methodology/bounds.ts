@@ -6,9 +6,9 @@
  * bound-programs.ts, with its operations in the same order.
  */
 import type { RequestSteps } from './boundary.ts';
-import { idleShare, spreads, worldWaterLPerKwh } from './factors.ts';
+import { gridEnds, idleShare, spreads, worldWaterLPerKwh } from './factors.ts';
 import type { GridReading, SiteFacts } from './facts.ts';
-import { isEstimate } from './grid.ts';
+import { isEstimate, isWorld } from './grid.ts';
 import { combined } from './uncertainty.ts';
 
 /** Wh, g, g and mL at one end; null where the amount itself is. */
@@ -52,13 +52,30 @@ export function endOfWork(side: Side, base: RequestSteps, end: RequestSteps, con
 }
 
 /** How far the energy of the machines, and all with the overhead, is from its value at one end of the work. */
-function energyRatios(side: Side, base: RequestSteps, end: RequestSteps, { pue }: SiteFacts) {
+function energyRatios(side: Side, base: RequestSteps, end: RequestSteps, site: SiteFacts) {
   const active = base.accelerator_energy + base.host_energy;
   const work = share(end.accelerator_energy + end.host_energy, active);
   const idle = (1 + spreads.idleShareMax) / (1 + idleShare);
-  const overhead = (pue - 1) * (1 + spreads.overhead);
-  const most = side === 'least' ? overhead : Math.max(overhead, spreads.overheadFloor);
-  return { it: combined(work, idle), all: combined(work, idle, (1 + most) / pue) };
+  return { it: combined(work, idle), all: combined(work, idle, pueRatio(side, site)) };
+}
+
+/** Whether a PUE has nobody who measured or published it. */
+export const isAssumedPue = ({ pueEvidence }: SiteFacts): boolean => (pueEvidence?.kind ?? 'assumed') === 'assumed';
+
+/** How far off the overhead can make what holds it. */
+export function pueRatio(side: Side, site: SiteFacts): number {
+  const isAssumed = isAssumedPue(site);
+  const overhead = (site.pue - 1) * (1 + (isAssumed ? spreads.overheadAssumed : spreads.overhead));
+  if (side === 'least') return (1 + overhead) / site.pue;
+  return (1 + Math.max(overhead, isAssumed ? spreads.overheadAssumedFloor : spreads.overheadFloor)) / site.pue;
+}
+
+/** gCO2e/kWh, before its spreads: the least is what the source says. */
+export function intensityAt(side: Side, { basis, gPerKwh }: GridReading): number {
+  if (side === 'least') return gPerKwh;
+  const { clean, floor, gasCombustion, gasLifecycle } = gridEnds;
+  if (basis === 'lifecycle') return Math.max(gPerKwh, floor);
+  return (gPerKwh * (gasLifecycle - clean)) / gasCombustion + clean;
 }
 
 /** Wh of a whole call that is modelled, at one end of its work: with the overhead, or without. */
@@ -86,7 +103,17 @@ export function embodiedAt(side: Side, gwp: number, timeShare: number): number {
 export function waterFactorAt(side: Side, { grid, site }: BoundConditions): number | null {
   if (site.wueOnsiteLPerKwh === null || grid.waterLPerKwh === null) return null;
   const onSite = at(side, site.wueOnsiteLPerKwh, spreads.waterOnSite);
-  return onSite + at(side, site.pue * grid.waterLPerKwh, waterRatio(side, grid.waterLPerKwh));
+  return (
+    onSite + at(side, site.pue * grid.waterLPerKwh, combined(waterRatio(side, grid.waterLPerKwh), pueRatio(side, site)))
+  );
+}
+
+/** The same per Wh of a total with the overhead: the lower the PUE, the more of it is of IT, and the more is used on site. */
+export function waterFactorOfTotalAt(side: Side, { grid, site }: BoundConditions): number | null {
+  if (site.wueOnsiteLPerKwh === null || grid.waterLPerKwh === null) return null;
+  const other = side === 'least' ? 'most' : 'least';
+  const onSite = at(side, site.wueOnsiteLPerKwh / site.pue, combined(spreads.waterOnSite, pueRatio(other, site)));
+  return onSite + at(side, grid.waterLPerKwh, waterRatio(side, grid.waterLPerKwh));
 }
 
 function waterRatio(side: Side, waterLPerKwh: number): number {
@@ -103,7 +130,9 @@ const minutesPerYear = 525_600;
  */
 function gridRatio(side: Side, { grid, gridAgeMinutes }: BoundConditions): number {
   const isLive = grid.signal !== 'annual' && gridAgeMinutes !== null && gridAgeMinutes <= freshMinutes;
-  if (isLive && !isEstimate(grid)) return spreads.gridLive;
+  const known = side === 'least' ? spreads.gridWorldLeast : spreads.gridWorldMost;
+  const world = isWorld(grid) ? known : 1;
+  if (isLive && !isEstimate(grid)) return combined(spreads.gridLive, world);
   const hour = side === 'least' ? spreads.gridHourLeast : spreads.gridHourMost;
-  return combined(spreads.gridLive, hour, spreads.gridDriftPerYear ** ((gridAgeMinutes ?? 0) / minutesPerYear));
+  return combined(spreads.gridLive, hour, spreads.gridDriftPerYear ** ((gridAgeMinutes ?? 0) / minutesPerYear), world);
 }

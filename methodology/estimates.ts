@@ -11,6 +11,7 @@ import type { Methodology } from './methodologies.ts';
 import { parametricEstimate } from './parametric.ts';
 import { proxyEstimate } from './proxy.ts';
 import type { TierChoice } from './tier.ts';
+import { isGuessed } from './uncertainty.ts';
 import type { Estimate } from './work.ts';
 
 /** Facts with all that a calculation needs, within the formulas' domain. */
@@ -42,7 +43,8 @@ function estimateOf(choice: TierChoice & { tier: string }, facts: ReadyFacts, me
 }
 
 export function classEstimate(modelClass: ModelClass, facts: ReadyFacts, method: Methodology): Estimate {
-  return proxyEstimate(modelClass, tokensOf(facts, method));
+  const { facts: about, ...tokens } = tokensOf(facts, method);
+  return proxyEstimate(modelClass, { ...tokens, facts: { ...about, isGuessed: false } });
 }
 
 /** What is read and written, as far as it is charged. */
@@ -52,7 +54,7 @@ function tokensOf({ model, site, usage }: ReadyFacts, method: Methodology) {
   return {
     inputTokens: method.chargesInput ? Math.max(0, promptTokens - cachedPromptTokens) : 0,
     outputTokens,
-    facts: { promptTokens, outputTokens, site, ratios: countRatios(usage, method) },
+    facts: { isGuessed: isGuessed(model), promptTokens, outputTokens, site, ratios: countRatios(usage, method) },
     combinesBounds: method.combinesBounds,
   };
 }

@@ -113,11 +113,19 @@ export const spreads = {
   overhead: 0.3,
   /** Overhead that no stated PUE rules out, as a share of IT energy. */
   overheadFloor: 0.1,
+  /** The same where the stated PUE is assumed, or nobody says what it rests on. */
+  overheadAssumed: 1,
+  overheadAssumedFloor: 0.6,
+  /** Parameter counts that were guessed from a name. */
+  guessedSize: 2,
   /** One hour against the average of its year, and a later year, for each year in between. */
   gridHourLeast: 1.75,
   gridHourMost: 1.5,
   gridDriftPerYear: 1.17,
   gridLive: 1.33,
+  /** The average of the world in the place of a zone that nobody named. */
+  gridWorldLeast: 12.3,
+  gridWorldMost: 1.7,
   embodiedLeast: 3.8,
   embodiedMost: 2,
   waterOnSite: 1.5,
@@ -168,3 +176,10 @@ export const classSpans = {
   frontier: { active: { min: 20, max: 132 }, total: { min: 200, max: 1000 } },
   embedding: { active: { min: 0.02, max: 8 }, total: { min: 0.02, max: 8 } },
 } as const;
+
+/**
+ * What electricity counts at most, gCO2e/kWh: no less than hydropower does over its life, whatever a source says; and a value of
+ * combustion alone, or of nobody knows what, lacks the making of fuel and plants: of gas 490 of the whole life against 370, of
+ * all else, at most as much as solar power, 48 (medians of IPCC AR5 WG3, Annex III, Table A.III.2).
+ */
+export const gridEnds = { floor: 24, gasLifecycle: 490, gasCombustion: 370, clean: 48 } as const;

@@ -5,7 +5,17 @@
  * null, and named by the caller in the exclusions.
  */
 import { accountFor, type RequestSteps, waterPerKwh } from './boundary.ts';
-import { type End, embodiedAt, endOfWork, operationAt, share, waterFactorAt } from './bounds.ts';
+import {
+  type End,
+  embodiedAt,
+  endOfWork,
+  intensityAt,
+  operationAt,
+  pueRatio,
+  share,
+  waterFactorAt,
+  waterFactorOfTotalAt,
+} from './bounds.ts';
 import { decimal, decimalSum } from './decimal.ts';
 import { literatureUncertainty, spreads, telemetryLimits } from './factors.ts';
 import type { Boundary, GridReading, SiteFacts } from './facts.ts';
@@ -53,12 +63,13 @@ export interface Conditions {
 
 export function figuresOfWork(estimate: Estimate, conditions: Conditions): Figures {
   const { boundary, grid, methodology, site } = conditions;
-  const account = (work: Estimate['central']) => accountFor(work, site, grid, methodology.idleShare);
+  const account = (work: Estimate['central'], gPerKwh = grid.gPerKwh) =>
+    accountFor(work, site, { gPerKwh, waterLPerKwh: grid.waterLPerKwh }, methodology.idleShare);
   const central = account(estimate.central);
   const { ends, high, low } = estimate;
   const totals = (side: 'least' | 'most', end: RequestSteps): Totals =>
     methodology.combinesBounds
-      ? combinedTotals(side, account(ends[side]), end, conditions)
+      ? combinedTotals(side, account(ends[side], intensityAt(side, grid)), end, conditions)
       : totalsOf(end, boundary, grid);
   return {
     footprint:
@@ -74,7 +85,7 @@ export function figuresOfWork(estimate: Estimate, conditions: Conditions): Figur
 function combinedTotals(side: 'least' | 'most', base: RequestSteps, end: RequestSteps, conditions: Conditions): Totals {
   if (conditions.boundary === 'comprehensive') return totalsAt(endOfWork(side, base, end, conditions));
   const energy = base.accelerator_energy;
-  const gwp = (energy / whPerKwh) * conditions.grid.gPerKwh;
+  const gwp = (energy / whPerKwh) * intensityAt(side, conditions.grid);
   const operationG = operationAt(side, gwp, share(end.accelerator_energy, energy), conditions);
   return { energyWh: decimal(end.accelerator_energy), carbonG: decimal(operationG), waterMl: null };
 }
@@ -133,9 +144,8 @@ function endOfTotal(
   { making, end }: { readonly making: Estimate | null; readonly end: 'low' | 'high' },
   conditions: Conditions,
 ): End {
-  const gwp = (reading.energyWh / whPerKwh) * conditions.grid.gPerKwh;
-  const water = waterFactorAt(side, conditions);
-  const it = reading.includesPue ? energyWh / conditions.site.pue : energyWh;
+  const gwp = (reading.energyWh / whPerKwh) * intensityAt(side, conditions.grid);
+  const water = reading.includesPue ? waterFactorOfTotalAt(side, conditions) : waterFactorAt(side, conditions);
   const time = making?.ends[side].acceleratorS ?? null;
   return {
     energyWh,
@@ -144,7 +154,7 @@ function endOfTotal(
       making === null || time === null
         ? null
         : embodiedAt(side, embodiedOf(time).gwpKg * gPerKg, share(making[end].acceleratorS, time)),
-    waterMl: water === null || reading.includesPue === null ? null : it * water,
+    waterMl: water === null || reading.includesPue === null ? null : energyWh * water,
   };
 }
 
@@ -157,7 +167,7 @@ interface Range {
 /** The source's own bounds, else the literature's: for an estimate those of the model, else those of measurements. */
 function boundsOfTotal(reading: TelemetryReading, reach: Reach, { methodology, site }: Conditions): Range {
   const { energyWh, source, stated } = reading;
-  if (methodology.combinesBounds) return combinedTotal(reading, reach, site.pue);
+  if (methodology.combinesBounds) return combinedTotal(reading, reach, site);
   if (stated?.range) {
     const { min, max } = stated.range;
     return { low: wattHours(stated, min), high: wattHours(stated, max), basis: 'parameter_range' };
@@ -167,11 +177,15 @@ function boundsOfTotal(reading: TelemetryReading, reach: Reach, { methodology, s
 }
 
 /** A figure that may lack the overhead can be low by it. */
-function combinedTotal({ energyWh, includesPue }: TelemetryReading, { leastWh, mostWh }: Reach, pue: number): Range {
+function combinedTotal(
+  { energyWh, includesPue }: TelemetryReading,
+  { leastWh, mostWh }: Reach,
+  site: SiteFacts,
+): Range {
   const high = energyWh * spreads.reported;
   return {
     low: Math.min(energyWh / spreads.reported, leastWh),
-    high: Math.max(includesPue === null ? high * Math.max(pue, 1 + spreads.overheadFloor) : high, mostWh),
+    high: Math.max(includesPue === null ? high * site.pue * pueRatio('most', site) : high, mostWh),
     basis: 'combined',
   };
 }

@@ -13,6 +13,9 @@ export type StatedBasis = 'lifecycle' | 'combustion' | 'unknown';
 export const statedBasis = ({ basis = 'unknown' }: Pick<GridReading, 'basis'>): StatedBasis =>
   basis === 'direct' ? 'combustion' : basis;
 
+/** The average of the world stands for a place that nobody named. */
+export const isWorld = ({ zone }: Pick<GridReading, 'zone'>): boolean => zone === 'WOR';
+
 /** The year of a yearly value; null for any other. `periodStart` is a time that can be read. */
 export const vintageOf = ({ periodStart, signal }: Pick<GridReading, 'periodStart' | 'signal'>): number | null =>
   signal === 'annual' ? new Date(periodStart).getUTCFullYear() : null;

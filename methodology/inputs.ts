@@ -4,11 +4,12 @@
  * Invariant: a value is what the code calculates with, so an unknown one is null and not its default.
  */
 
+import { isAssumedPue } from './bounds.ts';
 import type { Calculation } from './calculation.ts';
 import type { CallFacts, ParameterRange } from './facts.ts';
-import { type GridTimes, isEstimate, matchUnit, temporalMatches } from './grid.ts';
+import { type GridTimes, isEstimate, isWorld, matchUnit, temporalMatches } from './grid.ts';
 import { totalOf } from './parametric.ts';
-import { isOtherHardware } from './uncertainty.ts';
+import { isGuessed, isOtherHardware } from './uncertainty.ts';
 
 /** Whose a fact is, as the inputs name it; `sources` of the lineage says more of each. */
 export const factSources = {
@@ -54,6 +55,10 @@ const givens: Readonly<Record<string, Given>> = {
   is_estimated: given('1', grid, null),
   stated_match: given(matchUnit, grid, null),
   is_other_hardware: given('1', site, null),
+  is_assumed_pue: given('1', site, null),
+  is_guessed: given('1', model, null),
+  is_lifecycle: given('1', grid, null),
+  is_world: given('1', grid, null),
   charged_input_tokens: given('token', outside, null),
   prefill_time: given('GPU·s', outside, null),
   prefill_gpu_energy: given('Wh', outside, null),
@@ -113,6 +118,10 @@ export function inputValues(facts: CallFacts, times: GridTimes): (name: string, 
     is_annual: reading?.signal === 'annual' ? 1 : 0,
     is_estimated: reading && isEstimate(reading) ? 1 : 0,
     stated_match: reading?.temporalMatch ? temporalMatches.indexOf(reading.temporalMatch) : null,
+    is_assumed_pue: isAssumedPue(place) ? 1 : 0,
+    is_guessed: isGuessed(size) ? 1 : 0,
+    is_lifecycle: reading?.basis === 'lifecycle' ? 1 : 0,
+    is_world: reading && isWorld(reading) ? 1 : 0,
     is_other_hardware: isOtherHardware(place.accelerators) ? 1 : 0,
     charged_input_tokens: 0,
     prefill_time: 0,

@@ -13,6 +13,7 @@ import {
   comparison,
   embodied,
   estimatedCounts,
+  gridEnds,
   idleShare,
   literatureUncertainty,
   prefill,
@@ -168,7 +169,7 @@ const methodologies: Readonly<Record<MethodologyId, Methodology>> = {
     { ...rulesOf13, ...measuringOf14, statesGridBasis: true, estimatesAreForecasts: true, combinesBounds: true },
     {
       constants: {
-        ...{ serving, embodied, standIns, prefill, spreads, attention, worldWaterLPerKwh },
+        ...{ serving, embodied, standIns, prefill, spreads, attention, worldWaterLPerKwh, gridEnds },
         ...{
           telemetry: { plausibleRatio: telemetryLimits.plausibleRatio },
           estimatedCounts,

@@ -11,9 +11,10 @@ import { cases } from '@gw/testing/cases';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assess, type CallFacts, type Impact } from './assess.ts';
-import { classSpans } from './factors.ts';
+import { classSpans, spreads } from './factors.ts';
 import type { ModelClass, ModelFacts, ParameterRange } from './facts.ts';
-import { call, calls, type hourly } from './testdata/facts.ts';
+import { annualReading, annualZones } from './grid-annual.ts';
+import { call, calls, hourly } from './testdata/facts.ts';
 import { shapes } from './testdata/telemetry.ts';
 
 const impactOf = (facts: CallFacts): Impact | null => {
@@ -213,6 +214,33 @@ describe('the bounds hold those of a case that is known better, where', () => {
     widens(either, lose);
   });
 
+  it('nobody named the zone, and its value is kept', () => {
+    widens(
+      either,
+      fc.constant((facts) => ({ ...facts, grid: { ...Object(facts.grid), zone: 'WOR' } })),
+    );
+  });
+
+  it('nobody says what a grid value counts', () => {
+    const on = (basis: 'lifecycle' | 'direct' | 'unknown') => (facts: CallFacts) => ({
+      ...facts,
+      grid: { ...Object(facts.grid), basis },
+    });
+    widens(either.map(on('lifecycle')), fc.constantFrom(on('direct'), on('unknown')));
+  });
+
+  it('parameters are guessed, and a PUE is assumed', () => {
+    widens(
+      either,
+      fc.constant((facts) => withModel(facts, { parametersSource: 'guessed by its name' })),
+    );
+    const evidence = (kind: 'measured' | 'assumed') => (facts: CallFacts) => ({
+      ...facts,
+      site: { ...facts.site, pueEvidence: { kind, source: 'test', period: null } },
+    });
+    widens(either.map(evidence('measured')), fc.constant(evidence('assumed')));
+  });
+
   it('a yearly grid value is of an earlier year', () => {
     const ofYear = (year: number) => (facts: CallFacts) => ({
       ...facts,
@@ -225,6 +253,18 @@ describe('the bounds hold those of a case that is known better, where', () => {
     });
     widens(either.map(ofYear(2025)), fc.integer({ min: 2015, max: 2024 }).map(ofYear));
   });
+});
+
+it('a grid value of nothing has an upper bound, and one of the world holds nine of ten countries', () => {
+  const grid = { ...hourly, gPerKwh: 0, basis: 'lifecycle' as const };
+  expect(impactOf({ ...call, boundary: 'narrow', grid })?.carbon_high_g).toBeGreaterThan(0);
+  const world = annualReading('WOR')?.gPerKwh ?? 0;
+  const countries = annualZones.filter((zone) => zone !== 'WOR' && !zone.includes('-'));
+  const inside = countries
+    .map((zone) => annualReading(zone)?.gPerKwh ?? 0)
+    .filter((g) => g >= world / spreads.gridWorldLeast && g <= world * spreads.gridWorldMost);
+  // The percentiles lie between two of 212 countries.
+  expect(inside.length / countries.length).toBeGreaterThan(0.89);
 });
 
 it('a call that a cache served whole has an upper bound, as if it had been read', () => {

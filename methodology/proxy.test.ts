@@ -5,7 +5,7 @@ import { exactly } from './work.ts';
 const site = { pue: 1.2, wueOnsiteLPerKwh: null };
 const rules = {
   combinesBounds: false,
-  facts: { promptTokens: 10, cachedPromptTokens: 0, outputTokens: 0, site, ratios: exactly },
+  facts: { promptTokens: 10, cachedPromptTokens: 0, outputTokens: 0, site, ratios: exactly, isGuessed: false },
 };
 
 describe('the proxy classes', () => {

@@ -9,7 +9,7 @@ import type { Boundary, CallFacts, ModelClass, ModelFacts, RequestedTier, SiteFa
 import type { Methodology } from './methodologies.ts';
 import { hasParameters } from './parametric.ts';
 import type { TelemetryReading, TelemetrySource } from './telemetry/reading.ts';
-import { type Expected, isDoubtful, isOtherHardware, wasOtherHardware } from './uncertainty.ts';
+import { type Expected, isDoubtful, isGuessed, isOtherHardware, wasOtherHardware } from './uncertainty.ts';
 
 export type ModelledTier = 'proxy' | 'parametric';
 
@@ -77,7 +77,8 @@ export function tierReason(tier: ModelledTier, facts: ReasonFacts): string {
     const why = requested === 'auto' ? `auto: ${measured} and no parameter counts for this model` : 'as requested';
     return `${why}; factors of the size class ${model.modelClass}; assumes H100 accelerators and 16-bit weights${unlike}${counts}`;
   }
-  const why = requested === 'auto' ? `auto: ${measured}, parameter counts known` : 'as requested';
+  const why =
+    requested === 'auto' ? `auto: ${measured}, parameter counts ${countsKnown(model, methodology)}` : 'as requested';
   if (model.kind === 'embedding') return `${why}; assumes H100 accelerators${unlike}${counts}`;
   const time = model.tokensPerS === null ? 'fitted to the model size' : 'from measured tokens per second';
   const cap = capped ? ', at most the upstream time' : '';
@@ -85,6 +86,9 @@ export function tierReason(tier: ModelledTier, facts: ReasonFacts): string {
   const beyond = (model.totalParametersB?.max ?? 0) > fittedUpToB ? '; extrapolated beyond 200 billion parameters' : '';
   return `${why}; generation time ${time}${cap}; assumes H100 accelerators and ${bits}-bit weights${unlike}${beyond}${counts}`;
 }
+
+const countsKnown = (model: ModelFacts, { combinesBounds }: NamingRules): string =>
+  combinesBounds && isGuessed(model) ? 'guessed from its name' : 'known';
 
 /** For the end of a `tier_reason`; empty where the reply came to its end. */
 export const cutShortText = ({ isCutShort }: Pick<CallFacts, 'isCutShort'>): string =>

@@ -202,7 +202,7 @@ describe('what is known worse is not narrower', () => {
     [
       'a yearly grid value than the hour',
       { grid: annual },
-      { grid: { ...hourly, gPerKwh: annual?.gPerKwh ?? 0 } },
+      { grid: { ...hourly, gPerKwh: annual?.gPerKwh ?? 0, basis: 'lifecycle' } },
       ['carbon'],
     ],
     [

@@ -7,7 +7,7 @@
  * product do (IPCC 2006 Guidelines, vol. 1, ch. 3, approach 1), by their logarithms, since they are ratios.
  */
 import { attention, comparison, prefill, spreads } from './factors.ts';
-import type { SiteFacts } from './facts.ts';
+import type { ModelFacts, SiteFacts } from './facts.ts';
 import { parametersPerBillion } from './units.ts';
 import type { CountRatios } from './work.ts';
 
@@ -65,6 +65,8 @@ export interface WorkFacts {
   readonly promptTokens: number;
   readonly site: SiteFacts;
   readonly ratios: CountRatios;
+  /** Whether the parameter counts were guessed; false of a class. */
+  readonly isGuessed: boolean;
 }
 
 /** Billions of parameters: the fewest that work on a token, and the most there are in all. */
@@ -78,14 +80,15 @@ export function workBounds(size: Size, facts: WorkFacts): WorkBounds {
   const { ratios, site } = facts;
   const beyond = size.mostTotalB > spreads.fittedUpToB ? spreads.extrapolationLeast : 1;
   const hardware = isOtherHardware(site.accelerators) ? spreads.otherHardware : 1;
-  const reading = combined(hardware, ratios.promptMost);
+  const guessed = facts.isGuessed ? spreads.guessedSize : 1;
+  const reading = combined(hardware, ratios.promptMost, guessed);
   const attentionOfWriting = attentionMost(2 * facts.promptTokens + facts.outputTokens, size);
   const readingLeast = prefill.utilisation / prefill.utilisationMax;
   const readingMost = (prefill.utilisation / prefill.utilisationMin) * attentionMost(facts.promptTokens, size);
   return {
     writingMost: attentionOfWriting,
-    writingLow: 1 / combined(spreads.modelLeast, beyond, hardware, ratios.completionMost),
-    writingHigh: attentionOfWriting * combined(spreads.modelMost, hardware, ratios.completionMost),
+    writingLow: 1 / combined(spreads.modelLeast, beyond, hardware, ratios.completionMost, guessed),
+    writingHigh: attentionOfWriting * combined(spreads.modelMost, hardware, ratios.completionMost, guessed),
     readingLeast,
     readingMost,
     readingLow: readingLeast / reading,
@@ -114,6 +117,10 @@ const modelledNames = /^(nvidia[ -]+)?((hgx|dgx)[ -]+)?h100([ -]+(sxm5?|80 ?gb|h
 const isModelled = (model: string): boolean => modelledNames.test(model.trim().replaceAll('_', '-'));
 /** Before gw-1.4 any text with H100 in it was taken for one. */
 const formerlyModelled = (model: string): boolean => /\bH100\b/i.test(model) && !/PCIe|NVL/i.test(model);
+
+/** By the words of whoever entered them: what `./gw up` read from the name of a model begins so. */
+export const isGuessed = ({ parametersSource }: Pick<ModelFacts, 'parametersSource'>): boolean =>
+  /^guessed\b/i.test(parametersSource ?? '');
 
 type Hardware = SiteFacts['accelerators'];
 

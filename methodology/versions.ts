@@ -58,6 +58,18 @@ export const versions: Readonly<Record<MethodologyId, Version>> = {
         parts: ['steps'],
       },
       {
+        what: 'The average of the world has a spread of its own where it stands for a place that nobody named; a grid value of combustion, or of nobody knows what, has the rest of the life cycle in its upper bound, and none is below that of hydropower there',
+        numbers: '`carbon_low_g` and `carbon_high_g` of such calls',
+        why: 'An unknown place had the bounds of a known one, a combustion value those of the life cycle, and an intensity of 0 none',
+        parts: ['constants.spreads', 'constants.gridEnds', 'steps'],
+      },
+      {
+        what: 'Parameter counts that were guessed from a name, and a PUE that is assumed or has no evidence, have spreads of their own; water has that of the PUE',
+        numbers: 'all bounds of such calls, and the words of `tier_reason`',
+        why: 'A guess had the bounds of what somebody stated',
+        parts: ['constants.spreads', 'steps'],
+      },
+      {
         what: 'Attention to what was read before, which the formulas leave out, is in the upper bounds, of reading (to the input) and of writing (to the input and the output)',
         numbers:
           '`energy_high_wh`, `carbon_high_g` and `water_high_ml`: next to nothing at 1,000 tokens of context, some times at 100,000',

@@ -120,12 +120,12 @@ const modelled = [
   [
     'live',
     examples.live.receipt,
-    expectedNumbers({ ...asked, gPerKwh: 352, gridYears: null }, 'comprehensive', 'parametric'),
+    expectedNumbers({ ...asked, gPerKwh: 352, gridYears: null, isLifecycle: false }, 'comprehensive', 'parametric'),
   ],
   [
     'forecast',
     examples.asIssued.receipt,
-    expectedNumbers({ ...asked, gPerKwh: 340, gridYears: 0 }, 'comprehensive', 'parametric'),
+    expectedNumbers({ ...asked, gPerKwh: 340, gridYears: 0, isLifecycle: false }, 'comprehensive', 'parametric'),
   ],
   [
     'restated',

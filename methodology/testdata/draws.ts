@@ -107,7 +107,7 @@ interface DrawnEnergy {
 function ofWork({ site }: CallFacts, work: Work, draw: Draw): DrawnEnergy {
   const idle = idleShare + draw.normal() * (spreads.idleShareMax - idleShare);
   const it = (work.acceleratorWh + work.hostWh) * (1 + idle);
-  return { energy: it * (1 + (site.pue - 1) * (1 + draw.normal() * spreads.overhead)), it };
+  return { energy: it * (1 + Math.max(0, (site.pue - 1) * (1 + draw.normal() * spreads.overheadAssumed))), it };
 }
 
 /** Of a figure far from the modelled energy either of the two is right. */
@@ -151,7 +151,7 @@ function drawn(facts: CallFacts, { modelled_energy_wh: expected }: Impact, draw:
   const perKwh = onSite + site.pue * Number(grid.waterLPerKwh) * draw.ratio(spreads.waterGrid);
   return {
     energy,
-    carbon: (energy / 1000) * grid.gPerKwh * gridOff(facts, draw) + made,
+    carbon: (energy / 1000) * draw.between(grid.gPerKwh, grid.gPerKwh * 1.19 + 48) * gridOff(facts, draw) + made,
     water: it === null ? null : it * perKwh,
   };
 }

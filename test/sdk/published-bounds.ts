@@ -24,6 +24,8 @@ export interface BoundInputs {
   readonly wue: number;
   readonly gPerKwh: number;
   readonly gridWue: number;
+  /** False: what the grid value counts is combustion alone, or is not known. */
+  readonly isLifecycle?: boolean;
   /** Years from the yearly grid value to the call; null: the value is of the hour. */
   readonly gridYears: number | null;
 }
@@ -68,17 +70,20 @@ export function boundsAt(
   const work = amountOf((each) => (isNarrow ? each.acceleratorWh : each.acceleratorWh + each.hostWh));
   const idle = 1.13 / 1.1;
   const { gridYears, pue } = inputs;
-  const overhead = (1 + (pue - 1) * 1.3) / pue;
+  // Nobody has measured these PUEs, so the overhead can be twice as large, and 0.6 of the rest.
+  const overhead = (1 + (side === 'low' ? 2 * (pue - 1) : Math.max(2 * (pue - 1), 0.6))) / pue;
   const energyRatio = isNarrow ? off(work.ratio) : off(work.ratio, idle, overhead);
   const energy = isNarrow ? work.base : work.base * 1.1 * pue;
   const grid = gridYears === null ? 1.33 : off(1.33, side === 'low' ? 1.75 : 1.5, 1.17 ** gridYears);
-  const operation = at((energy / 1000) * inputs.gPerKwh, off(energyRatio, grid));
+  const rest = (inputs.gPerKwh * (490 - 48)) / 370 + 48;
+  const whole = inputs.isLifecycle === false ? rest : Math.max(inputs.gPerKwh, 24);
+  const operation = at((energy / 1000) * (side === 'low' ? inputs.gPerKwh : whole), off(energyRatio, grid));
   const time = amountOf((each) => each.gpuSeconds);
   const making = (1000 * time.base * (5700 / 8 + 273)) / 94_608_000;
   const made = isNarrow ? 0 : at(making, side === 'low' ? off(time.ratio, 4, 3.8) : off(time.ratio, 2));
   const isWorld = inputs.gridWue === 3.908;
   const station = isWorld ? { low: 2.65, high: 3.2 }[side] : 2;
-  const litres = at(inputs.wue, 1.5) + at(pue * inputs.gridWue, station);
+  const litres = at(inputs.wue, 1.5) + at(pue * inputs.gridWue, off(station, overhead));
   return {
     energyWh: at(energy, energyRatio),
     carbonG: operation + made,

@@ -73,6 +73,8 @@ export interface Inputs {
   readonly gPerKwh: number;
   readonly wue: number;
   readonly gridWue: number;
+  /** False: what the grid value counts is combustion alone, or is not known. */
+  readonly isLifecycle?: boolean;
   /** Prompt tokens with those of a cache, if it served some. */
   readonly allTokens?: number;
   /** Years from the yearly grid value to the call; null: the value is of the hour. */
