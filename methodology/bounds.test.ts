@@ -30,6 +30,7 @@ function isWider(wide: CallFacts, narrow: CallFacts, amounts: readonly Amount[],
   for (const amount of amounts) for (const end of ends) expect(a[amount][end]).toBeGreaterThan(Number(b[amount][end]));
 }
 
+const measuredPue = { kind: 'measured', source: 'test', period: null } as const;
 const all: readonly Amount[] = ['energy', 'carbon', 'water'];
 const annual = {
   ...call.grid,
@@ -93,6 +94,9 @@ describe('bounds', () => {
       ['carbon'],
     ],
     ['a forecast', { ...call, grid: { ...annual, signal: 'forecast' } }, call, ['carbon']],
+    ['a zone that nobody named', { ...call, grid: { ...Object(call.grid), zone: 'WOR' } }, call, ['carbon']],
+    ['guessed parameters', { ...call, model: { ...dense70b, parametersSource: 'guessed by its name' } }, call, all],
+    ['an assumed PUE', call, { ...call, site: { ...call.site, pueEvidence: measuredPue } }, all],
     ['more overhead', { ...call, site: { ...call.site, pue: 1.6 } }, call, ['energy']],
     ['accelerators shared with other calls', counters(500, 200_000), counters(500, 500), all],
   ])('are wider with %s', (_, wide, narrow, amounts) => isWider(wide, narrow, amounts));
