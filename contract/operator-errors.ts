@@ -74,6 +74,7 @@ export const operatorErrorCatalogue = defineErrors({
   invalid_price: missing('price'),
   invalid_application: missing('application'),
   invalid_deployment: missing('deployment'),
+  invalid_energy_contract: missing('energy contract'),
   invalid_operator: missing('operator'),
   invalid_operator_token: missing('operator token'),
   invalid_organisation_admin: missing('organisation admin'),

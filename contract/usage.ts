@@ -38,6 +38,9 @@ export const usageAmounts = {
 export type UsageAmount = keyof typeof usageAmounts;
 /** What follows from those sums and from what operators have entered: money, and carbon by contracts. */
 export const derivedAmounts = {
+  carbon_market_g:
+    'gCO2e, market-based: contracts, certificates and residual mix in place of the average of the grid, as far as operators have entered some; else as `carbon_g`',
+  energy_contracted_wh: 'Wh. The part of `energy_wh` that contracts and certificates cover',
   cost: 'In `currency`: tokens at the prices of their hours, without discounts for cached tokens',
 } as const;
 export type DerivedAmount = keyof typeof derivedAmounts;

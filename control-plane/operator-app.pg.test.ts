@@ -34,6 +34,7 @@ const routes: [Method, string][] = [
   ['DELETE', '/operator/v1/deployments/%'],
   ['PATCH', '/operator/v1/aliases/%'],
   ['DELETE', '/operator/v1/prices/%'],
+  ['PATCH', '/operator/v1/energy-contracts/%'],
   ['GET', '/operator/v1/policy/versions/%'],
   ['GET', '/operator/v1/policy/versions?after=%'],
   ['PATCH', '/operator/v1/policy/rules/%'],

@@ -57,6 +57,7 @@ export const serviceRights: Readonly<Record<string, Rights>> = {
   deployments: whole,
   evidence_pack_chunks: whole,
   evidence_packs: whole,
+  energy_contracts: whole,
   gpu_measurements: whole,
   key_uses: whole,
   models: whole,

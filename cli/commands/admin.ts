@@ -11,6 +11,7 @@ import { catalogueCommands } from './admin/catalogue.ts';
 import { catalogueFileCommands } from './admin/catalogue-file.ts';
 import type { AdminCall, AdminCommand } from './admin/command.ts';
 import { credentialCommands } from './admin/credentials.ts';
+import { energyContractCommands } from './admin/energy-contracts.ts';
 import { keyCommands } from './admin/keys.ts';
 import { onboardingCommands } from './admin/onboarding.ts';
 import { operatorCommands } from './admin/operators.ts';
@@ -29,6 +30,7 @@ const commands: readonly AdminCommand[] = [
   ...catalogueCommands,
   ...providerCommands,
   ...priceCommands,
+  ...energyContractCommands,
   ...catalogueFileCommands,
   ...credentialCommands(),
   ...policyCommands,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { aliasKind } from './alias-entry.ts';
 import { deploymentKind } from './deployment-entry.ts';
+import { energyContractKind } from './energy-contract-entry.ts';
 import type { EntryKind } from './entry-kind.ts';
 import { modelKind } from './model-entry.ts';
 import { priceKind } from './price-entry.ts';
@@ -20,12 +21,13 @@ export const sections = {
   deployments: anyKind(deploymentKind),
   aliases: anyKind(aliasKind),
   prices: anyKind(priceKind),
+  energy_contracts: anyKind(energyContractKind),
 };
 export type Section = keyof typeof sections;
 export const sectionNames = Object.keys(sections) as readonly Section[];
 export const referring: readonly Section[] = ['aliases', 'deployments'];
 /** Left out where nothing is in them: the release before, which may run beside this one, refuses a section that it does not know. */
-export const newer: readonly Section[] = ['aliases', 'prices'];
+export const newer: readonly Section[] = ['aliases', 'prices', 'energy_contracts'];
 /** An id is that of an entry in one of the two, and can pass to the other. */
 export const sharesIdsWith: Partial<Record<Section, Section>> = { models: 'aliases', aliases: 'models' };
 
@@ -38,6 +40,7 @@ export const catalogueDocumentSchema = z.strictObject({
   aliases: listOf('aliases'),
   // Those of former years stay.
   prices: listOf('prices', 10_000),
+  energy_contracts: listOf('energy_contracts'),
 });
 export type CatalogueDocument = Readonly<z.infer<typeof catalogueDocumentSchema>>;
 
@@ -50,10 +53,11 @@ export const writtenSchema = z.strictObject({
   deployments: written,
   aliases: written.optional(),
   prices: written.optional(),
+  energy_contracts: written.optional(),
 });
 
 const changeSchema = z.strictObject({
-  kind: z.enum(['model', 'region', 'provider', 'deployment', 'alias', 'price']),
+  kind: z.enum(['model', 'region', 'provider', 'deployment', 'alias', 'price', 'energy_contract']),
   id: z.string(),
   before: z.record(z.string(), z.unknown()).nullable().describe('What differs; null: it is new'),
   after: z.record(z.string(), z.unknown()).nullable().describe('What differs; null: it is removed'),

@@ -1,5 +1,5 @@
 /**
- * What models, regions, providers, deployments, aliases and prices have in common as entries that operators look after.
+ * What models, regions, providers, deployments, aliases, prices and energy contracts have in common as entries that operators look after.
  *
  * Invariant: an entry is whole: what a request leaves out has its default, and the rules are checked on the outcome,
  * whether it was added or changed.
@@ -12,7 +12,7 @@ import type { Surroundings } from './surroundings.ts';
 
 export type Tx = Prisma.TransactionClient;
 
-export type EntryName = 'model' | 'region' | 'provider' | 'deployment' | 'alias' | 'price';
+export type EntryName = 'model' | 'region' | 'provider' | 'deployment' | 'alias' | 'price' | 'energy_contract';
 
 /** As a trigger noted it; null where nobody knows. */
 export interface LastChange {
@@ -44,6 +44,8 @@ export interface EntryKind<Entry extends object> {
   readonly kept: (before: Entry, body: unknown) => Partial<Entry>;
   /** Returns what is wrong with the entry as a whole, or with what it refers to; null if nothing is. */
   readonly refusal: (tx: Tx, entry: Entry) => Promise<ApiError | null>;
+  /** Whether `refusal` looks at the other entries of the kind, so that those of a file are judged when all of them are there. */
+  readonly isJudgedTogether?: true;
   /** Returns what is wrong with the change, even if the entry before and the one after are both valid. */
   readonly changeRefusal?: (before: Entry, after: Entry, body: unknown) => ApiError | null;
   /** Returns what people have to know of a change that a file has brought. */
@@ -90,7 +92,8 @@ export function withoutFormerEvidence<Entry extends object>(
   return { ...after, ...Object.fromEntries(former.map(([evidence]) => [evidence, null])) };
 }
 
-export const withArticle = (name: EntryName): string => `${name === 'alias' ? 'an' : 'a'} ${name}`;
+export const withArticle = (name: EntryName): string =>
+  `${name === 'alias' || name === 'energy_contract' ? 'an' : 'a'} ${name.replace('_', ' ')}`;
 
 /** Lists ids for an error: `a, b and 3 more`. */
 export function namesOf(ids: readonly string[], shown = 5): string {

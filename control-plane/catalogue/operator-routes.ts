@@ -1,5 +1,5 @@
 /**
- * `/operator/v1/models`, `/regions`, `/providers`, `/deployments`, `/aliases` and `/prices`: the catalogue as operators look after it;
+ * `/operator/v1/models`, `/regions`, `/providers`, `/deployments`, `/aliases`, `/prices` and `/energy-contracts`: the catalogue as operators look after it;
  * `/operator/v1/catalogue`: all of it in one document.
  */
 import { pageOf, pageSchema } from '@gw/contract/list';
@@ -13,6 +13,7 @@ import { refuse } from '../shared/replies.ts';
 import { aliasKind } from './alias-entry.ts';
 import { catalogueDocumentSchema, catalogueImportSchema, writtenSchema } from './catalogue-document.ts';
 import { deploymentKind } from './deployment-entry.ts';
+import { energyContractKind } from './energy-contract-entry.ts';
 import { lastChangeSchema, openEntries } from './entries.ts';
 import type { EntryKind } from './entry-kind.ts';
 import { modelKind } from './model-entry.ts';
@@ -42,6 +43,7 @@ export function catalogueOperatorRoutes(
     entryRoutes(routes, context, deploymentKind, around);
     entryRoutes(routes, context, aliasKind, around);
     entryRoutes(routes, context, priceKind, around);
+    entryRoutes(routes, context, energyContractKind, around);
     documentRoutes(routes, context, around);
   });
 }

@@ -162,7 +162,7 @@ async function apply(
       if (at % entriesAtOnce === 0) await nextTurn();
       const id = String(ids[at]);
       if (!isDue(before.has(id))) continue;
-      const outcome = await changesOf(tx, change, kind, audit).put(before.get(id) ?? null, body);
+      const outcome = await changesOf(tx, change, unjudged(kind), audit).put(before.get(id) ?? null, body);
       if (!outcome.ok) throw refused(outcome.error, `${section}[${at}]`, `${kind.name} ${id}: `);
       if (outcome.value === null) continue;
       const entry = await kind.rows.find(tx, id);
@@ -177,7 +177,24 @@ async function apply(
   for (const section of sectionNames) if (!referring.includes(section) && isGiven(section)) await remove(section);
   // A new alias can have the id of a model that is gone only now.
   await put('aliases', (isThere) => !isThere);
+  await judgeTogether(tx, document);
   return changes;
+}
+
+/** What is judged when all are there is not judged on the way. */
+const unjudged = (kind: AnyKind): AnyKind => (kind.isJudgedTogether ? { ...kind, refusal: async () => null } : kind);
+
+/** Throws NotApplied with the first refusal. */
+async function judgeTogether(tx: Tx, document: CatalogueDocument): Promise<void> {
+  for (const section of sectionNames) {
+    const kind = sections[section];
+    if (!kind.isJudgedTogether) continue;
+    for (const [at, id] of idsOf(section, document).entries()) {
+      const entry = await kind.rows.find(tx, id);
+      const error = entry && (await kind.refusal(tx, entry));
+      if (error) throw refused(error, `${section}[${at}]`, `${kind.name} ${id}: `);
+    }
+  }
 }
 
 /** Throws NotApplied if an id is there twice. */

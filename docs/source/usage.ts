@@ -2,14 +2,7 @@
 import { dayMs } from '@gw/contract/internal/durations';
 import type { CountedVersion } from '@gw/contract/management';
 import type { Receipt } from '@gw/contract/receipt';
-import {
-  type DerivedAmount,
-  derivedNames,
-  type UsageAmount,
-  type UsageRow,
-  type UsageTotal,
-  usageAmountNames,
-} from '@gw/contract/usage';
+import { type UsageAmount, type UsageRow, type UsageTotal, usageAmountNames } from '@gw/contract/usage';
 import { callTime, type MadeCall } from './calls.ts';
 import { examples } from './examples.ts';
 
@@ -53,7 +46,17 @@ function totalOf(receipts: readonly Receipt[]): UsageTotal {
     const unknown = receipts.filter((receipt) => (receipt[name] ?? null) === null).length;
     return unknown > 0 ? [[name, unknown]] : [];
   });
-  const unpriced = receipts.filter((receipt) => costOf(receipt) === null).length;
+  const derived = {
+    carbon_market_g: (of: Receipt) => of.carbon_g,
+    energy_contracted_wh: (of: Receipt) => of.energy_wh,
+    cost: costOf,
+  };
+  const ofDerived = Object.fromEntries(
+    Object.entries(derived).flatMap(([name, value]) => {
+      const unknown = receipts.filter((receipt) => value(receipt) === null).length;
+      return unknown > 0 ? [[name, unknown]] : [];
+    }),
+  );
   const bases = new Set(receipts.flatMap(({ grid_basis }) => grid_basis ?? []));
   const counts = Object.entries(tiers).map(([name, of]) => [name, receipts.filter(({ tier }) => tier === of).length]);
   return {
@@ -63,12 +66,13 @@ function totalOf(receipts: readonly Receipt[]): UsageTotal {
     prompt_tokens: sum(receipts.map((receipt) => receipt.prompt_tokens)),
     completion_tokens: sum(receipts.map((receipt) => receipt.completion_tokens)),
     ...(Object.fromEntries(amounts) as Record<UsageAmount, number>),
-    ...(Object.fromEntries(derivedNames.map((name) => [name, null])) as Record<DerivedAmount, null>),
+    carbon_market_g: sum(receipts.map(({ carbon_g }) => carbon_g)),
+    energy_contracted_wh: 0,
     cost: sum(receipts.map(costOf)),
     currency: 'USD',
     energy_aborted_wh: null,
     grid_basis: bases.size > 1 ? 'mixed' : ([...bases][0] ?? null),
-    missing: { ...Object.fromEntries(missing), ...(unpriced > 0 && { cost: unpriced }) },
+    missing: { ...Object.fromEntries(missing), ...ofDerived },
   };
 }
 

@@ -29,7 +29,7 @@ test('the commands of the documentation give sums, as JSON and as a table', asyn
     .toBe(true);
   const [head = '', first = ''] = (await asked(asCsv)).split('\r\n');
   expect(head).toMatch(
-    /^date,model,simulated,requests,.*,energy_low_wh,.*,carbon_embodied_g,.*,cost,currency,.*,missing_cost$/,
+    /^date,model,simulated,requests,.*,energy_low_wh,.*,carbon_embodied_g,.*,carbon_market_g,energy_contracted_wh,cost,currency,.*,missing_cost$/,
   );
   expect(first).toMatch(/^\d{4}-\d{2},[\w-]+,true,\d+,/);
 });

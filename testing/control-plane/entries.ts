@@ -52,6 +52,7 @@ export function useTestApp(): void {
     const { db } = running.context;
     await db.alias.deleteMany();
     await db.price.deleteMany();
+    await db.energyContract.deleteMany();
     await db.deployment.deleteMany({ where: { id: deployment.id } });
     await db.model.deleteMany({ where: { ownedBy: 'acme' } });
     await db.region.deleteMany({ where: { code: region.code } });

@@ -19,6 +19,7 @@ const sums = [
   'completion_tokens',
   'energy_wh',
   'carbon_g',
+  'carbon_market_g',
   'water_ml',
   'cost',
   'currency',
