@@ -16,6 +16,7 @@ import { newReceiptId } from './receipt.ts';
 import { chooseRoute } from './request/route.ts';
 import { ReplyCounts } from './response/usage.ts';
 import { type Catalogue, makeCatalogue } from './snapshot.ts';
+import type { CountedReceipt } from './usage-metrics.ts';
 
 const at = '2026-11-21T09:10:00.000Z';
 const reading: Snapshot['grid'][number] = {
@@ -97,7 +98,9 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const reasons: (DegradedReason | null)[] = [];
   const count = (reason: DegradedReason | null) => void reasons.push(reason);
   const metrics = { made: count, wentOn: () => undefined, register: () => undefined };
-  const books = { ledger, metrics, failedAttempts: createFailedAttempts(null) };
+  const counts: CountedReceipt[] = [];
+  const usageMetrics = { count: (_: string, receipt: CountedReceipt) => void counts.push(receipt) };
+  const books = { ledger, metrics, usageMetrics, failedAttempts: createFailedAttempts(null) };
   const record = new CallRecord(identity, caller(), catalogue, books);
   const begin = record.begin();
   record.answeredBy(by, 1, 200);
@@ -105,6 +108,14 @@ async function callOn(catalogue: Catalogue, told: Told = {}) {
   const shown = receiptSchema.parse(JSON.parse((await made.saved).gw));
   expect(reasons).toEqual([shown.degraded_reason ?? null]);
   const entries = [...finished, ...kept].map((entry) => ledgerEntrySchema.parse(JSON.parse(entry)));
+  const { carbon_g, completion_tokens, energy_wh, prompt_tokens, region, water_ml } = shown;
+  // What is counted is what the client was shown, once.
+  expect(counts).toEqual([
+    {
+      ...{ model: shown.model, region, energy_wh, carbon_g, water_ml, prompt_tokens, completion_tokens },
+      ...(shown.simulated && { simulated: true }),
+    },
+  ]);
   return { made, shown, entries, begin };
 }
 

@@ -7,6 +7,7 @@ import type { SnapshotModel } from '@gw/contract/internal/snapshot';
 import type { TokenUsage } from '@gw/methodology/assess';
 import type { TelemetryResult } from '@gw/methodology/telemetry/reading';
 import { countCall } from './count.ts';
+import { countedReceipt } from './counted-receipt.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 import type { LedgerWriter } from './ledger/writer.ts';
 import type { Caller } from './messages.ts';
@@ -25,6 +26,7 @@ import type { StreamFacts } from './response/stream-options.ts';
 import type { SaidSoFar } from './response/usage.ts';
 import { routingTrace } from './routing-trace.ts';
 import type { Candidate, Catalogue } from './snapshot.ts';
+import type { UsageMetrics } from './usage-metrics.ts';
 
 export interface Recorded extends ShownReceipt {
   /** The trace as JSON text; empty if there is none. */
@@ -54,6 +56,7 @@ function orUnmeasured(facts: OutcomeFacts & { readonly status: 'client_aborted' 
 export interface Books {
   readonly ledger: LedgerWriter;
   readonly metrics: ReceiptMetrics;
+  readonly usageMetrics: Pick<UsageMetrics, 'count'>;
   readonly failedAttempts: Pick<FailedAttempts, 'of'>;
 }
 
@@ -64,6 +67,7 @@ export class CallRecord {
   readonly #catalogue: Catalogue;
   readonly #ledger: LedgerWriter;
   readonly #metrics: ReceiptMetrics;
+  readonly #usage: Pick<UsageMetrics, 'count'>;
   readonly #failedAttempts: Books['failedAttempts'];
   /** By `performance.now`. */
   readonly startedAt = performance.now();
@@ -78,13 +82,14 @@ export class CallRecord {
     identity: CallIdentity,
     caller: Caller,
     catalogue: Catalogue,
-    { failedAttempts, ledger, metrics }: Books,
+    { failedAttempts, ledger, metrics, usageMetrics }: Books,
   ) {
     this.identity = identity;
     this.#caller = caller;
     this.#catalogue = catalogue;
     this.#ledger = ledger;
     this.#metrics = metrics;
+    this.#usage = usageMetrics;
     this.#failedAttempts = failedAttempts;
   }
 
@@ -145,7 +150,7 @@ export class CallRecord {
     const servedBy = this.#servedBy;
     const outcome: CallOutcome = { ...facts, servedBy, upstreamLatencyS: this.#elapsedS() };
     const made = makeReceipt(identity, outcome);
-    const trace = this.#trace(made.energyWh);
+    const trace = this.#trace(made.numbers?.energy_wh ?? null);
     const entry = this.#entry(made.receipt, trace || 'null', made.facts);
     const wanted: ShownReceipt = { gw: made.receipt, usageGw: made.usageGw };
     const notStored = (): ShownReceipt => {
@@ -157,6 +162,7 @@ export class CallRecord {
     const stored = this.#ledger.finish(identity.receiptId, entry);
     const saved = stored.then((is) => {
       this.#metrics.made(is ? made.reason : 'receipt_not_stored');
+      this.#usage.count(this.accountId, countedReceipt(identity, outcome, is ? made.numbers : null));
       return is ? wanted : notStored();
     });
     return { ...wanted, routingTrace: trace, counts: facts.usage, saved };

@@ -8,12 +8,11 @@ import { type Addresses, type ApiError, apiError, errorBody } from '@gw/contract
 import { idempotencyKeyHeader } from '@gw/contract/internal/idempotency-key';
 import type { ProcessingRequest, Processor, ProcessorCall } from '@gw/grpc/service';
 import { type AttemptWatch, type Watchers, watchAttempts } from './attempt-watch.ts';
-import { CallRecord } from './call-record.ts';
+import { type Books, CallRecord } from './call-record.ts';
 import type { Ends } from './ends.ts';
 import { isStream, toClient, toProvider } from './handover.ts';
 import { KeptReply } from './idempotency/kept-reply.ts';
 import type { IdempotencyMetrics } from './idempotency/metrics.ts';
-import type { LedgerWriter } from './ledger/writer.ts';
 import {
   attemptCount,
   bodyMode,
@@ -31,7 +30,6 @@ import {
 } from './messages.ts';
 import { answerNotAsked, isNotAsked } from './not-asked.ts';
 import { newReceiptId } from './receipt.ts';
-import type { ReceiptMetrics } from './receipt-metrics.ts';
 import { type Admission, type Admitted, admit, type Steps } from './request/admission.ts';
 import { attemptsOf } from './request/attempts.ts';
 import { endpoints } from './request/endpoint.ts';
@@ -45,12 +43,10 @@ import type { Catalogue } from './snapshot.ts';
 import { inlineBytes } from './threads/body-threads.ts';
 import { answerUnread } from './unread-reply.ts';
 
-export interface CallContext extends Timeouts, Steps, Watchers {
+export interface CallContext extends Timeouts, Steps, Watchers, Omit<Books, 'failedAttempts'> {
   readonly addresses: Addresses;
   readonly catalogue: () => Catalogue | null;
   readonly readReply: ReadReply;
-  readonly ledger: LedgerWriter;
-  readonly metrics: ReceiptMetrics;
   readonly idempotencyMetrics: Pick<IdempotencyMetrics, 'ended'>;
   readonly ends: Pick<Ends, 'ask'>;
   readonly now: () => number;
@@ -178,7 +174,7 @@ export class Call implements Processor {
     this.#kept = claim && new KeptReply(claim, receiptId, this.#context.idempotencyMetrics);
     const identity = {
       ...{ receiptId, createdAt: new Date(nowMs).toISOString(), requestId: this.#requestId(), request, route },
-      // The key's comes first: a customer's program cannot charge another project than that of its key.
+      // The key's comes first: no program charges another.
       project: caller.project ?? request.project ?? null,
     };
     this.#record = new CallRecord(identity, caller, catalogue, this.#context);

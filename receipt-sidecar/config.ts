@@ -41,6 +41,8 @@ export interface Config {
   readonly replyCipher: ReplyCipher;
   /** How many threads read large bodies. */
   readonly threads: number;
+  /** Of how many accounts, models and regions usage is counted apart. */
+  readonly mostUsageSeries: number;
 }
 
 /** As long as a provider may take by default: another instance has the new calls meanwhile. */
@@ -71,6 +73,7 @@ export function loadConfig(environment: Environment): Config {
     drainS: settings.integer('GW_SIDECAR_DRAIN_S', instances > 1 ? drainOfSeveralS : drainAloneS),
     replyCipher: readReplyCipher(settings),
     threads: Math.max(1, settings.integer('GW_SIDECAR_THREADS', defaultThreads())),
+    mostUsageSeries: settings.integer('GW_USAGE_SERIES_MAX', 2000),
   };
   settings.finish();
   return Object.freeze(config);

@@ -84,7 +84,7 @@ function receiptHead(
 }
 
 /** By the kind of the provider alone: nothing that a client, a provider or an entry of the catalogue says counts. */
-const simulatedBy = (servedBy: Candidate | null): Pick<CallFacts, 'simulated'> =>
+export const simulatedBy = (servedBy: Candidate | null): Pick<CallFacts, 'simulated'> =>
   servedBy?.deployment.simulated ? { simulated: true } : {};
 
 /** Returns `estimated` even if only one of the counts is estimated. */
@@ -184,7 +184,7 @@ export interface MadeReceipt {
   /** Null if it has numbers. */
   readonly reason: DegradedReason | null;
   /** Null if it has none. */
-  readonly energyWh: number | null;
+  readonly numbers: ReceiptNumbers | null;
 }
 
 /** Makes the receipt and the facts behind it. Never throws: any error makes a degraded receipt. */
@@ -194,7 +194,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
   const degradedBy = (reason: DegradedReason, explanation?: string): MadeReceipt => {
     const details = { hasFacts: facts !== noFacts, ...(explanation !== undefined && { explanation }) };
     const receipt = degraded(call, outcome, reason, details);
-    return { receipt, usageGw: usageGw(call, unknownNumbers), facts, reason, energyWh: null };
+    return { receipt, usageGw: usageGw(call, unknownNumbers), facts, reason, numbers: null };
   };
   try {
     const { explanation, servedBy, unmeasured } = outcome;
@@ -219,7 +219,7 @@ export function makeReceipt(call: CallIdentity, outcome: CallOutcome): MadeRecei
       lineage_digest: digestOfCall(stated, known, impact.methodology_hash),
     });
     const receipt = join(receiptHead(call, outcome), JSON.stringify(tail));
-    return { receipt, usageGw: usageGw(call, tail), facts, reason: null, energyWh: tail.energy_wh };
+    return { receipt, usageGw: usageGw(call, tail), facts, reason: null, numbers: tail };
   } catch {
     return degradedBy('calculator_fault');
   }

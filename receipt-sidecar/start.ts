@@ -41,6 +41,7 @@ import { createSlotMetrics } from './slots/slot-metrics.ts';
 import { StreamSlots } from './slots/slots.ts';
 import { holdCatalogue } from './snapshot.ts';
 import { openBodyThreads, startFirstThread } from './threads/body-threads.ts';
+import { createUsageMetrics } from './usage-metrics.ts';
 
 /** How long the access log can take to say how a call ended. */
 const endsWaitMs = 2000;
@@ -87,6 +88,7 @@ export async function startSidecar(config: Config) {
   const storeClock = openStoreClock(redis);
   const ledger = openLedgerWriter({ redis, spool, now: storeClock.now, maxStreamLength: config.maxStreamLength, log });
   const clock = () => performance.now();
+  const usageMetrics = createUsageMetrics(config.mostUsageSeries);
   const receiptMetrics = createReceiptMetrics(ledger.counts, damagedLines);
   const slotMetrics = createSlotMetrics(() => slots);
   const slots = new StreamSlots({
@@ -141,6 +143,7 @@ export async function startSidecar(config: Config) {
     accountTrouble: createMeasuredTrouble(clock),
     ledger,
     metrics: receiptMetrics,
+    usageMetrics,
     ends,
     failedAttempts,
     firstAttempts,
@@ -174,6 +177,7 @@ export async function startSidecar(config: Config) {
   const health = config.healthListen
     ? await serveHealth('receipt-sidecar', config.healthListen, report, (registry) => {
         receiptMetrics.register(registry);
+        usageMetrics.register(registry);
         deploymentHealth.register(registry);
         slotMetrics.register(registry);
         idempotencyMetrics.register(registry);

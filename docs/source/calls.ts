@@ -193,7 +193,7 @@ export function madeCall(number: number, call: Call): MadeCall {
     made.facts,
     routingTrace(identity.route, {
       ...{ by: candidate, attempts: 1, status: 200, failures: [] },
-      ...{ requestedAt: callTime, energyWh: made.energyWh },
+      ...{ requestedAt: callTime, energyWh: made.numbers?.energy_wh ?? null },
     }),
   );
 }

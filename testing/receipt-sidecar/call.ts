@@ -78,6 +78,7 @@ export function contextForTests(changed: Partial<CallContext> = {}): { context: 
       stop: async () => undefined,
     },
     metrics: { made: () => undefined, wentOn: () => undefined, register: () => undefined },
+    usageMetrics: { count: () => undefined },
     ends: { ask: async (_id, record) => void (await record('client')) },
     failedAttempts: createFailedAttempts(null),
     firstAttempts: createFirstAttempts(() => 0, null),
