@@ -1,6 +1,6 @@
 /** `./gw verify`: whether an evidence pack holds, without the gateway and without a network. */
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { errorText } from '@gw/contract/internal/error-text';
 import { parseStrictJson } from '@gw/contract/internal/strict-json';
@@ -8,7 +8,7 @@ import type { PackVerification, Trust } from '@gw/evidence/verify';
 import { Problem } from '@gw/stack/problem';
 import { z } from 'zod';
 
-const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--earlier FILE] [--statement FILE] [--json]
+const usage = `gw verify FILE [--jwks FILE] [--key THUMBPRINT] [--earlier FILE] [--statement FILE] [--html FILE] [--json]
 
 Checks an evidence pack: its signature, the digest of each part, its sums, each number whose lineage is in it, and that its
 receipts are in the log of the account.
@@ -19,6 +19,8 @@ receipts are in the log of the account.
                     changed. The new pack has to be asked for with its tree_size as "earlier_tree_size". Of a pack of more
                     than 32 MiB the checkpoint alone is used
   --statement FILE  FILE is a table (CSV, Parquet); this is the job that made it, as JSON, with the signed statement of its digest
+  --html FILE       writes a page for people: charts, coverage, methods, sources, and whether the pack holds. It needs no network and can
+                    be printed
   --json            the result as JSON
 
 Without either nobody is trusted, and the signature proves only that nothing was changed since somebody has signed.
@@ -36,6 +38,7 @@ export async function verify(args: readonly string[]): Promise<number> {
       key: { type: 'string' },
       earlier: { type: 'string' },
       statement: { type: 'string' },
+      html: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -53,7 +56,8 @@ export async function verify(args: readonly string[]): Promise<number> {
   };
   if (values.statement !== undefined) return verifyTable(file, values.statement, trust, values.json);
   const earlier = values.earlier === undefined ? undefined : await earlierIn(values.earlier);
-  const result = await verified(file, trust, earlier);
+  const { head, ...result } = await verified(file, trust, earlier);
+  if (values.html !== undefined) await writePage(values.html, head, result);
   process.stdout.write(values.json ? `${JSON.stringify(result, null, 2)}\n` : textOf(result));
   return exitCode(result);
 }
@@ -79,7 +83,11 @@ async function verifyTable(file: string, statementFile: string, trust: Trust, as
 /** What is longer is read in parts. */
 const mostAtOnce = 32 * 1024 * 1024;
 
-async function verified(file: string, trust: Trust, earlier: unknown): Promise<PackVerification> {
+async function verified(
+  file: string,
+  trust: Trust,
+  earlier: unknown,
+): Promise<PackVerification & { readonly head: Readonly<Record<string, unknown>> }> {
   // Loaded here, so that the other commands start as fast as without it.
   const [{ verifyPack }, { verifyLongPack }] = await Promise.all([
     import('@gw/evidence/verify'),
@@ -87,9 +95,23 @@ async function verified(file: string, trust: Trust, earlier: unknown): Promise<P
   ]);
   if (sizeOf(file) > mostAtOnce) return verifyLongPack(bytesOf(file), trust, earlier);
   const pack = read(file);
-  return isLong.safeParse(pack).success
-    ? verifyLongPack(bytesOf(file), trust, earlier)
-    : verifyPack(pack, trust, earlier);
+  if (isLong.safeParse(pack).success) return verifyLongPack(bytesOf(file), trust, earlier);
+  return { head: anyObject.parse(pack), ...(await verifyPack(pack, trust, earlier)) };
+}
+
+const anyObject = z.record(z.string(), z.unknown()).catch({});
+
+async function writePage(
+  file: string,
+  head: Readonly<Record<string, unknown>>,
+  result: PackVerification,
+): Promise<void> {
+  const { evidencePage } = await import('@gw/evidence/page');
+  try {
+    writeFileSync(file, evidencePage(head, result));
+  } catch (error) {
+    throw new Problem(`${file} cannot be written: ${errorText(error)}`);
+  }
 }
 
 const isLong = z.object({ format: z.literal('gw.evidence_pack/2') });

@@ -1,7 +1,8 @@
 /**
  * The bytes of packs that a job builds: chunks in Postgres, compressed, which every instance can read.
  *
- * Invariant: at most a few chunks are in memory, whether a pack is written or read.
+ * Invariant: at most a few chunks are in memory, whether a pack is written or read. Texts are kept as texts until they are stored, and then
+ * written into one buffer again and again: memory outside of V8's heap is given back late, so thousands of buffers pile up.
  */
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -10,8 +11,19 @@ import type { Database } from '@gw/prisma/client';
 import type { PackRow } from './packs.ts';
 
 const [compressed, plain] = [promisify(gzip), promisify(gunzip)];
-/** Of text, before it is compressed. */
+/** Before it is compressed. */
 const chunkBytes = 1024 * 1024;
+
+type Piece = string | Uint8Array;
+
+const encoder = new TextEncoder();
+/** As much as there is room for, and no half of a character. */
+function putInto(piece: Piece, room: Uint8Array): { readonly read: number; readonly written: number } {
+  if (typeof piece === 'string') return encoder.encodeInto(piece, room);
+  const written = Math.min(piece.length, room.length);
+  room.set(piece.subarray(0, written));
+  return { read: written, written };
+}
 
 type Try = Pick<PackRow, 'id' | 'try'>;
 
@@ -19,7 +31,8 @@ type Try = Pick<PackRow, 'id' | 'try'>;
 export class ChunkWriter {
   readonly #db: Database;
   readonly #pack: Try;
-  readonly #sections = new Map<number, { pieces: Uint8Array[]; length: number; next: number }>();
+  readonly #sections = new Map<number, { pieces: Piece[]; length: number; next: number }>();
+  readonly #buffer = Buffer.allocUnsafeSlow(chunkBytes);
   #bytes = 0;
   #keptBytes = 0;
 
@@ -37,12 +50,12 @@ export class ChunkWriter {
     return this.#keptBytes;
   }
 
-  write(section: number, piece: Uint8Array): void {
+  write(section: number, piece: Piece): void {
     const own = this.#sections.get(section) ?? { pieces: [], length: 0, next: 0 };
     this.#sections.set(section, own);
     own.pieces.push(piece);
     own.length += piece.length;
-    this.#bytes += piece.length;
+    this.#bytes += Buffer.byteLength(piece);
   }
 
   /** Stores what has become long enough, or all. */
@@ -50,18 +63,34 @@ export class ChunkWriter {
     const least = how === 'all' ? 1 : chunkBytes;
     for (const [section, own] of this.#sections) {
       if (own.length < least) continue;
-      const text = Buffer.concat(own.pieces);
+      const { pieces } = own;
       own.pieces = [];
       own.length = 0;
-      for (let at = 0; at < text.length; at += chunkBytes) {
-        await this.#store(section, own.next, text.subarray(at, at + chunkBytes));
+      for (const chunk of this.#chunks(pieces)) {
+        await this.#store(section, own.next, chunk);
         own.next += 1;
       }
     }
   }
 
+  /** Each is good until the next one. */
+  *#chunks(pieces: readonly Piece[]): Generator<Uint8Array> {
+    let filled = 0;
+    for (const piece of pieces)
+      for (let rest = piece; rest.length > 0; ) {
+        const room = this.#buffer.subarray(filled);
+        const { read, written } = putInto(rest, room);
+        filled += written;
+        rest = typeof rest === 'string' ? rest.slice(read) : rest.subarray(read);
+        if (rest.length === 0) break;
+        yield this.#buffer.subarray(0, filled);
+        filled = 0;
+      }
+    if (filled > 0) yield this.#buffer.subarray(0, filled);
+  }
+
   async #store(section: number, number: number, text: Uint8Array): Promise<void> {
-    const bytes = await compressed(text, { level: 1 });
+    const bytes = await compressed(text, { level: 1, chunkSize: 256 * 1024 });
     this.#keptBytes += bytes.length;
     await this.#db.$executeRaw`
       INSERT INTO evidence_pack_chunks (pack_id, try, section, number, length, bytes)

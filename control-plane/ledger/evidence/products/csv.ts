@@ -4,9 +4,9 @@ import { csvCell } from '../../../shared/csv-cell.ts';
 import { columns, plainValue } from './columns.ts';
 import type { TableFormat } from './table.ts';
 
-export function csvTable(write: (bytes: Uint8Array) => void): TableFormat {
+export function csvTable(write: (text: string) => void): TableFormat {
   const line = (cells: readonly string[]): string => `${cells.join()}\r\n`;
-  write(Buffer.from(line(columns.map(({ name }) => name))));
+  write(line(columns.map(({ name }) => name)));
   return {
     rows: (receipts) => {
       const lines = receipts.map((receipt) => {
@@ -18,7 +18,7 @@ export function csvTable(write: (bytes: Uint8Array) => void): TableFormat {
           }),
         );
       });
-      write(Buffer.from(lines.join('')));
+      write(lines.join(''));
     },
     finish: () => {},
   };

@@ -18,7 +18,7 @@ export async function jsonLdProduct(stores: ProductStores, { about, pack, writer
   const { earlier_tree_size: from = null, include_lineage: withLineage } = asked;
   const consistency = checkpoint === null || from === null ? null : await goingOn(stores.db, checkpoint, from);
   const text = new LongPack({ ...about, log: checkpoint && { checkpoint, consistency } }, (section, piece) =>
-    writer.write(sections.indexOf(section), Buffer.from(piece)),
+    writer.write(sections.indexOf(section), piece),
   );
   return {
     take: async (window) => {

@@ -19,7 +19,7 @@ const pieceSize = 100;
 export function tableProduct(
   { db, key, seals }: ProductStores,
   { about, pack, writer }: ProductOrder,
-  open: (write: (bytes: Uint8Array) => void) => TableFormat,
+  open: (write: (bytes: Uint8Array | string) => void) => TableFormat,
 ): Product {
   const digest = createHash('sha256');
   const table = open((bytes) => {
